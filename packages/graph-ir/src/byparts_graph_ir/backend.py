@@ -1,0 +1,117 @@
+"""What a kernel part gives: a table of kernels, and the memory space they compute in.
+
+A kernel rule is called once for each node, when a program is built, with the op and the arrays of
+its inputs and outputs, already placed; it returns a callable of no arguments that computes.
+`return partial(np.tanh, x, y)` is a whole kernel.  Running a program is calling those in order.
+Backends of one space look at the same memory, each through its own `view`.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+from byparts_graph_ir.errors import MissingRule
+from byparts_graph_ir.graph import Node, Op
+from byparts_graph_ir.table import Table
+from byparts_graph_ir.types import TensorType
+
+Array = Any  # numpy.ndarray, torch.Tensor, a pointer: a backend's own business
+Run = Callable[[], object]
+KernelRule = Callable[[Any, Sequence[Array], Sequence[Array]], Run]
+FunctionalRule = Callable[..., Any]
+
+
+class Space(Protocol):
+    """Memory that backends share."""
+
+    name: str
+
+    def allocate(self, size_bytes: int) -> Any:
+        """Zeroed memory, aligned to 64 bytes at least."""
+
+    def read(self, memory: Any, offset: int, size_bytes: int) -> bytes | memoryview:
+        """Bytes of the space, as the host sees them."""
+
+    def write(self, memory: Any, offset: int, data: bytes | memoryview) -> None:
+        """Host bytes into the space."""
+
+    def synchronize(self) -> None:
+        """Wait until everything asked for is done."""
+
+
+class HostSpace:
+    """Plain memory: anonymous pages, so aligned to a page and not counted before they are touched."""
+
+    name = "host"
+
+    def allocate(self, size_bytes: int) -> memoryview:
+        """A writable view of at least one byte."""
+        return memoryview(mmap.mmap(-1, max(1, size_bytes)))
+
+    def read(self, memory: memoryview, offset: int, size_bytes: int) -> memoryview:
+        """The same bytes; no copy."""
+        return memory[offset : offset + size_bytes]
+
+    def write(self, memory: memoryview, offset: int, data: bytes | memoryview) -> None:
+        """Copy `data` to `offset`."""
+        memory[offset : offset + len(data)] = data
+
+    def synchronize(self) -> None:
+        """Nothing is ever pending."""
+
+
+HOST = HostSpace()
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Kernels and how they see memory.
+
+    Attributes:
+        name: what `backends=(...)` says.
+        view: `(memory, offset, type) -> array` over the memory of `space`, contiguous, static type.
+        kernels: bound rules.
+        functions: functional rules `f(op, *inputs) -> output or tuple`; the adapter copies their
+            results into place with `array[...] = result`.
+        space: where the arrays live.
+    """
+
+    name: str
+    view: Callable[[Any, int, TensorType], Array]
+    kernels: Table[KernelRule] = field(default_factory=lambda: Table("kernel"))
+    functions: Table[FunctionalRule] = field(default_factory=lambda: Table("function"))
+    space: Space = HOST
+
+    def supports(self, op: Op) -> bool:
+        """Whether some rule is there for the op; it may still refuse a dtype when it is bound."""
+        return op in self.kernels or op in self.functions
+
+    def bind(self, node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+        """The step that computes `node` from and into these arrays.
+
+        Raises:
+            MissingRule: no rule, or the rule refuses these dtypes; names op, dtypes and the line to
+                write.
+        """
+        rule = self.kernels.get(node.op)
+        if rule is not None:
+            return rule(node.op, inputs, outputs)
+        function = self.functions.get(node.op)
+        if function is None:
+            types = ", ".join(str(v.type) for v in node.inputs)
+            name = type(node.op).__name__
+            raise MissingRule(
+                f"backend {self.name!r} has no kernel for {name} on ({types}); "
+                f"add one with @kernels.on({name})"
+            )
+        return partial(_call_and_copy, partial(function, node.op, *inputs), tuple(outputs))
+
+
+def _call_and_copy(function: Callable[[], Any], outputs: tuple[Array, ...]) -> None:
+    results = function()
+    for out, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
+        out[...] = result

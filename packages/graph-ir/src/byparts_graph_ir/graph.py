@@ -1,0 +1,443 @@
+"""An immutable SSA graph: order is data, every value is typed, derived tables cannot go stale.
+
+An `Op` says what is computed, a `Node` applies it to values, a `Graph` is a list of nodes in the
+order in which they run.  Nodes and values compare by identity, because two random draws are two
+draws; graphs compare by content, because equal programs are equal.  Names and `where` are
+provenance: printed, never compared.  Nothing here is ever edited: a pass builds a new graph and
+shares what it did not touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from hashlib import blake2b
+from inspect import signature
+from typing import Any, ClassVar, Optional, Union
+
+from byparts_graph_ir.errors import GraphError, add_note
+from byparts_graph_ir.op_name import snake_case
+from byparts_graph_ir.types import TensorType
+from byparts_graph_ir.where import inherit, where
+
+Types = tuple[TensorType, ...]
+Operand = Union["Value", float, int, bool]
+Rule = Callable[["Node"], Optional[tuple["Value", ...]]]
+
+# How numbers and Python's operators become nodes.  An op set fills it when it is imported (opset
+# does); until then values have no arithmetic.  Keys: lift, add, sub, mul, div, floordiv, mod, pow,
+# neg, abs, matmul, less, less_equal, greater, greater_equal, getitem.
+arithmetic: dict[str, Callable[..., Any]] = {}
+
+
+@dataclass(frozen=True)
+class Op:
+    """What a node does.  A subclass is a frozen dataclass; its fields are the attributes.
+
+    Only `infer` is required.  What all backends must agree about is said here, as a constant or a
+    method; what they may do differently stands in their tables.  A field may be a bool, int, float,
+    str, bytes, None, TensorType, Graph (closed: it captures nothing), or a tuple of those.
+    """
+
+    name: ClassVar[str] = "op"  # in text and JSON; by default the class name in snake_case
+    inplace: ClassVar[tuple[tuple[int, int], ...]] = ()  # (input, output): may be the same bytes
+    ignores: ClassVar[tuple[int, ...]] = ()  # inputs whose type is read, but never their bytes
+    effect: ClassVar[bool] = False  # keeps its place in the order; never merged, never dropped
+    pattern: ClassVar[str] = "opaque"  # elementwise broadcast injective reduction contraction opaque
+
+    # Subclasses write their own arity: `def infer(self, x: TensorType, w: TensorType) -> Types`.
+    # (`*args: Any, **kwargs: Any` is how a signature says "any" to a type checker.)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            cls.name = snake_case(cls.__name__)
+
+    def infer(self, *types: Any, **_: Any) -> Types:
+        """The types of the outputs, for inputs of known rank.
+
+        Raises:
+            ShapeError: the inputs do not fit, with the actual shapes.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no shape rule: write `infer`")
+
+    def infer_dtypes(self, *types: TensorType) -> tuple[str, ...]:
+        """The dtypes of the outputs, whatever the shapes.  Default: one output, like input 0."""
+        return (types[0].dtype,)
+
+    def infer_unranked(self, *types: TensorType) -> Types:
+        """The types of the outputs where the rank of some input is unknown."""
+        return tuple(TensorType(dtype, None) for dtype in self.infer_dtypes(*types))
+
+    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
+        """What is known of the inputs, given both sides: the shape rule run backwards."""
+        return inputs
+
+    def evaluate(self, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+        """The meaning, in NumPy: array in, tuple of arrays out.  The oracle of every backend."""
+        raise NotImplementedError(f"{type(self).__name__} has no meaning yet: write `evaluate`")
+
+    def gradient(self, node: Node, *dys: Any, **_: Any) -> tuple[Value | None, ...]:
+        """The gradient of each input, as ordinary nodes; `None` where there is none to take.
+
+        `dys` has one value for each output (zeros where nothing flows).
+        """
+        raise NotImplementedError(f"{self.name} is not differentiable: it has no `gradient`")
+
+    def decompose(self, *inputs: Any, **_: Any) -> tuple[Value, ...] | None:
+        """The same in simpler ops, so that a backend with the primitive ones has everything.
+
+        Gives new output values, or `None` where the op is primitive (for these input types).
+        """
+        return None
+
+    def canonical(self, node: Node) -> tuple[Value, ...] | None:
+        """A simpler equal form that static types allow, or `None`.  `specialize` applies it."""
+        return None
+
+    def views(self, *types: TensorType) -> tuple[tuple[int, int, int], ...]:
+        """(input, output, offset_bytes): that output *is* those bytes of the input.  Static types."""
+        return ()
+
+    def flops(self, *types: TensorType) -> int:
+        """Floating point operations on static types; by default one for each output element."""
+        return sum(t.size for t in self.infer(*types))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        """Ops of this class with inputs to try them on, for the conformance tests."""
+        return iter(())
+
+    def __call__(self, *inputs: Operand) -> Value:
+        """Apply to values (numbers are lifted to the dtype of the first value); one output."""
+        outputs = Node(self, lift(inputs)).outputs
+        if len(outputs) != 1:
+            raise GraphError(f"{self.name} has {len(outputs)} outputs: use .outputs_of(...)")
+        return outputs[0]
+
+    def outputs_of(self, *inputs: Operand) -> tuple[Value, ...]:
+        """Apply to values; all outputs."""
+        return Node(self, lift(inputs)).outputs
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One case to try an op on.
+
+    `ranges` gives `[low, high)` for each input, from which elements are drawn uniformly; an input
+    without one is drawn from `[-1, 1)` if it is a float and from `{0, 1}` otherwise.
+    """
+
+    op: Op
+    types: Types
+    ranges: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Value:
+    """One tensor of a program: what a node gives, or (`node` is `None`) an input of the graph."""
+
+    type: TensorType
+    node: Node | None = field(default=None, repr=False)
+
+    def __add__(self, other: Operand) -> Value:
+        return _arithmetic("add", self, other)
+
+    def __radd__(self, other: Operand) -> Value:
+        return _arithmetic("add", other, self)
+
+    def __sub__(self, other: Operand) -> Value:
+        return _arithmetic("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Value:
+        return _arithmetic("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Value:
+        return _arithmetic("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Value:
+        return _arithmetic("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Value:
+        return _arithmetic("div", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Value:
+        return _arithmetic("div", other, self)
+
+    def __floordiv__(self, other: Operand) -> Value:
+        return _arithmetic("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Value:
+        return _arithmetic("floordiv", other, self)
+
+    def __mod__(self, other: Operand) -> Value:
+        return _arithmetic("mod", self, other)
+
+    def __rmod__(self, other: Operand) -> Value:
+        return _arithmetic("mod", other, self)
+
+    def __pow__(self, other: Operand) -> Value:
+        return _arithmetic("pow", self, other)
+
+    def __rpow__(self, other: Operand) -> Value:
+        return _arithmetic("pow", other, self)
+
+    def __matmul__(self, other: Value) -> Value:
+        return _arithmetic("matmul", self, other)
+
+    def __neg__(self) -> Value:
+        return _arithmetic("neg", self)
+
+    def __abs__(self) -> Value:
+        return _arithmetic("abs", self)
+
+    def __lt__(self, other: Operand) -> Value:
+        return _arithmetic("less", self, other)
+
+    def __le__(self, other: Operand) -> Value:
+        return _arithmetic("less_equal", self, other)
+
+    def __gt__(self, other: Operand) -> Value:
+        return _arithmetic("greater", self, other)
+
+    def __ge__(self, other: Operand) -> Value:
+        return _arithmetic("greater_equal", self, other)
+
+    def __getitem__(self, index: Any) -> Value:
+        return _arithmetic("getitem", self, index)
+
+    def __iter__(self) -> Iterator[Value]:
+        raise GraphError(f"a value of type {self.type} cannot be iterated; use split or slices")
+
+    def __bool__(self) -> bool:
+        raise GraphError(f"a value of type {self.type} has no truth until the program runs")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Input(Value):
+    """A value that the program is given: a feed or a variable."""
+
+    name: str = ""
+    where: str = field(default_factory=where, repr=False)
+
+
+@dataclass(frozen=True, eq=False, slots=True, init=False)
+class Node:
+    """An op applied to values.  Its outputs are typed at birth, so a wrong shape is an error here."""
+
+    op: Op
+    inputs: tuple[Value, ...]
+    where: str
+    outputs: tuple[Value, ...] = field(repr=False)
+
+    def __init__(self, op: Op, inputs: tuple[Value, ...], line: str | None = None) -> None:
+        # Written out, because a generated __init__ of a frozen class costs twice as much, and this
+        # is the one object of which there are 100 000.
+        _set_op(self, op)
+        _set_inputs(self, inputs)
+        _set_where(self, where() if line is None else line)
+        _set_outputs(self, tuple([_new_value(t, self) for t in _output_types(self)]))
+
+
+# The slots' own setters: the only writes to a node or a value, at its birth.
+_set_op, _set_inputs = Node.op.__set__, Node.inputs.__set__  # type: ignore[attr-defined]
+_set_where, _set_outputs = Node.where.__set__, Node.outputs.__set__  # type: ignore[attr-defined]
+_set_type, _set_node = Value.type.__set__, Value.node.__set__  # type: ignore[attr-defined]
+
+
+def _new_value(kind: TensorType, node: Node) -> Value:
+    value = object.__new__(Value)
+    _set_type(value, kind)
+    _set_node(value, node)
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A program.  `nodes` has inputs before users, and this order *is* the schedule."""
+
+    inputs: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Value, ...]
+
+    @staticmethod
+    def of(
+        inputs: Iterable[Value], outputs: Iterable[Value], order: Iterable[Value] = ()
+    ) -> Graph:
+        """The program computing `outputs`, in `order` where that is given; dead code falls away.
+
+        O(nodes).
+
+        Raises:
+            GraphError: a value is needed that no node makes and that is not among `inputs`.
+        """
+        inputs, outputs = tuple(inputs), tuple(outputs)
+        found = producers((*order, *outputs))
+        live = producers((*outputs, *(v for n in found if n.op.effect for v in n.outputs)))
+        nodes = tuple(found) if len(live) == len(found) else tuple(n for n in found if n in live)
+        _check_closed(set(inputs), nodes, outputs)
+        return Graph(inputs, nodes, outputs)
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """Inputs, then the outputs of every node in order."""
+        return (*self.inputs, *(v for n in self.nodes for v in n.outputs))
+
+    @cached_property
+    def ids(self) -> dict[Value, int]:
+        """Dense numbering of `values`.  Side tables (offsets, costs) are tuples indexed by it."""
+        return {v: i for i, v in enumerate(self.values)}
+
+    @cached_property
+    def digest(self) -> bytes:
+        """16 bytes that name the program's content: types, ops, wiring, order.  O(nodes).
+
+        Subgraphs count by their own digest, innermost first, so depth costs no stack.
+        """
+        for inner in _innermost_first(self):
+            if "digest" not in inner.__dict__ and inner is not self:
+                inner.__dict__["digest"] = _digest(inner)
+        return _digest(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Graph) and self.digest == other.digest)
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __str__(self) -> str:
+        from byparts_graph_ir.text import show  # text.py needs this module first
+
+        return show(self)
+
+    def rewrite(self, rule: Rule) -> Graph:
+        """The loop every pass shares: a rule gives a node's new outputs, or `None` to keep it.
+
+        Rules see inputs already rewritten.  Untouched nodes are shared, dead ones fall away, new
+        ones take the place and the `where` of the node they replace.  O(nodes); subgraphs are the
+        rule's own business.
+        """
+        env: dict[Value, Value] = {v: v for v in self.inputs}
+        for old in self.nodes:
+            inputs = tuple([env[v] for v in old.inputs])
+            node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
+            with inherit(old.where):
+                new = rule(node)
+            for v, w in zip(old.outputs, node.outputs if new is None else new, strict=True):
+                env[v] = w
+        return Graph.of(self.inputs, [env[v] for v in self.outputs], order=env.values())
+
+
+def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
+    """Make values of the numbers among `inputs`, in the dtype of the first value."""
+    for v in inputs:
+        if v.__class__ is not Value and not isinstance(v, Value):
+            return tuple(_arithmetic("lift", inputs))
+    return tuple(inputs)  # type: ignore[arg-type]
+
+
+def producers(values: Iterable[Value]) -> dict[Node, None]:
+    """The nodes `values` depend on, inputs first.  Iterative: graphs outgrow Python's stack."""
+    seen: dict[Node, None] = {}
+    todo: list[tuple[Node, bool]] = [(v.node, False) for v in values if v.node]
+    todo.reverse()
+    while todo:
+        node, ready = todo.pop()
+        if ready:
+            seen[node] = None
+        elif node not in seen:
+            todo.append((node, True))
+            for v in reversed(node.inputs):
+                if v.node is not None and v.node not in seen:
+                    todo.append((v.node, False))
+    return seen
+
+
+def subgraphs(op: Op) -> tuple[Graph, ...]:
+    """The graphs among an op's fields, in field order, also those inside tuples."""
+    found: list[Graph] = []
+    for f in fields(op):
+        value = getattr(op, f.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Graph):
+                found.append(item)
+    return tuple(found)
+
+
+def _output_types(node: Node) -> Types:
+    op, types = node.op, [v.type for v in node.inputs]
+    try:
+        for t in types:
+            if t.shape is None:
+                return op.infer_unranked(*types)
+        return op.infer(*types)
+    except GraphError as error:
+        raise add_note(error, f"created at {node.where}") if node.where else error
+    except TypeError as error:
+        raise _wrong_arity(op, types, error, node.where) from error
+
+
+def _wrong_arity(op: Op, types: Sequence[TensorType], error: TypeError, line: str) -> BaseException:
+    """A clear error where the number of inputs is wrong; any other TypeError is a bug in the op."""
+    try:
+        signature(op.infer).bind(*types)
+    except TypeError:
+        names = ", ".join(signature(op.infer).parameters)
+        given = ", ".join(map(str, types)) or "nothing"
+        made = GraphError(f"{op.name}: takes the inputs ({names}), got {len(types)}: {given}")
+        return add_note(made, f"created at {line}")
+    return error
+
+
+def _check_closed(inputs: set[Value], nodes: Iterable[Node], outputs: Iterable[Value]) -> None:
+    needed = [v for n in nodes for v in n.inputs if v.node is None and v not in inputs]
+    needed += [v for v in outputs if v.node is None and v not in inputs]
+    if needed:
+        v = needed[0]
+        name = f" {v.name!r} (made at {v.where})" if isinstance(v, Input) else ""
+        raise GraphError(f"value{name} of type {v.type} is needed but is not an input of the graph")
+
+
+def _innermost_first(graph: Graph) -> list[Graph]:
+    """All graphs nested in `graph`, each after those inside it."""
+    order: list[Graph] = []
+    todo = [graph]
+    while todo:
+        inner = todo.pop()
+        order.append(inner)
+        for node in inner.nodes:
+            todo.extend(subgraphs(node.op))
+    return order[::-1]
+
+
+def _digest(graph: Graph) -> bytes:
+    ids, known = graph.ids, {}
+    lines = [",".join([str(v.type) for v in graph.inputs])]
+    for node in graph.nodes:
+        text = known.get(id(node.op))
+        if text is None:
+            text = known[id(node.op)] = _op_text(node.op)
+        lines.append(f"{text}{[ids[v] for v in node.inputs]}")
+    lines.append(str([ids[v] for v in graph.outputs]))
+    return blake2b("\n".join(lines).encode(), digest_size=16).digest()
+
+
+def _op_text(op: Op) -> str:
+    values = [_field_text(getattr(op, f.name)) for f in fields(op)]
+    return f"{type(op).__module__}.{type(op).__qualname__}({', '.join(values)})"
+
+
+def _field_text(value: object) -> str:
+    if isinstance(value, Graph):
+        return value.digest.hex()
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_field_text, value))},)"
+    return repr(value)
+
+
+def _arithmetic(what: str, *operands: Any) -> Any:
+    rule = arithmetic.get(what)
+    if rule is None:
+        raise GraphError(f"values have no {what!r} yet: import byparts_opset, or another op set")
+    return rule(*operands)

@@ -1,0 +1,64 @@
+"""Provenance: the line of the user's program that made a node.
+
+The first frame outside our packages, as "file:line".  It is asked for at every node, so it avoids
+what is slow in CPython: a line number is decoded once for each instruction, not at each visit.
+A pass that replaces a node lends its line to the new ones (`inherit`), so an error after ten passes
+still names the user's.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import CodeType, FrameType
+from typing import Optional
+
+
+class _Lent(threading.local):
+    where: Optional[str] = None
+
+
+_lent = _Lent()
+_ours: dict[str, bool] = {}  # module name -> whether it is one of our packages
+_lines: dict[int, tuple[CodeType, dict[int, str]]] = {}  # id(code) -> code (kept alive), instruction -> text
+
+
+def where() -> str:
+    """The user's line, or the lent one; "" where there is no frame but ours."""
+    lent = _lent.where
+    if lent is not None:
+        return lent
+    frame: Optional[FrameType] = sys._getframe(2)  # the caller is our constructor
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        ours = _ours.get(name)
+        if ours is None:
+            ours = _ours[name] = name.startswith("byparts_")
+        if not ours:
+            return _text(frame)
+        frame = frame.f_back
+    return ""
+
+
+@contextmanager
+def inherit(line: str) -> Iterator[None]:
+    """Nodes made inside carry `line`.  Per thread."""
+    before = _lent.where
+    _lent.where = line
+    try:
+        yield
+    finally:
+        _lent.where = before
+
+
+def _text(frame: FrameType) -> str:
+    code = frame.f_code
+    known = _lines.get(id(code))
+    if known is None:
+        known = _lines[id(code)] = (code, {})
+    text = known[1].get(frame.f_lasti)
+    if text is None:
+        text = known[1][frame.f_lasti] = f"{code.co_filename}:{frame.f_lineno}"
+    return text
