@@ -24,6 +24,7 @@ from byparts_graph_ir.graph import (
     producers,
     subgraphs,
 )
+from byparts_graph_ir.specialize import infer_inputs, specialize
 from byparts_graph_ir.table import Table
 from byparts_graph_ir.types import (
     FLOATS,
@@ -33,6 +34,7 @@ from byparts_graph_ir.types import (
     Shape,
     TensorType,
     compatible,
+    unify,
 )
 from byparts_graph_ir.where import inherit
 

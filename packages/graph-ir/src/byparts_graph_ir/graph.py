@@ -44,6 +44,7 @@ class Op:
     inplace: ClassVar[tuple[tuple[int, int], ...]] = ()  # (input, output): may be the same bytes
     ignores: ClassVar[tuple[int, ...]] = ()  # inputs whose type is read, but never their bytes
     effect: ClassVar[bool] = False  # keeps its place in the order; never merged, never dropped
+    shape_fields: ClassVar[tuple[str, ...]] = ()  # fields that are shapes, and may name symbols
     pattern: ClassVar[str] = "opaque"  # elementwise broadcast injective reduction contraction opaque
 
     # Subclasses write their own arity: `def infer(self, x: TensorType, w: TensorType) -> Types`.

@@ -92,3 +92,25 @@ def compatible(known: TensorType, other: TensorType) -> bool:
     return len(known.shape) == len(other.shape) and not any(
         isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs
     )
+
+
+def unify(a: TensorType, b: TensorType) -> TensorType:
+    """What is known when a tensor is of both types: the more definite of each pair of dimensions.
+
+    Raises:
+        ShapeError: dtypes, ranks or two numbers differ.
+    """
+    if a == b or (b.shape is None and a.dtype == b.dtype):
+        return a
+    if not compatible(a, b):
+        raise ShapeError(f"{a} and {b} cannot be one type")
+    if a.shape is None or b.shape is None:
+        return b
+    return TensorType(a.dtype, tuple(map(_definite, a.shape, b.shape)))
+
+
+def _definite(a: Dimension, b: Dimension) -> Dimension:
+    """A number beats a name, a name beats nothing."""
+    if isinstance(a, int) or b is None:
+        return a
+    return b if isinstance(b, int) or a is None else a
