@@ -21,11 +21,15 @@ from byparts_graph_ir.graph import (
     Value,
     arithmetic,
     lift,
+    nested,
     producers,
     subgraphs,
 )
+from byparts_graph_ir.json_format import from_json, to_json
+from byparts_graph_ir.pipeline import Pass, Pipeline, Stage, pipeline
 from byparts_graph_ir.specialize import infer_inputs, specialize
 from byparts_graph_ir.table import Table
+from byparts_graph_ir.text import parse, show
 from byparts_graph_ir.types import (
     FLOATS,
     INTEGERS,
@@ -36,6 +40,7 @@ from byparts_graph_ir.types import (
     compatible,
     unify,
 )
+from byparts_graph_ir.verify import verify
 from byparts_graph_ir.where import inherit
 
 __version__ = "0.1.0"

@@ -242,9 +242,9 @@ class Node:
 
 
 # The slots' own setters: the only writes to a node or a value, at its birth.
-_set_op, _set_inputs = Node.op.__set__, Node.inputs.__set__  # type: ignore[attr-defined]
-_set_where, _set_outputs = Node.where.__set__, Node.outputs.__set__  # type: ignore[attr-defined]
-_set_type, _set_node = Value.type.__set__, Value.node.__set__  # type: ignore[attr-defined]
+_set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
+_set_where, _set_outputs = vars(Node)["where"].__set__, vars(Node)["outputs"].__set__
+_set_type, _set_node = vars(Value)["type"].__set__, vars(Value)["node"].__set__
 
 
 def _new_value(kind: TensorType, node: Node) -> Value:
@@ -296,10 +296,10 @@ class Graph:
 
         Subgraphs count by their own digest, innermost first, so depth costs no stack.
         """
-        for inner in _innermost_first(self):
-            if "digest" not in inner.__dict__ and inner is not self:
-                inner.__dict__["digest"] = _digest(inner)
-        return _digest(self)
+        for inner in nested(self, undigested=True):
+            inner.__dict__["digest"] = _digest(inner)
+        digest: bytes = self.__dict__["digest"]
+        return digest
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Graph) and self.digest == other.digest)
@@ -334,7 +334,7 @@ def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
     """Make values of the numbers among `inputs`, in the dtype of the first value."""
     for v in inputs:
         if v.__class__ is not Value and not isinstance(v, Value):
-            return tuple(_arithmetic("lift", inputs))
+            return tuple(_arithmetic_rule("lift")(inputs))
     return tuple(inputs)  # type: ignore[arg-type]
 
 
@@ -364,6 +364,25 @@ def subgraphs(op: Op) -> tuple[Graph, ...]:
             if isinstance(item, Graph):
                 found.append(item)
     return tuple(found)
+
+
+def nested(graph: Graph, *, undigested: bool = False) -> list[Graph]:
+    """All graphs inside `graph`, each once and after those inside it; `graph` itself is the last.
+
+    With `undigested` only those whose `digest` is not known yet.
+    """
+    order: list[Graph] = []
+    seen: set[int] = set()
+    todo = [(graph, False)]
+    while todo:
+        inner, ready = todo.pop()
+        if ready:
+            order.append(inner)
+        elif id(inner) not in seen and not (undigested and "digest" in inner.__dict__):
+            seen.add(id(inner))
+            todo.append((inner, True))
+            todo.extend((g, False) for node in inner.nodes for g in subgraphs(node.op))
+    return order
 
 
 def _output_types(node: Node) -> Types:
@@ -400,20 +419,9 @@ def _check_closed(inputs: set[Value], nodes: Iterable[Node], outputs: Iterable[V
         raise GraphError(f"value{name} of type {v.type} is needed but is not an input of the graph")
 
 
-def _innermost_first(graph: Graph) -> list[Graph]:
-    """All graphs nested in `graph`, each after those inside it."""
-    order: list[Graph] = []
-    todo = [graph]
-    while todo:
-        inner = todo.pop()
-        order.append(inner)
-        for node in inner.nodes:
-            todo.extend(subgraphs(node.op))
-    return order[::-1]
-
-
 def _digest(graph: Graph) -> bytes:
-    ids, known = graph.ids, {}
+    ids = graph.ids
+    known: dict[int, str] = {}
     lines = [",".join([str(v.type) for v in graph.inputs])]
     for node in graph.nodes:
         text = known.get(id(node.op))
@@ -437,8 +445,13 @@ def _field_text(value: object) -> str:
     return repr(value)
 
 
-def _arithmetic(what: str, *operands: Any) -> Any:
+def _arithmetic(what: str, *operands: Any) -> Value:
+    value: Value = _arithmetic_rule(what)(*operands)
+    return value
+
+
+def _arithmetic_rule(what: str) -> Callable[..., Any]:
     rule = arithmetic.get(what)
     if rule is None:
         raise GraphError(f"values have no {what!r} yet: import byparts_opset, or another op set")
-    return rule(*operands)
+    return rule

@@ -1,0 +1,78 @@
+"""Making an op from a name and attributes that came from outside: a text, a file, a stranger.
+
+Nothing here evaluates anything.  A name that is not in the op set, an attribute the op does not
+have, one it needs and lacks, or one its shape rule cannot use is a `FormatError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, fields
+from difflib import get_close_matches
+from typing import Any, Optional
+
+from byparts_graph_ir.errors import FormatError
+from byparts_graph_ir.graph import Node, Op, Value
+
+Ops = Mapping[str, type[Op]]
+
+
+def installed_ops() -> dict[str, type[Op]]:
+    """The ops of every installed part."""
+    from byparts_graph_ir.hub import parts  # pluggy loads only when somebody asks for the parts
+
+    return parts.ops()
+
+
+def make_op(name: str, attributes: Mapping[str, Any], ops: Ops) -> Op:
+    """The op called `name` with these attributes.
+
+    Raises:
+        FormatError: unknown op, unknown or missing attribute, or a value the op refuses.
+    """
+    kind = ops.get(name)
+    if kind is None:
+        raise FormatError(f"unknown op {name!r}{_near(name, ops)}")
+    known = {f.name: f for f in fields(kind)}
+    for attribute in attributes:
+        if attribute not in known:
+            raise FormatError(f"{name} has no attribute {attribute!r}{_near(attribute, known)}")
+    for f in known.values():
+        if f.name not in attributes and not has_default(f):
+            raise FormatError(f"{name} needs the attribute {f.name!r}")
+    try:
+        return kind(**attributes)
+    except Exception as error:  # a stranger's values may break any op's own checks in any way
+        raise FormatError(f"{name} refuses the attributes {dict(attributes)}: {error}") from error
+
+
+def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
+    """The node, with whatever its shape rule raises turned into a `FormatError`."""
+    try:
+        return Node(op, inputs, where)
+    except Exception as error:  # as above: a rule may meet a type it was never written for
+        given = ", ".join(str(v.type) for v in inputs)
+        raise FormatError(f"{op.name} on ({given}): {error}") from error
+
+
+def has_default(f: Field[Any]) -> bool:
+    """Whether a dataclass field may be left out."""
+    return f.default is not MISSING or f.default_factory is not MISSING
+
+
+def attributes_of(op: Op, *, defaults: bool) -> dict[str, Any]:
+    """Field name -> value; without those at their default unless `defaults`."""
+    found: dict[str, Any] = {}
+    for f in fields(op):
+        value = getattr(op, f.name)
+        if defaults or f.default is MISSING or f.default != value or type(f.default) is not type(value):
+            found[f.name] = value
+    return found
+
+
+def _near(name: object, known: Iterable[str]) -> str:
+    near: Optional[list[str]] = get_close_matches(str(name), list(known), n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    listed = sorted(known)
+    return f"; known: {', '.join(listed[:12])}{', ...' if len(listed) > 12 else ''}"

@@ -1,0 +1,107 @@
+"""Passes in a row, each saying what it needs to hold and what holds after it.
+
+    compile = pipeline(Pass("merge", merge), Pass("plan_order", order, needs=("static",)))
+
+Facts are words: "static" (every type is), "legal" (the backend has every op).  A row in which a
+pass needs what none before it gives is refused before anything runs.  NNVM's passes declared the
+same and used it for an error message alone, while running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from byparts_graph_ir.errors import GraphError, add_note
+from byparts_graph_ir.graph import Graph
+
+Check = Callable[[Graph], object]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A function Graph -> Graph with its contract.
+
+    Attributes:
+        needs: facts that must hold before.
+        gives: facts that hold after.
+        breaks: facts that may no longer hold after.
+    """
+
+    name: str
+    run: Callable[[Graph], Graph]
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one pass made, for printing."""
+
+    name: str
+    graph: Graph
+    elapsed_s: float
+
+    def __str__(self) -> str:
+        return f"{self.name}: {len(self.graph.nodes)} nodes, {self.elapsed_s * 1e3:.1f} ms"
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A checked row of passes.  Calling it runs them; `stages` does so and keeps each result."""
+
+    passes: tuple[Pass, ...]
+    given: tuple[str, ...] = ()
+    check: Check | None = None
+
+    def __post_init__(self) -> None:
+        have = set(self.given)
+        for i, p in enumerate(self.passes):
+            for need in p.needs:
+                if need not in have:
+                    raise GraphError(self._lacks(i, need))
+            have = (have - set(p.breaks)) | set(p.gives)
+
+    def __call__(self, graph: Graph) -> Graph:
+        """The graph after all passes."""
+        stages = self.stages(graph)
+        return stages[-1].graph if stages else graph
+
+    def stages(self, graph: Graph) -> list[Stage]:
+        """The graph after each pass, with the time it took; `check` is run on each.
+
+        An error carries a note that says which pass was running.
+        """
+        done: list[Stage] = []
+        for i, p in enumerate(self.passes):
+            start = perf_counter()
+            try:
+                graph = p.run(graph)
+                if self.check is not None:
+                    self.check(graph)
+            except Exception as error:
+                raise add_note(error, f"while running pass {p.name} ({i + 1} of {len(self.passes)})")
+            done.append(Stage(p.name, graph, perf_counter() - start))
+        return done
+
+    def _lacks(self, i: int, need: str) -> str:
+        p, before = self.passes[i], ", ".join(q.name for q in self.passes[:i]) or "nothing"
+        givers = [q.name for q in self.passes[i + 1 :] if need in q.gives]
+        advice = f"; move {givers[0]} before it" if givers else ""
+        place = f"pass {p.name} ({i + 1} of {len(self.passes)})"
+        return f"{place} needs {need!r}, which {before} before it does not leave in place{advice}"
+
+
+def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = None) -> Pipeline:
+    """A row of passes.
+
+    Args:
+        given: facts that hold of the graph it will be called on.
+        check: called on every pass's result, for instance `verify`.
+
+    Raises:
+        GraphError: a pass needs a fact that does not hold where it stands.
+    """
+    return Pipeline(tuple(passes), tuple(given), check)

@@ -1,0 +1,292 @@
+"""A graph as text that a person reads and that parses back.
+
+    graph  = "(" [param {"," param}] ")" "{" {node} "return" [ref {"," ref}] "}"
+    param  = ref ":" type
+    node   = [ref ":" type {"," ref ":" type} "="] op "(" [ref {"," ref}] {"," name "=" literal} ")"
+    type   = dtype "[" ("..." | [dim {"," dim}]) "]"
+    dim    = integer | name | "?"
+    literal= integer | float | string | bytes | True | False | None | tuple | type | graph
+    ref    = "%" (number | name)
+
+Inputs are called by their names where those are distinct, other values by number; defaults are not
+printed; a comment at the end of a node's line is its `where`.  Same bytes every run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any, Optional, TypeVar, cast
+
+from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
+from byparts_graph_ir.errors import FormatError, GraphError, ShapeError
+from byparts_graph_ir.graph import Graph, Input, Node, Value
+from byparts_graph_ir.types import ITEM_BYTES, Dimension, TensorType
+
+DEEPEST = 64  # levels of graphs inside graphs; deeper programs go through JSON, which is flat
+
+T = TypeVar("T")
+
+
+def show(graph: Graph) -> str:
+    """The text of a graph.  O(nodes).
+
+    Raises:
+        GraphError: graphs nested deeper than `DEEPEST`.
+    """
+    return _show(graph, 0)
+
+
+def parse(text: str, ops: Optional[Ops] = None) -> Graph:
+    """The graph of a text.  `ops` maps names to op classes; by default those of installed parts.
+
+    Raises:
+        FormatError: with line and column, what was found and what was expected.
+    """
+    return _Parser(text, installed_ops() if ops is None else ops).whole()
+
+
+def _show(graph: Graph, depth: int) -> str:
+    if depth > DEEPEST:
+        raise GraphError(f"graphs nested deeper than {DEEPEST} cannot be printed; use to_json")
+    names, indent = _names(graph), "  " * depth
+    params = ", ".join(f"%{names[v]}: {v.type}" for v in graph.inputs)
+    lines = [f"({params}) {{"]
+    for node in graph.nodes:
+        lines.append(f"{indent}  {_show_node(node, names, depth)}")
+    results = ", ".join(f"%{names[v]}" for v in graph.outputs)
+    lines += [f"{indent}  return {results}".rstrip(), f"{indent}}}"]
+    return "\n".join(lines)
+
+
+def _show_node(node: Node, names: Mapping[Value, str], depth: int) -> str:
+    left = ", ".join(f"%{names[v]}: {v.type}" for v in node.outputs)
+    given = [f"%{names[v]}" for v in node.inputs]
+    for key, value in attributes_of(node.op, defaults=False).items():
+        given.append(f"{key}={_literal(value, depth + 1)}")
+    line = f"{left} = " if left else ""
+    line += f"{node.op.name}({', '.join(given)})"
+    return f"{line}  # {node.where}" if node.where else line
+
+
+def _literal(value: object, depth: int) -> str:
+    if isinstance(value, Graph):
+        return _show(value, depth)
+    if isinstance(value, TensorType):
+        return str(value)
+    if isinstance(value, tuple):
+        items = [_literal(item, depth) for item in value]
+        return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+    return repr(value)
+
+
+def _names(graph: Graph) -> dict[Value, str]:
+    names = {v: str(i) for v, i in graph.ids.items()}
+    taken: set[str] = set()
+    for v in graph.inputs:
+        name = v.name if isinstance(v, Input) else ""
+        if re.fullmatch(r"[A-Za-z_][\w./-]*", name) and name not in taken:
+            names[v] = name
+            taken.add(name)
+    return names
+
+
+_TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n]+) | \#(?P<comment>[^\n]*) | (?P<ref>%[\w./-]+)
+      | (?P<string>b?(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"))
+      | (?P<number>-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf\b|nan\b))
+      | (?P<name>[A-Za-z_]\w*) | (?P<mark>\.\.\.|[(){}\[\],:=?])""",
+    re.VERBOSE,
+)
+
+
+class _Parser:
+    """One pass over the tokens; a comment belongs to the token before it."""
+
+    def __init__(self, text: str, ops: Ops) -> None:
+        self.text, self.ops, self.at = text, ops, 0
+        self.tokens: list[tuple[str, str, int]] = []
+        self.comments: dict[int, str] = {}  # index of the token before it -> text
+        here = 0
+        while here < len(text):
+            found = _TOKEN.match(text, here)
+            if found is None:
+                raise FormatError(f"{self._place(here)}: {text[here]!r} begins nothing that is known")
+            kind = cast(str, found.lastgroup)
+            if kind == "comment":
+                self.comments[len(self.tokens) - 1] = found["comment"].strip()
+            elif kind != "space":
+                self.tokens.append((kind, found[0], here))
+            here = found.end()
+        self.tokens.append(("end", "the end", len(text)))
+
+    def whole(self) -> Graph:
+        """The whole text is one graph."""
+        graph = self.graph(0)
+        if self.tokens[self.at][0] != "end":
+            raise self.error("the end")
+        return graph
+
+    def graph(self, depth: int) -> Graph:
+        if depth > DEEPEST:
+            raise self.error(f"at most {DEEPEST} graphs inside each other")
+        env: dict[str, Value] = {}
+        inputs: list[Value] = []
+        self.eat("(")
+        while not self.seen(")"):
+            name = self.kind("ref")
+            self.eat(":")
+            inputs.append(self.define(env, name, Input(self.type(), None, self.label(name), "")))
+            self.comma(")")
+        self.eat("{")
+        nodes: list[Node] = []
+        while not self.seen("return"):
+            nodes.append(self.node(env, depth))
+        outputs = [] if self.peek() == "}" else [self.value(env)]
+        while self.seen(","):
+            outputs.append(self.value(env))
+        self.eat("}")
+        return Graph(tuple(inputs), tuple(nodes), tuple(outputs))
+
+    def node(self, env: dict[str, Value], depth: int) -> Node:
+        start, declared = self.at, self.declared()
+        op_name = self.kind("name")
+        self.eat("(")
+        inputs: list[Value] = []
+        attributes: dict[str, Any] = {}
+        while not self.seen(")"):
+            if self.tokens[self.at][0] == "ref":
+                inputs.append(self.value(env))
+            else:
+                key = self.kind("name")
+                self.eat("=")
+                attributes[key] = self.literal(depth + 1)
+            self.comma(")")
+        node = self.made(op_name, attributes, inputs, start)
+        if len(declared) != len(node.outputs):
+            raise self.error(f"{len(node.outputs)} names for the outputs of {op_name}", start)
+        for (name, stated), value in zip(declared, node.outputs):
+            if stated != value.type:
+                raise self.error(f"{name} of type {value.type}, which {op_name} gives", start)
+            self.define(env, name, value)
+        return node
+
+    def declared(self) -> list[tuple[str, TensorType]]:
+        found = []
+        while self.tokens[self.at][0] == "ref":
+            name = self.kind("ref")
+            self.eat(":")
+            found.append((name, self.type()))
+            self.comma("=")
+        if found:
+            self.eat("=")
+        return found
+
+    def made(self, name: str, attributes: dict[str, Any], inputs: list[Value], start: int) -> Node:
+        try:
+            op = make_op(name, attributes, self.ops)
+            return make_node(op, tuple(inputs), self.comments.get(self.at - 1, ""))
+        except FormatError as error:
+            raise FormatError(f"{self._place(self.tokens[start][2])}: {error}") from error
+
+    def type(self) -> TensorType:
+        start, dtype = self.at, self.kind("name")
+        self.eat("[")
+        if self.seen("..."):
+            self.eat("]")
+            return self.typed(dtype, None, start)
+        dims: list[Dimension] = []
+        while not self.seen("]"):
+            kind, word, _ = self.tokens[self.at]
+            self.at += 1
+            if kind == "number" and word.isdigit():
+                dims.append(int(word))
+            elif kind == "name" or word == "?":
+                dims.append(None if word == "?" else word)
+            else:
+                raise self.error("a dimension", self.at - 1)
+            self.comma("]")
+        return self.typed(dtype, tuple(dims), start)
+
+    def typed(self, dtype: str, dims: Optional[tuple[Dimension, ...]], start: int) -> TensorType:
+        try:
+            return TensorType(dtype, dims)
+        except ShapeError as error:
+            raise self.error(f"a type ({error})", start) from error
+
+    def literal(self, depth: int) -> object:
+        kind, word, _ = self.tokens[self.at]
+        if word == "(":
+            return self.graph(depth) if self.graph_ahead() else self.tuple(depth)
+        if kind == "name" and word in ITEM_BYTES:
+            return self.type()
+        self.at += 1
+        if kind == "number":
+            return float(word) if re.search(r"[.eE]|inf|nan", word) else int(word)
+        if kind == "string" or word in ("True", "False", "None"):
+            return ast.literal_eval(word)
+        if word in ("inf", "nan"):
+            return float(word)
+        raise self.error("a literal", self.at - 1)
+
+    def tuple(self, depth: int) -> tuple[object, ...]:
+        if depth > DEEPEST:
+            raise self.error(f"at most {DEEPEST} tuples inside each other")
+        self.eat("(")
+        items: list[object] = []
+        while not self.seen(")"):
+            items.append(self.literal(depth + 1))
+            self.comma(")")
+        return tuple(items)
+
+    def graph_ahead(self) -> bool:
+        ahead = [word for _, word, _ in self.tokens[self.at + 1 : self.at + 3]]
+        return ahead[0].startswith("%") or ahead == [")", "{"]
+
+    def value(self, env: Mapping[str, Value]) -> Value:
+        name = self.kind("ref")
+        if name not in env:
+            raise self.error(f"a value made before ({name} is not)", self.at - 1)
+        return env[name]
+
+    def define(self, env: dict[str, Value], name: str, value: Value) -> Value:
+        if name in env:
+            raise self.error(f"a new name ({name} is taken)", self.at - 1)
+        env[name] = value
+        return value
+
+    def label(self, name: str) -> str:
+        return "" if name[1:].isdigit() else name[1:]
+
+    def peek(self) -> str:
+        return self.tokens[self.at][1]
+
+    def seen(self, word: str) -> bool:
+        if self.tokens[self.at][1] != word:
+            return False
+        self.at += 1
+        return True
+
+    def eat(self, word: str) -> None:
+        if not self.seen(word):
+            raise self.error(repr(word))
+
+    def kind(self, kind: str) -> str:
+        found, word, _ = self.tokens[self.at]
+        if found != kind:
+            raise self.error({"ref": "a value such as %0", "name": "a name"}[kind])
+        self.at += 1
+        return word
+
+    def comma(self, end: str) -> None:
+        if not self.seen(",") and self.peek() != end:
+            raise self.error(f"',' or {end!r}")
+
+    def error(self, expected: str, at: Optional[int] = None) -> FormatError:
+        _, word, here = self.tokens[self.at if at is None else at]
+        return FormatError(f"{self._place(here)}: expected {expected}, found {word!r}")
+
+    def _place(self, here: int) -> str:
+        line = self.text.count("\n", 0, here)
+        return f"line {line + 1}, column {here - (self.text.rfind(chr(10), 0, here) + 1) + 1}"
