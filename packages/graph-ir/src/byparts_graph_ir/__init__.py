@@ -1,5 +1,6 @@
 """The graph that every other part speaks, and the hub where parts find each other."""
 
+from byparts_graph_ir.arithmetic import Arithmetic, Operand, arithmetic
 from byparts_graph_ir.backend import HOST, Backend, HostSpace, KernelRule, Space
 from byparts_graph_ir.errors import (
     FormatError,
@@ -14,12 +15,10 @@ from byparts_graph_ir.graph import (
     Input,
     Node,
     Op,
-    Operand,
     Rule,
     Sample,
     Types,
     Value,
-    arithmetic,
     lift,
     nested,
     producers,

@@ -14,21 +14,16 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import blake2b
 from inspect import signature
-from typing import Any, ClassVar, Optional, Union
+from typing import Any, ClassVar, Optional
 
+from byparts_graph_ir.arithmetic import Arithmetic, Operand, arithmetic_rule
 from byparts_graph_ir.errors import GraphError, add_note
 from byparts_graph_ir.op_name import snake_case
 from byparts_graph_ir.types import TensorType
 from byparts_graph_ir.where import inherit, where
 
 Types = tuple[TensorType, ...]
-Operand = Union["Value", float, int, bool]
 Rule = Callable[["Node"], Optional[tuple["Value", ...]]]
-
-# How numbers and Python's operators become nodes.  An op set fills it when it is imported (opset
-# does); until then values have no arithmetic.  Keys: lift, add, sub, mul, div, floordiv, mod, pow,
-# neg, abs, matmul, less, less_equal, greater, greater_equal, getitem.
-arithmetic: dict[str, Callable[..., Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -136,83 +131,11 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Value:
+class Value(Arithmetic):
     """One tensor of a program: what a node gives, or (`node` is `None`) an input of the graph."""
 
     type: TensorType
     node: Node | None = field(default=None, repr=False)
-
-    def __add__(self, other: Operand) -> Value:
-        return _arithmetic("add", self, other)
-
-    def __radd__(self, other: Operand) -> Value:
-        return _arithmetic("add", other, self)
-
-    def __sub__(self, other: Operand) -> Value:
-        return _arithmetic("sub", self, other)
-
-    def __rsub__(self, other: Operand) -> Value:
-        return _arithmetic("sub", other, self)
-
-    def __mul__(self, other: Operand) -> Value:
-        return _arithmetic("mul", self, other)
-
-    def __rmul__(self, other: Operand) -> Value:
-        return _arithmetic("mul", other, self)
-
-    def __truediv__(self, other: Operand) -> Value:
-        return _arithmetic("div", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Value:
-        return _arithmetic("div", other, self)
-
-    def __floordiv__(self, other: Operand) -> Value:
-        return _arithmetic("floordiv", self, other)
-
-    def __rfloordiv__(self, other: Operand) -> Value:
-        return _arithmetic("floordiv", other, self)
-
-    def __mod__(self, other: Operand) -> Value:
-        return _arithmetic("mod", self, other)
-
-    def __rmod__(self, other: Operand) -> Value:
-        return _arithmetic("mod", other, self)
-
-    def __pow__(self, other: Operand) -> Value:
-        return _arithmetic("pow", self, other)
-
-    def __rpow__(self, other: Operand) -> Value:
-        return _arithmetic("pow", other, self)
-
-    def __matmul__(self, other: Value) -> Value:
-        return _arithmetic("matmul", self, other)
-
-    def __neg__(self) -> Value:
-        return _arithmetic("neg", self)
-
-    def __abs__(self) -> Value:
-        return _arithmetic("abs", self)
-
-    def __lt__(self, other: Operand) -> Value:
-        return _arithmetic("less", self, other)
-
-    def __le__(self, other: Operand) -> Value:
-        return _arithmetic("less_equal", self, other)
-
-    def __gt__(self, other: Operand) -> Value:
-        return _arithmetic("greater", self, other)
-
-    def __ge__(self, other: Operand) -> Value:
-        return _arithmetic("greater_equal", self, other)
-
-    def __getitem__(self, index: Any) -> Value:
-        return _arithmetic("getitem", self, index)
-
-    def __iter__(self) -> Iterator[Value]:
-        raise GraphError(f"a value of type {self.type} cannot be iterated; use split or slices")
-
-    def __bool__(self) -> bool:
-        raise GraphError(f"a value of type {self.type} has no truth until the program runs")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -334,7 +257,7 @@ def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
     """Make values of the numbers among `inputs`, in the dtype of the first value."""
     for v in inputs:
         if v.__class__ is not Value and not isinstance(v, Value):
-            return tuple(_arithmetic_rule("lift")(inputs))
+            return tuple(arithmetic_rule("lift")(inputs))
     return tuple(inputs)  # type: ignore[arg-type]
 
 
@@ -443,15 +366,3 @@ def _field_text(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_field_text, value))},)"
     return repr(value)
-
-
-def _arithmetic(what: str, *operands: Any) -> Value:
-    value: Value = _arithmetic_rule(what)(*operands)
-    return value
-
-
-def _arithmetic_rule(what: str) -> Callable[..., Any]:
-    rule = arithmetic.get(what)
-    if rule is None:
-        raise GraphError(f"values have no {what!r} yet: import byparts_opset, or another op set")
-    return rule

@@ -42,7 +42,7 @@ class TensorType:
             raise ShapeError(f"unknown dtype {self.dtype!r}{hint}")
         for d in self.shape or ():
             if d.__class__ is int:
-                if d < 0:  # type: ignore[operator]
+                if d < 0:
                     raise ShapeError(f"negative dimension {d} in shape {self.shape}")
             elif not (d is None or (isinstance(d, str) and d.isidentifier())):
                 raise ShapeError(f"{d!r} in shape {self.shape} is no dimension: int, name or None")
