@@ -1,0 +1,14 @@
+"""What this part tells the hub; light."""
+
+from byparts_graph_ir.hooks import Pass, hookimpl
+
+BYPARTS_API = (1, 0)
+
+
+@hookimpl
+def byparts_passes() -> list[Pass]:
+    """Reverse and forward mode."""
+    return [
+        Pass("gradients", "byparts_autodiff:gradients", doc="reverse mode"),
+        Pass("jvp", "byparts_autodiff:jvp", doc="forward mode"),
+    ]

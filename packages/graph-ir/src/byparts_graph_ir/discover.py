@@ -1,0 +1,123 @@
+"""Finds the installed parts, each loaded alone, and records what became of it.
+
+Entry-point metadata first (no import), then each part's `plugin.py` (light, a fraction of a
+millisecond).  A part that raises, exits, or was made for another API becomes one line in
+`byparts parts` and disturbs no other; pluggy's own `load_setuptools_entrypoints` and its multicall
+stop at the first bad one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+
+import pluggy
+
+from byparts_graph_ir import hooks
+from byparts_graph_ir.hooks import API, GROUP, KINDS, PROJECT, Record
+
+
+class PartError(RuntimeError):
+    """A part could not be used; the message says which, why, and what to do."""
+
+
+@dataclass
+class Part:
+    """One installed plugin and what became of it."""
+
+    name: str
+    distribution: str
+    version: str
+    state: str = "ok"  # ok | disabled | incompatible | broken
+    why: str = ""
+    detail: str = ""  # traceback of a broken one
+    load_s: float = 0.0
+    provides: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+
+
+def discover(group: str = GROUP) -> Iterator[Part]:
+    """Every installed part, usable or not, in name order; paths are not stable between machines."""
+    plugins = pluggy.PluginManager(PROJECT)
+    plugins.add_hookspecs(hooks)
+    off, only = switch("BYPARTS_DISABLE"), switch("BYPARTS_ONLY")
+    for entry in sorted(entry_points(group=group), key=lambda e: (e.name, *_distribution(e))):
+        part = Part(entry.name, *_distribution(entry))
+        names = {part.name, part.distribution}
+        if names & off or (only and not names & only):
+            part.state = "disabled"
+            part.why = "by BYPARTS_DISABLE" if names & off else "not in BYPARTS_ONLY"
+        else:
+            _load(plugins, entry, part)
+        yield part
+
+
+def switch(variable: str) -> set[str]:
+    """The names in a comma-separated environment variable: of parts or of distributions."""
+    return {name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()}
+
+
+def one_line(error: BaseException) -> str:
+    """Type and message, short enough for a table."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+
+
+def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
+    start = time.perf_counter()
+    key = f"{part.distribution}:{part.name}"
+    try:
+        module = entry.load()
+        part.why = _incompatible(entry, part, getattr(module, "BYPARTS_API", None))
+        if part.why:
+            part.state = "incompatible"
+            return
+        plugins.register(module, key)
+        plugins.check_pending()  # a hook nobody declared is a typo
+        part.provides = _declared(plugins, key)
+    except (Exception, SystemExit) as error:  # a part must never take the others down
+        part.state, part.why, part.detail = "broken", one_line(error), traceback.format_exc()
+        if plugins.has_plugin(key):
+            plugins.unregister(name=key)
+    finally:
+        part.load_s = time.perf_counter() - start
+
+
+def _incompatible(entry: EntryPoint, part: Part, wants: tuple[int, int] | None) -> str:
+    """Why a part made for this API cannot be used; "" if majors agree and its minor is known."""
+    if wants is None:
+        raise PartError(f"{entry.value} does not define BYPARTS_API = {API}")
+    if wants[0] == API[0] and wants[1] <= API[1]:
+        return ""
+    stale = "byparts-graph-ir" if tuple(wants) > API else part.distribution
+    return (
+        f"made for plugin API {wants[0]}.{wants[1]}, this IR has {API[0]}.{API[1]}: "
+        f"pip install -U {stale}"
+    )
+
+
+def _declared(plugins: pluggy.PluginManager, key: str) -> dict[str, tuple[Record, ...]]:
+    """What one plugin's hooks return, asked one by one, so that blame is exact."""
+    provides: dict[str, tuple[Record, ...]] = {}
+    for kind, expected in KINDS.items():
+        for hook in getattr(plugins.hook, f"{PROJECT}_{kind}").get_hookimpls():
+            if hook.plugin_name == key:
+                provides[kind] = _checked(kind, expected, hook.function())
+    return {kind: records for kind, records in provides.items() if records}
+
+
+def _checked(kind: str, expected: type[Record], returned: object) -> tuple[Record, ...]:
+    records = tuple(returned) if isinstance(returned, Iterable) else (returned,)
+    for i, record in enumerate(records):
+        if not isinstance(record, expected):
+            want = f"hooks.{expected.__name__}"
+            raise PartError(f"hook {PROJECT}_{kind} must give {want} records, not {record!r}")
+        if any(record.name == other.name for other in records[:i]):
+            raise PartError(f"hook {PROJECT}_{kind} gives {record.name!r} twice")
+    return records
+
+
+def _distribution(entry: EntryPoint) -> tuple[str, str]:
+    return (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")

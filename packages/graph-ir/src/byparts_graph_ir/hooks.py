@@ -1,0 +1,166 @@
+"""The sockets: what a part may provide, and the light records it declares that with.
+
+A part's `plugin.py` *declares*, it does not construct: each record says where the real object
+lives, as "package.module:object", so that listing what is installed never imports torch.
+
+    BYPARTS_API = (1, 0)
+
+    @hookimpl
+    def byparts_backends():
+        return [Backend("npu", "acme_byparts_npu:make", needs=("acme_npu",))]
+
+    # pyproject.toml
+    [project.entry-points."byparts.parts"]
+    kernels-npu = "acme_byparts_npu.plugin"
+
+Growing this file: a new hook, or a record field with a default, raises the minor of `API`; taking
+anything away raises the major.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from importlib import import_module
+from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any
+
+import pluggy
+
+__all__ = [
+    "API",
+    "GROUP",
+    "KINDS",
+    "PROJECT",
+    "Backend",
+    "Frontend",
+    "Ops",
+    "Pass",
+    "Planner",
+    "Record",
+    "hookimpl",
+    "hookspec",
+]
+
+PROJECT = "byparts"
+GROUP = "byparts.parts"  # entry-point group
+API = (1, 0)
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+_LOAD = re.compile(r"\w+(\.\w+)*(:\w+(\.\w+)*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One thing a part provides.
+
+    Attributes:
+        name: what users write.
+        load: "module:object", or "module" alone; imported on first use.
+        needs: modules that must be findable, e.g. `("torch",)`; looked for without importing them.
+        doc: one line for `byparts parts -v`.
+
+    Raises:
+        ValueError: `load` has another form.
+        TypeError: `needs` is one string, which would be read letter by letter.
+    """
+
+    name: str
+    load: str
+    needs: tuple[str, ...] = ()
+    doc: str = ""
+
+    def __post_init__(self) -> None:
+        if not _LOAD.fullmatch(self.load):
+            raise ValueError(f"record {self.name!r}: load is {self.load!r}, not 'module:object'")
+        if isinstance(self.needs, str):
+            want = f"({self.needs!r},)"
+            raise TypeError(f"record {self.name!r}: needs={self.needs!r} is no tuple; write {want}")
+
+    def missing(self) -> tuple[str, ...]:
+        """Needed modules that are not installed."""
+        return tuple(name for name in self.needs if not _findable(name.partition(".")[0]))
+
+    def resolve(self) -> Any:
+        """Import and return the real object."""
+        module, _, path = self.load.partition(":")
+        return reduce(getattr, path.split(".") if path else (), import_module(module))
+
+
+@dataclass(frozen=True, slots=True)
+class Ops(Record):
+    """A whole op set: `load` names a mapping of op names to op classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Record):
+    """`load` names a callable from a graph to a graph, or an analysis of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner(Record):
+    """`load` names a callable that places buffers in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backend(Record):
+    """`load` names a callable of no arguments that returns a `byparts_graph_ir.Backend`.
+
+    Attributes:
+        priority: "auto" takes the highest that starts: 0 is NumPy, 10 a library, 100 a device.
+        space: the memory it computes in.
+    """
+
+    priority: int = 0
+    space: str = "host"
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend(Record):
+    """`load` names the module or function that speaks the API or reads the files of others."""
+
+
+KINDS: Mapping[str, type[Record]] = MappingProxyType(
+    {"ops": Ops, "passes": Pass, "planners": Planner, "backends": Backend, "frontends": Frontend}
+)
+
+
+@hookspec
+def byparts_ops() -> Iterable[Ops]:
+    """Op sets of this part."""
+    return ()
+
+
+@hookspec
+def byparts_passes() -> Iterable[Pass]:
+    """Passes and analyses over graphs."""
+    return ()
+
+
+@hookspec
+def byparts_planners() -> Iterable[Planner]:
+    """Memory planners."""
+    return ()
+
+
+@hookspec
+def byparts_backends() -> Iterable[Backend]:
+    """Kernel backends."""
+    return ()
+
+
+@hookspec
+def byparts_frontends() -> Iterable[Frontend]:
+    """APIs and importers."""
+    return ()
+
+
+def _findable(module: str) -> bool:
+    """Whether an import would find it; `find_spec` itself refuses modules made by hand."""
+    return sys.modules.get(module) is not None or find_spec(module) is not None

@@ -1,0 +1,304 @@
+"""The hub: finds parts, survives bad ones, names whom to blame.  Parts are made on the spot."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from byparts_graph_ir.hooks import Backend, Pass
+from byparts_graph_ir.hub import Part, PartError, Parts, table
+
+GROUP = "byparts.tests"
+API = "from byparts_graph_ir.hooks import *\nBYPARTS_API = (1, 0)\n"
+BACKENDS = API + "@hookimpl\ndef byparts_backends():\n    return [Backend({!r}, {!r})]\n"
+GOOD = BACKENDS.format("good", "json:dumps")
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Make a distribution of one module, with an entry point, and put it on the path."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("BYPARTS_DISABLE", raising=False)
+    monkeypatch.delenv("BYPARTS_ONLY", raising=False)
+
+    def make(name: str, source: str, entry: str = "") -> None:
+        module = f"made_{name}"
+        monkeypatch.delitem(sys.modules, module, raising=False)
+        (tmp_path / f"{module}.py").write_text(source, encoding="utf-8")
+        info = tmp_path / f"{module}-9.9.dist-info"
+        info.mkdir()
+        metadata = f"Metadata-Version: 2.1\nName: made-{name}\nVersion: 9.9\n"
+        (info / "METADATA").write_text(metadata, encoding="utf-8")
+        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{entry or name} = {module}\n")
+
+    return make
+
+
+def only(parts: Parts) -> Part:
+    (part,) = parts.all()
+    return part
+
+
+BROKEN = {
+    "importerror": ("import not_installed_lib", "broken", "No module named 'not_installed_lib'"),
+    "sysexit": ("import sys; sys.exit('wrong platform')", "broken", "SystemExit: wrong platform"),
+    "oldapi": ("BYPARTS_API = (0, 9)", "incompatible", "API 0.9, .* pip install -U made-oldapi"),
+    "newapi": ("BYPARTS_API = (1, 7)", "incompatible", "API 1.7, .* -U byparts-graph-ir"),
+    "noapi": ("x = 1", "broken", "does not define BYPARTS_API"),
+    "oddapi": ("BYPARTS_API = 'one'", "broken", "TypeError"),
+    "badrecord": (
+        API + "@hookimpl\ndef byparts_backends(): return ['numpy']",
+        "broken",
+        r"must give hooks.Backend records, not 'numpy'",
+    ),
+    "wrongkind": (
+        API + "@hookimpl\ndef byparts_backends(): return [Pass('x', 'y:z')]",
+        "broken",
+        r"must give hooks.Backend records, not Pass",
+    ),
+    "nothing": (
+        API + "@hookimpl\ndef byparts_backends(): pass",
+        "broken",
+        "must give hooks.Backend records, not None",
+    ),
+    "raises": (
+        API + "@hookimpl\ndef byparts_backends(): raise ValueError('boom')",
+        "broken",
+        "ValueError: boom",
+    ),
+    "badarg": (
+        API + "@hookimpl\ndef byparts_backends(nonsense): return []",
+        "broken",
+        "nonsense",
+    ),
+    "typo": (API + "@hookimpl\ndef byparts_backend(): return []", "broken", "unknown hook"),
+    "twice": (
+        API + "@hookimpl\ndef byparts_backends(): return [Backend('x', 'y')] * 2",
+        "broken",
+        "gives 'x' twice",
+    ),
+    "badload": (BACKENDS.format("x", "y z"), "broken", "load is 'y z', not 'module:object'"),
+    "needs": (
+        API + "@hookimpl\ndef byparts_backends(): return [Backend('x', 'y:z', needs='numpy')]",
+        "broken",
+        r"no tuple; write \('numpy',\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_part_is_reported_with_its_cause(install: Install, name: str) -> None:
+    source, state, why = BROKEN[name]
+    install(name, source)
+
+    part = only(Parts(GROUP))
+
+    assert (part.name, part.distribution, part.version) == (name, f"made-{name}", "9.9")
+    assert part.state == state
+    with pytest.raises(PartError, match=why):
+        raise PartError(part.why)
+
+
+def test_broken_parts_do_not_hurt_a_good_one(install: Install) -> None:
+    for name, (source, _, _) in BROKEN.items():
+        install(name, source)
+    install("good", GOOD)
+    parts = Parts(GROUP)
+
+    assert parts.names("backends") == ("good",)
+    assert sum(part.state != "ok" for part in parts.all()) == len(BROKEN)
+    assert all(len(line) < 400 for line in table(parts.all()).splitlines())
+
+
+def test_a_broken_part_keeps_its_traceback(install: Install) -> None:
+    install("raises", BROKEN["raises"][0])
+
+    assert "in byparts_backends" in only(Parts(GROUP)).detail
+
+
+def test_parts_come_in_name_order(install: Install) -> None:
+    for name in ("b", "c", "a"):
+        install(name, BACKENDS.format(name, "json:dumps"))
+
+    assert [part.name for part in Parts(GROUP).all()] == ["a", "b", "c"]
+
+
+def test_duplicate_is_an_error_when_used_and_names_both(install: Install) -> None:
+    install("one", BACKENDS.format("numpy", "json:dumps"))
+    install("two", BACKENDS.format("numpy", "nowhere:make"))
+    parts = Parts(GROUP)
+
+    assert [part.state for part in parts.all()] == ["ok", "ok"]
+    with pytest.raises(PartError, match="made-one and made-two; set BYPARTS_DISABLE=two"):
+        parts.get("backends", "numpy")
+
+
+def test_duplicate_entry_point_names_are_told_apart_by_distribution(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install("one", BACKENDS.format("numpy", "json:dumps"), entry="kernels")
+    install("two", BACKENDS.format("numpy", "json:loads"), entry="kernels")
+
+    with pytest.raises(PartError, match="set BYPARTS_DISABLE=made-two"):
+        Parts(GROUP).get("backends", "numpy")
+    monkeypatch.setenv("BYPARTS_DISABLE", "made-two")
+    assert Parts(GROUP).get("backends", "numpy").__name__ == "dumps"
+
+
+def test_disable_and_only(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install("a", BACKENDS.format("a", "json:dumps"))
+    install("b", "raise RuntimeError('never imported')")
+
+    monkeypatch.setenv("BYPARTS_DISABLE", "b, c")
+    assert [part.why for part in Parts(GROUP).all()] == ["", "by BYPARTS_DISABLE"]
+    monkeypatch.setenv("BYPARTS_DISABLE", "")
+    monkeypatch.setenv("BYPARTS_ONLY", "a")
+    assert [part.why for part in Parts(GROUP).all()] == ["", "not in BYPARTS_ONLY"]
+
+
+def test_unknown_name_says_what_there_is_and_what_is_broken(install: Install) -> None:
+    install("good", GOOD)
+    install("bad", "import not_installed_lib")
+
+    with pytest.raises(PartError, match=r"(?s)'goood'; installed: good; did you mean.*bad .*lib"):
+        Parts(GROUP).get("backends", "goood")
+    with pytest.raises(PartError, match="no kind of part 'kernels'; kinds: ops, passes"):
+        Parts(GROUP).get("kernels", "x")
+
+
+def test_a_missing_need_is_named_before_anything_is_imported(install: Install) -> None:
+    record = "Backend('x', 'made_lazy_absent:make', needs=('not_installed_lib',))"
+    install("lazy", API + f"@hookimpl\ndef byparts_backends(): return [{record}]")
+    parts = Parts(GROUP)
+
+    assert "backends: x*" in table(parts.all())
+    with pytest.raises(PartError, match="of made-lazy needs not_installed_lib: pip install"):
+        parts.backend("x")
+
+
+def test_what_cannot_be_loaded_is_blamed_on_its_distribution(install: Install) -> None:
+    install("gone", BACKENDS.format("x", "nowhere:make"))
+
+    with pytest.raises(PartError, match="of made-gone cannot be loaded from nowhere:make: Module"):
+        Parts(GROUP).get("backends", "x")
+
+
+def test_a_module_alone_resolves_to_the_module() -> None:
+    import json.decoder
+
+    assert Pass("x", "json.decoder").resolve() is json.decoder
+    assert Pass("x", "json:JSONDecoder.decode").resolve() is json.JSONDecoder.decode
+
+
+def test_auto_takes_the_highest_priority_that_starts(install: Install) -> None:
+    install(
+        "three",
+        API
+        + "@hookimpl\ndef byparts_backends():\n"
+        + "    return [Backend('slow', 'made_three:slow'),"
+        + " Backend('gpu', 'made_three:gpu', priority=100),"
+        + " Backend('fast', 'made_three:fast', priority=10)]\n"
+        + "def gpu(): raise RuntimeError('no driver')\n"
+        + "def fast(): return ['fast']\n"
+        + "def slow(): return ['slow']\n",
+    )
+    parts = Parts(GROUP)
+
+    assert parts.backend() == ["fast"]
+    assert parts.backend() is parts.backend("fast")
+    with pytest.raises(PartError, match="'gpu' of made-three does not start: RuntimeError: no dr"):
+        parts.backend("gpu")
+
+
+def test_auto_with_nothing_that_starts_gives_every_reason(install: Install) -> None:
+    with pytest.raises(PartError, match="none is installed: pip install byparts-kernels-numpy"):
+        Parts(GROUP).backend()
+    install("gone", BACKENDS.format("x", "nowhere:make"))
+    with pytest.raises(PartError, match=r"(?s)no backend starts:.*cannot be loaded from nowhere"):
+        Parts(GROUP).backend()
+
+
+OPS = API + "OPS = {}\n@hookimpl\ndef byparts_ops(): return [Ops('{}', 'made_{}:OPS')]\n"
+
+
+def test_ops_of_all_op_sets_are_merged(install: Install) -> None:
+    install("a", OPS.format({"add": 1}, "a", "a"))
+    install("b", OPS.format({"mul": 2}, "b", "b"))
+
+    assert Parts(GROUP).ops() == {"add": 1, "mul": 2}
+
+
+def test_two_ops_of_one_name_name_both_distributions(install: Install) -> None:
+    install("a", OPS.format({"add": 1}, "a", "a"))
+    install("b", OPS.format({"add": 2}, "b", "b"))
+
+    with pytest.raises(PartError, match="op 'add' is provided by made-a and made-b"):
+        Parts(GROUP).ops()
+
+
+def test_an_op_set_must_be_a_mapping(install: Install) -> None:
+    install("a", OPS.format(["add"], "a", "a"))
+
+    with pytest.raises(PartError, match="of made-a: made_a:OPS is no mapping"):
+        Parts(GROUP).ops()
+
+
+def test_asking_for_the_parts_while_being_loaded_is_refused(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = Parts(GROUP)
+    monkeypatch.setattr("byparts_graph_ir.hub.parts", parts)
+    install("asks", "from byparts_graph_ir.hub import parts\nparts.backend()")
+    install("good", GOOD)
+
+    asks, good = parts.all()
+
+    assert "asks for the parts while it is being loaded" in asks.why
+    assert good.state == "ok"
+
+
+def test_threads_load_each_part_once(install: Install) -> None:
+    install("slow", "import time\ntime.sleep(0.05)\n" + GOOD)
+    parts = Parts(GROUP)
+    seen: list[object] = []
+    threads = [threading.Thread(target=lambda: seen.append(parts.all())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(seen) == 8
+    assert all(found is seen[0] for found in seen)
+
+
+def test_records_are_frozen_and_compare() -> None:
+    assert Backend("numpy", "nowhere:make") == Backend("numpy", "nowhere:make", priority=0)
+    with pytest.raises(AttributeError, match="cannot assign"):
+        Backend("numpy", "nowhere:make").name = "x"  # type: ignore[misc]
+
+
+def test_listing_the_installed_parts_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom byparts_graph_ir.hub import parts, table\ntable(parts.all())\n"
+        "print({'numpy', 'torch', 'tensorflow', 'jax', 'pytest'} & set(sys.modules) or 'light')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "light"
+
+
+def test_importing_the_ir_loads_neither_hub_nor_pluggy() -> None:
+    code = (
+        "import sys, byparts_graph_ir\n"
+        "print({'pluggy', 'numpy', 'byparts_graph_ir.hub'} & set(sys.modules) or 'light')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "light"

@@ -1,0 +1,19 @@
+"""What this part tells the hub; touches no driver."""
+
+from byparts_graph_ir.hooks import Backend, hookimpl
+
+BYPARTS_API = (1, 0)
+
+
+@hookimpl
+def byparts_backends() -> list[Backend]:
+    """One NVIDIA GPU."""
+    return [
+        Backend(
+            "cuda",
+            "byparts_kernels_cuda.backend:make",
+            doc="NVIDIA GPUs; no kernels yet",
+            priority=100,
+            space="cuda:0",
+        )
+    ]

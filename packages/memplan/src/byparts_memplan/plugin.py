@@ -1,0 +1,11 @@
+"""What this part tells the hub; light."""
+
+from byparts_graph_ir.hooks import Planner, hookimpl
+
+BYPARTS_API = (1, 0)
+
+
+@hookimpl
+def byparts_planners() -> list[Planner]:
+    """Offsets in one arena."""
+    return [Planner("greedy", "byparts_memplan:plan", doc="largest first, lowest fitting offset")]
