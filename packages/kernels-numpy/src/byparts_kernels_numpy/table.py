@@ -1,0 +1,31 @@
+"""The table of kernels, how NumPy sees the arena, and which kernels cannot avoid an allocation.
+
+A rule gets arrays that are already placed and returns what computes into them:
+
+    @kernels.on(Tanh)
+    def tanh(op, inputs, outputs):
+        (x,), (y,) = inputs, outputs
+        return partial(np.tanh, x, y)          # right also when y is x
+
+Floating point warnings are silenced by whoever runs a program, once for all its kernels: entering
+`np.errstate` costs more than a small kernel does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from byparts_graph_ir import KernelRule, Op, Table, TensorType
+from byparts_opset.dtypes import Array, numpy_dtype
+
+kernels: Table[KernelRule] = Table("kernel")
+allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
+
+
+def view(memory: Any, offset: int, type: TensorType) -> Array:
+    """`memory` from `offset` on, as an array."""
+    dtype = numpy_dtype(type.dtype)
+    if type.size == 0:
+        return np.empty(type.dims, dtype)
+    return np.frombuffer(memory, dtype, type.size, offset).reshape(type.dims)

@@ -1,0 +1,63 @@
+"""Python's operators and numbers on values: fills the table that graph-ir leaves open.
+
+A number takes the dtype of the first value beside it that is not a bool (so `select(c, x, 0)` means
+a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and `False` are bools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from byparts_graph_ir import Operand, ShapeError, Value, arithmetic
+
+from byparts_opset import binary, unary
+from byparts_opset.constant import exact, fill
+
+
+def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
+    """Values, with 0-d constants for the numbers among `inputs`."""
+    dtypes = [v.type.dtype for v in inputs if isinstance(v, Value)]
+    dtype = next((d for d in dtypes if d != "bool"), dtypes[0] if dtypes else None)
+    return tuple(v if isinstance(v, Value) else _number(v, dtype, inputs) for v in inputs)
+
+
+def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
+    if hasattr(x, "dtype") and getattr(x, "shape", None) == ():
+        x = x.item()  # NumPy's scalars
+    if isinstance(x, bool):
+        return fill(x, "bool")
+    if not isinstance(x, (int, float)):
+        raise ShapeError(f"an operand is a {type(x).__name__}, no value and no number; "
+                         "wrap arrays, as in constant(x)")
+    if dtype is None:
+        return fill(x, "f32" if isinstance(x, float) else "i32")
+    try:
+        return fill(exact(x, dtype), dtype)
+    except ShapeError as error:
+        beside = ", ".join(str(v.type) if isinstance(v, Value) else repr(v) for v in inputs)
+        raise ShapeError(f"{error} (operands: {beside})") from None
+
+
+def _matmul(x: Value, y: Value) -> Value:
+    from byparts_opset.matmul import matmul
+
+    return matmul(x, y)
+
+
+def _getitem(x: Value, index: Any) -> Value:
+    from byparts_opset.slicing import getitem
+
+    return getitem(x, index)
+
+
+arithmetic.update(
+    lift=lift,
+    add=binary.add,
+    sub=binary.sub,
+    mul=binary.mul,
+    div=binary.div,
+    neg=unary.neg,
+    matmul=_matmul,
+    getitem=_getitem,
+)

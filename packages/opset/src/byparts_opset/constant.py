@@ -1,0 +1,213 @@
+"""Values a program carries: one number repeated, literal data, a range, an identity matrix.
+
+A number beside a tensor is a 0-d `Fill` that the op broadcasts, so there are no scalar variants of
+ops.  `Fill` compares by what it prints: 0.0 is not -0.0, and nan is itself, so that merging equal
+constants never changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Union
+
+import numpy as np
+from byparts_graph_ir import FLOATS, INTEGERS, Node, Op, Sample, ShapeError, TensorType, Types, Value
+
+from byparts_opset.dtypes import Array, dtype_name, numpy_dtype
+
+Number = Union[float, int, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Fill(Op):
+    """y[...] = value, in a static shape."""
+
+    value: Number
+    dtype: str = "f32"
+    shape: tuple[int, ...] = ()
+
+    pattern = "elementwise"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", exact(self.value, self.dtype))
+        object.__setattr__(self, "shape", tuple(self.shape))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fill) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def infer(self) -> Types:
+        return (TensorType(self.dtype, self.shape),)
+
+    def evaluate(self) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):
+            return (np.full(self.shape, self.value, numpy_dtype(self.dtype)),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return ()
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(cls(1.5, "f32", (2, 3)), ())
+        yield Sample(cls(-7, "i32", ()), ())
+        yield Sample(cls(True, "bool", (0, 2)), ())
+
+
+@dataclass(frozen=True)
+class Constant(Op):
+    """y = data, its bytes in C order and little-endian."""
+
+    data: bytes
+    dtype: str
+    shape: tuple[int, ...]
+
+    def infer(self) -> Types:
+        y = TensorType(self.dtype, self.shape)
+        if y.size_bytes != len(self.data):
+            raise ShapeError(f"constant: {y} takes {y.size_bytes} bytes, data has {len(self.data)}")
+        return (y,)
+
+    def evaluate(self) -> tuple[Array, ...]:
+        return (np.frombuffer(self.data, numpy_dtype(self.dtype)).reshape(self.shape).copy(),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return ()
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(_literal(np.arange(6, dtype=np.float32).reshape(2, 3)), ())
+        yield Sample(_literal(np.zeros((0,), np.int64)), ())
+
+
+@dataclass(frozen=True)
+class Range(Op):
+    """y[i] = start + i * step, for as long as that is before stop.  1-d."""
+
+    start: Number
+    stop: Number
+    step: Number = 1
+    dtype: str = "i32"
+
+    def infer(self) -> Types:
+        return (TensorType(self.dtype, (self._count(),)),)
+
+    def evaluate(self) -> tuple[Array, ...]:
+        i = np.arange(self._count(), dtype=np.float64 if self.dtype in FLOATS else np.int64)
+        return ((self.start + i * self.step).astype(numpy_dtype(self.dtype)),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return ()
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(cls(0, 5), ())
+        yield Sample(cls(1.0, 0.0, -0.25, "f32"), ())
+        yield Sample(cls(3, 3), ())
+
+    def _count(self) -> int:
+        if self.step == 0:
+            raise ShapeError(f"range: step is 0, from {self.start} to {self.stop}")
+        return max(0, ceil((self.stop - self.start) / self.step))
+
+
+@dataclass(frozen=True)
+class Eye(Op):
+    """y[i, j] = 1 where i = j, else 0.  [rows, columns]."""
+
+    rows: int
+    columns: int
+    dtype: str = "f32"
+
+    def infer(self) -> Types:
+        return (TensorType(self.dtype, (self.rows, self.columns)),)
+
+    def evaluate(self) -> tuple[Array, ...]:
+        return (np.eye(self.rows, self.columns, dtype=numpy_dtype(self.dtype)),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return ()
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(cls(3, 3), ())
+        yield Sample(cls(2, 4, "i32"), ())
+        yield Sample(cls(0, 2), ())
+
+
+def fill(value: Number, dtype: str = "f32", shape: Iterable[int] = ()) -> Value:
+    """A value of this shape, all of it one number."""
+    return Fill(value, dtype, tuple(shape))()
+
+
+def constant(x: Any, dtype: str | None = None) -> Value:
+    """A value of the program from a number, nested lists, or an array.
+
+    Without `dtype`, arrays keep theirs; Python's floats become f32, ints i32 and bools bool.
+    """
+    array = _as_array(x, dtype)
+    if array.size == 1 or (array.size and bool((array == array.flat[0]).all() and array.flat[0] != 0)):
+        return fill(array.flat[0].item(), dtype_name(array.dtype), array.shape)
+    return _literal(array)()
+
+
+def arange(start: Number, stop: Number, step: Number = 1, dtype: str = "i32") -> Value:
+    """`start, start + step, ...` before `stop`."""
+    return Range(start, stop, step, dtype)()
+
+
+def eye(rows: int, columns: int | None = None, dtype: str = "f32") -> Value:
+    """The identity matrix, square unless `columns` says otherwise."""
+    return Eye(rows, rows if columns is None else columns, dtype)()
+
+
+def zeros(shape: Iterable[int], dtype: str = "f32") -> Value:
+    """All 0."""
+    return fill(0, dtype, shape)
+
+
+def ones(shape: Iterable[int], dtype: str = "f32") -> Value:
+    """All 1."""
+    return fill(1, dtype, shape)
+
+
+def exact(value: Number, dtype: str) -> Number:
+    """`value` as Python's own kind of number for `dtype`.
+
+    Raises:
+        ShapeError: the dtype cannot hold it: 0.5 as i32, 300 as u8, 2 as bool.
+    """
+    if dtype in FLOATS:
+        return float(value)
+    if dtype == "bool":
+        fits = value in (0, 1)
+    else:
+        limits = np.iinfo(numpy_dtype(dtype)) if dtype in INTEGERS else np.iinfo(np.int64)
+        fits = value == value and abs(value) != float("inf") and value == int(value)
+        fits = fits and int(limits.min) <= value <= int(limits.max)
+    if not fits:
+        raise ShapeError(f"{value!r} is no {dtype}; cast the tensor, or write another number")
+    return bool(value) if dtype == "bool" else int(value)
+
+
+def _as_array(x: Any, dtype: str | None) -> Array:
+    typed = isinstance(x, (np.ndarray, np.generic))
+    array = np.asarray(x)
+    if not typed and dtype is None:
+        dtype = {"f": "f32", "i": "i32", "b": "bool"}.get(array.dtype.kind)
+    if dtype is None:
+        return array
+    if array.ndim == 0 and not typed:
+        return np.asarray(exact(array.item(), dtype), numpy_dtype(dtype))
+    return array.astype(numpy_dtype(dtype))
+
+
+def _literal(x: Array) -> Constant:
+    little = x.astype(x.dtype.newbyteorder("<"), copy=False)
+    return Constant(little.tobytes(), dtype_name(x.dtype), x.shape)
+
+
+OPS: tuple[type[Op], ...] = (Fill, Constant, Range, Eye)

@@ -1,0 +1,109 @@
+"""What the elementwise ops share: type rules, evaluation in wide types, samples.
+
+Functions, not a base class: an op takes what it needs, as in `infer = infer_unranked = floats`
+(these rules hold for unknown ranks too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from byparts_graph_ir import FLOATS, Op, Sample, ShapeError, TensorType, Types
+
+from byparts_opset.broadcast import broadcast_types, meet_types
+from byparts_opset.dtypes import Array, narrow, wide
+
+
+def anything(self: Op, x: TensorType) -> Types:
+    """y is of the type of x."""
+    return (x,)
+
+
+def numbers(self: Op, x: TensorType) -> Types:
+    """y is of the type of x, which is no bool."""
+    return (_number(self, x),)
+
+
+def floats(self: Op, x: TensorType) -> Types:
+    """y is of the type of x, a float."""
+    return (_float(self, x),)
+
+
+def asked(self: Op, x: TensorType) -> Types:
+    """y is a bool in the shape of x, which is no bool."""
+    return (TensorType("bool", _number(self, x).shape),)
+
+
+def two_numbers(self: Op, x: TensorType, y: TensorType) -> Types:
+    """z is broadcast from x and y, of one dtype, which is no bool."""
+    return (_number(self, broadcast_types(self.name, x, y)),)
+
+
+def two_floats(self: Op, x: TensorType, y: TensorType) -> Types:
+    """z is broadcast from x and y, of one float dtype."""
+    return (_float(self, broadcast_types(self.name, x, y)),)
+
+
+def compared(self: Op, x: TensorType, y: TensorType) -> Types:
+    """z is a bool, broadcast from x and y, of one dtype, which is no bool."""
+    return (TensorType("bool", _number(self, broadcast_types(self.name, x, y)).shape),)
+
+
+def two_bools(self: Op, x: TensorType, y: TensorType) -> Types:
+    """z is broadcast from x and y, both bool."""
+    z = broadcast_types(self.name, x, y)
+    if z.dtype != "bool":
+        raise ShapeError(f"{self.name}: takes bools, got {x} and {y}; compare first, as in x > 0")
+    return (z,)
+
+
+def same_shape_back(self: Op, inputs: Types, outputs: Types) -> Types:
+    """The rule backwards for one input: x has the shape of y."""
+    return (meet_types(self.name, inputs[0], outputs[0]),)
+
+
+def computed(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
+    """`f` in wide types, rounded once to the dtype of x; floating point warnings are silent."""
+    with np.errstate(all="ignore"):
+        return (narrow(f(wide(x), *map(wide, more)), x.dtype),)
+
+
+def answered(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
+    """`f` in wide types, as bools."""
+    with np.errstate(all="ignore"):
+        return (np.asarray(f(wide(x), *map(wide, more)), dtype=bool),)
+
+
+def unary_samples(op: Op, low: float = -2.0, high: float = 2.0) -> Iterator[Sample]:
+    """A matrix, a 0-d and an empty case, drawn from `[low, high)`."""
+    for shape in ((3, 4), (), (0, 2)):
+        yield Sample(op, (TensorType("f32", shape),), ((low, high),))
+
+
+def binary_samples(
+    op: Op,
+    x: tuple[float, float] = (-2.0, 2.0),
+    y: tuple[float, float] = (-2.0, 2.0),
+    dtype: str = "f32",
+) -> Iterator[Sample]:
+    """Equal shapes, broadcasting both ways, a 0-d operand, and nothing at all."""
+    shapes = (((3, 4), (3, 4)), ((3, 1), (4,)), ((2, 3), ()), ((), (2,)), ((), ()), ((0, 2), (1, 2)))
+    for a, b in shapes:
+        yield Sample(op, (TensorType(dtype, a), TensorType(dtype, b)), (x, y))
+
+
+def _number(op: Op, x: TensorType) -> TensorType:
+    if x.dtype == "bool":
+        raise ShapeError(
+            f"{op.name}: bool has no arithmetic, got {x}; use the logic ops, or cast(x, 'i32')"
+        )
+    return x
+
+
+def _float(op: Op, x: TensorType) -> TensorType:
+    if x.dtype not in FLOATS:
+        advice = getattr(op, "integer_advice", "cast(x, 'f32') first")
+        raise ShapeError(f"{op.name}: takes floats, got {x}; {advice}")
+    return x
