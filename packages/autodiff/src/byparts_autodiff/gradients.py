@@ -1,0 +1,175 @@
+"""Reverse mode over graphs: a gradient is made of ordinary nodes, so it has gradients itself.
+
+One sweep forwards marks the nodes between `xs` and `ys`, one sweep backwards asks each of them for
+its rule (`Op.gradient`), and contributions that meet are added.  No other node is asked, so an op
+without a gradient elsewhere is no obstacle.  This is NNVM's `Gradient` pass (2016) without what
+broke it: seeds of one y listed twice are added, an output that gets no gradient is given zeros, and
+a rule's result is checked.
+
+Contributions to one value are added as they arrive, `(a + b) + c`.  A balanced tree would keep
+log2(n) of them alive at once and an n-ary sum all n; this keeps one, and the planner lets each sum
+overwrite the one before.  The price is a chain of n - 1 adds in depth and in rounding, as in every
+framework that accumulates.
+
+O(nodes that ys depend on), iterative: depth costs no stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, Optional, Union
+
+from byparts_autodiff.errors import GradientError
+from byparts_graph_ir import (
+    FLOATS,
+    GraphError,
+    Input,
+    Node,
+    Op,
+    Value,
+    add_note,
+    compatible,
+    inherit,
+    producers,
+)
+from byparts_opset import ones_like, zeros_like
+
+Values = Union[Value, Sequence[Value]]
+Seeds = Union[Value, Sequence[Optional[Value]], None]
+Found = dict[Value, Value]
+
+
+def gradients(
+    ys: Values,
+    xs: Values,
+    dys: Seeds = None,
+    *,
+    unreachable: Literal["zeros", "error"] = "zeros",
+) -> tuple[Value, ...]:
+    """The gradient of `sum(dy * y)` over all `ys`, with respect to each of `xs`.
+
+    Args:
+        ys: floating point values.  One listed twice counts twice.
+        xs: floating point values, inputs or not.
+        dys: the gradient of something with respect to each y; ones where not given.
+        unreachable: what an x gets that no gradient reaches.
+
+    Raises:
+        GradientError: a value that carries no gradient, an op in between that has none, a rule
+            that gives one of another type than its input, or an x out of reach (on request).
+    """
+    ys, xs = as_values("ys", ys), as_values("xs", xs)
+    found: Found = {}
+    for y, dy in zip(ys, _seeds(ys, dys)):
+        _add(found, y, dy)
+    for node in reversed(_between(xs, ys)):
+        if any(v in found for v in node.outputs):
+            _pull_back(node, found)
+    return tuple(found[x] if x in found else _missing(i, x, unreachable) for i, x in enumerate(xs))
+
+
+def as_values(name: str, given: Values) -> tuple[Value, ...]:
+    """`given` as a tuple of values that carry gradients.
+
+    Raises:
+        GradientError: something is no value, or is of an integer or bool type.
+    """
+    values = (given,) if isinstance(given, Value) else tuple(given)
+    for i, v in enumerate(values):
+        if not isinstance(v, Value):
+            raise GradientError(f"gradients: {name}[{i}] is {v!r}, which is no value of a graph")
+        if v.type.dtype not in FLOATS:
+            raise GradientError(
+                f"gradients: {name}[{i}]{_called(v)} is {v.type}, and only floating point values "
+                f"carry a gradient; differentiate what is computed from it after a cast"
+            )
+    return values
+
+
+def _seeds(ys: Sequence[Value], dys: Seeds) -> list[Value]:
+    given = [None] * len(ys) if dys is None else [dys] if isinstance(dys, Value) else list(dys)
+    if len(given) != len(ys):
+        raise GradientError(f"gradients: {len(given)} dys for {len(ys)} ys")
+    for i, (y, dy) in enumerate(zip(ys, given)):
+        if dy is not None and not compatible(y.type, dy.type):
+            raise GradientError(f"gradients: dys[{i}] is {dy.type} and its y is {y.type}")
+    return [ones_like(y) if dy is None else dy for y, dy in zip(ys, given)]
+
+
+def _between(xs: Sequence[Value], ys: Sequence[Value]) -> list[Node]:
+    """The nodes through which a gradient may flow from `ys` to `xs`, inputs first."""
+    carries = set(xs)
+    path = []
+    for node in producers(ys):
+        if not carries.isdisjoint(node.inputs):
+            outputs = [v for v in node.outputs if v.type.dtype in FLOATS]
+            if outputs:
+                carries.update(outputs)
+                path.append(node)
+    return path
+
+
+def _pull_back(node: Node, found: Found) -> None:
+    """Add to `found` what the gradients of a node's outputs make of its inputs."""
+    if type(node.op).gradient is Op.gradient:
+        raise _placed(node, f"{node.op.name} has no gradient, and one has to pass through it")
+    with inherit(node.where):
+        dys = [found[v] if v in found else zeros_like(v) for v in node.outputs]
+        try:
+            dxs = node.op.gradient(node, *dys)
+        except GradientError:
+            raise
+        except NotImplementedError as error:
+            raise _placed(node, str(error)) from error
+        except GraphError as error:
+            raise add_note(error, f"in the gradient of {node.op.name}, created at {node.where}")
+    if len(dxs) != len(node.inputs):
+        raise _broken(node, f"gives {len(dxs)} gradients for {len(node.inputs)} inputs")
+    for i, (x, dx) in enumerate(zip(node.inputs, dxs)):
+        if dx is not None and x.type.dtype in FLOATS:
+            if not compatible(x.type, dx.type):
+                raise _broken(node, f"gives {dx.type} for input {i}, which is {x.type}")
+            _add(found, x, dx)
+
+
+def _add(found: Found, v: Value, dv: Value) -> None:
+    if v not in found:
+        found[v] = dv
+        return
+    with inherit(_where(v)):
+        found[v] = found[v] + dv
+
+
+def _missing(i: int, x: Value, unreachable: str) -> Value:
+    if unreachable == "zeros":
+        return zeros_like(x)
+    if unreachable != "error":
+        raise GradientError(f"gradients: unreachable={unreachable!r} is not 'zeros' or 'error'")
+    raise GradientError(
+        f"gradients: no gradient reaches xs[{i}]{_called(x)} of type {x.type}: no y depends on it "
+        f"but through integers or stop_gradient; unreachable='zeros' gives zeros"
+    )
+
+
+def _placed(node: Node, message: str) -> GradientError:
+    types = ", ".join(str(v.type) for v in node.inputs)
+    error = GradientError(f"{message}; it is applied to ({types})")
+    if node.where:
+        add_note(error, f"created at {node.where}")
+    return add_note(error, "wrap its input or its result in stop_gradient(...) to cut this path")
+
+
+def _broken(node: Node, message: str) -> GradientError:
+    kind = type(node.op)
+    error = GradientError(f"{node.op.name}: its gradient rule {message}")
+    return add_note(error, f"this is a mistake in {kind.__module__}.{kind.__qualname__}.gradient")
+
+
+def _called(v: Value) -> str:
+    made = _where(v)
+    name = f" {v.name!r}" if isinstance(v, Input) and v.name else ""
+    return name + (f" (made at {made})" if made else "")
+
+
+def _where(v: Value) -> str:
+    return v.node.where if v.node is not None else v.where if isinstance(v, Input) else ""
