@@ -65,7 +65,12 @@ def attributes_of(op: Op, *, defaults: bool) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for f in fields(op):
         value = getattr(op, f.name)
-        if defaults or f.default is MISSING or f.default != value or type(f.default) is not type(value):
+        if (
+            defaults
+            or f.default is MISSING
+            or f.default != value
+            or type(f.default) is not type(value)
+        ):
             found[f.name] = value
     return found
 

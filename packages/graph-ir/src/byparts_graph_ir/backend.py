@@ -44,7 +44,7 @@ class Space(Protocol):
 
 
 class HostSpace:
-    """Plain memory: anonymous pages, so aligned to a page and not counted before they are touched."""
+    """Plain memory: anonymous pages, so aligned to a page, and not counted before use."""
 
     name = "host"
 
@@ -113,5 +113,7 @@ class Backend:
 
 def _call_and_copy(function: Callable[[], Any], outputs: tuple[Array, ...]) -> None:
     results = function()
-    for out, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
+    for out, result in zip(
+        outputs, results if isinstance(results, tuple) else (results,), strict=True
+    ):
         out[...] = result

@@ -40,7 +40,9 @@ class Op:
     ignores: ClassVar[tuple[int, ...]] = ()  # inputs whose type is read, but never their bytes
     effect: ClassVar[bool] = False  # keeps its place in the order; never merged, never dropped
     shape_fields: ClassVar[tuple[str, ...]] = ()  # fields that are shapes, and may name symbols
-    pattern: ClassVar[str] = "opaque"  # elementwise broadcast injective reduction contraction opaque
+    pattern: ClassVar[str] = (
+        "opaque"  # elementwise broadcast injective reduction contraction opaque
+    )
 
     # Subclasses write their own arity: `def infer(self, x: TensorType, w: TensorType) -> Types`.
     # (`*args: Any, **kwargs: Any` is how a signature says "any" to a type checker.)
@@ -58,11 +60,11 @@ class Op:
         """
         raise NotImplementedError(f"{type(self).__name__} has no shape rule: write `infer`")
 
-    def infer_dtypes(self, *types: TensorType) -> tuple[str, ...]:
+    def infer_dtypes(self, *types: Any, **_: Any) -> tuple[str, ...]:
         """The dtypes of the outputs, whatever the shapes.  Default: one output, like input 0."""
         return (types[0].dtype,)
 
-    def infer_unranked(self, *types: TensorType) -> Types:
+    def infer_unranked(self, *types: Any, **_: Any) -> Types:
         """The types of the outputs where the rank of some input is unknown."""
         return tuple(TensorType(dtype, None) for dtype in self.infer_dtypes(*types))
 
@@ -92,11 +94,11 @@ class Op:
         """A simpler equal form that static types allow, or `None`.  `specialize` applies it."""
         return None
 
-    def views(self, *types: TensorType) -> tuple[tuple[int, int, int], ...]:
-        """(input, output, offset_bytes): that output *is* those bytes of the input.  Static types."""
+    def views(self, *types: Any, **_: Any) -> tuple[tuple[int, int, int], ...]:
+        """(input, output, offset_bytes): the output *is* those bytes of the input.  Static."""
         return ()
 
-    def flops(self, *types: TensorType) -> int:
+    def flops(self, *types: Any, **_: Any) -> int:
         """Floating point operations on static types; by default one for each output element."""
         return sum(t.size for t in self.infer(*types))
 
@@ -148,7 +150,7 @@ class Input(Value):
 
 @dataclass(frozen=True, eq=False, slots=True, init=False)
 class Node:
-    """An op applied to values.  Its outputs are typed at birth, so a wrong shape is an error here."""
+    """An op applied to values.  Its outputs are typed at birth: a wrong shape is an error here."""
 
     op: Op
     inputs: tuple[Value, ...]
@@ -186,9 +188,7 @@ class Graph:
     outputs: tuple[Value, ...]
 
     @staticmethod
-    def of(
-        inputs: Iterable[Value], outputs: Iterable[Value], order: Iterable[Value] = ()
-    ) -> Graph:
+    def of(inputs: Iterable[Value], outputs: Iterable[Value], order: Iterable[Value] = ()) -> Graph:
         """The program computing `outputs`, in `order` where that is given; dead code falls away.
 
         O(nodes).
@@ -248,8 +248,7 @@ class Graph:
             node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
             with inherit(old.where):
                 new = rule(node)
-            for v, w in zip(old.outputs, node.outputs if new is None else new, strict=True):
-                env[v] = w
+            env.update(zip(old.outputs, node.outputs if new is None else new, strict=True))
         return Graph.of(self.inputs, [env[v] for v in self.outputs], order=env.values())
 
 
@@ -272,9 +271,9 @@ def producers(values: Iterable[Value]) -> dict[Node, None]:
             seen[node] = None
         elif node not in seen:
             todo.append((node, True))
-            for v in reversed(node.inputs):
-                if v.node is not None and v.node not in seen:
-                    todo.append((v.node, False))
+            todo += [
+                (v.node, False) for v in reversed(node.inputs) if v.node and v.node not in seen
+            ]
     return seen
 
 
@@ -283,9 +282,8 @@ def subgraphs(op: Op) -> tuple[Graph, ...]:
     found: list[Graph] = []
     for f in fields(op):
         value = getattr(op, f.name)
-        for item in value if isinstance(value, tuple) else (value,):
-            if isinstance(item, Graph):
-                found.append(item)
+        items = value if isinstance(value, tuple) else (value,)
+        found += [item for item in items if isinstance(item, Graph)]
     return tuple(found)
 
 
@@ -316,7 +314,9 @@ def _output_types(node: Node) -> Types:
                 return op.infer_unranked(*types)
         return op.infer(*types)
     except GraphError as error:
-        raise add_note(error, f"created at {node.where}") if node.where else error
+        if node.where:
+            add_note(error, f"created at {node.where}")
+        raise
     except TypeError as error:
         raise _wrong_arity(op, types, error, node.where) from error
 
@@ -329,7 +329,8 @@ def _wrong_arity(op: Op, types: Sequence[TensorType], error: TypeError, line: st
         names = ", ".join(signature(op.infer).parameters)
         given = ", ".join(map(str, types)) or "nothing"
         made = GraphError(f"{op.name}: takes the inputs ({names}), got {len(types)}: {given}")
-        return add_note(made, f"created at {line}")
+        add_note(made, f"created at {line}")
+        return made
     return error
 
 

@@ -2,13 +2,13 @@
 
     {"format": "byparts-graph", "version": 1, "graphs": [
        {"inputs": [{"name": "x", "type": "f32[n,784]"}, ...],
-        "nodes": [{"op": "matmul", "inputs": [0, 1], "attributes": {...}, "where": "mlp.py:3"}, ...],
+        "nodes": [{"op": "matmul", "inputs": [0, 1], "attributes": {..}, "where": "a.py:3"}, ...],
         "outputs": [2]}, ...]}
 
-The last graph is the program; the others are those inside it, each after its own, referred to by
-position, so that nesting costs no depth.  Values are numbered as in `Graph.ids`.  All attributes are
-written, also those at their default, so that a file keeps its meaning when a default changes.  What
-JSON has no word for is an object of one key: {"tuple": [..]}, {"float": "nan"}, {"bytes": base64},
+The last graph is the program; the others are those inside it, each after its own, referred to
+by position, so that nesting costs no depth.  Values are numbered as in `Graph.ids`.  All attributes
+are written, also defaults, so that a file keeps its meaning when a default changes.  What JSON has
+no word for is an object of one key: {"tuple": [..]}, {"float": "nan"}, {"bytes": base64},
 {"type": "f32[2]"}, {"graph": 0}.  Loading builds nodes and runs nothing.
 """
 
@@ -24,7 +24,7 @@ from typing import Any, Optional
 from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
 from byparts_graph_ir.errors import FormatError, GraphError, ShapeError
 from byparts_graph_ir.graph import Graph, Input, Node, Value, nested
-from byparts_graph_ir.types import TensorType
+from byparts_graph_ir.types import Dimension, TensorType
 
 FORMAT, VERSION = "byparts-graph", 1
 
@@ -96,7 +96,9 @@ def _dump(value: object, index: Mapping[Graph, int], node: Node) -> Json:
         return {"type": str(value)}
     if isinstance(value, Graph):
         return {"graph": index[value]}
-    raise GraphError(f"{node.op.name}: an attribute of type {type(value).__name__} has no JSON form")
+    raise GraphError(
+        f"{node.op.name}: an attribute of type {type(value).__name__} has no JSON form"
+    )
 
 
 class _Loader:
@@ -154,17 +156,19 @@ class _Loader:
 
 def _type(data: Json) -> TensorType:
     dtype, mark, rest = _text(data, "type").partition("[")
-    dims: list[Any] = []
     try:
         if not mark or not rest.endswith("]"):
             raise ShapeError("no shape")
         if rest == "...]":
             return TensorType(dtype, None)
-        for word in rest[:-1].split(",") if rest != "]" else ():
-            dims.append(None if word == "?" else int(word) if word.isdecimal() else word)
-        return TensorType(dtype, tuple(dims))
+        words = rest[:-1].split(",") if rest != "]" else []
+        return TensorType(dtype, tuple(_dimension(word) for word in words))
     except ShapeError as error:
         raise FormatError(f"{_brief(data)} is no type: {error}") from error
+
+
+def _dimension(word: str) -> Dimension:
+    return None if word == "?" else int(word) if word.isdecimal() else word
 
 
 def _bytes(data: Json) -> bytes:

@@ -82,7 +82,8 @@ class Pipeline:
                 if self.check is not None:
                     self.check(graph)
             except Exception as error:
-                raise add_note(error, f"while running pass {p.name} ({i + 1} of {len(self.passes)})")
+                add_note(error, f"while running pass {p.name} ({i + 1} of {len(self.passes)})")
+                raise
             done.append(Stage(p.name, graph, perf_counter() - start))
         return done
 
@@ -98,6 +99,7 @@ def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = Non
     """A row of passes.
 
     Args:
+        *passes: in the order in which they run.
         given: facts that hold of the graph it will be called on.
         check: called on every pass's result, for instance `verify`.
 

@@ -31,8 +31,8 @@ def specialize(graph: Graph, types: Known = ()) -> Graph:
     new_types = _input_types(graph, types)
     bound = _bind_symbols(graph, new_types)
     env: dict[Value, Value] = {}
-    for v, t in zip(graph.inputs, new_types):
-        env[v] = v if t == v.type else _retyped(v, _substitute(t, bound))
+    for v, t in zip(graph.inputs, new_types, strict=True):
+        env[v] = _retyped(v, _substitute(t, bound))
     for old in graph.nodes:
         inputs = tuple([env[v] for v in old.inputs])
         op = _bind_fields(old.op, bound)
@@ -56,7 +56,7 @@ def infer_inputs(graph: Graph, types: Known = ()) -> Types:
     given = _input_types(graph, types)
     bound = _bind_symbols(graph, given)
     known: dict[Value, TensorType] = {}
-    for v, t in zip(graph.inputs, given):
+    for v, t in zip(graph.inputs, given, strict=True):
         known[v] = _substitute(t, bound)
     changed = True
     while changed:
@@ -80,17 +80,21 @@ def _input_types(graph: Graph, types: Known) -> Types:
             merged.append(v.type if new is None else unify(v.type, new))
         except ShapeError as error:
             name = getattr(v, "name", "") or str(i)
-            raise ShapeError(f"input {name!r} is {v.type} in the graph and cannot be {new}") from error
+            raise ShapeError(
+                f"input {name!r} is {v.type} in the graph and cannot be {new}"
+            ) from error
     return tuple(merged)
 
 
 def _bind_symbols(graph: Graph, types: Types) -> dict[str, int]:
     """Symbol -> number, wherever an input's new type has a number in the place of its symbol."""
     bound: dict[str, int] = {}
-    for v, t in zip(graph.inputs, types):
-        for old, new in zip(v.type.shape or (), t.shape or ()):
+    for v, t in zip(graph.inputs, types, strict=True):
+        for old, new in zip(v.type.shape or (), t.shape or (), strict=False):
             if isinstance(old, str) and isinstance(new, int) and bound.setdefault(old, new) != new:
-                raise ShapeError(f"dimension {old!r} is {bound[old]} at one input and {new} at another")
+                raise ShapeError(
+                    f"dimension {old!r} is {bound[old]} at one input and {new} at another"
+                )
     return bound
 
 
@@ -113,6 +117,8 @@ def _number(d: Dimension, bound: Mapping[str, int]) -> Dimension:
 
 
 def _retyped(v: Value, t: TensorType) -> Value:
+    if t == v.type:
+        return v
     return Input(t, None, v.name, v.where) if isinstance(v, Input) else Value(t)
 
 
@@ -122,16 +128,21 @@ def _forward(known: Mapping[Value, TensorType], node: Node) -> Types:
     try:
         return node.op.infer(*types) if ranked else node.op.infer_unranked(*types)
     except GraphError as error:
-        raise add_note(error, f"created at {node.where}") if node.where else error
+        if node.where:
+            add_note(error, f"created at {node.where}")
+        raise
 
 
-def _learn(known: dict[Value, TensorType], node: Node, values: Sequence[Value], found: Types) -> bool:
+def _learn(
+    known: dict[Value, TensorType], node: Node, values: Sequence[Value], found: Types
+) -> bool:
     changed = False
     for v, t in zip(values, found, strict=True):
         old = known.get(v, v.type)
         try:
             known[v] = unify(old, t)
         except ShapeError as error:
-            raise add_note(error, f"in {node.op.name}, created at {node.where}") from None
+            add_note(error, f"in {node.op.name}, created at {node.where}")
+            raise
         changed |= known[v] != old
     return changed

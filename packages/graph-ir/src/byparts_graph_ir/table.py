@@ -1,7 +1,7 @@
 """What one package knows about each op: the only registry there is.
 
-`kernels.on(Tanh)` adds a rule, `kernels[op]` finds it.  Registering twice is an error that names both
-places; a missing rule is an error that says which line to write.
+`kernels.on(Tanh)` adds a rule, `kernels[op]` finds it.  Registering twice is an error that names
+both places; a missing rule is an error that says which line to write.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Table(Generic[R]):
             for op in ops:
                 if op in self._rules:
                     old, new = _place(self._rules[op]), _place(rule)
-                    raise GraphError(f"{op.__name__} already has a {self.what}: {old}; second: {new}")
+                    raise GraphError(
+                        f"{op.__name__} already has a {self.what}: {old}; second: {new}"
+                    )
                 self._rules[op] = rule
             return rule
 

@@ -53,8 +53,7 @@ def _show(graph: Graph, depth: int) -> str:
     names, indent = _names(graph), "  " * depth
     params = ", ".join(f"%{names[v]}: {v.type}" for v in graph.inputs)
     lines = [f"({params}) {{"]
-    for node in graph.nodes:
-        lines.append(f"{indent}  {_show_node(node, names, depth)}")
+    lines += [f"{indent}  {_show_node(node, names, depth)}" for node in graph.nodes]
     results = ", ".join(f"%{names[v]}" for v in graph.outputs)
     lines += [f"{indent}  return {results}".rstrip(), f"{indent}}}"]
     return "\n".join(lines)
@@ -112,7 +111,9 @@ class _Parser:
         while here < len(text):
             found = _TOKEN.match(text, here)
             if found is None:
-                raise FormatError(f"{self._place(here)}: {text[here]!r} begins nothing that is known")
+                raise FormatError(
+                    f"{self._place(here)}: {text[here]!r} begins nothing that is known"
+                )
             kind = cast(str, found.lastgroup)
             if kind == "comment":
                 self.comments[len(self.tokens) - 1] = found["comment"].strip()
@@ -166,7 +167,7 @@ class _Parser:
         node = self.made(op_name, attributes, inputs, start)
         if len(declared) != len(node.outputs):
             raise self.error(f"{len(node.outputs)} names for the outputs of {op_name}", start)
-        for (name, stated), value in zip(declared, node.outputs):
+        for (name, stated), value in zip(declared, node.outputs, strict=True):
             if stated != value.type:
                 raise self.error(f"{name} of type {value.type}, which {op_name} gives", start)
             self.define(env, name, value)

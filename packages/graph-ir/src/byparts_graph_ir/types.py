@@ -1,7 +1,7 @@
 """The type of a value: what its elements are and how many along each dimension.
 
-A dimension is an int, a named symbol ("n": the same number wherever the name stands) or `None`
-(not known).  A shape of `None` means that not even the rank is known.  0-d and 0-size are real shapes.
+A dimension is an int, a named symbol ("n": the same number wherever it stands) or `None` (not
+known).  A shape of `None` means that not even the rank is known.  0-d and 0-size are real shapes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TensorType:
     """Element type and shape.
 
     Raises:
-        ShapeError: the dtype is not one of `ITEM_BYTES`, or a dimension is negative or no dimension.
+        ShapeError: the dtype is not one of `ITEM_BYTES`, or a dimension is negative or none at all.
     """
 
     dtype: str
@@ -88,7 +88,7 @@ def compatible(known: TensorType, other: TensorType) -> bool:
     """Whether some tensor could be of both types: equal dtype, and no two numbers that differ."""
     if known.dtype != other.dtype or known.shape is None or other.shape is None:
         return known.dtype == other.dtype
-    pairs = zip(known.shape, other.shape)
+    pairs = zip(known.shape, other.shape, strict=False)
     return len(known.shape) == len(other.shape) and not any(
         isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs
     )

@@ -25,7 +25,9 @@ def verify(graph: Graph) -> Graph:
         try:
             _verify(inner)
         except VerifyError as error:
-            raise error if inner is graph else VerifyError(f"G6: in a graph inside an op: {error}")
+            if inner is graph:
+                raise
+            raise VerifyError(f"G6: in a graph inside an op: {error}") from error
     return graph
 
 
@@ -44,7 +46,9 @@ def _verify(graph: Graph) -> None:
         seen.add(node)
         for k, v in enumerate(node.inputs):
             if v not in known:
-                raise VerifyError(f"G2: {place} reads {v.type} as input {k} before anything makes it")
+                raise VerifyError(
+                    f"G2: {place} reads {v.type} as input {k} before anything makes it"
+                )
         _verify_types(node, place)
         _verify_facts(node, place)
         known.update(node.outputs)

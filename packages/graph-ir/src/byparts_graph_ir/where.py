@@ -22,7 +22,9 @@ class _Lent(threading.local):
 
 _lent = _Lent()
 _ours: dict[str, bool] = {}  # module name -> whether it is one of our packages
-_lines: dict[int, tuple[CodeType, dict[int, str]]] = {}  # id(code) -> code (kept alive), instruction -> text
+_lines: dict[
+    int, tuple[CodeType, dict[int, str]]
+] = {}  # id(code) -> code (kept alive), instruction -> text
 
 
 def where() -> str:

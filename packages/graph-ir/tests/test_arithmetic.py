@@ -1,0 +1,24 @@
+"""Operators on values look up what an op set put there."""
+
+from __future__ import annotations
+
+import pytest
+from toy_ops import add, given
+
+from byparts_graph_ir import GraphError, arithmetic
+
+
+def test_operators_resolve_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An op set decides what + means."""
+    monkeypatch.setitem(arithmetic, "add", add)
+    x, y = given("x", 2), given("y", 2)
+    node = (x + y).node
+
+    assert node is not None and node.op is add and node.inputs == (x, y)
+
+
+def test_without_an_op_set_the_error_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence names what to import."""
+    monkeypatch.delitem(arithmetic, "matmul", raising=False)
+    with pytest.raises(GraphError, match="values have no 'matmul' yet: import byparts_opset"):
+        given("x", 2) @ given("y", 2)

@@ -1,0 +1,61 @@
+"""Types: dimensions that are known, named and unknown."""
+
+from __future__ import annotations
+
+import pytest
+from toy_ops import f32
+
+from byparts_graph_ir import ShapeError, TensorType, compatible, unify
+
+
+@pytest.mark.parametrize(
+    ("type", "text"),
+    [
+        (f32(), "f32[]"),
+        (f32(0, 3), "f32[0,3]"),
+        (f32(None, "n"), "f32[?,n]"),
+        (TensorType("bool", None), "bool[...]"),
+    ],
+)
+def test_types_print(type: TensorType, text: str) -> None:
+    """0-d, 0-size, named, unknown and unranked are five different things (NNVM defect N13)."""
+    assert str(type) == text
+
+
+def test_sizes() -> None:
+    """Bytes count the dtype (NNVM counted 4 for every one: N6)."""
+    assert [TensorType(d, (3, 5)).size_bytes for d in ("f64", "bf16", "u8")] == [120, 30, 15]
+    assert f32().size == 1 and f32(0, 3).size_bytes == 0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "message"),
+    [
+        ("float32", (1,), r"unknown dtype 'float32'"),
+        ("f23", (1,), r"did you mean 'f32'\?"),
+        ("f32", (-1,), r"negative dimension -1 in shape \(-1,\)"),
+        ("f32", (1.5,), r"1.5 in shape \(1.5,\) is no dimension"),
+        ("f32", ("a b",), r"'a b' in shape"),
+    ],
+)
+def test_wrong_types_say_why(dtype: str, shape: tuple[int, ...], message: str) -> None:
+    """The values that are wrong are in the message."""
+    with pytest.raises(ShapeError, match=message):
+        TensorType(dtype, shape)
+
+
+def test_unknown_shapes_have_no_size() -> None:
+    """Asking for bytes too early is an error that says what to do."""
+    with pytest.raises(ShapeError, match=r"f32\[n\] is not known yet; specialize the graph first"):
+        f32("n").size_bytes  # noqa: B018
+
+
+def test_unify_keeps_the_more_definite() -> None:
+    """A number beats a name, a name beats nothing."""
+    assert unify(f32(None, "n", 3), f32("m", 4, None)) == f32("m", 4, 3)
+    assert (
+        unify(TensorType("f32", None), f32(2)) == f32(2) == unify(f32(2), TensorType("f32", None))
+    )
+    assert not compatible(f32(2), f32(3)) and compatible(f32("n"), f32(3))
+    with pytest.raises(ShapeError, match=r"f32\[2\] and f32\[3\] cannot be one type"):
+        unify(f32(2), f32(3))
