@@ -1,0 +1,106 @@
+"""The problem and its answer: buffers with lifetimes, and where in one arena each of them lies.
+
+A buffer is a rectangle, steps across and bytes up; placing is packing rectangles that may only move
+up and down (dynamic storage allocation: NP-hard).  What is live together at one step must lie apart,
+so the largest sum of live sizes bounds every arena from below; on real networks it is nearly always
+reached.  Both are plain values, useful without any graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import gcd
+
+from byparts_graph_ir import GraphError
+
+
+class PlanError(GraphError):
+    """A problem that cannot be planned, or a plan that is not valid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Bytes that must stay untouched during the steps `[born, dies)`.
+
+    Attributes:
+        size_bytes: how many; 0 is allowed and takes no place.
+        born: the step that writes it first.
+        dies: the first step that no longer needs it (half-open).
+        alignment: its offset is a multiple of this.
+        pinned: the offset it must have, `None` where the planner is free.
+
+    Raises:
+        PlanError: the numbers make no sense together.
+    """
+
+    size_bytes: int
+    born: int
+    dies: int
+    alignment: int = 1
+    pinned: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.size_bytes < 0 or self.alignment < 1:
+            raise PlanError(f"{self} needs size_bytes >= 0 and alignment >= 1")
+        if self.dies < self.born:
+            raise PlanError(f"{self} dies before it is born")
+        if self.pinned is not None and (self.pinned < 0 or self.pinned % self.alignment):
+            raise PlanError(f"{self} is pinned to an offset that its alignment forbids")
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where every buffer lies.
+
+    Attributes:
+        buffers: the problem.
+        offsets: one for each buffer, in bytes from the start of the arena.
+        arena_bytes: end of the highest buffer.
+        lower_bound_bytes: no arena can be smaller (`lower_bound`).
+        how: the greedy that found it, for people.
+    """
+
+    buffers: tuple[Buffer, ...]
+    offsets: tuple[int, ...]
+    arena_bytes: int
+    lower_bound_bytes: int
+    how: str
+
+    def draw(self, width: int = 72, height: int = 16) -> str:
+        """The arena as text, steps across and bytes up."""
+        from byparts_memplan.draw import draw  # draw.py needs this module first
+
+        return draw(self, width=width, height=height)
+
+    def svg(self, labels: Sequence[str] = ()) -> str:
+        """The arena as a picture; `labels` has one tooltip for each buffer."""
+        from byparts_memplan.svg import svg  # svg.py needs this module first
+
+        return svg(self, labels)
+
+
+def lower_bound(buffers: Sequence[Buffer]) -> int:
+    """Bytes that any arena needs: the largest sum of live sizes, with the padding between them.
+
+    Every offset is a multiple of the greatest common divisor of the alignments, so all that live
+    together pad to it, but for the one on top.  A pinned buffer also needs its own end.
+    O(n log n).
+    """
+    grain = gcd(*(b.alignment for b in buffers)) if buffers else 1
+    best = max((b.pinned + b.size_bytes for b in buffers if b.pinned is not None), default=0)
+    live, leaving, pads = 0, [], []  # heaps: (dies, bytes), (-padding, dies)
+    for b in sorted(buffers, key=lambda b: b.born):
+        if b.size_bytes == 0 or b.born == b.dies:
+            continue
+        while leaving and leaving[0][0] <= b.born:
+            live -= heappop(leaving)[1]
+        padding = -b.size_bytes % grain
+        live += b.size_bytes + padding
+        heappush(leaving, (b.dies, b.size_bytes + padding))
+        heappush(pads, (-padding, b.dies))
+        while pads[0][1] <= b.born:
+            heappop(pads)
+        best = max(best, live + pads[0][0])
+    return best

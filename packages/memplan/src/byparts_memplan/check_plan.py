@@ -1,0 +1,162 @@
+"""Runs a plan on symbolic memory: who wrote each byte last?  Slow and obvious: the oracle of `plan`.
+
+Nothing here looks at lifetimes or buffers.  Memory is a list of stretches, each holding bytes of one
+value; a node reads its inputs, which must find exactly their own bytes, and writes its outputs.
+A view writes nothing: its bytes are those of its input.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from byparts_graph_ir import Graph, Node
+
+from byparts_memplan.buffer import PlanError
+from byparts_memplan.check import check
+from byparts_memplan.plan import Plan
+
+Content = tuple[int, int]  # (value that was written, first byte of it)
+
+
+def check_plan(graph: Graph, plan: Plan) -> None:
+    """Raise PlanError unless every read of a run finds what it should.
+
+    O(nodes x pieces of memory); the placement is checked on its own, in O(buffers^2).
+    """
+    check(plan.placement.buffers, plan.placement.offsets, plan.arena_bytes)
+    _Machine(graph, plan).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Bytes `[lower, upper)` of some memory, which hold `content`."""
+
+    lower: int
+    upper: int
+    content: Content
+
+
+class _Machine:
+    def __init__(self, graph: Graph, plan: Plan) -> None:
+        self.graph, self.plan, self.ids = graph, plan, graph.ids
+        self.memory: dict[int | None, list[_Stretch]] = {}  # by Location.root
+        self.content: dict[int, Content] = {}  # by value id
+        if len(plan.locations) != len(graph.values):
+            raise PlanError(f"{len(plan.locations)} locations for {len(graph.values)} values")
+
+    def run(self) -> None:
+        for k in range(len(self.graph.inputs)):
+            self._write(k, "before step 0")
+        for k in range(len(self.graph.inputs)):
+            self._read(k, "before step 0")
+        for step, node in enumerate(self.graph.nodes):
+            self._step(node, f"step {step} ({node.op.name})")
+        for v in self.graph.outputs:
+            self._read(self.ids[v], "the caller, after the last step,")
+        self._check_external()
+
+    def _step(self, node: Node, who: str) -> None:
+        for p, v in enumerate(node.inputs):
+            if p not in node.op.ignores:
+                self._read(self.ids[v], who)
+        views = self._views(node)
+        for o, v in enumerate(node.outputs):
+            if o in views:
+                self.content[self.ids[v]] = views[o]
+            else:
+                self._check_overwrite(node, o, who)
+                self._write(self.ids[v], who)
+        for o, v in enumerate(node.outputs):
+            if o not in views:
+                self._read(self.ids[v], f"{who}, right after it has written,")
+
+    def _views(self, node: Node) -> dict[int, Content]:
+        """Outputs that lie where the op says that they are bytes of an input."""
+        found = {}
+        for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
+            x, y = self.ids[node.inputs[p]], self.ids[node.outputs[o]]
+            here, there = self.plan.locations[x], self.plan.locations[y]
+            if there.root == here.root and there.offset == here.offset + offset:
+                found[o] = (self.content[x][0], self.content[x][1] + offset)
+        return found
+
+    def _check_overwrite(self, node: Node, o: int, who: str) -> None:
+        """An output may touch the bytes of an input only where the op allows it, and then all."""
+        y = self.ids[node.outputs[o]]
+        for p, v in enumerate(node.inputs):
+            x = self.ids[v]
+            if p in node.op.ignores or not self._overlap(x, y):
+                continue
+            same = self.plan.locations[x] == self.plan.locations[y]
+            if not (same and v.type == node.outputs[o].type and (p, o) in node.op.inplace):
+                raise PlanError(f"{who} writes %{y} over its input %{x}, which it may not")
+
+    def _overlap(self, x: int, y: int) -> bool:
+        a, b = self.plan.locations[x], self.plan.locations[y]
+        (_, a_end), (_, b_end) = self._range(x), self._range(y)
+        return a.root == b.root and max(a.offset, b.offset) < min(a_end, b_end)
+
+    def _range(self, v: int) -> tuple[int, int]:
+        lower = self.plan.locations[v].offset
+        return lower, lower + self.graph.values[v].type.size_bytes
+
+    def _write(self, v: int, who: str) -> None:
+        root = self.plan.locations[v].root
+        lower, upper = self._range(v)
+        room = self.plan.arena_bytes if root is None else self.graph.inputs[root].type.size_bytes
+        name = "the arena" if root is None else f"input {root}"
+        if lower < 0 or upper > room:
+            raise PlanError(f"{who}: %{v} at [{lower}, {upper}) leaves {name} of {room} bytes")
+        if lower % self.plan.alignment:
+            raise PlanError(f"{who}: %{v} at {lower} is not aligned to {self.plan.alignment} bytes")
+        self._check_allowed(v, root, who)
+        self.content[v] = (v, 0)
+        if lower < upper:
+            rest = [piece for s in self.memory.get(root, ()) for piece in _cut(s, lower, upper)]
+            self.memory[root] = [*rest, _Stretch(lower, upper, (v, 0))]
+
+    def _check_allowed(self, v: int, root: int | None, who: str) -> None:
+        """Outside memory holds its own input, or what was donated to it."""
+        if v < len(self.graph.inputs):
+            if root != (v if v in self.plan.external else None):
+                raise PlanError(f"{who}: input {v} is not where it was given")
+        elif root is not None and root not in dict(self.plan.donated):
+            raise PlanError(f"{who} writes %{v} over input {root}, which is not donated")
+
+    def _read(self, v: int, who: str) -> None:
+        root = self.plan.locations[v].root
+        lower, upper = self._range(v)
+        origin, first = self.content[v]
+        found = 0
+        for s in self.memory.get(root, ()):
+            a, b = max(s.lower, lower), min(s.upper, upper)
+            if a >= b:
+                continue
+            if (s.content[0], s.content[1] + a - s.lower) != (origin, first + a - lower):
+                name = "the arena" if root is None else f"input {root}"
+                raise PlanError(
+                    f"{who} reads %{v}, but bytes [{a}, {b}) of {name} hold %{s.content[0]}"
+                )
+            found += b - a
+        if found != upper - lower:
+            raise PlanError(f"{who} reads %{v}, of which {upper - lower - found} bytes were not written")
+
+    def _check_external(self) -> None:
+        donated = dict(self.plan.donated)
+        for k in self.plan.external:
+            v = self.ids[self.graph.outputs[donated[k]]] if k in donated else k
+            if self.plan.locations[v].root != k:
+                raise PlanError(f"output %{v} is said to be written over input {k}, but is not there")
+            self._read(v, "the caller, after the last step,")
+
+
+def _cut(s: _Stretch, lower: int, upper: int) -> list[_Stretch]:
+    """What is left of a stretch once `[lower, upper)` is overwritten."""
+    pieces = []
+    if s.lower < lower:
+        pieces.append(_Stretch(s.lower, min(s.upper, lower), s.content))
+    if s.upper > upper:
+        skip = max(upper - s.lower, 0)
+        content = (s.content[0], s.content[1] + skip)
+        pieces.append(_Stretch(s.lower + skip, s.upper, content))
+    return pieces

@@ -1,0 +1,63 @@
+"""Donation: the new value of a variable, written over the old one.
+
+A training step maps old variables to new ones; both live outside the arena.  Where the old value is
+dead by the time the new one is written, the new one needs no memory at all, and no copy afterwards.
+The price: a run that fails half way has already changed the variable.  So it is for the caller to ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+
+from byparts_memplan.buffer import PlanError
+from byparts_memplan.lifetimes import Decision, Values, needed
+
+
+def donations(
+    values: Values, external: Container[int], donate: Mapping[int, int]
+) -> tuple[dict[int, int], list[Decision]]:
+    """Those of `donate` (external input -> output) that are safe, and what was decided on each.
+
+    Raises:
+        PlanError: there is no such input or output, or the input lives in the arena.
+    """
+    graph, taken, decisions = values.graph, {}, []
+    writers: dict[int, int] = {}  # root -> the input it is written over
+    for k, j in donate.items():
+        if k not in external:
+            raise PlanError(f"donate: input {k} is not among the external inputs")
+        if not 0 <= j < len(graph.outputs):
+            raise PlanError(f"donate: there is no output {j}; the graph has {len(graph.outputs)}")
+        target = graph.ids[graph.outputs[j]]
+        root = values.root[target]
+        reason = _refusal(values, k, target)
+        if not reason and root in writers:
+            reason = f"the output is written over input {writers[root]}"
+        if not reason:
+            taken[k], writers[root] = j, k
+        decisions.append(Decision("donation", values.born[target], k, target, reason))
+    return taken, decisions
+
+
+def _refusal(values: Values, k: int, target: int) -> str:
+    root, types = values.root[target], values.types
+    if root < len(values.graph.inputs):
+        return f"the output is the bytes of input {root}, nothing computes it"
+    if types[k] != types[target]:
+        return f"types differ: {types[k]} and {types[target]}"
+    if values.size[root] != values.size[target]:
+        return f"the output is only a part of %{root}"
+    step = values.born[root]
+    if values.last[k] > step:
+        return needed(values, values.last[k])
+    return _reader(values, step, k, root)
+
+
+def _reader(values: Values, step: int, k: int, root: int) -> str:
+    """The node that writes the new value may read the old one where it may also overwrite it."""
+    op, output = values.graph.nodes[step].op, root - values.first[step]
+    for p, v in enumerate(values.reads[step]):
+        if values.root[v] == k and p not in op.ignores:
+            if (p, output) not in op.inplace or values.types[v] != values.types[root]:
+                return f"step {step} ({op.name}) reads the old value and may not write over it"
+    return ""

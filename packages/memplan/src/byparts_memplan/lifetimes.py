@@ -1,0 +1,149 @@
+"""How long each value is needed, and which values are bytes of another: tables over a graph's values.
+
+Step `i` runs node `i`; one step more, `len(nodes)`, is the caller reading the outputs.  Inputs are
+there from step 0, together with whatever node 0 writes.  A value is needed until the last step that
+reads its bytes: a view (`op.views`) lengthens the life of the value that owns the bytes, an input
+that the op ignores (`op.ignores`) does not, and a value that nobody reads lives for its own step.
+O(values + reads).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
+
+from byparts_memplan.buffer import PlanError
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One chance to share bytes, and what became of it.
+
+    Attributes:
+        kind: "view", "in place" or "donation".
+        step: the node that makes `target`; for a refused donation of an input, 0.
+        source: id of the value whose bytes are shared.
+        target: id of the value that lies in them.
+        reason: why not; "" where it was taken.
+    """
+
+    kind: str
+    step: int
+    source: int
+    target: int
+    reason: str = ""
+
+    @property
+    def taken(self) -> bool:
+        """Whether `target` lies in the bytes of `source`."""
+        return not self.reason
+
+
+class Values:
+    """Tables by value id (`graph.ids`), and by step where that is said.
+
+    Attributes:
+        born: the step that writes it; 0 for an input.
+        root: the value that owns its bytes: itself, unless it is a view.
+        at: its first byte within the root.
+        last: the last step that needs the bytes of a *root*, its views included.
+        reads: for each step, the ids of the node's inputs.
+        first: for each step, the id of the node's first output; the others follow it.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.types: list[TensorType] = [v.type for v in graph.values]
+        self.size = _sizes(graph)
+        self.reads = [[graph.ids[v] for v in node.inputs] for node in graph.nodes]
+        self.born = [0] * len(graph.inputs)
+        self.first: list[int] = []
+        for step, node in enumerate(graph.nodes):
+            self.first.append(len(self.born))
+            self.born += [step] * len(node.outputs)
+        self.decisions: list[Decision] = []
+        self.root = list(range(len(self.born)))
+        self.at = [0] * len(self.born)
+        for step, node in enumerate(graph.nodes):
+            if type(node.op).views is not Op.views:
+                self._find_views(step, node)
+        self.last = self._last_steps()
+
+    def _find_views(self, step: int, node: Node) -> None:
+        for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
+            source, target = _view_ids(self, step, node, p, o, offset)
+            reason = ""
+            if self.root[target] != target:
+                reason = f"it is a view of %{self.root[target]} already"
+            else:
+                self.root[target] = self.root[source]
+                self.at[target] = self.at[source] + offset
+            self.decisions.append(Decision("view", step, source, target, reason))
+
+    def _last_steps(self) -> list[int]:
+        last, root = list(self.born), self.root
+        for target, source in enumerate(root):
+            last[source] = max(last[source], self.born[target])
+        for step, node in enumerate(self.graph.nodes):
+            ignores = node.op.ignores
+            for p, v in enumerate(self.reads[step]):
+                if p not in ignores:
+                    last[root[v]] = step
+        for v in self.graph.outputs:
+            last[root[self.graph.ids[v]]] = len(self.graph.nodes)
+        return last
+
+
+def describe(value: Value) -> str:
+    """A value for people: what made it, its type, and the user's line."""
+    node, name = value.node, ""
+    if isinstance(value, Input):
+        name, line = value.name or "input", value.where
+    else:
+        name, line = (node.op.name, node.where) if node else ("input", "")
+    place = f" ({line.replace(chr(92), '/').rsplit('/', 1)[-1]})" if line else ""
+    return f"{name} {value.type}{place}"
+
+
+def needed(values: Values, step: int) -> str:
+    """Says who still needs some bytes."""
+    nodes = values.graph.nodes
+    if step == len(nodes):
+        return "the bytes are an output of the graph"
+    return f"the bytes are needed until step {step} ({nodes[step].op.name})"
+
+
+def padded(size_bytes: int, alignment: int) -> int:
+    """Rounded up to a multiple of `alignment`."""
+    return size_bytes + -size_bytes % alignment
+
+
+def _sizes(graph: Graph) -> list[int]:
+    known: dict[int, int] = {}  # types are shared by many values: by identity, which is cheap
+    sizes = []
+    for i, v in enumerate(graph.values):
+        size = known.get(id(v.type))
+        if size is None:
+            try:
+                size = known[id(v.type)] = v.type.size_bytes
+            except ShapeError:
+                raise PlanError(
+                    f"%{i}, {describe(v)}, has no size yet; specialize the graph first"
+                ) from None
+        sizes.append(size)
+    return sizes
+
+
+def _view_ids(
+    values: Values, step: int, node: Node, p: int, o: int, offset: int
+) -> tuple[int, int]:
+    """Ids of input `p` and output `o`; what an op says of its views is not taken on trust."""
+    claim = f"step {step} ({node.op.name}) says that output {o} is a view of input {p}"
+    if not (0 <= p < len(node.inputs) and 0 <= o < len(node.outputs)):
+        raise PlanError(f"{claim}; it has {len(node.inputs)} inputs and {len(node.outputs)} outputs")
+    source, target = values.reads[step][p], values.first[step] + o
+    size, room = values.size[target], values.size[source]
+    if offset < 0 or offset + size > room:
+        raise PlanError(f"{claim} at bytes [{offset}, {offset + size}), but that has {room} bytes")
+    return source, target

@@ -1,0 +1,146 @@
+"""A graph's memory plan: where every value lies, as plain numbers.
+
+The graph's order is the schedule.  First it is settled which values share a buffer (`share.py`), then
+the buffers get offsets in one arena (`place.py`).  Inputs named in `external` live outside it, and so
+do all values that are their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from byparts_graph_ir import Graph
+
+from byparts_memplan.buffer import Buffer, Placement, PlanError
+from byparts_memplan.lifetimes import Decision, Values, describe, padded
+from byparts_memplan.place import place
+from byparts_memplan.share import Sharing
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a value begins: `offset` bytes into the arena (`root` is `None`) or into input `root`."""
+
+    root: int | None
+    offset: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Memory for one run of a graph.
+
+    Attributes:
+        locations: by value id (`graph.ids`).
+        placement: the arena.  Step `i` is node `i`; one step more is the caller reading the outputs.
+            Sizes are padded to the alignment, so no two buffers share a cache line.
+        residents: for each buffer, the ids of the values that live in it.
+        labels: for each buffer, what to call it.
+        external: positions of the inputs that live outside the arena.
+        donated: (input, output) positions: that output is written over that external input.
+        decisions: every chance to share bytes, in order of steps within each kind.
+        naive_bytes: with no sharing at all: every value but the external inputs (views and in-place
+            results too) in padded bytes of its own.
+        alignment: of every buffer.
+    """
+
+    locations: tuple[Location, ...]
+    placement: Placement
+    residents: tuple[tuple[int, ...], ...]
+    labels: tuple[str, ...]
+    external: tuple[int, ...]
+    donated: tuple[tuple[int, int], ...]
+    decisions: tuple[Decision, ...]
+    naive_bytes: int
+    alignment: int
+
+    @property
+    def arena_bytes(self) -> int:
+        """What to allocate, aligned to `alignment`."""
+        return self.placement.arena_bytes
+
+    @property
+    def lower_bound_bytes(self) -> int:
+        """No arena for these buffers can be smaller."""
+        return self.placement.lower_bound_bytes
+
+    def report(self) -> str:
+        """What was planned, saved and refused, for people."""
+        from byparts_memplan.report import report  # report.py needs this module first
+
+        return report(self)
+
+    def draw(self, width: int = 72, height: int = 16) -> str:
+        """The arena as text, steps across and bytes up."""
+        return self.placement.draw(width, height)
+
+    def svg(self) -> str:
+        """The arena as a picture, a tooltip on each buffer."""
+        return self.placement.svg(self.labels)
+
+
+def plan(
+    graph: Graph,
+    *,
+    external: Collection[int] = frozenset(),
+    alignment: int = 64,
+    donate: Mapping[int, int] | None = None,
+) -> Plan:
+    """Memory for every value of a graph with static types.
+
+    Inputs in `external` (positions) live elsewhere and are never written, unless `donate` maps them
+    to the position of an output that may be written over them once the old value is dead.  Two
+    external inputs must not overlap in memory.  All other inputs are copied into the arena before
+    step 0 of each run, and may be overwritten.  A constant is a value like any other; a runtime
+    that keeps constants between runs makes them external inputs.
+
+    Raises:
+        PlanError: a type is not static, a position or a view does not exist.
+    """
+    if alignment < 1:
+        raise PlanError(f"alignment must be at least 1, not {alignment}")
+    for k in external:
+        if not 0 <= k < len(graph.inputs):
+            raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
+    values = Values(graph)
+    sharing = Sharing(values, sorted(external), donate or {})
+    placement = place(_buffers(sharing, alignment))
+    residents = _residents(sharing)
+    outside = frozenset(external)
+    return Plan(
+        locations=_locations(sharing, placement.offsets),
+        placement=placement,
+        residents=residents,
+        labels=tuple([f"%{ids[0]} {describe(graph.values[ids[0]])}" for ids in residents]),
+        external=tuple(sorted(outside)),
+        donated=tuple(sorted(sharing.donated.items())),
+        decisions=tuple(sharing.decisions),
+        naive_bytes=sum(padded(s, alignment) for i, s in enumerate(values.size) if i not in outside),
+        alignment=alignment,
+    )
+
+
+def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
+    return [
+        Buffer(padded(size, alignment), born, last + 1, alignment)
+        for size, born, last in zip(sharing.size, sharing.born, sharing.last)
+    ]
+
+
+def _residents(sharing: Sharing) -> tuple[tuple[int, ...], ...]:
+    found: list[list[int]] = [[] for _ in sharing.size]
+    for v, root in enumerate(sharing.values.root):
+        home = sharing.home[root]
+        if home >= 0:
+            found[home].append(v)
+    return tuple([tuple(ids) for ids in found])
+
+
+def _locations(sharing: Sharing, offsets: Sequence[int]) -> tuple[Location, ...]:
+    values, home = sharing.values, sharing.home
+    return tuple(
+        [
+            Location(~home[r], at) if home[r] < 0 else Location(None, offsets[home[r]] + at)
+            for r, at in zip(values.root, values.at)
+        ]
+    )
