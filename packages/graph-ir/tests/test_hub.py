@@ -232,7 +232,7 @@ def test_ops_of_all_op_sets_are_merged(install: Install) -> None:
     install("a", OPS.format({"add": 1}, "a", "a"))
     install("b", OPS.format({"mul": 2}, "b", "b"))
 
-    assert Parts(GROUP).ops() == {"add": 1, "mul": 2}
+    assert list(Parts(GROUP).ops().items()) == [("add", 1), ("mul", 2)]
 
 
 def test_two_ops_of_one_name_name_both_distributions(install: Install) -> None:
@@ -292,6 +292,19 @@ def test_listing_the_installed_parts_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "light"
+
+
+def test_a_plugin_runs_without_its_package(install: Install, tmp_path: Path) -> None:
+    package = tmp_path / "made_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('the heavy part')")
+    (package / "plugin.py").write_text(GOOD)
+    install("package", "")
+    entry = f"[{GROUP}]\npackage = made_package.plugin\n"
+    (tmp_path / "made_package-9.9.dist-info" / "entry_points.txt").write_text(entry)
+
+    assert Parts(GROUP).names("backends") == ("good",)
+    assert "made_package.plugin" not in sys.modules
 
 
 def test_importing_the_ir_loads_neither_hub_nor_pluggy() -> None:

@@ -1,19 +1,23 @@
 """Finds the installed parts, each loaded alone, and records what became of it.
 
-Entry-point metadata first (no import), then each part's `plugin.py` (light, a fraction of a
-millisecond).  A part that raises, exits, or was made for another API becomes one line in
-`byparts parts` and disturbs no other; pluggy's own `load_setuptools_entrypoints` and its multicall
-stop at the first bad one.
+Entry-point metadata first (no import), then each part's `plugin.py`, run without the package around
+it: the `__init__` of a part may import NumPy, a listing must not.  A part that raises, exits, or was
+made for another API becomes one line in `byparts parts` and disturbs no other; pluggy's own
+`load_setuptools_entrypoints` and its multicall stop at the first bad one.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import time
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from importlib.machinery import PathFinder
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec, module_from_spec
 
 import pluggy
 
@@ -69,7 +73,7 @@ def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
     start = time.perf_counter()
     key = f"{part.distribution}:{part.name}"
     try:
-        module = entry.load()
+        module = _plugin(entry)
         part.why = _incompatible(entry, part, getattr(module, "BYPARTS_API", None))
         if part.why:
             part.state = "incompatible"
@@ -83,6 +87,23 @@ def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
             plugins.unregister(name=key)
     finally:
         part.load_s = time.perf_counter() - start
+
+
+def _plugin(entry: EntryPoint) -> object:
+    """What the entry point names; of "package.module", only the module is run."""
+    package, _, rest = entry.module.partition(".")
+    parent = find_spec(package) if rest and "." not in rest else None
+    if parent is None or entry.module in sys.modules:
+        return entry.load()
+    spec = PathFinder.find_spec(entry.module, parent.submodule_search_locations)
+    if spec is None or spec.loader is None:
+        return entry.load()  # which says what is missing
+    module = sys.modules[entry.module] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[entry.module]  # a later import of the package makes its own, whole
+    return reduce(getattr, entry.attr.split(".") if entry.attr else (), module)
 
 
 def _incompatible(entry: EntryPoint, part: Part, wants: tuple[int, int] | None) -> str:

@@ -1,7 +1,8 @@
 """The sockets: what a part may provide, and the light records it declares that with.
 
 A part's `plugin.py` *declares*, it does not construct: each record says where the real object
-lives, as "package.module:object", so that listing what is installed never imports torch.
+lives, as "package.module:object", so that listing what is installed never imports torch.  The hub
+runs that file alone, without its package.
 
     BYPARTS_API = (1, 0)
 

@@ -7,13 +7,13 @@ BYPARTS_API = (1, 0)
 
 @hookimpl
 def byparts_backends() -> list[Backend]:
-    """Torch on the CPU."""
+    """Below NumPy for "auto" as long as it has no kernels; 10 once it has."""
     return [
         Backend(
             "torch",
             "byparts_kernels_torch.backend:make",
             needs=("torch",),
             doc="PyTorch on the CPU; no kernels yet",
-            priority=10,
+            priority=-10,
         )
     ]

@@ -1,0 +1,82 @@
+"""Every part can be released: version, changelog, licence, README, types, and honest metadata."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml"))
+
+every_part = pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+
+
+def module(part: Path) -> Path:
+    return part / "src" / ("byparts_" + part.name.replace("-", "_"))
+
+
+def version(part: Path) -> str:
+    """Read, not imported: the part may not be installed here."""
+    text = (module(part) / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE)
+    assert found, f"{part.name}: __init__.py has no __version__"
+    return found[1]
+
+
+def test_there_are_parts() -> None:
+    assert len(PARTS) >= 11
+
+
+@every_part
+def test_the_version_has_a_changelog_entry(part: Path) -> None:
+    changelog = (part / "CHANGELOG.md").read_text(encoding="utf-8")
+
+    assert re.search(rf"^## \[{re.escape(version(part))}\]", changelog, re.MULTILINE)
+
+
+@every_part
+def test_folder_distribution_and_module_have_one_name(part: Path) -> None:
+    metadata = (part / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert f'name = "byparts-{part.name}"' in metadata
+    assert f'path = "src/{module(part).name}/__init__.py"' in metadata
+    assert f'packages = ["src/{module(part).name}"]' in metadata
+
+
+@every_part
+def test_what_a_release_needs_is_there(part: Path) -> None:
+    assert (module(part) / "py.typed").exists()
+    assert (part / "README.md").exists()
+    assert 'readme = "README.md"' in (part / "pyproject.toml").read_text(encoding="utf-8")
+    assert (part / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+
+
+@every_part
+def test_what_is_imported_is_declared(part: Path) -> None:
+    """An undeclared dependency works in the workspace and fails on the user's machine."""
+    try:
+        declared = requires(f"byparts-{part.name}") or []
+    except PackageNotFoundError:
+        pytest.skip(f"byparts-{part.name} is not installed")
+    names = {re.split(r"[^\w-]", line)[0].replace("-", "_") for line in declared}
+    used = {name for file in module(part).rglob("*.py") for name in imported(file)}
+
+    assert {name for name in used if name not in sys.stdlib_module_names} <= {
+        module(part).name,
+        *names,
+    }
+
+
+def imported(file: Path) -> Iterator[str]:
+    """Top-level modules that a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]

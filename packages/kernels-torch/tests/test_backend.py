@@ -1,0 +1,74 @@
+"""The views share memory; what is missing is named.  Needs torch."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+
+from byparts_graph_ir import HOST, ITEM_BYTES, MissingRule, Node, Op, TensorType, Value
+from byparts_graph_ir.hub import parts
+
+torch = pytest.importorskip("torch", reason="needs torch")
+backend = pytest.importorskip("byparts_kernels_torch.backend", reason="needs torch")
+
+
+@dataclass(frozen=True)
+class Double(Op):
+    """y = 2 x."""
+
+    def infer(self, x: TensorType) -> tuple[TensorType, ...]:
+        return (x,)
+
+
+def double(shape: tuple[int, ...]) -> Node:
+    return Node(Double(), (Value(TensorType("f32", shape)),))
+
+
+def test_the_hub_makes_it() -> None:
+    assert parts.backend("torch").name == "torch"
+
+
+def test_a_view_is_the_memory_itself() -> None:
+    memory = HOST.allocate(64)
+    x = backend.view(memory, 16, TensorType("f32", (2, 3)))
+
+    x.fill_(1)
+
+    assert x.shape == (2, 3)
+    assert bytes(HOST.read(memory, 0, 20)) == b"\0" * 16 + b"\0\0\x80?"
+
+
+@pytest.mark.parametrize("dtype", ITEM_BYTES)
+def test_every_dtype_has_its_size(dtype: str) -> None:
+    x = backend.view(HOST.allocate(64), 0, TensorType(dtype, (4,)))
+
+    assert x.element_size() == ITEM_BYTES[dtype]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])
+def test_scalars_and_empty_tensors_have_their_shape(shape: tuple[int, ...]) -> None:
+    assert backend.view(HOST.allocate(64), 0, TensorType("f32", shape)).shape == shape
+
+
+def test_a_missing_kernel_names_op_line_and_way_out() -> None:
+    made = backend.make()
+    says = "no kernel for Double on (f32[2]); add one with @kernels.on(Double); torch kernels come"
+
+    assert not made.supports(Double())
+    with pytest.raises(MissingRule, match=re.escape(says)):
+        made.bind(double((2,)), [], [])
+
+
+def test_an_added_kernel_runs_in_the_arena(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend.kernels, "_rules", {})
+    backend.kernels.on(Double)(lambda op, xs, ys: partial(torch.add, xs[0], xs[0], out=ys[0]))
+    made, memory = backend.make(), HOST.allocate(64)
+    x, y = (made.view(memory, offset, TensorType("f32", (2,))) for offset in (0, 8))
+    x.copy_(torch.tensor([1.0, 2.0]))
+
+    made.bind(double((2,)), [x], [y])()
+
+    assert y.tolist() == [2.0, 4.0]
