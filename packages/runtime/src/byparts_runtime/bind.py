@@ -1,0 +1,118 @@
+"""Joins nodes, places and kernels: each node becomes one step, a callable of no arguments.
+
+For each node the first backend of the list whose rule takes it; backends of one space look at the
+same bytes, each through its own view.  A node whose outputs already *are* bytes of its inputs (the
+op says so, the plan placed them so) needs no step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from byparts_graph_ir import Backend, Graph, GraphError, MissingRule, Node, Op, Value, add_note
+from byparts_graph_ir.backend import Run
+from byparts_runtime.plan import Location
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Where a value stands: `offset` into `memory`."""
+
+    memory: Any
+    offset: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One node, bound."""
+
+    node: Node
+    backend: str
+    run: Run
+
+
+def bind(
+    graph: Graph, places: Sequence[Bytes], aliased: frozenset[Node], backends: Sequence[Backend]
+) -> tuple[Step, ...]:
+    """The steps of a program, in order; `aliased` nodes need none.  O(nodes).
+
+    Raises:
+        MissingRule: no backend takes a node; says what each answered and what to install.
+    """
+    views: list[dict[Value, Any]] = [{} for _ in backends]
+
+    def look(b: int, values: Sequence[Value]) -> list[Any]:
+        seen, backend = views[b], backends[b]
+        for v in values:
+            if v not in seen:
+                place = places[graph.ids[v]]
+                seen[v] = backend.view(place.memory, place.offset, v.type)
+        return [seen[v] for v in values]
+
+    def step(node: Node) -> Step:
+        refusals = []
+        for b, backend in enumerate(backends):
+            if not backend.supports(node.op):
+                refusals.append(f"{backend.name}: has no kernel for it")
+                continue
+            try:
+                run = backend.bind(node, look(b, node.inputs), look(b, node.outputs))
+            except MissingRule as error:
+                refusals.append(f"{backend.name}: {error}")
+                continue
+            except Exception as error:
+                add_note(error, f"while binding {describe(node)} on {backend.name!r}")
+                raise
+            return Step(node, backend.name, _checked(run, node, backend))
+        raise _missing(node, refusals)
+
+    return tuple([step(node) for node in graph.nodes if node not in aliased])
+
+
+def aliased_nodes(graph: Graph, locations: Sequence[Location]) -> frozenset[Node]:
+    """Nodes all of whose outputs the plan placed on the input bytes they equal."""
+    return frozenset(n for n in graph.nodes if n.outputs and _is_alias(n, graph, locations))
+
+
+def describe(node: Node) -> str:
+    """Op, types and line of a node, for errors."""
+    inputs = ", ".join(str(v.type) for v in node.inputs)
+    outputs = ", ".join(str(v.type) for v in node.outputs)
+    made = f", created at {node.where}" if node.where else ""
+    return f"{node.op.name}: ({inputs}) -> ({outputs}){made}"
+
+
+def _is_alias(node: Node, graph: Graph, locations: Sequence[Location]) -> bool:
+    if node.op.effect:
+        return False
+    same = set()
+    for i, o, shift in node.op.views(*[v.type for v in node.inputs]):
+        source = locations[graph.ids[node.inputs[i]]]
+        target = locations[graph.ids[node.outputs[o]]]
+        if source.root == target.root and source.offset + shift == target.offset:
+            same.add(o)
+    return len(same) == len(node.outputs)
+
+
+def _checked(run: Any, node: Node, backend: Backend) -> Run:
+    if not callable(run):
+        raise GraphError(
+            f"{node.op.name}: the kernel rule of backend {backend.name!r} gave {run!r:.60}; it "
+            "must return a callable of no arguments, e.g. partial(np.tanh, x, y)"
+        )
+    step: Run = run
+    return step
+
+
+def _missing(node: Node, refusals: Sequence[str]) -> MissingRule:
+    types = ", ".join(str(v.type) for v in node.inputs)
+    name = type(node.op).__name__
+    error = MissingRule(f"no kernel for {name} on ({types}); tried {'; '.join(refusals)}")
+    if node.where:
+        add_note(error, f"created at {node.where}")
+    if type(node.op).decompose is not Op.decompose:
+        return add_note(error, "byparts-optimize decomposes it: pip install byparts-optimize")
+    add = 'add a backend that has it: pip install byparts-kernels-numpy, backends=(..., "numpy")'
+    return add_note(error, f"{add}; or write it with @kernels.on({name})")

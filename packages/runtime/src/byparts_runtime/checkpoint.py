@@ -1,0 +1,65 @@
+"""Named arrays in one file: NumPy's .npz, without pickle, so that loading never runs code.
+
+Written with `zipfile` and `numpy.lib.format` rather than `numpy.savez`, which cannot store an array
+called "file", and which writes bf16 as untyped bytes.  bf16 is stored as the u16 of its bits, and
+the comment of its entry says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Mapping
+from os import PathLike
+from typing import Optional, Union
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+
+from byparts_graph_ir import FormatError
+from byparts_runtime.arrays import Array, numpy_dtype
+
+Path = Union[str, PathLike[str]]
+
+_BF16 = b"bf16"
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
+    """Write them all, or leave the file as it was."""
+    beside = f"{os.fspath(path)}.{os.getpid()}.part"
+    try:
+        with ZipFile(beside, "w") as archive:
+            for name, array in tensors.items():
+                _write(archive, name, array)
+        os.replace(beside, path)
+    finally:
+        if os.path.exists(beside):
+            os.remove(beside)
+
+
+def read_tensors(path: Path, only: Optional[Container[str]] = None) -> dict[str, Array]:
+    """The arrays of a file by name, all or `only` those.
+
+    Raises:
+        FormatError: it is no archive of arrays, or one of them is damaged or pickled.
+    """
+    try:
+        with ZipFile(path) as archive:
+            named = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            wanted = [name for name in named if only is None or name in only]
+            return {name: _read(archive, named[name]) for name in wanted}
+    except (BadZipFile, ValueError, EOFError) as error:
+        raise FormatError(f"{os.fspath(path)} is no .npz of arrays: {error}") from error
+
+
+def _write(archive: ZipFile, name: str, array: Array) -> None:
+    entry = ZipInfo(f"{name}.npy")
+    if array.dtype.name == "bfloat16":
+        entry.comment, array = _BF16, array.view(np.uint16)
+    with archive.open(entry, "w", force_zip64=True) as file:
+        np.lib.format.write_array(file, array, allow_pickle=False)
+
+
+def _read(archive: ZipFile, entry: ZipInfo) -> Array:
+    with archive.open(entry) as file:
+        array = np.lib.format.read_array(file, allow_pickle=False)
+    return array.view(numpy_dtype("bf16")) if entry.comment == _BF16 else array

@@ -1,0 +1,91 @@
+"""Turns what a caller wrote (`"numpy"`, `"auto"`, own objects) into backends, passes and a planner.
+
+The only file that asks the hub, and it asks only for what is named: with everything given by hand
+no discovery happens.  `"auto"` takes what is installed, and is content where nothing is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Optional, Union
+
+from byparts_graph_ir import Backend, Graph, GraphError, Node, Pass
+from byparts_runtime.plan import Planner, separate
+
+Supports = Callable[[Node], bool]
+Legalize = Callable[[Graph, Supports], Graph]
+BackendsArgument = Sequence[Union[str, Backend]]
+PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
+PlannerArgument = Union[str, Planner, None]
+LegalizeArgument = Union[Literal["auto"], Legalize, None]
+
+AUTO_PASSES = ("fold", "simplify", "merge")  # those of them that are installed, in this order
+
+
+def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
+    """The backends, each started once; all of one memory space.
+
+    Raises:
+        GraphError: none is given, or they compute in different spaces.
+        PartError: one is not installed or does not start.
+    """
+    found = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
+    if not found or isinstance(backends, str):
+        raise GraphError(f'backends={backends!r}: give a tuple of some, e.g. backends=("numpy",)')
+    spaces = dict.fromkeys(b.space.name for b in found)
+    if len(spaces) > 1:
+        where = ", ".join(f"{b.name} in {b.space.name}" for b in found)
+        raise GraphError(f"the backends of a program share one memory space; got {where}")
+    return found
+
+
+def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
+    """The passes, in order.
+
+    Raises:
+        PartError: one that is named is not installed.
+    """
+    if passes == "auto":
+        installed = _hub().names("passes")
+        return find_passes([name for name in AUTO_PASSES if name in installed])
+    if isinstance(passes, str):
+        raise GraphError(f"passes={passes!r}: give a tuple, e.g. passes=({passes!r},)")
+    return tuple(_pass(p) for p in passes)
+
+
+def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
+    """The pass that decomposes what no backend has, or `None`."""
+    if legalize != "auto":
+        return legalize
+    found: Optional[Legalize] = None
+    if "legalize" in _hub().names("passes"):
+        found = _hub().get("passes", "legalize")
+    return found
+
+
+def find_planner(planner: PlannerArgument) -> Planner:
+    """The planner: one by name, any installed, or `separate`."""
+    if planner is None:
+        return separate
+    if not isinstance(planner, str):
+        return planner
+    names = _hub().names("planners")
+    if planner == "auto" and not names:
+        return separate
+    first = "greedy" if "greedy" in names else names[0] if names else planner
+    found: Planner = _hub().get("planners", first if planner == "auto" else planner)
+    return found
+
+
+def _pass(given: Union[str, Pass, Callable[[Graph], Graph]]) -> Pass:
+    if isinstance(given, Pass):
+        return given
+    if isinstance(given, str):
+        return Pass(given, _hub().get("passes", given))
+    return Pass(getattr(given, "__name__", type(given).__name__), given)
+
+
+def _hub() -> Any:
+    from byparts_graph_ir.hub import parts  # pluggy and the entry points: not if all is given
+
+    return parts

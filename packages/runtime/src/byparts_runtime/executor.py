@@ -1,0 +1,159 @@
+"""Programs kept by content: the same graph on the same types is built once.
+
+    executor = Executor(backends=("numpy",))
+    (loss,) = executor(graph, x, labels, variables=(w,), updates=(w,))
+
+The key is the content of the graph (its digest, not its identity), the types of the feeds and which
+variables it reads and writes.  So alternating between two fetch lists, or between two batch sizes,
+hits the cache; a new shape is a new entry, planned for that shape; the least recently used entry
+goes first.  Two equal graphs share a program, whose errors show the lines of the first.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+
+from byparts_graph_ir import Graph, GraphError, Types, specialize
+from byparts_runtime.arrays import Array, guess, type_of
+from byparts_runtime.discover import (
+    BackendsArgument,
+    LegalizeArgument,
+    PassesArgument,
+    PlannerArgument,
+    find_backends,
+)
+from byparts_runtime.program import Program, build
+from byparts_runtime.variable import Variable
+
+Key = tuple[bytes, Types, tuple[Variable, ...], tuple[Variable, ...]]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What happened so far; a failed build counts as nothing."""
+
+    hits: int = 0
+    misses: int = 0
+    evictions: int = 0
+
+
+class Executor:
+    """Builds programs when first needed and keeps the last `capacity` of them.  Thread-safe.
+
+    Raises:
+        GraphError: the capacity is below one.
+    """
+
+    def __init__(
+        self,
+        *,
+        backends: BackendsArgument = ("numpy",),
+        capacity: int = 64,
+        passes: PassesArgument = "auto",
+        planner: PlannerArgument = "auto",
+        legalize: LegalizeArgument = "auto",
+        alignment: int = 64,
+    ) -> None:
+        if capacity < 1:
+            raise GraphError(f"executor: capacity is {capacity}, and must be at least 1")
+        self.backends, self.capacity = find_backends(backends), capacity
+        self._passes, self._planner, self._legalize = passes, planner, legalize
+        self._alignment = alignment
+        self._programs: OrderedDict[Key, Program] = OrderedDict()
+        self._statistics = Statistics()
+        self._lock = Lock()  # of the cache; never held while building
+        self._building = Lock()
+
+    @property
+    def statistics(self) -> Statistics:
+        """Hits, misses and evictions so far."""
+        return self._statistics
+
+    def __call__(
+        self,
+        graph: Graph,
+        *feeds: object,
+        variables: Sequence[Variable] = (),
+        updates: Sequence[Variable] = (),
+    ) -> tuple[Array, ...]:
+        """Run a graph on these feeds; see `build` for the rest."""
+        arrays = _arrays(graph, feeds, len(variables))
+        types = tuple(type_of(a) for a in arrays)
+        return self.program(graph, types, variables=variables, updates=updates)(*arrays)
+
+    def program(
+        self,
+        graph: Graph,
+        types: Types = (),
+        *,
+        variables: Sequence[Variable] = (),
+        updates: Sequence[Variable] = (),
+    ) -> Program:
+        """The program for feeds of these types, built or kept.
+
+        Raises:
+            GraphError, ShapeError, MissingRule: it cannot be built; nothing has changed.
+        """
+        key = (graph.digest, tuple(types), tuple(variables), tuple(updates))
+        found = self._hit(key)
+        if found is not None:
+            return found
+        with self._building:
+            found = self._hit(key)  # another thread may have built it meanwhile
+            if found is None:
+                found = self._build(graph, key)
+                self._keep(key, found)
+            return found
+
+    def __len__(self) -> int:
+        return len(self._programs)
+
+    def clear(self) -> None:
+        """Forget all programs; statistics stay."""
+        with self._lock:
+            self._programs.clear()
+
+    def _hit(self, key: Key) -> Program | None:
+        with self._lock:
+            found = self._programs.get(key)
+            if found is not None:
+                self._programs.move_to_end(key)
+                self._statistics = replace(self._statistics, hits=self._statistics.hits + 1)
+            return found
+
+    def _build(self, graph: Graph, key: Key) -> Program:
+        _, types, variables, updates = key
+        static = specialize(graph, (*types, *(v.type for v in variables))) if types else graph
+        return build(
+            static,
+            backends=self.backends,
+            variables=variables,
+            updates=updates,
+            passes=self._passes,
+            planner=self._planner,
+            legalize=self._legalize,
+            alignment=self._alignment,
+        )
+
+    def _keep(self, key: Key, program: Program) -> None:
+        with self._lock:
+            self._programs[key] = program
+            over = len(self._programs) - self.capacity
+            for _ in range(over):
+                self._programs.popitem(last=False)
+            s = self._statistics
+            self._statistics = Statistics(s.hits, s.misses + 1, s.evictions + max(0, over))
+
+
+def _arrays(graph: Graph, feeds: Sequence[object], variables: int) -> list[Array]:
+    inputs = graph.inputs[: len(graph.inputs) - variables]
+    if len(feeds) != len(inputs):
+        names = ", ".join(f"{getattr(v, 'name', '') or i}: {v.type}" for i, v in enumerate(inputs))
+        raise GraphError(f"the graph takes {len(inputs)} feeds ({names}), got {len(feeds)}")
+    return [
+        guess(value, v.type, f"feed {getattr(v, 'name', '') or i!r}")
+        for i, (value, v) in enumerate(zip(feeds, inputs, strict=True))
+    ]

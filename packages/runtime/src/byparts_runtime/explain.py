@@ -1,0 +1,101 @@
+"""A program as a table: what runs where, on which bytes, how long, and what all of it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Optional
+
+from byparts_graph_ir import Graph, Node, Stage, Value
+from byparts_runtime.machine import Machine
+from byparts_runtime.plan import separate
+from byparts_runtime.profile import Profile
+from byparts_runtime.variable import Variable
+
+_HEAD = ("step", "op", "backend", "inputs", "outputs", "bytes", "note", "where", "time")
+_RIGHT = (0, 8)  # columns of numbers
+
+
+def explain(stages: Sequence[Stage], machine: Machine, profile: Optional[Profile] = None) -> str:
+    """The stages that made the graph, a row for each node, and the totals."""
+    graph = machine.design.graph
+    numbers = {step.node: i for i, step in enumerate(machine.steps)}
+    rows = [_HEAD]
+    for node in graph.nodes:
+        i = numbers.get(node)
+        time = f"{profile.step_s[i] * 1e6:.1f} us" if profile and i is not None else ""
+        backend = "" if i is None else machine.steps[i].backend
+        number = "" if i is None else str(i + 1)
+        rows.append((number, node.op.name, backend, *_columns(node, machine), node.where, time))
+    lines = [str(stage) for stage in stages]
+    return "\n".join([*lines, "", *_table(rows), "", *_totals(machine, profile)])
+
+
+def _columns(node: Node, machine: Machine) -> tuple[str, str, str, str]:
+    graph = machine.design.graph
+    names = _names(graph)
+    inputs = ", ".join(f"%{names[graph.ids[v]]}" for v in node.inputs)
+    outputs = ", ".join(f"%{names[graph.ids[v]]}: {v.type}" for v in node.outputs)
+    spots = ", ".join(_spot(v, machine, names) for v in node.outputs)
+    return inputs, outputs, spots, _note(node, machine, names)
+
+
+def _spot(v: Value, machine: Machine, names: Sequence[str]) -> str:
+    at = machine.plan.locations[machine.design.graph.ids[v]]
+    base = "" if at.root is None else f"%{names[at.root]} "
+    return f"{base}[{at.offset}, {at.offset + v.type.size_bytes})"
+
+
+def _note(node: Node, machine: Machine, names: Sequence[str]) -> str:
+    ids, locations = machine.design.graph.ids, machine.plan.locations
+    word = "is" if node in machine.aliased else "over"  # "over": written in place of an input
+    notes = []
+    for o in node.outputs:
+        there = locations[ids[o]]
+        for i in dict.fromkeys(node.inputs):
+            here = locations[ids[i]]
+            if o.type.size_bytes and (here.root, here.offset) == (there.root, there.offset):
+                notes.append(f"{word} %{names[ids[i]]}")
+                break
+        else:
+            notes += ["view"] if word == "is" else []
+    return ", ".join(dict.fromkeys(notes))
+
+
+def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
+    design = machine.design
+    outside = frozenset(design.outside())
+    naive = separate(design.graph, external=outside, alignment=design.alignment).arena_bytes
+    bound = getattr(machine.plan, "lower_bound_bytes", None)
+    lines = [
+        f"arena      {machine.plan.arena_bytes:,} bytes",
+        f"naive      {naive:,} bytes, each value on its own",
+        *([] if bound is None else [f"bound      {bound:,} bytes, alive at one time"]),
+        f"variables  {sum(v.type.size_bytes for v in _distinct(machine)):,} bytes",
+        f"commit     {sum(v.type.size_bytes for v in design.updates):,} bytes copied a run",
+        f"constants  {sum(_constant_bytes(machine)):,} bytes",
+    ]
+    return [*lines, f"time       {profile.total_s * 1e6:.1f} us a run"] if profile else lines
+
+
+def _distinct(machine: Machine) -> list[Variable]:
+    variables = {id(v): v for v in (*machine.design.variables, *machine.design.updates)}
+    return list(variables.values())
+
+
+def _constant_bytes(machine: Machine) -> list[int]:
+    first = machine.design.feeds + len(machine.design.variables)
+    return [v.type.size_bytes for v in machine.design.graph.inputs[first:]]
+
+
+def _names(graph: Graph) -> list[str]:
+    return [getattr(v, "name", "") or str(i) for i, v in enumerate(graph.values)]
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    kept = [c for c in range(len(rows[0])) if any(row[c] for row in rows[1:])] or [0]
+    widths = {c: max(len(row[c]) for row in rows) for c in kept}
+    lines = []
+    for row in rows:
+        cells = [row[c].rjust(widths[c]) if c in _RIGHT else row[c].ljust(widths[c]) for c in kept]
+        lines.append("  ".join(cells).rstrip())
+    return lines

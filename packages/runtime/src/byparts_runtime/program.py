@@ -1,0 +1,240 @@
+"""A program: a graph, a plan and kernels, bound together; calling it runs it.
+
+    program = build(graph, backends=("numpy",), variables=(w,), updates=(w,))
+    (loss,) = program(x, labels)
+
+Feeds are checked and copied into the arena, fetches are copied out of it, and in between runs what
+`machine.py` holds.  State is values: the graph takes the old value of each variable as an input and
+gives the new one as an output, so all updates are simultaneous, and a run that fails or is
+interrupted before its end leaves every variable as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from byparts_graph_ir import Graph, GraphError, ShapeError, Stage, Types, Value, compatible
+from byparts_runtime.arrays import Array, as_array, numpy_dtype, writer
+from byparts_runtime.bind import Bytes, Step
+from byparts_runtime.discover import (
+    BackendsArgument,
+    LegalizeArgument,
+    PassesArgument,
+    PlannerArgument,
+    find_backends,
+    find_legalize,
+    find_passes,
+    find_planner,
+)
+from byparts_runtime.explain import explain
+from byparts_runtime.lower import lower
+from byparts_runtime.machine import Design, Machine, compute_constants
+from byparts_runtime.plan import Plan
+from byparts_runtime.profile import Profile, chrome_trace, profile
+from byparts_runtime.variable import Variable
+
+
+def build(
+    graph: Graph,
+    *,
+    backends: BackendsArgument = ("numpy",),
+    variables: Sequence[Variable] = (),
+    updates: Sequence[Variable] = (),
+    passes: PassesArgument = "auto",
+    planner: PlannerArgument = "auto",
+    legalize: LegalizeArgument = "auto",
+    alignment: int = 64,
+) -> Program:
+    """Lower, place and bind a graph.
+
+    Args:
+        graph: its inputs are the feeds, then the old values of `variables`; its outputs are the
+            fetches, then the new values of `updates`.
+        backends: names or objects; each node goes to the first that has a kernel for it.
+        variables: what the last inputs read.
+        updates: what the last outputs are written to, all at once, when everything has run.
+        passes: names or functions `Graph -> Graph`; "auto": fold, simplify, merge, as installed.
+        planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
+        legalize: decomposes what no backend has; "auto": as installed.
+        alignment: of every value, in bytes.
+
+    Raises:
+        GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
+    """
+    variables, updates = tuple(variables), tuple(updates)
+    _check_counts(graph, variables, updates)
+    found = find_backends(backends)
+    _check_variables(graph, variables, updates, found[0].space)
+    feeds, fetches = len(graph.inputs) - len(variables), len(graph.outputs) - len(updates)
+    types = tuple(v.type for v in graph.inputs[:feeds]) + tuple(v.type for v in variables)
+    lowered = lower(graph, types, find_passes(passes), find_legalize(legalize), found)
+    _check_updates(lowered.graph.outputs[fetches:], updates)
+    constants = compute_constants(lowered.constants, found, alignment)
+    place = find_planner(planner)
+    design = Design(
+        lowered.graph, feeds, fetches, variables, updates, constants, found, place, alignment
+    )
+    return Program(design, lowered.stages)
+
+
+class Program:
+    """What `build` makes.  It may be called from several threads; they take turns."""
+
+    def __init__(self, design: Design, stages: Sequence[Stage]) -> None:
+        self.stages = tuple(stages)
+        self.last_profile: Optional[Profile] = None
+        self._design, self._machine = design, Machine(design)
+        self._feeds = tuple(self._feed(i) for i in range(design.feeds))
+
+    def __call__(self, *feeds: object) -> tuple[Array, ...]:
+        """Run; the fetches, as arrays of the caller's own.
+
+        Raises:
+            ShapeError: a feed is not of its type.
+            Exception: what a kernel raised, with notes that say where; no variable has changed.
+        """
+        with self._machine.lock:
+            self._accept(feeds)
+            return self._machine()
+
+    def bind(self, *feeds: Array) -> BoundProgram:
+        """The same program on these very arrays: refill them in place and call it, for hot loops.
+
+        Raises:
+            ShapeError: one is not of its type.
+            GraphError: one is not contiguous and aligned, so that it could only be read by copying.
+        """
+        self._check_count(feeds)
+        types = self.feed_types
+        names = [self._name(i) for i in range(len(types))]
+        memory = [_memory_of(*given) for given in zip(feeds, types, names, strict=True)]
+        if memory and self._design.space.name != "host":
+            raise GraphError(f"bind: the program is in {self._design.space.name}, not on the host")
+        return BoundProgram(Machine(self._design, memory), feeds)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that runs, after all passes; constants are its last inputs."""
+        return self._design.graph
+
+    @property
+    def plan(self) -> Plan:
+        """Where each of its values is."""
+        return self._machine.plan
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What is called, in order."""
+        return self._machine.steps
+
+    @property
+    def feed_types(self) -> Types:
+        """What it takes."""
+        return tuple(v.type for v in self.graph.inputs[: self._design.feeds])
+
+    def explain(self) -> str:
+        """A table of what runs where and why, and of memory; with times after `profile`."""
+        return explain(self.stages, self._machine, self.last_profile)
+
+    def profile(self, *feeds: object, runs: int = 10) -> Profile:
+        """Time each step, the median of some runs.  The variables stay as they are."""
+        with self._machine.lock:
+            self._accept(feeds)
+            self.last_profile = profile(self._machine, lambda: self._accept(feeds), runs)
+            return self.last_profile
+
+    def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
+        """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
+        with self._machine.lock:
+            self._accept(feeds)
+            return chrome_trace(self._machine, path)
+
+    def __repr__(self) -> str:
+        return f"Program({len(self.steps)} steps, arena of {self.plan.arena_bytes} bytes)"
+
+    def _accept(self, feeds: Sequence[object]) -> None:
+        if len(feeds) != len(self._feeds):
+            self._check_count(feeds)
+        for i, (write, dtype, shape) in enumerate(self._feeds):
+            value: Any = feeds[i]
+            if value.__class__ is not np.ndarray or value.dtype != dtype or value.shape != shape:
+                value = as_array(value, self.graph.inputs[i].type, f"feed {self._name(i)}")
+            write(value)
+
+    def _check_count(self, feeds: Sequence[object]) -> None:
+        if len(feeds) != len(self._feeds):
+            takes = ", ".join(f"{self._name(i)}: {t}" for i, t in enumerate(self.feed_types))
+            count = f"{len(self._feeds)} feeds ({takes})"
+            raise GraphError(f"the program takes {count}, got {len(feeds)}")
+
+    def _feed(self, i: int) -> tuple[Any, Any, Any]:
+        kind, place = self.graph.inputs[i].type, self._machine.places[i]
+        write = writer(self._design.space, place.memory, place.offset, kind)
+        return write, numpy_dtype(kind.dtype), kind.shape
+
+    def _name(self, i: int) -> str:
+        return repr(getattr(self.graph.inputs[i], "name", "") or i)
+
+
+class BoundProgram:
+    """A program that reads arrays of the caller, without copying.  They are never written.
+
+    Attributes:
+        feeds: those arrays.
+    """
+
+    def __init__(self, machine: Machine, feeds: Sequence[Array]) -> None:
+        self.feeds = tuple(feeds)  # kept alive: the steps point into them
+        self._machine = machine
+
+    def __call__(self) -> tuple[Array, ...]:
+        """Run on what the arrays hold now; the fetches."""
+        with self._machine.lock:
+            return self._machine()
+
+
+def _memory_of(array: object, kind: Any, name: str) -> Bytes:
+    if not isinstance(array, np.ndarray):
+        raise ShapeError(f"bind: feed {name} is no array: {type(array).__name__} {array!r:.60}")
+    as_array(array, kind, f"feed {name}")
+    if not (array.flags.c_contiguous and array.flags.aligned):
+        raise GraphError(
+            f"bind: feed {name} is not contiguous and aligned (strides {array.strides}), so it "
+            "cannot be read in place; bind numpy.ascontiguousarray(...) and refill that"
+        )
+    return Bytes(array.reshape(-1).view(np.uint8).data, 0)
+
+
+def _check_counts(graph: Graph, variables: Sequence[Variable], updates: Sequence[Variable]) -> None:
+    if len(variables) > len(graph.inputs):
+        raise GraphError(f"{len(variables)} variables for a graph of {len(graph.inputs)} inputs")
+    if len(updates) > len(graph.outputs):
+        raise GraphError(f"{len(updates)} updates for a graph of {len(graph.outputs)} outputs")
+
+
+def _check_variables(
+    graph: Graph, variables: Sequence[Variable], updates: Sequence[Variable], space: Any
+) -> None:
+    first = len(graph.inputs) - len(variables)
+    for value, variable in zip(graph.inputs[first:], variables, strict=True):
+        if not compatible(value.type, variable.type):
+            raise ShapeError(f"{variable!r} cannot be the input of type {value.type}")
+    seen: set[int] = set()
+    for variable in updates:
+        if id(variable) in seen:
+            raise GraphError(f"{variable!r} is updated twice in one step; which value should win?")
+        seen.add(id(variable))
+    for variable in (*variables, *updates):
+        if variable.space.name != space.name:
+            where = f"is in {variable.space.name}, the backends are in {space.name}"
+            raise GraphError(f"{variable!r} {where}; make it with space=backend.space")
+
+
+def _check_updates(values: Sequence[Value], updates: Sequence[Variable]) -> None:
+    for value, variable in zip(values, updates, strict=True):
+        if value.type != variable.type:
+            raise ShapeError(f"{variable!r} cannot take a new value of type {value.type}")

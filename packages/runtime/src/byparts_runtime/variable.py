@@ -1,0 +1,161 @@
+"""What a program remembers between runs: named tensors, outside every arena.
+
+    store = Store()
+    w = store.create("w", np.zeros((784, 10), "float32"))
+
+Graphs are pure, so a variable is an input of a graph (its old value) and an output (its new one);
+`build` is told which.  All variables of a store share one lock: a program holds it from the first
+read of an old value to the last write of a new one, so nobody ever sees half a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from threading import RLock
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from byparts_graph_ir import HOST, GraphError, ShapeError, Space, TensorType
+from byparts_runtime.arrays import Array, as_array, reader, type_of, writer
+from byparts_runtime.checkpoint import read_tensors, write_tensors
+
+
+class Variable:
+    """A tensor with a name, a fixed static type and memory of its own.
+
+    Args:
+        name: what errors, tables and saved files call it.
+        value: an array, whose type and contents it takes, or a type: then it is zeros.
+        space: where its memory is.
+        lock: held while it is read or written; by default one of its own.
+
+    Raises:
+        ShapeError: the value has no definite type: a Python number, an unknown dimension.
+    """
+
+    __slots__ = ("_read", "_write", "lock", "memory", "name", "space", "type")
+
+    def __init__(
+        self,
+        name: str,
+        value: Union[TensorType, Array],
+        *,
+        space: Space = HOST,
+        lock: Optional[Any] = None,
+    ) -> None:
+        self.name = name
+        self.type = _static_type(name, value)
+        self.space = space
+        self.lock = RLock() if lock is None else lock
+        self.memory = space.allocate(self.type.size_bytes)
+        self._read = reader(space, self.memory, 0, self.type)
+        self._write = writer(space, self.memory, 0, self.type)
+        if not isinstance(value, TensorType):
+            self._write(np.asarray(value))
+
+    def read(self) -> Array:
+        """A copy of the value."""
+        with self.lock:
+            return self._read()
+
+    def write(self, value: object) -> None:
+        """Give it a new value.
+
+        Raises:
+            ShapeError: the value is not of its type.
+        """
+        array = as_array(value, self.type, f"variable {self.name!r}")
+        with self.lock:
+            self._write(array)
+
+    def __repr__(self) -> str:
+        return f"Variable({self.name!r}, {self.type})"
+
+
+class Store:
+    """Variables by name, in the order in which they were created."""
+
+    def __init__(self, space: Space = HOST) -> None:
+        self.space = space
+        self.lock = RLock()
+        self._variables: dict[str, Variable] = {}
+
+    def create(self, name: str, value: Union[TensorType, Array]) -> Variable:
+        """A new variable.
+
+        Raises:
+            GraphError: the name is taken.
+        """
+        with self.lock:
+            if name in self._variables:
+                old = self._variables[name].type
+                raise GraphError(f"variable {name!r} exists already, as {old}; names are unique")
+            made = Variable(name, value, space=self.space, lock=self.lock)
+            self._variables[name] = made
+            return made
+
+    def save(self, path: Union[str, PathLike[str]]) -> None:
+        """Write all values to an .npz file that `numpy.load` opens; replaces it whole or not."""
+        with self.lock:
+            values = {name: v.read() for name, v in self._variables.items()}
+        write_tensors(path, values)
+
+    def load(self, path: Union[str, PathLike[str]], only: Optional[Iterable[str]] = None) -> None:
+        """Give the variables (or `only` those named) their values in the file; all or none.
+
+        Raises:
+            GraphError: a name is in the store or in the file, but not in both.
+            ShapeError: a value is of another type than its variable.
+            FormatError: the file is no .npz of arrays.
+        """
+        with self.lock:
+            names = list(self._variables if only is None else only)
+            found = read_tensors(path, None if only is None else set(names))
+            _check_names(names, self._variables, found)
+            pairs = [(self._variables[name], found[name]) for name in names]
+            arrays = [as_array(a, v.type, f"variable {v.name!r} in {path}") for v, a in pairs]
+            for (variable, _), array in zip(pairs, arrays, strict=True):
+                variable.write(array)
+
+    def __getitem__(self, name: str) -> Variable:
+        if name not in self._variables:
+            known = ", ".join(self._variables) or "none"
+            raise GraphError(f"no variable {name!r}; there are: {known}")
+        return self._variables[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._variables
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(tuple(self._variables.values()))
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+
+def _static_type(name: str, value: Union[TensorType, Array]) -> TensorType:
+    if isinstance(value, TensorType):
+        kind = value
+    elif hasattr(value, "dtype"):
+        kind = type_of(np.asarray(value))
+    else:
+        raise ShapeError(
+            f"variable {name!r}: {value!r:.60} has no dtype; give an array, e.g. np.float32(...)"
+        )
+    if not kind.static:
+        raise ShapeError(f"variable {name!r}: {kind} is not static, and memory needs numbers")
+    return kind
+
+
+def _check_names(names: Iterable[str], have: Iterable[str], found: Iterable[str]) -> None:
+    wanted = set(names)
+    for what, missing in (
+        ("in the store", wanted - set(have)),
+        ("in the file", wanted - set(found)),
+        ("in the store, but in the file", set(found) - wanted),
+    ):
+        if missing:
+            listed = ", ".join(map(repr, sorted(missing)))
+            raise GraphError(f"not {what}: {listed}; load(path, only=[...]) takes some")
