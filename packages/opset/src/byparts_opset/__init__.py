@@ -1,9 +1,76 @@
 """The standard ops: shape rules, NumPy meaning, gradients, samples.
 
-Names are imported one block for each module, in reading order; the modules with ops stand in
-`registry.py` also.
+One block for each module; the modules with ops stand in `registry.py` also.
 """
 
+from byparts_opset.activation import (
+    Elu,
+    Gelu,
+    LeakyRelu,
+    Relu,
+    Selu,
+    Sigmoid,
+    Silu,
+    Softplus,
+    Softsign,
+    elu,
+    gelu,
+    leaky_relu,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    softplus,
+    softsign,
+)
+from byparts_opset.arithmetic import lift
+from byparts_opset.binary import (
+    Add,
+    Atan2,
+    Div,
+    Floordiv,
+    Maximum,
+    Minimum,
+    Mod,
+    Mul,
+    Pow,
+    SquaredDifference,
+    Sub,
+    add,
+    add_n,
+    atan2,
+    div,
+    floordiv,
+    maximum,
+    minimum,
+    mod,
+    mul,
+    pow,
+    squared_difference,
+    sub,
+)
+from byparts_opset.cast import Cast, cast
+from byparts_opset.compare import (
+    Equal,
+    Greater,
+    GreaterEqual,
+    IsFinite,
+    IsInf,
+    IsNan,
+    Less,
+    LessEqual,
+    NotEqual,
+    equal,
+    greater,
+    greater_equal,
+    is_finite,
+    is_inf,
+    is_nan,
+    less,
+    less_equal,
+    not_equal,
+)
 from byparts_opset.constant import (
     Constant,
     Eye,
@@ -16,7 +83,34 @@ from byparts_opset.constant import (
     ones,
     zeros,
 )
+from byparts_opset.error_function import Erf, Erfc, Erfinv, erf, erfc, erfinv
+from byparts_opset.hyperbolic import (
+    Acosh,
+    Asinh,
+    Atanh,
+    Cosh,
+    Sinh,
+    Tanh,
+    acosh,
+    asinh,
+    atanh,
+    cosh,
+    sinh,
+    tanh,
+)
+from byparts_opset.identity import (
+    Identity,
+    Print,
+    StopGradient,
+    identity,
+    print_value,
+    stop_gradient,
+)
 from byparts_opset.like import (
+    BroadcastLike,
+    CountLike,
+    ReshapeLike,
+    SumLike,
     broadcast_like,
     count_like,
     fill_like,
@@ -25,9 +119,56 @@ from byparts_opset.like import (
     sum_like,
     zeros_like,
 )
-from byparts_opset.unary import Neg, neg
-from byparts_opset.binary import Add, Div, Mul, Sub, add, div, mul, sub
+from byparts_opset.logic import (
+    LogicalAnd,
+    LogicalNot,
+    LogicalOr,
+    LogicalXor,
+    logical_and,
+    logical_not,
+    logical_or,
+    logical_xor,
+)
 from byparts_opset.registry import OPS
-from byparts_opset import arithmetic as _arithmetic
+from byparts_opset.rounding import Ceil, Floor, Round, Trunc, ceil, floor, round, trunc
+from byparts_opset.select import Clip, Select, clip, select
+from byparts_opset.trigonometric import (
+    Acos,
+    Asin,
+    Atan,
+    Cos,
+    Sin,
+    Tan,
+    acos,
+    asin,
+    atan,
+    cos,
+    sin,
+    tan,
+)
+from byparts_opset.unary import (
+    Abs,
+    Exp,
+    Expm1,
+    Log,
+    Log1p,
+    Neg,
+    Reciprocal,
+    Rsqrt,
+    Sign,
+    Sqrt,
+    Square,
+    abs,
+    exp,
+    expm1,
+    log,
+    log1p,
+    neg,
+    reciprocal,
+    rsqrt,
+    sign,
+    sqrt,
+    square,
+)
 
 __version__ = "0.1.0"

@@ -11,7 +11,7 @@ from typing import Any
 
 from byparts_graph_ir import Operand, ShapeError, Value, arithmetic
 
-from byparts_opset import binary, unary
+from byparts_opset import binary, compare, unary
 from byparts_opset.constant import exact, fill
 
 
@@ -57,7 +57,15 @@ arithmetic.update(
     sub=binary.sub,
     mul=binary.mul,
     div=binary.div,
+    floordiv=binary.floordiv,
+    mod=binary.mod,
+    pow=binary.pow,
     neg=unary.neg,
+    abs=unary.abs,
+    less=compare.less,
+    less_equal=compare.less_equal,
+    greater=compare.greater,
+    greater_equal=compare.greater_equal,
     matmul=_matmul,
     getitem=_getitem,
 )

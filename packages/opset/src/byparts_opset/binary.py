@@ -5,15 +5,19 @@ Gradients end in `sum_like`, which takes back what broadcasting repeated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 
+from byparts_opset.compare import equal, greater_equal
+from byparts_opset.constant import Fill
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import binary_samples, computed, two_floats, two_numbers
 from byparts_opset.like import sum_like
+from byparts_opset.select import select
+from byparts_opset.unary import log, square
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,7 @@ class Sub(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        return (sum_like(dz, x), sum_like(-dz, y))
+        return (sum_like(dz, x), -sum_like(dz, y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -91,13 +95,222 @@ class Div(Op):
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         (x, y), (z,) = node.inputs, node.outputs
         dx = dz / y
-        return (sum_like(dx, x), sum_like(-(dx * z), y))
+        return (sum_like(dx, x), -sum_like(dx * z, y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         return binary_samples(cls(), y=(0.5, 2.0))
 
 
-add, sub, mul, div = Add(), Sub(), Mul(), Div()
+@dataclass(frozen=True)
+class Floordiv(Op):
+    """z = x / y rounded towards -inf, as Python's `//`.  Flat: no gradient.
 
-OPS: tuple[type[Op], ...] = (Add, Sub, Mul, Div)
+    Integers by 0 are unspecified; floats give inf and nan.
+    """
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_numbers
+
+    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return computed(np.floor_divide, x, y)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        return (None, None)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls(), x=(7.2, 7.8), y=(3.0, 3.5))
+
+
+@dataclass(frozen=True)
+class Mod(Op):
+    """z = x - y * floordiv(x, y): has the sign of y, as Python's `%`.
+
+    Integers by 0 are unspecified; floats give nan.
+    """
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_numbers
+
+    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return computed(np.mod, x, y)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        x, y = node.inputs
+        return (sum_like(dz, x), -sum_like(dz * (x // y), y))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls(), x=(4.2, 5.8), y=(2.0, 2.1))
+
+
+@dataclass(frozen=True)
+class Pow(Op):
+    """z = x^y; x^0 = 1, also of 0 and nan; floats below 0 to no whole power are nan.
+
+    The gradient of x is 0 where y is 0, and that of y is taken as 0 where x is 0, so no nan comes
+    from 0**2.  Integers to a negative power are unspecified.
+    """
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_numbers
+
+    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return computed(_power, x, y)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        (x, y), (z,) = node.inputs, node.outputs
+        slope = _slope(x, y)
+        inside = select(equal(x, 0), 1, x)
+        return (sum_like(dz * slope, x), sum_like(dz * (z * log(inside)), y))
+
+    def canonical(self, node: Node) -> tuple[Value, ...] | None:
+        x, y = node.inputs
+        power = _number(y)
+        if power is None or y.type.shape != ():
+            return None
+        return (x,) if power == 1 else (square(x),) if power == 2 else None
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls(), x=(0.5, 2.0), y=(1.0, 3.0))
+
+
+def _power(x: Array, y: Array) -> Array:
+    """`np.power`, which raises where an integer meets a negative power; we give 0 there."""
+    if x.dtype.kind in "iu":
+        return np.where(y < 0, 0, np.power(x, np.maximum(y, 0)))
+    return np.power(x, y)
+
+
+def _slope(x: Value, y: Value) -> Value:
+    """d(x^y)/dx = y * x^(y - 1), and 0 where y is 0, even at x = 0."""
+    power = _number(y)
+    if power is not None:
+        return y if power in (0, 1) else y * x if power == 2 else y * pow(x, power - 1)
+    at_zero = equal(y, 0)
+    return select(at_zero, 0, y * pow(x, select(at_zero, 1, y - 1)))
+
+
+def _number(x: Value) -> float | None:
+    """The number that x is known to be."""
+    return x.node.op.value if x.node is not None and isinstance(x.node.op, Fill) else None
+
+
+@dataclass(frozen=True)
+class Maximum(Op):
+    """z = the greater of x and y; nan if one is.  Where they are equal the gradient goes to x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_numbers
+
+    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return computed(np.maximum, x, y)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        x, y = node.inputs
+        first = greater_equal(x, y)
+        return (sum_like(select(first, dz, 0), x), sum_like(select(first, 0, dz), y))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Minimum(Op):
+    """z = the smaller of x and y; nan if one is.  Where they are equal the gradient goes to x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_numbers
+
+    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return computed(np.minimum, x, y)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        x, y = node.inputs
+        first = greater_equal(y, x)
+        return (sum_like(select(first, dz, 0), x), sum_like(select(first, 0, dz), y))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls())
+
+
+@dataclass(frozen=True)
+class SquaredDifference(Op):
+    """z = (x - y)^2."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_numbers
+
+    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return computed(lambda x, y: np.square(x - y), x, y)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        x, y = node.inputs
+        slope = dz * (2 * (x - y))
+        return (sum_like(slope, x), -sum_like(slope, y))
+
+    def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
+        difference = x - y
+        return (difference * difference,)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Atan2(Op):
+    """z = the angle of the point (y, x), in (-pi, pi]; the first operand is the ordinate."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0), (1, 0))
+    infer = infer_unranked = two_floats
+
+    def evaluate(self, y: Array, x: Array) -> tuple[Array, ...]:
+        return computed(np.arctan2, y, x)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        y, x = node.inputs
+        ray = dz / (x * x + y * y)
+        return (sum_like(ray * x, y), -sum_like(ray * y, x))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return binary_samples(cls(), (0.5, 2.0), (0.5, 2.0))
+
+
+add, sub, mul, div = Add(), Sub(), Mul(), Div()
+floordiv, mod, pow = Floordiv(), Mod(), Pow()
+maximum, minimum = Maximum(), Minimum()
+squared_difference, atan2 = SquaredDifference(), Atan2()
+
+
+def add_n(values: Iterable[Value]) -> Value:
+    """The sum of several values of one type, added pairwise: error grows as log n, not n.
+
+    Raises:
+        ShapeError: there are none.
+    """
+    terms = list(values)
+    if not terms:
+        raise ShapeError("add_n: needs a value at least, got none")
+    while len(terms) > 1:
+        odd = terms[-1:] if len(terms) % 2 else []
+        terms = [add(x, y) for x, y in zip(terms[::2], terms[1::2])] + odd
+    return terms[0]
+
+
+OPS: tuple[type[Op], ...] = (
+    *(Add, Sub, Mul, Div, Floordiv, Mod, Pow),
+    *(Maximum, Minimum, SquaredDifference, Atan2),
+)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from byparts_graph_ir import FLOATS, Op, Sample, ShapeError, TensorType, Types
 
-from byparts_opset.broadcast import broadcast_types, meet_types
+from byparts_opset.broadcast import broadcast_types
 from byparts_opset.dtypes import Array, narrow, wide
 
 
@@ -51,17 +51,24 @@ def compared(self: Op, x: TensorType, y: TensorType) -> Types:
     return (TensorType("bool", _number(self, broadcast_types(self.name, x, y)).shape),)
 
 
+def matched(self: Op, x: TensorType, y: TensorType) -> Types:
+    """z is a bool, broadcast from x and y, of one dtype."""
+    return (TensorType("bool", broadcast_types(self.name, x, y).shape),)
+
+
+def bools(self: Op, x: TensorType) -> Types:
+    """y is of the type of x, which is a bool."""
+    return (_bool(self, x, x),)
+
+
 def two_bools(self: Op, x: TensorType, y: TensorType) -> Types:
     """z is broadcast from x and y, both bool."""
-    z = broadcast_types(self.name, x, y)
-    if z.dtype != "bool":
-        raise ShapeError(f"{self.name}: takes bools, got {x} and {y}; compare first, as in x > 0")
-    return (z,)
+    return (_bool(self, broadcast_types(self.name, x, y), x),)
 
 
 def same_shape_back(self: Op, inputs: Types, outputs: Types) -> Types:
     """The rule backwards for one input: x has the shape of y."""
-    return (meet_types(self.name, inputs[0], outputs[0]),)
+    return (TensorType(inputs[0].dtype, outputs[0].shape),)
 
 
 def computed(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
@@ -91,7 +98,8 @@ def binary_samples(
     """Equal shapes, broadcasting both ways, a 0-d operand, and nothing at all."""
     shapes = (((3, 4), (3, 4)), ((3, 1), (4,)), ((2, 3), ()), ((), (2,)), ((), ()), ((0, 2), (1, 2)))
     for a, b in shapes:
-        yield Sample(op, (TensorType(dtype, a), TensorType(dtype, b)), (x, y))
+        ranges = () if dtype == "bool" else (x, y)
+        yield Sample(op, (TensorType(dtype, a), TensorType(dtype, b)), ranges)
 
 
 def _number(op: Op, x: TensorType) -> TensorType:
@@ -100,6 +108,12 @@ def _number(op: Op, x: TensorType) -> TensorType:
             f"{op.name}: bool has no arithmetic, got {x}; use the logic ops, or cast(x, 'i32')"
         )
     return x
+
+
+def _bool(op: Op, z: TensorType, x: TensorType) -> TensorType:
+    if z.dtype != "bool":
+        raise ShapeError(f"{op.name}: takes bools, got {x}; compare first, as in x > 0")
+    return z
 
 
 def _float(op: Op, x: TensorType) -> TensorType:

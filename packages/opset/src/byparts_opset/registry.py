@@ -12,9 +12,19 @@ from byparts_graph_ir import Op
 
 MODULES = (
     "constant",
-    "like",
+    "identity",
+    "cast",
     "unary",
+    "trigonometric",
+    "hyperbolic",
+    "error_function",
+    "rounding",
+    "activation",
     "binary",
+    "compare",
+    "logic",
+    "select",
+    "like",
 )
 
 OPS: dict[str, type[Op]] = {}

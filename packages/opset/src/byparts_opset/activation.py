@@ -1,0 +1,328 @@
+"""Activations, elementwise: all are made of simpler ops, and may have kernels of their own.
+
+Gradients read the output where that is enough, so that the input's memory is free sooner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
+
+from byparts_opset.binary import maximum
+from byparts_opset.compare import greater
+from byparts_opset.dtypes import Array
+from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
+from byparts_opset.error_function import erf
+from byparts_opset.hyperbolic import tanh
+from byparts_opset.select import clip, select
+from byparts_opset.unary import abs, exp, expm1, log1p
+
+# Klambauer et al. 2017, "Self-Normalizing Neural Networks", https://arxiv.org/abs/1706.02515.
+SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+ROOT_PI = math.sqrt(math.pi)
+HALF_ROOT = math.sqrt(0.5)
+# The bent line whose tanh stands for erf in the approximate gelu: BEND * (x + CUBIC * x^3).
+BEND, CUBIC = math.sqrt(2 / math.pi), 0.044715
+
+
+@dataclass(frozen=True)
+class Relu(Op):
+    """y = x above 0, else 0.  The gradient at 0 is 0."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = numbers
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: np.maximum(x, 0), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (select(greater(y, 0), dy, 0),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (maximum(x, 0),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from unary_samples(cls(), 0.1, 2.0)
+        yield from unary_samples(cls(), -2.0, -0.1)
+
+
+@dataclass(frozen=True)
+class LeakyRelu(Op):
+    """y = x above 0, else alpha * x, for alpha >= 0."""
+
+    alpha: float = 0.2
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def __post_init__(self) -> None:
+        _not_negative(self, self.alpha)
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: np.where(x > 0, x, self.alpha * x), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (select(greater(y, 0), dy, self.alpha * dy),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (select(greater(x, 0), x, self.alpha * x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from unary_samples(cls(), 0.1, 2.0)
+        yield from unary_samples(cls(0.01), -2.0, -0.1)
+
+
+@dataclass(frozen=True)
+class Elu(Op):
+    """y = x above 0, else alpha * (e^x - 1), for alpha >= 0.
+
+    Clevert et al. 2015, https://arxiv.org/abs/1511.07289.
+    """
+
+    alpha: float = 1.0
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def __post_init__(self) -> None:
+        _not_negative(self, self.alpha)
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: np.where(x > 0, x, self.alpha * np.expm1(x)), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (select(greater(y, 0), dy, dy * (y + self.alpha)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (select(greater(x, 0), x, self.alpha * expm1(x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from unary_samples(cls(), 0.1, 2.0)
+        yield from unary_samples(cls(0.5), -2.0, -0.1)
+
+
+@dataclass(frozen=True)
+class Selu(Op):
+    """y = scale * elu(x, alpha), with the constants that keep mean 0 and variance 1."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(x)), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        below = y + SELU_SCALE * SELU_ALPHA
+        return (dy * select(greater(y, 0), SELU_SCALE, below),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (SELU_SCALE * select(greater(x, 0), x, SELU_ALPHA * expm1(x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from unary_samples(cls(), 0.1, 2.0)
+        yield from unary_samples(cls(), -2.0, -0.1)
+
+
+@dataclass(frozen=True)
+class Sigmoid(Op):
+    """y = 1 / (1 + e^-x)."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: 1 / (1 + np.exp(-x)), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (dy * (y * (1 - y)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (1 / (1 + exp(-x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Softplus(Op):
+    """y = ln(1 + e^x), without overflow."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (dy * sigmoid(node.inputs[0]),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (maximum(x, 0) + log1p(exp(-abs(x))),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Softsign(Op):
+    """y = x / (1 + |x|)."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: x / (1 + np.abs(x)), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        below = 1 + abs(x)
+        return (dy / (below * below),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (x / (1 + abs(x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls(), 0.1, 2.0)
+
+
+@dataclass(frozen=True)
+class Silu(Op):
+    """y = x * sigmoid(x), also called swish."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: x / (1 + np.exp(-x)), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,), (y,) = node.inputs, node.outputs
+        share = sigmoid(x)
+        return (dy * (share + y * (1 - share)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (x * sigmoid(x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Gelu(Op):
+    """y = x * P(a standard normal number is below x).
+
+    P is (1 + erf(x / sqrt 2)) / 2, or, approximate, (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+    Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415.
+    """
+
+    approximate: bool = False
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        if self.approximate:
+            return computed(lambda x: x * (0.5 * (1 + np.tanh(_bent(x)))), x)
+        return computed(lambda x: x * (0.5 * (1 + _erf(x * HALF_ROOT))), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        if not self.approximate:
+            density = HALF_ROOT / ROOT_PI * exp(-0.5 * (x * x))
+            return (dy * (_share(self, x) + x * density),)
+        bend = tanh(_bent(x))
+        slope = BEND + 3 * BEND * CUBIC * (x * x)
+        return (dy * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * slope),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (x * _share(self, x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from unary_samples(cls())
+        yield from unary_samples(cls(True))
+
+
+def _share(op: Gelu, x: Value) -> Value:
+    return 0.5 * (1 + (tanh(_bent(x)) if op.approximate else erf(x * HALF_ROOT)))
+
+
+def _bent(x: Any) -> Any:
+    """Of values as of arrays."""
+    return BEND * (x + CUBIC * (x * x * x))
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def _not_negative(op: Op, alpha: float) -> None:
+    # Then y > 0 tells x > 0, and the gradient needs the output alone.
+    if not alpha >= 0:
+        raise ShapeError(f"{op.name}: alpha is {alpha}, and must not be negative")
+
+
+relu, sigmoid, softplus, softsign = Relu(), Sigmoid(), Softplus(), Softsign()
+silu, selu = Silu(), Selu()
+
+
+def leaky_relu(x: Value, alpha: float = 0.2) -> Value:
+    """x above 0, else alpha * x."""
+    return LeakyRelu(alpha)(x)
+
+
+def relu6(x: Value) -> Value:
+    """x held between 0 and 6."""
+    return clip(x, 0.0, 6.0)
+
+
+def elu(x: Value, alpha: float = 1.0) -> Value:
+    """x above 0, else alpha * (e^x - 1)."""
+    return Elu(alpha)(x)
+
+
+def gelu(x: Value, approximate: bool = False) -> Value:
+    """x times the share of the standard normal distribution below it; or by tanh, approximately."""
+    return Gelu(approximate)(x)
+
+
+OPS: tuple[type[Op], ...] = (
+    *(Relu, LeakyRelu, Elu, Selu),
+    *(Sigmoid, Softplus, Softsign, Silu, Gelu),
+)

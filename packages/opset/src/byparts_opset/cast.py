@@ -1,0 +1,61 @@
+"""Conversion of elements to another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
+
+from byparts_opset.dtypes import Array, numpy_dtype, wide
+
+
+@dataclass(frozen=True)
+class Cast(Op):
+    """y = x as `dtype`.
+
+    A float becomes an integer towards 0; out of range, and for nan, what comes is unspecified, as
+    in C.  Integers wrap.  To bool: whether x is not 0 (nan is not); from bool: 0 or 1.  Floats round
+    to nearest even.  Differentiable between floats.
+    """
+
+    dtype: str
+
+    pattern = "elementwise"
+
+    def infer(self, x: TensorType) -> Types:
+        return (TensorType(self.dtype, x.shape),)
+
+    infer_unranked = infer
+
+    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
+        return (TensorType(inputs[0].dtype, outputs[0].shape),)
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):
+            return (wide(x).astype(numpy_dtype(self.dtype)),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        through = x.type.dtype in FLOATS and self.dtype in FLOATS
+        return (cast(dy, x.type.dtype) if through else None,)
+
+    def canonical(self, node: Node) -> tuple[Value, ...] | None:
+        (x,) = node.inputs
+        return (x,) if x.type.dtype == self.dtype else None
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for dtype in ("f64", "f16", "i32", "u8", "bool"):
+            yield Sample(cls(dtype), (TensorType("f32", (2, 3)),), ((0.0, 4.0),))
+        yield Sample(cls("f32"), (TensorType("bool", ()),))
+        yield Sample(cls("f32"), (TensorType("i32", (0, 2)),))
+
+
+def cast(x: Value, dtype: str) -> Value:
+    """x as `dtype`; x itself if it is that already."""
+    return x if x.type.dtype == dtype else Cast(dtype)(x)
+
+
+OPS: tuple[type[Op], ...] = (Cast,)

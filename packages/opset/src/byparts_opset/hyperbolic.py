@@ -1,0 +1,163 @@
+"""Hyperbolic functions and their inverses, elementwise.
+
+The decompositions go through `expm1` and `log1p`, which keep what is near 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from byparts_graph_ir import Node, Op, Sample, Value
+
+from byparts_opset.dtypes import Array
+from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
+from byparts_opset.unary import abs, exp, expm1, log1p, sign, sqrt
+
+
+@dataclass(frozen=True)
+class Sinh(Op):
+    """y = sinh x = (e^x - e^-x) / 2."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.sinh, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (dy * cosh(node.inputs[0]),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (0.5 * (expm1(x) - expm1(-x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Cosh(Op):
+    """y = cosh x = (e^x + e^-x) / 2."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.cosh, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (dy * sinh(node.inputs[0]),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (0.5 * (exp(x) + exp(-x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Tanh(Op):
+    """y = tanh x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.tanh, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (dy * (1 - y * y),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Asinh(Op):
+    """y = ln(x + sqrt(x^2 + 1)), exact near 0."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.arcsinh, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        return (dy / sqrt(x * x + 1),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        size = abs(x)
+        square = x * x
+        return (sign(x) * log1p(size + square / (1 + sqrt(square + 1))),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Acosh(Op):
+    """y = ln(x + sqrt(x^2 - 1)), for x >= 1."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.arccosh, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        return (dy / sqrt((x - 1) * (x + 1)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        over = x - 1
+        return (log1p(over + sqrt(over * (x + 1))),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls(), 1.5, 3.0)
+
+
+@dataclass(frozen=True)
+class Atanh(Op):
+    """y = ln((1 + x) / (1 - x)) / 2, for x in [-1, 1]."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.arctanh, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        return (dy / ((1 - x) * (1 + x)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (0.5 * (log1p(x) - log1p(-x)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls(), -0.75, 0.75)
+
+
+sinh, cosh, tanh, asinh, acosh, atanh = Sinh(), Cosh(), Tanh(), Asinh(), Acosh(), Atanh()
+
+OPS: tuple[type[Op], ...] = (Sinh, Cosh, Tanh, Asinh, Acosh, Atanh)

@@ -1,0 +1,102 @@
+"""Choosing between values, elementwise: by a condition, or by bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
+
+from byparts_opset.broadcast import broadcast_shape, same_dtype
+from byparts_opset.compare import greater_equal, less_equal
+from byparts_opset.dtypes import Array
+from byparts_opset.elementwise import computed, numbers, same_shape_back
+from byparts_opset.like import sum_like
+from byparts_opset.logic import logical_and
+
+
+@dataclass(frozen=True)
+class Select(Op):
+    """z = x where the condition c holds, else y, by NumPy's broadcasting of all three."""
+
+    pattern = "elementwise"
+    inplace = ((1, 0), (2, 0))
+
+    def infer(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
+        if c.dtype != "bool":
+            raise ShapeError(f"select: the condition is {c}, no bool; compare first, as in x > 0")
+        dtype = same_dtype(self.name, x, y)
+        return (TensorType(dtype, broadcast_shape(self.name, c, x, y)),)
+
+    infer_unranked = infer
+
+    def evaluate(self, c: Array, x: Array, y: Array) -> tuple[Array, ...]:
+        return (np.where(c, x, y),)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        c, x, y = node.inputs
+        return (None, sum_like(select(c, dz, 0), x), sum_like(select(c, 0, dz), y))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for c, x, y in (
+            ((3, 4), (3, 4), (3, 4)),
+            ((3, 1), (4,), (2, 3, 4)),
+            ((2,), (2,), ()),
+            ((), (), ()),
+            ((0,), (1,), (0,)),
+        ):
+            types = TensorType("bool", c), TensorType("f32", x), TensorType("f32", y)
+            yield Sample(cls(), types)
+
+
+@dataclass(frozen=True)
+class Clip(Op):
+    """y = x, but low where it is below and high where it is above; nan of nan.
+
+    The gradient passes on the bounds themselves, and nowhere beyond.
+    """
+
+    low: float
+    high: float
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = numbers
+    infer_inputs = same_shape_back
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:
+            raise ShapeError(f"clip: low is {self.low} and high is {self.high}; low comes first")
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        low, high = x.dtype.type(self.low), x.dtype.type(self.high)
+        return computed(lambda x: np.minimum(np.maximum(x, low), high), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        inside = logical_and(greater_equal(x, self.low), less_equal(x, self.high))
+        return (select(inside, dy, 0),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        from byparts_opset.binary import maximum, minimum  # binary needs this module
+
+        return (minimum(maximum(x, self.low), self.high),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for shape in ((3, 4), (), (0, 2)):
+            yield Sample(cls(-3.0, 1.0), (TensorType("f32", shape),), ((-2.0, 0.9),))
+        yield Sample(cls(0.0, 6.0), (TensorType("f32", (8,)),), ((5.0, 7.0),))
+
+
+select = Select()
+
+
+def clip(x: Value, low: float, high: float) -> Value:
+    """x held between `low` and `high`."""
+    return Clip(low, high)(x)
+
+
+OPS: tuple[type[Op], ...] = (Select, Clip)

@@ -1,0 +1,155 @@
+"""Angles, in radians, elementwise.  The inverse ones come down to `atan2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from byparts_graph_ir import Node, Op, Sample, Value
+
+from byparts_opset.binary import atan2
+from byparts_opset.dtypes import Array
+from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
+from byparts_opset.unary import sqrt
+
+
+@dataclass(frozen=True)
+class Sin(Op):
+    """y = sin x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.sin, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (dy * cos(node.inputs[0]),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Cos(Op):
+    """y = cos x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.cos, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (-(dy * sin(node.inputs[0])),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+@dataclass(frozen=True)
+class Tan(Op):
+    """y = tan x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.tan, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (dy * (1 + y * y),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (sin(x) / cos(x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls(), -1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Asin(Op):
+    """y = arcsin x, for x in [-1, 1]."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.arcsin, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        return (dy / sqrt((1 - x) * (1 + x)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (atan2(x, sqrt((1 - x) * (1 + x))),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls(), -0.75, 0.75)
+
+
+@dataclass(frozen=True)
+class Acos(Op):
+    """y = arccos x, for x in [-1, 1]."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.arccos, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        return (-(dy / sqrt((1 - x) * (1 + x))),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (atan2(sqrt((1 - x) * (1 + x)), x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls(), -0.75, 0.75)
+
+
+@dataclass(frozen=True)
+class Atan(Op):
+    """y = arctan x."""
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(np.arctan, x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        return (dy / (1 + x * x),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (atan2(x, 1),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        return unary_samples(cls())
+
+
+sin, cos, tan, asin, acos, atan = Sin(), Cos(), Tan(), Asin(), Acos(), Atan()
+
+OPS: tuple[type[Op], ...] = (Sin, Cos, Tan, Asin, Acos, Atan)
