@@ -78,7 +78,8 @@ def guess(value: object, known: TensorType, what: str) -> Array:
 
 def view(memory: Any, offset: int, kind: TensorType) -> Array:
     """The tensor of this static type at `offset` of host memory."""
-    return np.ndarray(kind.dims, numpy_dtype(kind.dtype), memory, offset)
+    array: Array = np.ndarray(kind.dims, numpy_dtype(kind.dtype), memory, offset)
+    return array
 
 
 def reader(space: Space, memory: Any, offset: int, kind: TensorType) -> Callable[[], Array]:

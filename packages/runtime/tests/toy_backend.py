@@ -1,0 +1,133 @@
+"""Five ops and a backend of the tests' own: the runtime must not need any op set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from byparts_graph_ir import Backend, Graph, Input, Node, Op, Table, TensorType, Types, Value
+from byparts_runtime import Program, build
+from byparts_runtime.arrays import view
+
+
+def f32(*shape: int | str | None) -> TensorType:
+    return TensorType("f32", shape)
+
+
+def given(name: str, *shape: int | str | None) -> Input:
+    return Input(f32(*shape), None, name)
+
+
+@dataclass(frozen=True)
+class Add(Op):
+    inplace = ((0, 0), (1, 0))
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        return (x,)
+
+
+@dataclass(frozen=True)
+class Mul(Op):
+    inplace = ((0, 0), (1, 0))
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        return (x,)
+
+
+@dataclass(frozen=True)
+class Full(Op):
+    value: float
+    shape: tuple[int, ...] = ()
+
+    def infer(self) -> Types:
+        return (TensorType("f32", self.shape),)
+
+
+@dataclass(frozen=True)
+class Flat(Op):
+    """All elements in one row: the same bytes."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (TensorType(x.dtype, (x.size if x.static else None,)),)
+
+    def views(self, x: TensorType) -> tuple[tuple[int, int, int], ...]:
+        return ((0, 0, 0),)
+
+
+@dataclass(frozen=True)
+class Fail(Op):
+    """Gives x, unless told to raise: `toy_backend.raising` is set by a test."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (x,)
+
+
+@dataclass(frozen=True)
+class Unknown(Op):
+    """No backend has it."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (x,)
+
+
+add, mul, flat, fail, unknown = Add(), Mul(), Flat(), Fail(), Unknown()
+raising: list[BaseException] = []
+kernels: Table[Any] = Table("kernel")
+
+
+@kernels.on(Add)
+def _add(op: Add, inputs: Any, outputs: Any) -> Any:
+    return partial(np.add, *inputs, *outputs)
+
+
+@kernels.on(Mul)
+def _mul(op: Mul, inputs: Any, outputs: Any) -> Any:
+    return partial(np.multiply, *inputs, *outputs)
+
+
+@kernels.on(Full)
+def _full(op: Full, inputs: Any, outputs: Any) -> Any:
+    return partial(outputs[0].fill, op.value)
+
+
+@kernels.on(Flat)
+def _flat(op: Flat, inputs: Any, outputs: Any) -> Any:
+    return partial(np.copyto, outputs[0], inputs[0].reshape(-1))
+
+
+@kernels.on(Fail)
+def _fail(op: Fail, inputs: Any, outputs: Any) -> Any:
+    def run() -> None:
+        if raising:
+            raise raising[0]
+        np.copyto(outputs[0], inputs[0])
+
+    return run
+
+
+TOY = Backend("toy", view, kernels)
+
+
+def graph_of(inputs: list[Value], *outputs: Value) -> Graph:
+    return Graph.of(inputs, outputs)
+
+
+def build_by_hand(graph: Graph, **options: Any) -> Program:
+    """Everything as an argument: no discovery, whatever is installed."""
+    by_hand: dict[str, Any] = {"backends": (TOY,), "passes": (), "planner": None, "legalize": None}
+    return build(graph, **{**by_hand, **options})
+
+
+def notes(error: BaseException) -> str:
+    """Message and notes, as a traceback prints them."""
+    return "\n".join([str(error), *getattr(error, "__notes__", ())])
+
+
+def product(x: Value, *factors: float) -> Value:
+    """x times numbers, one node each."""
+    for factor in factors:
+        x = mul(x, Node(Full(factor, x.type.dims), ()).outputs[0])
+    return x
