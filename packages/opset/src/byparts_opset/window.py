@@ -1,0 +1,170 @@
+"""A window that slides over an image: layouts, padding and extents, for convolution and pooling.
+
+Along one axis the window touches `kernel` elements, `dilation` apart, so it spans
+`(kernel - 1) * dilation + 1`; it moves by `stride` over an image that is padded by `lower` in front
+and `upper` behind:
+
+    extent of y = (lower + extent of x + upper - span) // stride + 1
+
+`"VALID"` pads nothing.  `"SAME"` is TensorFlow's: y has ceil(extent / stride) elements, and the
+padding that this takes is split evenly, the odd one behind.  Anything else is said in numbers,
+`((top, bottom), (left, right))`.
+
+Sources: the rules and their names are TensorFlow's (https://www.tensorflow.org/api_docs/python/tf/nn);
+`ceil_mode` is Caffe's, with Torch's correction that no window starts behind the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Union
+
+import numpy as np
+
+from byparts_graph_ir import Dimension, ShapeError, TensorType
+from byparts_opset.dtypes import Array
+
+Pair = tuple[int, int]
+Padding = Union[str, tuple[Pair, Pair]]
+Side = Union[str, Pair]  # the padding along one axis
+Dims = tuple[Dimension, Dimension, Dimension, Dimension]
+
+TO_NCHW = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 3, 1, 2)}
+FROM_NCHW = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 2, 3, 1)}
+UNKNOWN: Dims = (None, None, None, None)
+
+
+def nchw_dims(name: str, what: str, x: TensorType, layout: str) -> Dims:
+    """Batch, channels, height and width of images.
+
+    Raises:
+        ShapeError: the rank is not 4.
+    """
+    if x.shape is None:
+        return UNKNOWN
+    if len(x.shape) != 4:
+        raise ShapeError(f"{name}: {what} is {x} of rank {len(x.shape)}; {layout} has 4 axes")
+    n, c, h, w = (x.shape[axis] for axis in TO_NCHW[layout])
+    return (n, c, h, w)
+
+
+def from_nchw(dtype: str, dims: Dims, layout: str) -> TensorType:
+    """The type of images in a layout."""
+    return TensorType(dtype, tuple(dims[axis] for axis in FROM_NCHW[layout]))
+
+
+def span(kernel: Dimension, dilation: int) -> int | None:
+    """How far a window reaches."""
+    return (kernel - 1) * dilation + 1 if isinstance(kernel, int) else None
+
+
+def side(padding: Padding, axis: int) -> Side:
+    """The padding along height (0) or width (1)."""
+    return padding if isinstance(padding, str) else padding[axis]
+
+
+def pads(around: Side, extent: int, reach: int, stride: int) -> Pair:
+    """Padding in front and behind, in numbers."""
+    if around == "VALID":
+        return (0, 0)
+    if around == "SAME":
+        total = max((-(-extent // stride) - 1) * stride + reach - extent, 0)
+        return (total // 2, total - total // 2)
+    assert not isinstance(around, str), "checked when the op was made"
+    return around
+
+
+def extent_of(
+    name: str, extent: Dimension, reach: int | None, stride: int, around: Side, ceil: bool = False
+) -> Dimension:
+    """How many windows fit along one axis, as far as known.
+
+    Raises:
+        ShapeError: not even one does.
+    """
+    if around == "SAME":
+        return -(-extent // stride) if isinstance(extent, int) else extent if stride == 1 else None
+    if reach is None:
+        return None
+    lower, upper = pads(around, 0, reach, stride)
+    if not isinstance(extent, int):
+        return extent if stride == 1 and lower + upper == reach - 1 else None
+    room = extent + lower + upper - reach
+    if room < 0:
+        raise ShapeError(
+            f"{name}: a window that spans {reach} does not fit into {extent} elements "
+            f"with padding {(lower, upper)}; try padding='SAME'"
+        )
+    if not ceil:
+        return room // stride + 1
+    last = -(-room // stride)
+    return last + 1 if last * stride < extent + lower else last
+
+
+def check_fields(name: str, padding: Padding, layout: str, **positive: tuple[int, ...]) -> None:
+    """Refuse attributes that mean nothing.
+
+    Raises:
+        ShapeError: naming the attribute, its value, and what it may be.
+    """
+    if layout not in TO_NCHW:
+        raise ShapeError(f"{name}: layout {layout!r} is neither 'NCHW' nor 'NHWC'")
+    for what, values in positive.items():
+        if len(values) != 2 or not all(isinstance(v, int) and v > 0 for v in values):
+            raise ShapeError(f"{name}: {what} {values!r} is no (height, width), both from 1")
+    if padding not in ("SAME", "VALID") and not _is_pair_of_pairs(padding):
+        raise ShapeError(
+            f"{name}: padding {padding!r} is neither 'SAME' nor 'VALID' "
+            "nor ((top, bottom), (left, right))"
+        )
+
+
+def pair(x: int | tuple[int, ...]) -> Pair:
+    """`(height, width)`; a number stands for both."""
+    values = (x, x) if isinstance(x, int) else tuple(x)
+    if len(values) != 2:
+        raise ShapeError(f"{x!r} is neither a number nor a pair (height, width)")
+    return (values[0], values[1])
+
+
+def padding_of(x: Any) -> Padding:
+    """A `Padding` from what people write: also in lower case, one number, or one for each axis."""
+    if isinstance(x, str):
+        return x.upper()
+    vertical, horizontal = (x, x) if isinstance(x, int) else x
+    return (pair(vertical), pair(horizontal))
+
+
+def offsets(
+    kernel: Pair, counts: Pair, strides: Pair, dilations: Pair = (1, 1)
+) -> Iterator[tuple[int, int, slice, slice]]:
+    """For each element (i, j) of the window, row by row: where it meets the padded image."""
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            rows = _strided(i * dilations[0], counts[0], strides[0])
+            yield i, j, rows, _strided(j * dilations[1], counts[1], strides[1])
+
+
+def padded(x: Array, around: tuple[Pair, Pair], value: Any = 0) -> Array:
+    """Images [..., h, w] with a border; a negative one crops."""
+    grown = [(max(0, lower), max(0, upper)) for lower, upper in around]
+    y = np.pad(x, [(0, 0)] * (x.ndim - 2) + grown, constant_values=value)
+    (top, bottom), (left, right) = around
+    return y[..., _cut(top, bottom, y.shape[-2]), _cut(left, right, y.shape[-1])]
+
+
+def _strided(start: int, count: int, stride: int) -> slice:
+    return slice(start, start + (count - 1) * stride + 1 if count else start, stride)
+
+
+def _cut(lower: int, upper: int, extent: int) -> slice:
+    return slice(max(0, -lower), extent - max(0, -upper))
+
+
+def _is_pair_of_pairs(padding: object) -> bool:
+    return (
+        isinstance(padding, tuple)
+        and len(padding) == 2
+        and all(isinstance(p, tuple) and len(p) == 2 for p in padding)
+        and all(isinstance(v, int) for p in padding for v in p)
+    )
