@@ -232,7 +232,9 @@ def test_ops_of_all_op_sets_are_merged(install: Install) -> None:
     install("a", OPS.format({"add": 1}, "a", "a"))
     install("b", OPS.format({"mul": 2}, "b", "b"))
 
-    assert list(Parts(GROUP).ops().items()) == [("add", 1), ("mul", 2)]
+    merged: dict[str, object] = {**Parts(GROUP).ops()}
+
+    assert merged == {"add": 1, "mul": 2}
 
 
 def test_two_ops_of_one_name_name_both_distributions(install: Install) -> None:
