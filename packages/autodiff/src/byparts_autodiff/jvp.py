@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import Values, as_values, gradients
-from byparts_graph_ir import Value
+from byparts_graph_ir import Value, compatible
 from byparts_opset import zeros_like
 
 
@@ -32,6 +32,9 @@ def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
     directions = as_values("tangents", tangents)
     if len(directions) != len(xs):
         raise GradientError(f"jvp: {len(directions)} tangents for {len(xs)} xs")
+    for i, (x, t) in enumerate(zip(xs, directions)):
+        if not compatible(x.type, t.type):
+            raise GradientError(f"jvp: tangents[{i}] is {t.type} and its x is {x.type}")
     heads = tuple(zeros_like(y) for y in ys)
     return gradients(gradients(ys, xs, heads), heads, directions)
 

@@ -1,3 +1,11 @@
 """Passes that make a graph smaller: fold, simplify, merge, legalize."""
 
+from byparts_optimize.canonical import canonical
+from byparts_optimize.fold import fold
+from byparts_optimize.legalize import legalize
+from byparts_optimize.merge import merge
+from byparts_optimize.optimize import optimize
+from byparts_optimize.rules import fast_rules, rules
+from byparts_optimize.simplify import simplify
+
 __version__ = "0.1.0"

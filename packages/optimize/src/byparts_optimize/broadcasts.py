@@ -1,0 +1,73 @@
+"""Repeats elements as late as can be, and not at all where the op does it itself.
+
+Elementwise ops broadcast, so `x * broadcast_to(c, [32, 784])` is `x * c`, and what is computed from
+repeated operands alone is computed once and repeated after: `-broadcast_to(c)` is
+`broadcast_to(-c)`.  This is what makes the gradient of a mean a product with a number.
+"""
+
+from __future__ import annotations
+
+from typing import Optional
+
+from byparts_graph_ir import Node, ShapeError, TensorType, Value
+from byparts_opset import BroadcastTo, Fill, fill
+from byparts_optimize.movement import without_leading_ones
+
+
+def repeat_late(node: Node) -> Optional[Value]:
+    """The op on its operands as they were before they were repeated, if it takes them so.
+
+    Its result may have a smaller shape, for `simplify` to repeat.
+    """
+    if node.op.pattern != "elementwise" or not node.inputs or len(node.outputs) != 1:
+        return None
+    if not node.outputs[0].type.static:
+        return None
+    for operands in (_all_once(node), *_each_once(node)):
+        if operands is not None and _takes(node, operands):
+            return node.op(*operands)
+    return None
+
+
+def _all_once(node: Node) -> Optional[tuple[Value, ...]]:
+    once = tuple(_once(v) for v in node.inputs)
+    return None if once == node.inputs else once
+
+
+def _each_once(node: Node) -> list[tuple[Value, ...]]:
+    """One operand as it was before, for ops that insist on the shape of another."""
+    if len(node.inputs) < 2:
+        return []
+    once = [_once(v) for v in node.inputs]
+    return [
+        (*node.inputs[:i], small, *node.inputs[i + 1 :])
+        for i, small in enumerate(once)
+        if small is not node.inputs[i]
+    ]
+
+
+def _once(v: Value) -> Value:
+    """What v repeats; v itself if it repeats nothing."""
+    match v:
+        case Value(node=Node(BroadcastTo(), (x,))):
+            return x
+        case Value(node=Node(Fill(c, dtype, shape))) if shape:
+            return fill(c, dtype)
+    return without_leading_ones(v)
+
+
+def _takes(node: Node, operands: tuple[Value, ...]) -> bool:
+    """Whether the op gives something of the right dtype that broadcasts to its output's shape."""
+    want = node.outputs[0].type
+    try:
+        (got,) = node.op.infer(*(v.type for v in operands))
+    except ShapeError:
+        return False  # an op that broadcasts nothing
+    return got.dtype == want.dtype and _broadcasts(got, want)
+
+
+def _broadcasts(got: TensorType, want: TensorType) -> bool:
+    if not got.static or len(got.dims) > len(want.dims):
+        return False
+    last = want.dims[len(want.dims) - len(got.dims) :]
+    return all(d in (1, to) for d, to in zip(got.dims, last))

@@ -1,0 +1,98 @@
+"""Computes, once and now, what depends on constants alone (constant folding).
+
+`Op.evaluate` says what a node means, so no rule is needed for any op.  Two forms of result:
+
+- An elementwise op on `Fill`s is evaluated on one element and gives a `Fill`, at any size.
+- Anything else small is evaluated whole and becomes a `Constant`, or a `Fill` where all of its
+  elements are the same bits.
+
+"Small" keeps a program from carrying megabytes that it could compute: a result is at most
+`limit_bytes`, or no larger than the literal data it is made of (a transposed weight).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from byparts_graph_ir import Graph, Node, Value
+from byparts_opset.constant import Constant, Fill, constant, fill
+from byparts_opset.dtypes import dtype_name, numpy_dtype
+from byparts_optimize.inside import effectful, inside
+
+Array = NDArray[Any]
+
+LIMIT_BYTES = 64 * 1024
+_MOST_INPUT_BYTES = 64 * LIMIT_BYTES  # a Fill of gigabytes is never spread out to sum it
+
+
+def fold(graph: Graph, *, limit_bytes: int = LIMIT_BYTES) -> Graph:
+    """The same program with what depends on constants alone computed.
+
+    Needs nothing; preserves values to the bit (to one rounding of the dtype where a backend's
+    kernel differs from `evaluate`), effects and their order.  Idempotent.  O(nodes) and the ops
+    themselves; enters subgraphs.
+    """
+
+    def rule(node: Node) -> Optional[tuple[Value, ...]]:
+        node = inside(node, lambda g: fold(g, limit_bytes=limit_bytes))
+        if node.inputs and _foldable(node):
+            folded = _fold_fills(node) or _fold_small(node, limit_bytes)
+            if folded is not None:
+                return folded
+        return node.outputs
+
+    return graph.rewrite(rule)
+
+
+def _foldable(node: Node) -> bool:
+    """Every input is made of nothing, and all types are ones that NumPy can hold."""
+    for v in node.inputs:
+        if v.node is None or v.node.inputs or effectful(v.node.op):
+            return False
+    if effectful(node.op):
+        return False
+    values = (*node.inputs, *node.outputs)
+    return all(v.type.static and _holds(v.type.dtype) for v in values)
+
+
+def _holds(dtype: str) -> bool:
+    """Whether NumPy has the dtype: bf16 needs a package that is not always there."""
+    try:
+        numpy_dtype(dtype)
+    except ImportError:
+        return False
+    return True
+
+
+def _fold_fills(node: Node) -> Optional[tuple[Value, ...]]:
+    if node.op.pattern != "elementwise" or len(node.outputs) != 1:
+        return None
+    ops = [v.node.op for v in node.inputs if v.node is not None]
+    fills = [op for op in ops if isinstance(op, Fill)]
+    if len(fills) != len(node.inputs):
+        return None
+    (y,) = node.op.evaluate(*(np.asarray(f.value, numpy_dtype(f.dtype)) for f in fills))
+    (out,) = node.outputs
+    return (fill(y.item(), out.type.dtype, out.type.dims),)
+
+
+def _fold_small(node: Node, limit_bytes: int) -> Optional[tuple[Value, ...]]:
+    makers = [v.node.op for v in node.inputs if v.node is not None]
+    literal_bytes = sum(len(op.data) for op in makers if isinstance(op, Constant))
+    result_bytes = sum(v.type.size_bytes for v in node.outputs)
+    input_bytes = sum(v.type.size_bytes for v in node.inputs)
+    if result_bytes > max(limit_bytes, literal_bytes) or input_bytes > _MOST_INPUT_BYTES:
+        return None
+    inputs = [v.node.op.evaluate()[v.node.outputs.index(v)] for v in node.inputs if v.node]
+    return tuple(_literal(y) for y in node.op.evaluate(*inputs))
+
+
+def _literal(y: Array) -> Value:
+    """`y` as a constant; a `Fill` where all elements are the same bits."""
+    data = y.tobytes()
+    if y.size and data == data[: y.itemsize] * y.size:
+        return fill(y.flat[0].item(), dtype_name(y.dtype), y.shape)
+    return constant(y)

@@ -1,0 +1,38 @@
+"""How a pass enters the graphs inside an op: explicitly, by asking for it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+from byparts_graph_ir import Graph, Node, Op, nested, subgraphs
+
+GraphPass = Callable[[Graph], Graph]
+
+
+def inside(node: Node, run: GraphPass) -> Node:
+    """The node with `run` applied to every graph among its op's fields; itself if none changes.
+
+    `run` is expected to enter the graphs inside those in turn: depth costs stack here, because a
+    program nested a thousand loops deep is one that nobody writes.
+    """
+    if not subgraphs(node.op):
+        return node
+    old = {f.name: getattr(node.op, f.name) for f in fields(node.op)}
+    new = {name: _apply(value, run) for name, value in old.items()}
+    changed = any(new[name] != value for name, value in old.items())
+    return Node(replace(node.op, **new), node.inputs, node.where) if changed else node
+
+
+def effectful(op: Op) -> bool:
+    """Whether the op, or one in a graph inside it, has an effect."""
+    return op.effect or any(
+        n.op.effect for outer in subgraphs(op) for graph in nested(outer) for n in graph.nodes
+    )
+
+
+def _apply(value: Any, run: GraphPass) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_apply(v, run) for v in value)
+    return run(value) if isinstance(value, Graph) else value

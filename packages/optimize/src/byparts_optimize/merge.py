@@ -1,0 +1,38 @@
+"""Computes equal expressions once (common subexpression elimination).
+
+Two nodes are one if their ops and their inputs are equal and neither has an effect.  Sound because
+graphs are pure: a random draw reads its key as a value, so equal draws *are* equal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Optional
+
+from byparts_graph_ir import Graph, Node, Op, Value
+from byparts_optimize.inside import effectful, inside
+
+Outputs = tuple[Value, ...]
+
+
+def merge(graph: Graph) -> Graph:
+    """The same program with equal pure expressions computed once.
+
+    Needs nothing; preserves values to the bit, effects and their order, and the first of the equal
+    nodes with its `where`.  Idempotent.  O(nodes); enters subgraphs.
+    """
+    seen: dict[object, Outputs] = {}
+
+    def rule(node: Node) -> Optional[Outputs]:
+        node = inside(node, merge)
+        if effectful(node.op):
+            return node.outputs
+        return seen.setdefault((node.op, _exactly(node.op), node.inputs), node.outputs)
+
+    return graph.rewrite(rule)
+
+
+def _exactly(op: Op) -> tuple[str, ...]:
+    """What equality of the fields forgets: that 0.0 is not -0.0, and 1 neither True nor 1.0."""
+    values = [getattr(op, f.name) for f in fields(op)]
+    return tuple([repr(v) for v in values if isinstance(v, (int, float, tuple))])

@@ -1,0 +1,148 @@
+"""What only moves elements, or gives them another type: views of views, transposes, casts.
+
+All of it is exact but for the transposes that a `matmul` takes as flags: the sums are the same, but
+a BLAS may add them in another order then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Optional
+
+from byparts_graph_ir import Node, Value
+from byparts_opset import (
+    BroadcastTo,
+    Cast,
+    ExpandDims,
+    Fill,
+    Flatten,
+    Identity,
+    MatMul,
+    Reshape,
+    Squeeze,
+    Transpose,
+    cast,
+    fill,
+)
+from byparts_optimize.rules import number, rules
+
+_DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of the significand
+_RANGE = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}  # bits of the exponent
+_BITS = {"i8": 7, "i16": 15, "i32": 31, "i64": 63, "u8": 8, "bool": 1}  # without the sign
+
+
+@rules.on(Identity)
+def identity(node: Node) -> Optional[Value]:
+    """Nothing at all."""
+    return node.inputs[0]
+
+
+@rules.on(Reshape, Flatten, ExpandDims, Squeeze)
+def reshape(node: Node) -> Optional[Value]:
+    """The same elements in the same order, under a static shape."""
+    y = node.outputs[0].type
+    if not y.static:
+        return None
+    match node.inputs:
+        case (x,) if x.type == y: return x                                          # nothing changes
+        case (Value(node=Node(Reshape() | Flatten() | ExpandDims() | Squeeze(), (x,))),):
+            return Reshape(y.dims)(x)                                               # view of a view
+        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)          # all one number
+        case (Value(node=Node(BroadcastTo(), (x,))),) if x.type.static and x.type.size == 1:
+            return BroadcastTo(y.dims)(Reshape(())(x))                              # all one element
+    return None
+
+
+@rules.on(Transpose)
+def transpose(node: Node) -> Optional[Value]:
+    """Axes in another order."""
+    (x,), (y,) = node.inputs, node.outputs
+    order = _order(node)
+    if order is None:
+        return None
+    if order == tuple(range(len(order))): return x                                  # no axis moves
+    if number(x) is not None and y.type.static: return fill(number(x) or 0, y.type.dtype, y.type.dims)
+    match x:
+        case Value(node=Node(Transpose(), (z,)) as inner) if (first := _order(inner)) is not None:
+            return Transpose(tuple(first[a] for a in order))(z)                     # two in one
+        case Value(node=Node(BroadcastTo(), (z,))) if z.type.static and z.type.size == 1:
+            return BroadcastTo(y.type.dims)(Reshape(())(z))                         # all one element
+    if x.type.static and node.op.views(x.type): return Reshape(y.type.dims)(x)      # only 1s move
+    return None
+
+
+@rules.on(BroadcastTo)
+def broadcast_to(node: Node) -> Optional[Value]:
+    """Repetition."""
+    y = node.outputs[0].type
+    match node.inputs:
+        case (x,) if x.type == y and y.static: return x                             # nothing changes
+        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)          # all one number
+        case (Value(node=Node(BroadcastTo(), (x,))),): return node.op(x)            # two in one
+        case (x,) if (inner := without_leading_ones(x)) is not x: return node.op(inner)
+    return None
+
+
+@rules.on(Cast)
+def converted(node: Node) -> Optional[Value]:
+    """Casts; one that loses nothing may be skipped on the way to another."""
+    to = node.outputs[0].type.dtype
+    match node.inputs:
+        case (x,) if x.type.dtype == to: return x                                   # same type
+        case (Value(node=Node(Cast(between), (x,))),) if _keeps(x.type.dtype, between):
+            return cast(x, to)                                                      # lossless first
+    return None
+
+
+@rules.on(MatMul)
+def matmul(node: Node) -> Optional[Value]:
+    """A product takes the transposes of its operands as flags."""
+    op, (a, b) = node.op, node.inputs
+    assert isinstance(op, MatMul), "the table is by class"
+    match a, b:
+        case Value(node=Node(Transpose(), (x,)) as t), _ if _turns_matrices(t):
+            return replace(op, transpose_a=not op.transpose_a)(x, b)                # a' b
+        case _, Value(node=Node(Transpose(), (x,)) as t) if _turns_matrices(t):
+            return replace(op, transpose_b=not op.transpose_b)(a, x)                # a b'
+    return None
+
+
+def without_leading_ones(x: Value) -> Value:
+    """What x is a view of with nothing but axes of size 1 put in front; broadcasting adds those."""
+    match x:
+        case Value(node=Node(ExpandDims() | Reshape(), (z,))) if z.type.shape is not None:
+            rank = len(z.type.shape)
+            shape = x.type.shape or ()
+            lead = len(shape) - rank
+            if lead > 0 and shape == (1,) * lead + z.type.shape and None not in shape:
+                return z
+    return x
+
+
+def _order(node: Node) -> Optional[tuple[int, ...]]:
+    """The permutation, counted from the front; `None` if the rank is not known."""
+    rank = node.inputs[0].type.rank
+    op = node.op
+    if rank is None or not isinstance(op, Transpose):
+        return None
+    p = op.permutation
+    return tuple(range(rank))[::-1] if p is None else tuple(a % rank for a in p)
+
+
+def _turns_matrices(node: Node) -> bool:
+    """Whether a transpose swaps the last two axes and leaves the others."""
+    order = _order(node)
+    if order is None or len(order) < 2:
+        return False
+    rank = len(order)
+    return order == (*range(rank - 2), rank - 1, rank - 2)
+
+
+def _keeps(dtype: str, wider: str) -> bool:
+    """Whether every value of `dtype` is one of `wider`."""
+    if dtype in _DIGITS:
+        return _DIGITS[dtype] <= _DIGITS.get(wider, 0) and _RANGE[dtype] <= _RANGE[wider]
+    if wider in _DIGITS:
+        return _BITS[dtype] <= _DIGITS[wider]
+    signed = dtype not in ("u8", "bool")
+    return wider != "bool" and _BITS[dtype] <= _BITS[wider] and not (signed and wider == "u8")

@@ -1,0 +1,45 @@
+"""The tables that `simplify` reads: op class -> a rule for nodes of that op.
+
+A rule sees one node, its inputs simplified already, and gives a value that is equal to the node's
+output, or `None`.  It need not care for broadcasting: where `x * 1` has a larger shape than x,
+`simplify` broadcasts what the rule gives.  Ops of a third party get rules the same way:
+
+    @rules.on(MyOp)
+    def my_op(node: Node) -> Value | None:
+        match node.inputs: ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import copysign
+from typing import Optional, Union
+
+from byparts_graph_ir import Node, Table, Value
+from byparts_opset import Fill
+
+SimplifyRule = Callable[[Node], Optional[Value]]
+
+rules: Table[SimplifyRule] = Table("rule")
+fast_rules: Table[SimplifyRule] = Table("fast_rule")  # those that `fast_math=True` adds
+
+
+def number(v: Value) -> Union[float, int, bool, None]:
+    """The one number that v is known to hold everywhere."""
+    match v:
+        case Value(node=Node(Fill(c))):
+            return c
+    return None
+
+
+def is_zero(v: Value, sign: int = 0) -> bool:
+    """Whether v is 0 everywhere; of floats, the zero of this sign (0: any)."""
+    c = number(v)
+    if c is None or c is False or c != 0:
+        return False
+    return sign == 0 or isinstance(c, int) or copysign(1.0, c) == sign
+
+
+def is_float(v: Value) -> bool:
+    """Whether v rounds."""
+    return v.type.dtype in ("f16", "bf16", "f32", "f64")
