@@ -291,7 +291,7 @@ def test_a_failing_pass_is_named() -> None:
 def test_legalize_is_asked_with_all_backends() -> None:
     """An op is legal if any backend of the list has it."""
     x = given("x", 1)
-    answers = []
+    answers: list[bool] = []
 
     def legalize(graph: Any, supports: Any) -> Any:
         answers.extend(supports(node) for node in graph.nodes)

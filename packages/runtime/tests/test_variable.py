@@ -41,7 +41,7 @@ def test_variable_memory_is_aligned() -> None:
 
 def test_a_variable_needs_a_definite_type() -> None:
     """A Python number has no dtype, and a symbol is no size."""
-    with pytest.raises(ShapeError, match="variable 'v': 1.5 has no dtype; give an array"):
+    with pytest.raises(ShapeError, match=r"variable 'v': 1.5 has no dtype; give an array"):
         Variable("v", 1.5)  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match=r"variable 'v': f32\[n\] is not static"):
         Variable("v", TensorType("f32", ("n",)))
@@ -185,7 +185,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
     data[300] ^= 1
     path.write_bytes(bytes(data))
 
-    with pytest.raises(FormatError, match="no .npz of arrays"):
+    with pytest.raises(FormatError, match=r"no .npz of arrays"):
         store.load(path)
 
 
