@@ -1,0 +1,12 @@
+"""Every test begins with names and pending variables of its own."""
+
+from __future__ import annotations
+
+import byparts_frontend_tf.tinyflow as tf
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _begin() -> None:
+    tf.reset_default_graph()
+    tf.set_random_seed(0)

@@ -1,0 +1,122 @@
+"""Fetches in any structure, feeds by value, programs kept, errors that help."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import byparts_frontend_tf.tinyflow as tf
+import numpy as np
+import pytest
+from byparts_graph_ir import GraphError, ShapeError
+from numpy.testing import assert_allclose, assert_array_equal
+
+Pair = namedtuple("Pair", "left right")
+
+
+def test_fetches_keep_their_structure() -> None:
+    """Lists, tuples, named tuples, dicts, nested; the same value twice; nothing at all."""
+    x = tf.placeholder(tf.float32)
+    fetch = {"a": [x + 1, (x + 2,)], "b": Pair(x + 3, tf.group()), "c": (), "d": [x, x]}
+    got = tf.Session().run(fetch, {x: np.float32(1)})
+
+    assert got == {"a": [2, (3,)], "b": Pair(4, None), "c": (), "d": [1, 1]}
+    assert isinstance(got["b"], Pair)
+
+
+def test_t8_an_intermediate_fetched_beside_its_result() -> None:
+    """T8: TinyFlow's fusion gave exp(a) for both."""
+    x = tf.placeholder(tf.float32)
+    a = x * 2
+    got = tf.Session().run([a, tf.exp(a)], {x: np.ones(3)})
+
+    assert_allclose(got[0], [2, 2, 2])
+    assert_allclose(got[1], np.exp([2, 2, 2]), rtol=1e-6)
+
+
+def test_any_value_can_be_fed() -> None:
+    """Feeding an intermediate or a variable replaces it; TinyFlow ignored it."""
+    x = tf.placeholder(tf.float32)
+    w = tf.Variable(tf.ones([]))
+    y = x * 2
+    z = y + w
+
+    assert tf.Session().run(z, {y: 5.0, w: 1.0}) == 6
+    assert tf.Session().run([y, z], {y: 5.0, w: 1.0}) == [5, 6]
+
+
+def test_results_are_the_callers_own() -> None:
+    """Writing into a result changes nothing else."""
+    w = tf.Variable(tf.ones([2]))
+    session = tf.Session()
+    session.run(tf.initialize_all_variables())
+    session.run(w)[:] = 7
+
+    assert_array_equal(session.run(w), [1, 1])
+
+
+def test_t7_alternating_fetches_hit_the_cache() -> None:
+    """T7: TinyFlow kept one program; here each fetch list and batch size is built once."""
+    x = tf.placeholder(tf.float32)
+    y, z = tf.reduce_sum(x), tf.exp(x)
+    session = tf.Session()
+    for size in (2, 3, 2, 3):
+        session.run(y, {x: np.ones(size)})
+        session.run([z, y], {x: np.ones(size)})
+    statistics = session.executor.statistics
+
+    assert (statistics.misses, statistics.hits) == (4, 4)
+
+
+def test_missing_feeds_are_named() -> None:
+    """TinyFlow aborted the process."""
+    x = tf.placeholder(tf.float32, [None, 3], name="images")
+    with pytest.raises(
+        GraphError,
+        match=r"placeholder 'images' of type f32\[\?,3\], made at .*test_session.py:\d+, is needed",
+    ):
+        tf.Session().run(x * 2)
+
+
+def test_bad_feeds_and_fetches_say_what_they_are() -> None:
+    """Wrong key, wrong shape, wrong fetch, ragged list."""
+    x = tf.placeholder(tf.float32, [None, 3], name="images")
+    session = tf.Session()
+    with pytest.raises(GraphError, match="the key 'images' is no placeholder"):
+        session.run(x * 2, {"images": np.ones((1, 3))})  # type: ignore[dict-item]
+    with pytest.raises(ShapeError, match=r"images.*f32\[1,4\]|f32\[1,4\].*images"):
+        session.run(x * 2, {x: np.ones((1, 4))})
+    with pytest.raises(GraphError, match="cannot fetch 3"):
+        session.run(3)
+    with pytest.raises((ShapeError, ValueError), match="images|inhomogeneous"):
+        session.run(x * 2, {x: [[1.0, 2.0, 3.0], [1.0]]})
+
+
+def test_a_gpu_that_is_not_there_warns() -> None:
+    """config='gpu' and 'gpu fusion' run on the CPU, and say so."""
+    x = tf.placeholder(tf.float32)
+    for config in ("gpu", "gpu fusion"):
+        with pytest.warns(UserWarning, match=f"config='{config}': .*; running on the CPU"):
+            session = tf.Session(config=config)
+        assert session.run(x + 1, {x: 1.0}) == 2
+
+
+def test_closed_sessions_say_so() -> None:
+    """Also at the end of a with block."""
+    with tf.Session() as session:
+        pass
+    with pytest.raises(GraphError, match="the session is closed"):
+        session.run([])
+
+
+def test_an_error_while_running_names_the_line() -> None:
+    """What a kernel refuses is told with op and place."""
+    label = tf.placeholder(tf.float32)
+    loss = tf.nn.mean_sparse_softmax_cross_entropy_with_logits(tf.zeros([2, 3]), label)
+    with pytest.raises(GraphError, match="3") as caught:
+        tf.Session().run(loss, {label: np.array([0.0, 3.0])})
+    assert "test_session.py" in str(getattr(caught.value, "__notes__", caught.value.args))
+
+
+def test_symbols_print_as_values() -> None:
+    """The type is in the representation."""
+    assert "f32" in repr(tf.zeros([2]) + 1)
