@@ -6,8 +6,12 @@ from byparts_graph_ir import Backend
 
 # One module of kernels for each module of ops; add yours here.
 MODULES = (
-    "binary",
+    "constant",
     "unary",
+    "error_function",
+    "activation",
+    "binary",
+    "select",
 )
 
 

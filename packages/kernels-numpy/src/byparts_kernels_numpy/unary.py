@@ -1,19 +1,73 @@
-"""One NumPy call for each op."""
+"""Elementwise ops of one input that are one NumPy call, and the two that are a line more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
+from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend import Run
+from byparts_opset.cast import Cast
+from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
-from byparts_opset.unary import Neg
+from byparts_opset.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
+from byparts_opset.logic import LogicalNot
+from byparts_opset.rounding import Ceil, Floor, Round, Trunc
+from byparts_opset.trigonometric import Acos, Asin, Atan, Cos, Sin, Tan
+from byparts_opset.unary import (
+    Abs,
+    Exp,
+    Expm1,
+    Log,
+    Log1p,
+    Neg,
+    Reciprocal,
+    Rsqrt,
+    Sign,
+    Sqrt,
+    Square,
+)
 
+from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.table import kernels
 
+CALLS: dict[type[Op], Callable[..., Any]] = {
+    **{Neg: np.negative, Abs: np.absolute, Sign: np.sign, Square: np.square},
+    **{Reciprocal: np.reciprocal, Sqrt: np.sqrt},
+    **{Exp: np.exp, Expm1: np.expm1, Log: np.log, Log1p: np.log1p},
+    **{Sin: np.sin, Cos: np.cos, Tan: np.tan, Asin: np.arcsin, Acos: np.arccos, Atan: np.arctan},
+    **{Sinh: np.sinh, Cosh: np.cosh, Tanh: np.tanh},
+    **{Asinh: np.arcsinh, Acosh: np.arccosh, Atanh: np.arctanh},
+    **{Floor: np.floor, Ceil: np.ceil, Round: np.rint, Trunc: np.trunc},
+    **{IsNan: np.isnan, IsInf: np.isinf, IsFinite: np.isfinite, LogicalNot: np.logical_not},
+}
 
-@kernels.on(Neg)
-def neg(op: Neg, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+
+def _one_call(f: Callable[..., Any]) -> KernelRule:
+    def rule(op: Op, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+        (x,), (y,) = inputs, outputs
+        return partial(f, x, y)
+
+    return rule
+
+
+for _op, _f in CALLS.items():
+    kernels.on(_op)(_one_call(_f))
+
+
+@kernels.on(Rsqrt)
+def rsqrt(op: Rsqrt, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    return in_wide_blocks(_rsqrt, inputs, outputs[0])
+
+
+@kernels.on(Cast)
+def cast(op: Cast, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
-    return partial(np.negative, x, y)
+    return partial(np.copyto, y, x, casting="unsafe")
+
+
+def _rsqrt(x: Array, y: Array) -> None:
+    np.sqrt(x, y)
+    np.reciprocal(y, y)

@@ -10,6 +10,7 @@ from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Va
 
 from byparts_opset.broadcast import broadcast_shape, same_dtype
 from byparts_opset.compare import greater_equal, less_equal
+from byparts_opset.constant import exact
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, numbers, same_shape_back
 from byparts_opset.like import sum_like
@@ -63,15 +64,21 @@ class Clip(Op):
 
     pattern = "elementwise"
     inplace = ((0, 0),)
-    infer = infer_unranked = numbers
     infer_inputs = same_shape_back
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
             raise ShapeError(f"clip: low is {self.low} and high is {self.high}; low comes first")
 
+    def infer(self, x: TensorType) -> Types:
+        for bound in (self.low, self.high):
+            exact(bound, x.dtype)
+        return numbers(self, x)
+
+    infer_unranked = infer
+
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        low, high = x.dtype.type(self.low), x.dtype.type(self.high)
+        low, high = (np.asarray(bound).astype(x.dtype) for bound in (self.low, self.high))
         return computed(lambda x: np.minimum(np.maximum(x, low), high), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:

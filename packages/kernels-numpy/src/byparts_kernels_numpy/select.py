@@ -1,0 +1,67 @@
+"""Choosing between arrays, by bits: `np.where` allocates, and branches at each element.
+
+(x ^ y) & mask ^ y is x where the mask is all ones and y where it is 0.  Five passes over blocks in
+cache are ten times faster than one that mispredicts (1e6 random f32: 0.6 ms against 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from byparts_graph_ir.backend import Run
+from byparts_opset.dtypes import Array
+from byparts_opset.select import Clip, Select
+
+from byparts_kernels_numpy.blocks import in_blocks
+from byparts_kernels_numpy.table import kernels
+
+BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+
+
+@kernels.on(Select)
+def select(op: Select, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    c, x, y = inputs
+    (z,) = outputs
+    bits = BITS[z.dtype.itemsize]
+    arrays = (c.view(np.int8), x.view(bits), y.view(bits))
+    full = in_blocks(_choose, arrays, z.view(bits), (bits, bits))
+    if y.size != 1:
+        return full
+    other = arrays[2].reshape(())
+    return partial(_keep_or_choose, other, in_blocks(_keep, arrays[:2], z.view(bits), (bits,)), full)
+
+
+@kernels.on(Clip)
+def clip(op: Clip, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    (x,), (y,) = inputs, outputs
+    low, high = (np.asarray(bound).astype(y.dtype) for bound in (op.low, op.high))
+    return partial(_clip, low, high, x, y)
+
+
+def _choose(c: Array, x: Array, y: Array, z: Array, mask: Array, mixed: Array) -> None:
+    np.copyto(mask, c)
+    np.negative(mask, mask)  # 1 -> all ones
+    np.bitwise_xor(x, y, mixed)
+    np.bitwise_and(mixed, mask, mixed)
+    np.bitwise_xor(mixed, y, z)
+
+
+def _keep(c: Array, x: Array, z: Array, mask: Array) -> None:
+    np.copyto(mask, c)
+    np.negative(mask, mask)
+    np.bitwise_and(x, mask, z)
+
+
+def _keep_or_choose(other: Array, keep: Run, full: Run) -> None:
+    """All bits 0 is the common other value: gradients of relu, of maximum, of clip."""
+    if other.item() == 0:
+        keep()
+    else:
+        full()
+
+
+def _clip(low: Array, high: Array, x: Array, y: Array) -> None:
+    np.maximum(x, low, out=y)
+    np.minimum(y, high, out=y)
