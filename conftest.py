@@ -6,11 +6,8 @@ from pathlib import Path
 PACKAGES = Path(__file__).parent / "packages"
 
 
-def _module(part: str) -> str:
-    return "byparts_" + part.replace("-", "_")
-
-
-ABSENT = sorted(part.name for part in PACKAGES.iterdir() if find_spec(_module(part.name)) is None)
+PARTS = sorted(path.parent.name for path in PACKAGES.glob("*/pyproject.toml"))
+ABSENT = [part for part in PARTS if find_spec("byparts_" + part.replace("-", "_")) is None]
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -136,7 +136,7 @@ def test_duplicate_is_an_error_when_used_and_names_both(install: Install) -> Non
     parts = Parts(GROUP)
 
     assert [part.state for part in parts.all()] == ["ok", "ok"]
-    with pytest.raises(PartError, match="made-one and made-two; set BYPARTS_DISABLE=two"):
+    with pytest.raises(PartError, match="made-one and made-two; set BYPARTS_DISABLE to one or two"):
         parts.get("backends", "numpy")
 
 
@@ -146,7 +146,7 @@ def test_duplicate_entry_point_names_are_told_apart_by_distribution(
     install("one", BACKENDS.format("numpy", "json:dumps"), entry="kernels")
     install("two", BACKENDS.format("numpy", "json:loads"), entry="kernels")
 
-    with pytest.raises(PartError, match="set BYPARTS_DISABLE=made-two"):
+    with pytest.raises(PartError, match="set BYPARTS_DISABLE to made-one or made-two"):
         Parts(GROUP).get("backends", "numpy")
     monkeypatch.setenv("BYPARTS_DISABLE", "made-two")
     assert Parts(GROUP).get("backends", "numpy").__name__ == "dumps"

@@ -1,8 +1,8 @@
 """Finds the installed parts, each loaded alone, and records what became of it.
 
 Entry-point metadata first (no import), then each part's `plugin.py`, run without the package around
-it: the `__init__` of a part may import NumPy, a listing must not.  A part that raises, exits, or was
-made for another API becomes one line in `byparts parts` and disturbs no other; pluggy's own
+it: the `__init__` of a part may import NumPy, a listing must not.  A part that raises, exits, or
+was made for another API becomes one line in `byparts parts` and disturbs no other; pluggy's own
 `load_setuptools_entrypoints` and its multicall stop at the first bad one.
 """
 

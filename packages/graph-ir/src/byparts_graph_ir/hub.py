@@ -188,10 +188,11 @@ def _resolve(part: Part, record: Record) -> Any:
 
 
 def _conflict(what: str, who: list[Part]) -> str:
-    last = who[-1]
-    off = last.distribution if sum(p.name == last.name for p in who) > 1 else last.name
-    names = " and ".join(p.distribution for p in who)
-    return f"{what} is provided by {names}; set BYPARTS_DISABLE={off} (or another)"
+    """Which of them to switch off is the user's choice; equal names are told by distribution."""
+    same = len({part.name for part in who}) < len(who)
+    choices = " or ".join(part.distribution if same else part.name for part in who)
+    names = " and ".join(part.distribution for part in who)
+    return f"{what} is provided by {names}; set BYPARTS_DISABLE to {choices}"
 
 
 def _rank(found: tuple[Part, Record]) -> tuple[int, str]:
