@@ -1,6 +1,6 @@
-"""The transposed convolution as people ask for it: "SAME", output padding, or a shape of the output.
+"""The transposed convolution as people ask for it: "SAME", output padding, a shape of the output.
 
-The op takes padding in numbers only, since several extents of y fit one of x; here they are found.
+The op takes padding in numbers, since several extents of y fit one of x; here they are found.
 """
 
 from __future__ import annotations
