@@ -1,7 +1,7 @@
 """What a program costs beside the bare NumPy calls that it makes.
 
-The chain of the benchmark w8: 1000 tiny ops on 8 floats, `(x * b) + a` 500 times, where calling is all
-the time.  Then the copies of the commit: a step that updates 3 tensors of a given size.
+The chain of the benchmark w8: 1000 tiny ops on 8 floats, `(x * b) + a` 500 times, where calling is
+all the time.  Then the copies of the commit: a step that updates 3 tensors of a given size.
 
     python integration/bench/step_overhead.py
 """
@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+
 from byparts_graph_ir import Graph, Input, TensorType, Value
 from byparts_kernels_numpy import make
 from byparts_memplan import plan
@@ -92,9 +93,7 @@ def commit_s(size: int) -> float:
     variables = tuple(store.create(f"v{i}", TensorType("f32", (size,))) for i in range(3))
     inputs = [Input(v.type, None, v.name) for v in variables]
     graph = Graph.of(inputs, [add(v, v) for v in inputs])
-    program = build(
-        graph, backends=(make(),), variables=variables, updates=variables, **OPTIONS
-    )
+    program = build(graph, backends=(make(),), variables=variables, updates=variables, **OPTIONS)
     return program.profile(runs=30).commit_s
 
 

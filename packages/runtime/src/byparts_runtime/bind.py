@@ -1,9 +1,10 @@
 """Joins nodes, places and kernels: each node becomes one step, a callable of no arguments.
 
 For each node the first backend of the list whose rule takes it; backends of one space look at the
-same bytes, each through its own view.  Values of one type on the same bytes share a view: NumPy sees
-that `out is x` and skips its search for overlap, 0.28 us a tiny op instead of 0.46.  A node whose
-outputs already *are* bytes of its inputs (the op says so, the plan placed them so) needs no step.
+same bytes, each through its own view.  Values of one type on the same bytes share a view: NumPy
+sees that `out is x` and skips its search for overlap, 0.28 us a tiny op instead of 0.46.  A node
+whose outputs already *are* bytes of its inputs (the op says so, the plan placed them so) needs no
+step.
 """
 
 from __future__ import annotations
