@@ -1,9 +1,9 @@
 """The problem and its answer: buffers with lifetimes, and where in one arena each of them lies.
 
 A buffer is a rectangle, steps across and bytes up; placing is packing rectangles that may only move
-up and down (dynamic storage allocation: NP-hard).  What is live together at one step must lie apart,
-so the largest sum of live sizes bounds every arena from below; on real networks it is nearly always
-reached.  Both are plain values, useful without any graph.
+up and down (dynamic storage allocation: NP-hard).  What is alive together must lie apart, so the
+largest sum of live sizes bounds every arena from below; on real networks it is nearly always
+reached.  All are plain values, useful without any graph.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
     """
     grain = gcd(*(b.alignment for b in buffers)) if buffers else 1
     best = max((b.pinned + b.size_bytes for b in buffers if b.pinned is not None), default=0)
-    live, leaving, pads = 0, [], []  # heaps: (dies, bytes), (-padding, dies)
+    live = 0
+    leaving: list[tuple[int, int]] = []  # heap of (dies, bytes)
+    pads: list[tuple[int, int]] = []  # heap of (-padding, dies)
     for b in sorted(buffers, key=lambda b: b.born):
         if b.size_bytes == 0 or b.born == b.dies:
             continue

@@ -17,7 +17,7 @@ def check(buffers: Sequence[Buffer], offsets: Sequence[int], arena_bytes: int) -
     """
     if len(buffers) != len(offsets):
         raise PlanError(f"{len(buffers)} buffers but {len(offsets)} offsets")
-    for i, (b, offset) in enumerate(zip(buffers, offsets)):
+    for i, (b, offset) in enumerate(zip(buffers, offsets, strict=True)):
         _check_alone(i, b, offset, arena_bytes)
     for i, j in combinations(range(len(buffers)), 2):
         _check_pair(i, j, buffers, offsets)

@@ -1,7 +1,7 @@
-"""Runs a plan on symbolic memory: who wrote each byte last?  Slow and obvious: the oracle of `plan`.
+"""Runs a plan on symbolic memory: who wrote each byte last?  Slow and obvious: `plan`'s oracle.
 
-Nothing here looks at lifetimes or buffers.  Memory is a list of stretches, each holding bytes of one
-value; a node reads its inputs, which must find exactly their own bytes, and writes its outputs.
+Nothing here looks at lifetimes or buffers.  Memory is a list of stretches, each holding bytes of
+one value; a node reads its inputs, which must find exactly their own bytes, and writes its outputs.
 A view writes nothing: its bytes are those of its input.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from byparts_graph_ir import Graph, Node
-
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.check import check
 from byparts_memplan.plan import Plan
@@ -139,14 +138,15 @@ class _Machine:
                 )
             found += b - a
         if found != upper - lower:
-            raise PlanError(f"{who} reads %{v}, of which {upper - lower - found} bytes were not written")
+            missing = upper - lower - found
+            raise PlanError(f"{who} reads %{v}, of which {missing} bytes were not written")
 
     def _check_external(self) -> None:
         donated = dict(self.plan.donated)
         for k in self.plan.external:
             v = self.ids[self.graph.outputs[donated[k]]] if k in donated else k
             if self.plan.locations[v].root != k:
-                raise PlanError(f"output %{v} is said to be written over input {k}, but is not there")
+                raise PlanError(f"output %{v} is said to lie in input {k}, but does not")
             self._read(v, "the caller, after the last step,")
 
 

@@ -39,7 +39,7 @@ class Crowd:
     def offsets(self, spans: Sequence[tuple[int, int] | None]) -> list[int]:
         """Offsets of all buffers, from the spans of the members."""
         offsets = [b.pinned or 0 for b in self.buffers]
-        for i, span in zip(self.index, spans):
+        for i, span in zip(self.index, spans, strict=True):
             offsets[i] = span[0] if span else 0
         return offsets
 
@@ -47,8 +47,8 @@ class Crowd:
         """(name, members), those first that most often reach the bound; pinned ones always lead."""
         size = [b.size_bytes for b in self.members]
         life = [b.dies - b.born for b in self.members]
-        area = [s * n for s, n in zip(size, life)]
-        keys: tuple[tuple[str, Callable[[int], object]], ...] = (
+        area = [s * n for s, n in zip(size, life, strict=True)]
+        keys: tuple[tuple[str, Callable[[int], tuple[int, ...]]], ...] = (
             ("size", lambda i: (-size[i], -life[i])),
             ("area", lambda i: (-area[i], -size[i])),
             ("lifetime", lambda i: (-life[i], -size[i])),
@@ -75,7 +75,7 @@ class Crowd:
         levels = [[live := live + c for c in change]]
         while (width := 2 ** len(levels)) <= len(steps):  # a sparse table for range maxima
             last = levels[-1]
-            levels.append([max(p, q) for p, q in zip(last, last[width // 2 :])])
+            levels.append([max(p, q) for p, q in zip(last, last[width // 2 :], strict=False)])
         return [
             _largest(levels, bisect_left(steps, b.born), bisect_right(steps, b.dies - 1))
             for b in self.members
@@ -84,4 +84,4 @@ class Crowd:
 
 def _largest(levels: Sequence[Sequence[int]], lower: int, upper: int) -> int:
     level = (upper - lower).bit_length() - 1
-    return max(levels[level][lower], levels[level][upper - 2**level])
+    return max(levels[level][lower], levels[level][upper - (1 << level)])

@@ -1,8 +1,8 @@
 """Donation: the new value of a variable, written over the old one.
 
-A training step maps old variables to new ones; both live outside the arena.  Where the old value is
-dead by the time the new one is written, the new one needs no memory at all, and no copy afterwards.
-The price: a run that fails half way has already changed the variable.  So it is for the caller to ask.
+A training step maps old variables to new ones, which live outside the arena.  Where the old value
+is dead by the time the new one is written, the new one needs no memory, and no copy afterwards.
+The price: a run that fails half way has already changed the variable.  So the caller has to ask.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _reader(values: Values, step: int, k: int, root: int) -> str:
     """The node that writes the new value may read the old one where it may also overwrite it."""
     op, output = values.graph.nodes[step].op, root - values.first[step]
     for p, v in enumerate(values.reads[step]):
-        if values.root[v] == k and p not in op.ignores:
-            if (p, output) not in op.inplace or values.types[v] != values.types[root]:
-                return f"step {step} ({op.name}) reads the old value and may not write over it"
+        reads = values.root[v] == k and p not in op.ignores
+        if reads and ((p, output) not in op.inplace or values.types[v] != values.types[root]):
+            return f"step {step} ({op.name}) reads the old value and may not write over it"
     return ""

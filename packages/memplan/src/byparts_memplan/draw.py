@@ -27,7 +27,7 @@ def draw(placement: Placement, *, width: int = 72, height: int = 16) -> str:
     rows = min(height, arena)
     columns = width // steps * steps or width  # whole columns for each step, where there is room
     cells = [["."] * columns for _ in range(rows)]
-    for i, (b, offset) in enumerate(zip(placement.buffers, placement.offsets)):
+    for i, (b, offset) in enumerate(zip(placement.buffers, placement.offsets, strict=True)):
         left, right = _covered(b.born, b.dies, columns, steps)
         low, high = _covered(offset, offset + b.size_bytes, rows, arena)
         for row in cells[low:high]:
@@ -36,7 +36,7 @@ def draw(placement: Placement, *, width: int = 72, height: int = 16) -> str:
 
 
 def _covered(lower: int, upper: int, cells: int, whole: int) -> tuple[int, int]:
-    """The cells of an axis whose middles, at (2 k + 1) whole / (2 cells), lie in `[lower, upper)`."""
+    """Cells `k` whose middles, at (2 k + 1) whole / (2 cells), lie in `[lower, upper)`."""
     return (
         max(0, -((whole - 2 * lower * cells) // (2 * whole))),
         max(0, -((whole - 2 * upper * cells) // (2 * whole))),
@@ -47,4 +47,7 @@ def _framed(cells: Sequence[Sequence[str]], arena: int) -> list[str]:
     ticks = [""] * len(cells)
     ticks[0], ticks[-1] = "0 B", human(arena)
     margin = max(map(len, ticks))
-    return [f"{t:>{margin}} |{''.join(row)}" for t, row in zip(reversed(ticks), reversed(cells))]
+    return [
+        f"{t:>{margin}} |{''.join(row)}"
+        for t, row in zip(reversed(ticks), reversed(cells), strict=True)
+    ]

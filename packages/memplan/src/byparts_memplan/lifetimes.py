@@ -1,4 +1,4 @@
-"""How long each value is needed, and which values are bytes of another: tables over a graph's values.
+"""How long each value is needed, and which values are bytes of another: tables over a graph.
 
 Step `i` runs node `i`; one step more, `len(nodes)`, is the caller reading the outputs.  Inputs are
 there from step 0, together with whatever node 0 writes.  A value is needed until the last step that
@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
-
 from byparts_memplan.buffer import PlanError
 
 
@@ -90,8 +89,8 @@ class Values:
             for p, v in enumerate(self.reads[step]):
                 if p not in ignores:
                     last[root[v]] = step
-        for v in self.graph.outputs:
-            last[root[self.graph.ids[v]]] = len(self.graph.nodes)
+        for output in self.graph.outputs:
+            last[root[self.graph.ids[output]]] = len(self.graph.nodes)
         return last
 
 
@@ -139,9 +138,9 @@ def _view_ids(
     values: Values, step: int, node: Node, p: int, o: int, offset: int
 ) -> tuple[int, int]:
     """Ids of input `p` and output `o`; what an op says of its views is not taken on trust."""
-    claim = f"step {step} ({node.op.name}) says that output {o} is a view of input {p}"
+    claim = f"step {step} ({node.op.name}) says output {o} is a view of input {p}"
     if not (0 <= p < len(node.inputs) and 0 <= o < len(node.outputs)):
-        raise PlanError(f"{claim}; it has {len(node.inputs)} inputs and {len(node.outputs)} outputs")
+        raise PlanError(f"{claim}; it has {len(node.inputs)} and {len(node.outputs)} of them")
     source, target = values.reads[step][p], values.first[step] + o
     size, room = values.size[target], values.size[source]
     if offset < 0 or offset + size > room:

@@ -37,7 +37,7 @@ def place(buffers: Sequence[Buffer], *, effort: int = 20_000_000) -> Placement:
     """
     buffers = tuple(buffers)
     _check_pinned(buffers)
-    bound, best, how = lower_bound(buffers), sweep(buffers), "sweep"
+    bound, best, how = lower_bound(buffers), sweep(buffers), "by sweep"
     arena = _top(buffers, best)
     crowd = Crowd(buffers)
     for name, order in crowd.orders():
@@ -84,7 +84,9 @@ def _gap(near: Sequence[Span], size: int, alignment: int, tight: bool) -> int:
 
 
 def _top(buffers: Sequence[Buffer], offsets: Sequence[int]) -> int:
-    return max([offset + b.size_bytes for offset, b in zip(offsets, buffers)], default=0)
+    return max(
+        [offset + b.size_bytes for offset, b in zip(offsets, buffers, strict=True)], default=0
+    )
 
 
 def _check_pinned(buffers: Sequence[Buffer]) -> None:

@@ -1,8 +1,8 @@
 """A graph's memory plan: where every value lies, as plain numbers.
 
-The graph's order is the schedule.  First it is settled which values share a buffer (`share.py`), then
-the buffers get offsets in one arena (`place.py`).  Inputs named in `external` live outside it, and so
-do all values that are their bytes.
+The graph's order is the schedule.  First it is settled which values share a buffer (`share.py`),
+then the buffers get offsets in one arena (`place.py`).  Inputs named in `external` live outside it,
+and so do all values that are their bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from byparts_graph_ir import Graph
-
 from byparts_memplan.buffer import Buffer, Placement, PlanError
 from byparts_memplan.lifetimes import Decision, Values, describe, padded
 from byparts_memplan.place import place
@@ -20,7 +19,7 @@ from byparts_memplan.share import Sharing
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where a value begins: `offset` bytes into the arena (`root` is `None`) or into input `root`."""
+    """Where a value begins: `offset` bytes into the arena (`root` is `None`) or input `root`."""
 
     root: int | None
     offset: int
@@ -32,7 +31,7 @@ class Plan:
 
     Attributes:
         locations: by value id (`graph.ids`).
-        placement: the arena.  Step `i` is node `i`; one step more is the caller reading the outputs.
+        placement: the arena.  Step `i` is node `i`; one step more is the caller reading outputs.
             Sizes are padded to the alignment, so no two buffers share a cache line.
         residents: for each buffer, the ids of the values that live in it.
         labels: for each buffer, what to call it.
@@ -115,7 +114,9 @@ def plan(
         external=tuple(sorted(outside)),
         donated=tuple(sorted(sharing.donated.items())),
         decisions=tuple(sharing.decisions),
-        naive_bytes=sum(padded(s, alignment) for i, s in enumerate(values.size) if i not in outside),
+        naive_bytes=sum(
+            padded(s, alignment) for v, s in enumerate(values.size) if v not in outside
+        ),
         alignment=alignment,
     )
 
@@ -123,7 +124,7 @@ def plan(
 def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
     return [
         Buffer(padded(size, alignment), born, last + 1, alignment)
-        for size, born, last in zip(sharing.size, sharing.born, sharing.last)
+        for size, born, last in zip(sharing.size, sharing.born, sharing.last, strict=True)
     ]
 
 
@@ -141,6 +142,6 @@ def _locations(sharing: Sharing, offsets: Sequence[int]) -> tuple[Location, ...]
     return tuple(
         [
             Location(~home[r], at) if home[r] < 0 else Location(None, offsets[home[r]] + at)
-            for r, at in zip(values.root, values.at)
+            for r, at in zip(values.root, values.at, strict=True)
         ]
     )

@@ -1,9 +1,8 @@
-"""A plan in words: what it costs, how near the bound it is, what was shared and what was refused."""
+"""A plan in words: what it costs, how near the bound it is, what was shared and what refused."""
 
 from __future__ import annotations
 
 from byparts_memplan.amount import human
-from byparts_memplan.lifetimes import Decision
 from byparts_memplan.plan import Plan
 
 LARGEST, REFUSED = 10, 10  # lines of each list
@@ -11,11 +10,7 @@ LARGEST, REFUSED = 10, 10  # lines of each list
 
 def report(plan: Plan) -> str:
     """Some thirty lines; everything in full is in the plan's fields."""
-    lines = [*_summary(plan), "", *_largest(plan)]
-    refused = [d for d in plan.decisions if not d.taken]
-    if refused:
-        lines += ["", *_refused(refused)]
-    return "\n".join(lines)
+    return "\n".join([*_summary(plan), "", *_largest(plan), *_refused(plan)])
 
 
 def _summary(plan: Plan) -> list[str]:
@@ -24,7 +19,7 @@ def _summary(plan: Plan) -> list[str]:
     over = f"planned is {100 * (arena / bound - 1):.2f} % over" if bound else "reached"
     shared = [f"{_count(plan, kind)} {kind}" for kind in ("in place", "view", "donation")]
     return [
-        f"{len(plan.locations)} values in {len(plan.residents)} buffers, aligned to {plan.alignment}",
+        f"{len(plan.locations)} values, {len(plan.residents)} buffers, alignment {plan.alignment}",
         f"  each on its own  {human(naive):>10}",
         f"  planned          {human(arena):>10}  {share}; {plan.placement.how}",
         f"  lower bound      {human(bound):>10}  {over}",
@@ -52,10 +47,16 @@ def _largest(plan: Plan) -> list[str]:
     return lines
 
 
-def _refused(refused: list[Decision]) -> list[str]:
+def _refused(plan: Plan) -> list[str]:
+    """Values that could have shared bytes and share none, the largest first."""
+    shared = {d.target for d in plan.decisions if d.taken}
+    refused = [d for d in plan.decisions if d.target not in shared]
+    homes = zip(plan.placement.buffers, plan.residents, strict=True)
+    size = {v: b.size_bytes for b, ids in homes for v in ids}
+    refused.sort(key=lambda d: -size.get(d.target, 0))
     lines = [
         f"  %{d.target} {d.kind} with %{d.source} at step {d.step}: {d.reason}"
         for d in refused[:REFUSED]
     ]
     more = [f"  and {len(refused) - REFUSED} more"] if len(refused) > REFUSED else []
-    return ["refused", *lines, *more]
+    return ["", "refused, the largest first", *lines, *more] if lines else []

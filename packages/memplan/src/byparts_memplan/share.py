@@ -104,7 +104,7 @@ class Sharing:
         homes = {y: [self.home[values.root[x]] for x in xs] for y, xs in able.items()}
         chosen = _match(homes, sorted(able, key=lambda y: -values.size[y]))
         for y, xs in able.items():
-            for x, home in zip(xs, homes[y]):
+            for x, home in zip(xs, homes[y], strict=True):
                 reason = "" if chosen.get(y) == home else "the bytes of another input were taken"
                 if reason and y not in chosen:
                     reason = "another output has taken the bytes"

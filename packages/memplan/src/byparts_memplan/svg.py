@@ -1,19 +1,20 @@
 """A placement as SVG: steps across, bytes up, one coloured rectangle for each buffer.
 
-Hover a rectangle to see what it is.  The line is what is alive at each step; what lies white under
-the top of the arena is lost to fragments.  No script, no font but the reader's own.
+Hover a rectangle to see what it is.  The dashed line is how much is alive at each step: where it
+touches the top, the arena cannot be smaller.  No script, no font but the reader's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from colorsys import hls_to_rgb
 from html import escape
 
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import Buffer, Placement
 
 WIDTH, HEIGHT = 960, 480  # of the plot, in pixels
-LEFT, TOP, BOTTOM = 84, 40, 48  # margins
+LEFT, TOP, BOTTOM = 84, 40, 32  # margins
 
 
 def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
@@ -24,7 +25,7 @@ def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
         *(plot.rectangle(i, labels[i] if labels else f"buffer {i}") for i in plot.visible()),
         plot.live_line(),
     ]
-    size = f'width="{LEFT + WIDTH + 24}" height="{TOP + HEIGHT + BOTTOM}"'
+    size = f'width="{LEFT + WIDTH + 40}" height="{TOP + HEIGHT + BOTTOM}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n'
         f'<rect width="100%" height="100%" fill="#fff"/>\n{chr(10).join(body)}\n</svg>\n'
@@ -53,7 +54,8 @@ class _Plot:
         over = 100 * (self.placement.arena_bytes / bound - 1) if bound else 0
         title = (
             f"arena {human(self.placement.arena_bytes)}, lower bound {human(bound)} "
-            f"({over:.2f} % over); {len(self.placement.buffers)} buffers, placed {self.placement.how}"
+            f"({over:.2f} % over); {len(self.placement.buffers)} buffers "
+            f"{self.placement.how}"
         )
         lines = [f'<text x="{LEFT}" y="24" font-size="14">{escape(title)}</text>']
         for k in range(5):
@@ -62,12 +64,11 @@ class _Plot:
                 f'<path d="M{LEFT} {self.y(at)}h{WIDTH}" stroke="#ddd"/>'
                 f'<text x="{LEFT - 8}" y="{self.y(at)}" dy="4" text-anchor="end">{human(at)}</text>'
             )
-        for step in sorted({self.steps * k // 8 for k in range(9)}):
-            lines.append(
-                f'<text x="{self.x(step)}" y="{TOP + HEIGHT + 18}" text-anchor="middle">{step}</text>'
-            )
-        middle, below = LEFT + WIDTH // 2, TOP + HEIGHT + 38
-        return [*lines, f'<text x="{middle}" y="{below}" text-anchor="middle">step</text>']
+        below = f'y="{TOP + HEIGHT + 18}" text-anchor="middle"'
+        steps = sorted({self.steps * k // 8 for k in range(9)})
+        lines += [f'<text x="{self.x(step)}" {below}>{step}</text>' for step in steps]
+        lines.append(f'<text x="{LEFT + WIDTH + 18}" {below}>step</text>')
+        return lines
 
     def rectangle(self, i: int, label: str) -> str:
         b, offset = self.placement.buffers[i], self.placement.offsets[i]
@@ -80,8 +81,8 @@ class _Plot:
             f'stroke="#fff" stroke-width="{0.5 if min(width, height) > 3 else 0}">'
             f"<title>{escape(tip)}</title></rect>"
         )
-        room = int(width / 6.5)  # letters of this size
-        if height < 14 or room < 3:
+        room = int(width / 7.2)  # letters of this size
+        if height < 14 or room < 6:
             return box
         text = label if len(label) <= room else label[: room - 1] + "…"
         left = _pixels(LEFT + WIDTH * b.born / self.steps + 4)
@@ -94,7 +95,8 @@ class _Plot:
             live += change
             points.append(f"H{self.x(step)}V{self.y(live)}")
         return (
-            f'<path d="{"".join(points)}" fill="none" stroke="#222" stroke-width="1.2">'
+            f'<path d="{"".join(points)}" fill="none" stroke="#333" '
+            'stroke-width="1.2" stroke-dasharray="5 2" pointer-events="none">'
             "<title>bytes alive at each step</title></path>"
         )
 
@@ -109,8 +111,9 @@ def _changes(buffers: Sequence[Buffer]) -> list[tuple[int, int]]:
 
 
 def _colour(i: int) -> str:
-    """Neighbours in number are far apart in hue: steps of the golden angle."""
-    return f"hsl({i * 137.508 % 360:.0f} {55 + i % 3 * 10}% {70 + i % 2 * 8}%)"
+    """Neighbours in number are far apart in hue (golden angle); light, for dark text."""
+    red, green, blue = hls_to_rgb(i * 0.381966 % 1, 0.74 + 0.06 * (i % 2), 0.5 + 0.1 * (i % 3))
+    return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
 
 
 def _pixels(value: float) -> str:

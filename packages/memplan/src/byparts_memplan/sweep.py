@@ -1,4 +1,4 @@
-"""Places buffers as a heap would meet them: step by step, each in the tightest hole that is free now.
+"""Places buffers as a heap would: step by step, each in the tightest hole that is free just then.
 
 The cheapest planner, O(n log n): the first candidate of `place`, and the only one for problems too
 large for the others.  It runs forwards and backwards in time, because a placement is valid either
@@ -16,10 +16,11 @@ from byparts_memplan.buffer import Buffer
 
 def sweep(buffers: Sequence[Buffer]) -> list[int]:
     """A valid offset for each buffer.  Those that may move lie above all pinned ones."""
-    free = [i for i, b in enumerate(buffers) if b.pinned is None and b.size_bytes and b.born < b.dies]
+    real = [i for i, b in enumerate(buffers) if b.size_bytes and b.born < b.dies]
+    free = [(i, buffers[i]) for i in real if buffers[i].pinned is None]
     ground = max((b.pinned + b.size_bytes for b in buffers if b.pinned is not None), default=0)
-    forwards = _online(buffers, [(buffers[i].born, buffers[i].dies, i) for i in free], ground)
-    backwards = _online(buffers, [(-buffers[i].dies, -buffers[i].born, i) for i in free], ground)
+    forwards = _online(buffers, [(b.born, b.dies, i) for i, b in free], ground)
+    backwards = _online(buffers, [(-b.dies, -b.born, i) for i, b in free], ground)
     found = min(forwards, backwards, key=lambda offsets: _top(buffers, offsets))
     return [found.get(i, b.pinned or 0) for i, b in enumerate(buffers)]
 
@@ -28,7 +29,8 @@ def _online(
     buffers: Sequence[Buffer], lives: Sequence[tuple[int, int, int]], ground: int
 ) -> dict[int, int]:
     """Offsets by buffer, for `lives` of (born, dies, buffer)."""
-    heap, offsets = _Heap(ground), {}
+    heap = _Heap(ground)
+    offsets: dict[int, int] = {}
     leaving = sorted(lives, key=lambda life: life[1])
     gone = 0
     for born, _, i in sorted(lives, key=lambda life: (life[0], -buffers[life[2]].size_bytes)):

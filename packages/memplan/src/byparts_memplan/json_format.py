@@ -1,0 +1,95 @@
+"""Placements and plans as JSON, with a format version.  Reading checks the form, runs nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import astuple
+from typing import Any
+
+from byparts_memplan.buffer import Buffer, Placement, PlanError
+from byparts_memplan.lifetimes import Decision
+from byparts_memplan.plan import Location, Plan
+
+FORMAT = 1
+
+
+def placement_to_json(placement: Placement) -> str:
+    """One line; `placement_from_json` gives an equal value."""
+    return _dump("placement", _placement_fields(placement))
+
+
+def placement_from_json(text: str) -> Placement:
+    """The placement.  It is not checked: `check` does that.
+
+    Raises:
+        PlanError: the text is not a placement in this format.
+    """
+    fields = _load("placement", text)
+    try:
+        return _placement(fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlanError(f"not a placement: {error!r}") from error
+
+
+def plan_to_json(plan: Plan) -> str:
+    """One line; `plan_from_json` gives an equal value.  The graph is not in it."""
+    fields = {
+        **vars(plan),
+        "locations": [astuple(at) for at in plan.locations],
+        "decisions": [astuple(d) for d in plan.decisions],
+        "placement": _placement_fields(plan.placement),
+    }
+    return _dump("plan", fields)
+
+
+def plan_from_json(text: str) -> Plan:
+    """The plan.  It is not checked: `check_plan` does that, against its graph.
+
+    Raises:
+        PlanError: the text is not a plan in this format.
+    """
+    fields = _load("plan", text)
+    try:
+        return Plan(
+            locations=tuple([Location(*at) for at in fields["locations"]]),
+            placement=_placement(fields["placement"]),
+            residents=tuple([tuple(ids) for ids in fields["residents"]]),
+            labels=tuple(fields["labels"]),
+            external=tuple(fields["external"]),
+            donated=tuple([(k, j) for k, j in fields["donated"]]),
+            decisions=tuple([Decision(*d) for d in fields["decisions"]]),
+            naive_bytes=fields["naive_bytes"],
+            alignment=fields["alignment"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise PlanError(f"not a plan: {error!r}") from error
+
+
+def _placement_fields(placement: Placement) -> dict[str, Any]:
+    return {**vars(placement), "buffers": [astuple(b) for b in placement.buffers]}
+
+
+def _placement(fields: dict[str, Any]) -> Placement:
+    return Placement(
+        buffers=tuple([Buffer(*b) for b in fields["buffers"]]),
+        offsets=tuple(fields["offsets"]),
+        arena_bytes=fields["arena_bytes"],
+        lower_bound_bytes=fields["lower_bound_bytes"],
+        how=fields["how"],
+    )
+
+
+def _dump(kind: str, fields: dict[str, Any]) -> str:
+    return json.dumps({"byparts": kind, "format": FORMAT, **fields}, separators=(",", ":"))
+
+
+def _load(kind: str, text: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(text)
+    except ValueError as error:
+        raise PlanError(f"not JSON: {error}") from error
+    if not isinstance(fields, dict) or fields.get("byparts") != kind:
+        raise PlanError(f"not a {kind}")
+    if fields.get("format") != FORMAT:
+        raise PlanError(f"{kind} in format {fields.get('format')}; this reads format {FORMAT}")
+    return fields

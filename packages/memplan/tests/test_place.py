@@ -1,0 +1,168 @@
+import csv
+import random
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from byparts_memplan import Buffer, Placement, PlanError, check, lower_bound, place
+
+DATA = Path(__file__).parent / "data"
+
+
+@st.composite
+def buffers(draw: st.DrawFn, most: int = 30) -> list[Buffer]:
+    made = []
+    for _ in range(draw(st.integers(0, most))):
+        born, life = draw(st.integers(0, 12)), draw(st.integers(0, 6))
+        alignment = draw(st.sampled_from([1, 1, 4, 6, 16]))
+        made.append(Buffer(draw(st.integers(0, 40)), born, born + life, alignment))
+    return made
+
+
+def brute_force(problem: list[Buffer]) -> int:
+    """The optimum.  Sorted by offset, an optimal placement is a lowest-fit one, so orders suffice."""
+    return min(_lowest_fit(order) for order in permutations(problem))
+
+
+def _lowest_fit(order: tuple[Buffer, ...]) -> int:
+    placed: list[tuple[int, Buffer]] = []
+    for b in order:
+        offset = 0
+        while any(
+            max(b.born, o.born) < min(b.dies, o.dies)
+            and at < offset + b.size_bytes
+            and offset < at + o.size_bytes
+            for at, o in placed
+        ):
+            offset += b.alignment
+        placed.append((offset, b))
+    return max((at + b.size_bytes for at, b in placed), default=0)
+
+
+def random_problem(n: int, seed: int) -> list[Buffer]:
+    rng = random.Random(seed)
+    births = [rng.randrange(8) for _ in range(n)]
+    return [Buffer(rng.randint(1, 12), t, t + rng.randint(1, 5)) for t in births]
+
+
+@settings(max_examples=200, deadline=None)
+@given(buffers())
+def test_every_placement_is_valid(problem: list[Buffer]) -> None:
+    """The oracle accepts it, and it is not below the bound."""
+    placement = place(problem)
+
+    check(problem, placement.offsets, placement.arena_bytes)
+    assert placement.lower_bound_bytes <= placement.arena_bytes
+
+
+@settings(max_examples=100, deadline=None)
+@given(buffers(most=5))
+def test_bound_and_arena_enclose_the_optimum(problem: list[Buffer]) -> None:
+    """Brute force lies between what we promise and what we reach."""
+    optimum = brute_force(problem)
+
+    assert lower_bound(problem) <= optimum <= place(problem).arena_bytes
+
+
+def test_most_small_problems_are_solved() -> None:
+    """Of 100 random problems of 5 buffers, at least 95 get the least arena there is."""
+    problems = [random_problem(5, seed) for seed in range(100)]
+
+    assert sum(place(p).arena_bytes == brute_force(p) for p in problems) >= 95
+
+
+@settings(max_examples=100, deadline=None)
+@given(buffers(), st.lists(st.tuples(st.integers(0, 9), st.integers(1, 30)), max_size=4))
+def test_pinned_buffers_stay(problem: list[Buffer], steps: list[tuple[int, int]]) -> None:
+    """Fixed offsets are kept, and the others move around them."""
+    pins = [Buffer(40, t, t + life, 16, pinned=48 * i) for i, (t, life) in enumerate(steps)]
+    placement = place([*pins, *problem])
+
+    check([*pins, *problem], placement.offsets, placement.arena_bytes)
+
+
+@pytest.mark.parametrize("effort", [0, 100, 20_000_000])
+def test_any_effort_gives_a_valid_placement(effort: int) -> None:
+    """With none at all the sweep alone answers."""
+    problem = random_problem(200, seed=1)
+    placement = place(problem, effort=effort)
+
+    check(problem, placement.offsets, placement.arena_bytes)
+
+
+def test_more_effort_is_never_worse() -> None:
+    """The best is kept."""
+    problem = random_problem(200, seed=2)
+
+    assert place(problem).arena_bytes <= place(problem, effort=0).arena_bytes
+
+
+@pytest.mark.parametrize(
+    "name", ["resnet18_train_b8", "unet_train_b8", "densenet121_infer_b1_inplace"]
+)
+def test_real_networks_reach_the_bound(name: str) -> None:
+    """No arena could be smaller."""
+    with (DATA / f"{name}.csv").open() as file:
+        rows = [(int(r["size"]), int(r["lower"]), int(r["upper"])) for r in csv.DictReader(file)]
+    problem = [Buffer(*row) for row in rows]
+    placement = place(problem)
+
+    check(problem, placement.offsets, placement.arena_bytes)
+    assert placement.arena_bytes == placement.lower_bound_bytes
+
+
+def test_nothing_to_place() -> None:
+    """No buffers, no arena."""
+    assert place([]) == Placement((), (), 0, 0, "by sweep")
+
+
+def test_four_thousand_buffers() -> None:
+    """Large and crowded: two in three of all pairs are alive together."""
+    rng = random.Random(3)
+    problem = [
+        Buffer(rng.randint(1, 999) * 64, *sorted(rng.sample(range(8000), 2)), 64)
+        for _ in range(4000)
+    ]
+    placement = place(problem, effort=2_000_000)  # less than one order: the test is of the sweep
+
+    assert placement.arena_bytes < 1.1 * placement.lower_bound_bytes
+
+
+def test_bound_counts_padding_between_but_not_on_top() -> None:
+    """Two buffers of 10 bytes aligned to 16 end at 26."""
+    problem = [Buffer(10, 0, 1, 16), Buffer(10, 0, 1, 16)]
+
+    assert lower_bound(problem) == place(problem).arena_bytes == 26
+
+
+def test_bound_with_mixed_alignments_is_safe() -> None:
+    """Aligned to 4 and to 6, all offsets are even: 5 bytes at 0, then 1 at 6."""
+    problem = [Buffer(5, 0, 1, 4), Buffer(1, 0, 1, 6)]
+
+    assert lower_bound(problem) == place(problem).arena_bytes == 7
+
+
+def test_pinned_buffers_that_overlap_are_refused() -> None:
+    """The two culprits are named."""
+    with pytest.raises(
+        PlanError, match=r"pinned buffers \[0, 2\]: buffers 0 and 1 share bytes \[4, 8\)"
+    ):
+        place([Buffer(8, 0, 2, pinned=0), Buffer(1, 0, 1), Buffer(8, 1, 3, pinned=4)])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "match"),
+    [
+        ((-1, 0, 1), "size_bytes >= 0"),
+        ((1, 0, 1, 0), "alignment >= 1"),
+        ((1, 2, 1), "dies before it is born"),
+        ((1, 0, 1, 16, 8), "its alignment forbids"),
+    ],
+)
+def test_senseless_buffers_are_refused(numbers: tuple[int, ...], match: str) -> None:
+    """At birth, with the buffer printed."""
+    with pytest.raises(PlanError, match=match):
+        Buffer(*numbers)
