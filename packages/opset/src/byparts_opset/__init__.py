@@ -24,6 +24,7 @@ from byparts_opset.activation import (
     softplus,
     softsign,
 )
+from byparts_opset.argmax import ArgMax, ArgMin, argmax, argmin
 from byparts_opset.arithmetic import lift
 from byparts_opset.binary import (
     Add,
@@ -50,6 +51,7 @@ from byparts_opset.binary import (
     squared_difference,
     sub,
 )
+from byparts_opset.broadcast_to import BroadcastTo, broadcast_to
 from byparts_opset.cast import Cast, cast
 from byparts_opset.compare import (
     Equal,
@@ -83,6 +85,7 @@ from byparts_opset.constant import (
     ones,
     zeros,
 )
+from byparts_opset.cumulative import CumSum, cumsum
 from byparts_opset.error_function import Erf, Erfc, Erfinv, erf, erfc, erfinv
 from byparts_opset.hyperbolic import (
     Acosh,
@@ -106,6 +109,8 @@ from byparts_opset.identity import (
     print_value,
     stop_gradient,
 )
+from byparts_opset.index import Gather, OneHot, ScatterAdd, gather, one_hot
+from byparts_opset.join import Concat, Split, SplitLike, concat, split, stack, unstack
 from byparts_opset.like import (
     BroadcastLike,
     CountLike,
@@ -129,9 +134,42 @@ from byparts_opset.logic import (
     logical_or,
     logical_xor,
 )
+from byparts_opset.pad import Pad, pad
+from byparts_opset.prod import Prod, ProdOfOthers, prod, prod_of_others
+from byparts_opset.reduce import (
+    All,
+    Any,
+    LogSumExp,
+    Max,
+    Mean,
+    Min,
+    Sum,
+    all,
+    any,
+    logsumexp,
+    max,
+    mean,
+    min,
+    sum,
+)
 from byparts_opset.registry import OPS
+from byparts_opset.reshape import (
+    ExpandDims,
+    Flatten,
+    Reshape,
+    Squeeze,
+    expand_dims,
+    flatten,
+    reshape,
+    squeeze,
+)
+from byparts_opset.reverse import Reverse, reverse
 from byparts_opset.rounding import Ceil, Floor, Round, Trunc, ceil, floor, round, trunc
 from byparts_opset.select import Clip, Select, clip, select
+from byparts_opset.slicing import Slice, SliceGradient, getitem
+from byparts_opset.tile import Tile, tile
+from byparts_opset.top_k import TopK, top_k
+from byparts_opset.transpose import Transpose, transpose
 from byparts_opset.trigonometric import (
     Acos,
     Asin,

@@ -25,6 +25,20 @@ MODULES = (
     "logic",
     "select",
     "like",
+    "reduce",
+    "prod",
+    "argmax",
+    "cumulative",
+    "reshape",
+    "transpose",
+    "reverse",
+    "broadcast_to",
+    "tile",
+    "join",
+    "slicing",
+    "pad",
+    "index",
+    "top_k",
 )
 
 OPS: dict[str, type[Op]] = {}

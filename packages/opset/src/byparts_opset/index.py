@@ -1,0 +1,195 @@
+"""Rows picked by index tensors, and their sum put back: embeddings and their gradients.
+
+An index counts from 0 and must be below the size of the axis: a negative one is out of range (as in
+TensorFlow and XLA, and one comparison cheaper than NumPy's).  Out of range is a `GraphError` when
+the program runs; nothing is clamped silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from byparts_graph_ir import (
+    INTEGERS,
+    GraphError,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+)
+from byparts_opset.broadcast import meet_types, normal_axis
+from byparts_opset.cast import cast
+from byparts_opset.compare import equal
+from byparts_opset.constant import Number, arange, exact, fill
+from byparts_opset.dtypes import Array, narrow, numpy_dtype, wide
+from byparts_opset.reshape import ExpandDims
+from byparts_opset.select import select
+
+
+@dataclass(frozen=True)
+class Gather(Op):
+    """y[..., i, ...] = x[..., indices[i], ...]: the indices' axes stand in the place of `axis`."""
+
+    axis: int = 0
+
+    pattern = "injective"
+
+    def infer(self, x: TensorType, indices: TensorType) -> Types:
+        _check_indices(self.name, indices)
+        shape = x.shape or ()
+        axis = normal_axis(self.name, self.axis, len(shape))
+        return (TensorType(x.dtype, (*shape[:axis], *(indices.shape or ()), *shape[axis + 1 :])),)
+
+    def infer_unranked(self, x: TensorType, indices: TensorType) -> Types:
+        _check_indices(self.name, indices)
+        return (TensorType(x.dtype, None),)
+
+    def evaluate(self, x: Array, indices: Array) -> tuple[Array, ...]:
+        check_range(self.name, indices, x.shape[self.axis], self.axis)
+        return (np.asarray(np.take(x, indices.astype(np.int64), self.axis)),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        x, indices = node.inputs
+        return (ScatterAdd(self.axis)(indices, dy, x), None)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for axis, x, indices in (
+            *((0, (4, 3), (2,)), (1, (2, 3, 2), (2, 2)), (-1, (2, 3), ()), (0, (3,), (2, 2))),
+            *((0, (3, 2), (0,)), (1, (3, 2, 0), (2,))),
+        ):
+            types = TensorType("f32", x), TensorType("i32", indices)
+            yield Sample(cls(axis), types, ((-1.0, 1.0), (0, x[axis])))
+
+
+@dataclass(frozen=True)
+class ScatterAdd(Op):
+    """y = zeros in the shape of `like`, plus each update at its index along `axis`."""
+
+    axis: int = 0
+
+    ignores = (2,)
+
+    def infer(self, indices: TensorType, updates: TensorType, like: TensorType) -> Types:
+        (rows,) = Gather(self.axis).infer(like, indices)
+        meet_types(self.name, TensorType(updates.dtype, rows.shape), updates)
+        return self.infer_unranked(indices, updates, like)
+
+    def infer_unranked(self, indices: TensorType, updates: TensorType, like: TensorType) -> Types:
+        _check_indices(self.name, indices)
+        if updates.dtype == "bool":
+            raise ShapeError(f"scatter_add: bool has no arithmetic, got updates {updates}")
+        return (TensorType(updates.dtype, like.shape),)
+
+    def infer_dtypes(
+        self, indices: TensorType, updates: TensorType, like: TensorType
+    ) -> tuple[str, ...]:
+        return (updates.dtype,)
+
+    def evaluate(self, indices: Array, updates: Array, like: Array) -> tuple[Array, ...]:
+        check_range(self.name, indices, like.shape[self.axis], self.axis)
+        y = np.zeros(like.shape, wide(updates).dtype)
+        at = range(self.axis % like.ndim, self.axis % like.ndim + indices.ndim)
+        rows = np.moveaxis(wide(updates), tuple(at), range(indices.ndim))
+        with np.errstate(all="ignore"):
+            np.add.at(np.moveaxis(y, self.axis, 0), indices.astype(np.int64), rows)
+        return (narrow(y, updates.dtype),)
+
+    def gradient(self, node: Node, ddy: Value) -> tuple[Value | None, ...]:
+        return (None, Gather(self.axis)(ddy, node.inputs[0]), None)
+
+    def flops(self, indices: TensorType, updates: TensorType, like: TensorType) -> int:
+        return updates.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for s in Gather.samples():
+            x, indices = s.types
+            assert isinstance(s.op, Gather) and x.shape is not None
+            (updates,) = s.op.infer(x, indices)
+            yield Sample(cls(s.op.axis), (indices, updates, x), (s.ranges[1],))
+
+
+@dataclass(frozen=True)
+class OneHot(Op):
+    """y[..., j] = `on` where j = indices[...], else `off`, for j below `depth`.
+
+    An index out of range gives a row of `off`.
+    """
+
+    depth: int
+    dtype: str = "f32"
+    on: Number = 1
+    off: Number = 0
+
+    def infer(self, indices: TensorType) -> Types:
+        (row,) = self.infer_unranked(indices)
+        return (TensorType(row.dtype, (*(indices.shape or ()), self.depth)),)
+
+    def infer_unranked(self, indices: TensorType) -> Types:
+        _check_indices(self.name, indices)
+        exact(self.on, self.dtype)
+        exact(self.off, self.dtype)
+        return (TensorType(self.dtype, None),)
+
+    def evaluate(self, indices: Array) -> tuple[Array, ...]:
+        hot = indices[..., None].astype(np.int64) == np.arange(self.depth)
+        dtype = numpy_dtype(self.dtype).type
+        return (np.asarray(np.where(hot, dtype(self.on), dtype(self.off))),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (None,)
+
+    def decompose(self, indices: Value) -> tuple[Value, ...] | None:
+        each = arange(0, self.depth, dtype="i64")
+        hot = equal(ExpandDims((-1,))(cast(indices, "i64")), each)
+        return (select(hot, fill(self.on, self.dtype), fill(self.off, self.dtype)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(cls(4), (TensorType("i32", (2, 3)),), ((0, 4),))
+        yield Sample(cls(3, "i64", 5, -5), (TensorType("i64", (4,)),), ((-2, 5),))
+        yield Sample(cls(2), (TensorType("i32", ()),), ((0, 2),))
+        yield Sample(cls(0), (TensorType("i32", (2,)),), ((0, 2),))
+
+
+def gather(x: Value, indices: Value, axis: int = 0) -> Value:
+    """The slices of x along `axis` that the indices name."""
+    rank = x.type.rank
+    return Gather(axis if rank is None else normal_axis("gather", axis, rank))(x, indices)
+
+
+def one_hot(
+    indices: Value, depth: int, dtype: str = "f32", on: Number = 1, off: Number = 0
+) -> Value:
+    """Rows of `off` with an `on` at the index."""
+    return OneHot(depth, dtype, on, off)(indices)
+
+
+def check_range(name: str, indices: Array, size: int, axis: int) -> None:
+    """All of `indices` are in [0, size).
+
+    Raises:
+        GraphError: the first that is not, and where it stands.
+    """
+    wrong = np.argwhere((indices < 0) | (indices >= size))
+    if len(wrong):
+        at = tuple(int(i) for i in wrong[0])
+        place = f" at {list(at)}" if at else ""
+        raise GraphError(
+            f"{name}: index {indices[at]}{place} is out of range for axis {axis} of size {size}"
+        )
+
+
+def _check_indices(name: str, indices: TensorType) -> None:
+    if indices.dtype not in INTEGERS:
+        raise ShapeError(f"{name}: indices are integers, got {indices}; cast(indices, 'i32') first")
+
+
+OPS: tuple[type[Op], ...] = (Gather, ScatterAdd, OneHot)

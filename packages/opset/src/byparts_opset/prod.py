@@ -1,0 +1,143 @@
+"""Products along axes, with a gradient that is right where factors are 0, to any order.
+
+dy/dx[i] is the product of the other factors.  Dividing y by x[i] fails at 0, so it is an op of its
+own, `ProdOfOthers`: one running product from each side, O(n).  Its own gradient, for second
+derivatives, multiplies in an [n, n] table and is made of ordinary ops and itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
+from byparts_opset.broadcast import normal_axis
+from byparts_opset.cast import cast
+from byparts_opset.compare import equal
+from byparts_opset.cumulative import CumSum
+from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.elementwise import same_shape_back
+from byparts_opset.like import ones_like, reshape_like
+from byparts_opset.reduce import Sum
+from byparts_opset.reduction import (
+    Axes,
+    given_axes,
+    input_flops,
+    reduced_number,
+    reduction_samples,
+    restored,
+    simpler,
+)
+from byparts_opset.reshape import ExpandDims, Reshape
+from byparts_opset.select import select
+
+
+@dataclass(frozen=True)
+class Prod(Op):
+    """y = the product of x over `axes`; 1 of no elements."""
+
+    axes: tuple[int, ...] | None = None
+    keepdims: bool = False
+
+    pattern = "reduction"
+    infer = infer_unranked = reduced_number
+    canonical = simpler
+    flops = input_flops
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        w = wide(x)
+        with np.errstate(all="ignore"):
+            y = w.prod(axis=self.axes, keepdims=self.keepdims, dtype=w.dtype)
+            return (narrow(y, x.dtype),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (x,) = node.inputs
+        if self.axes is None:
+            line = Reshape((-1,))(x)
+            return (reshape_like(_chain(line, (0,), Reshape((1,))(dy)), x),)
+        return (_chain(x, self.axes, restored(self, dy)),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from reduction_samples(cls, 0.5, 2.0)
+        yield Sample(cls((0,)), (TensorType("f32", (0, 3)),))
+
+
+@dataclass(frozen=True)
+class ProdOfOthers(Op):
+    """y[i] = the product of all x[j] along `axis` but x[i]."""
+
+    axis: int
+
+    def infer(self, x: TensorType) -> Types:
+        Prod((self.axis,)).infer(x)
+        return (x,)
+
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        w = np.moveaxis(wide(x), self.axis, 0)
+        y = np.ones_like(w)
+        with np.errstate(all="ignore"):
+            for i in range(len(w)):
+                others = np.delete(w, i, axis=0)
+                y[i] = others.prod(axis=0, dtype=w.dtype)
+        return (narrow(np.ascontiguousarray(np.moveaxis(y, 0, self.axis)), x.dtype),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        """dx[k] = the sum over i, other than k, of dy[i] * the product of x but for i and k."""
+        (x,) = node.inputs
+        one_out, itself = _leave_one_out(x, self.axis)  # [i, k]: x[k], but 1 where k = i
+        rows, columns = _two_axes(self.axis)
+        others = select(itself, 0, ProdOfOthers(columns)(one_out))
+        return (Sum((rows,))(ExpandDims((columns,))(dy) * others),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        one_out, _ = _leave_one_out(x, self.axis)
+        return (Prod((_two_axes(self.axis)[1],))(one_out),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(cls(0), (TensorType("f32", (3,)),), ((0.5, 2.0),))
+        yield Sample(cls(-1), (TensorType("f32", (2, 3)),), ((0.5, 2.0),))
+        yield Sample(cls(1), (TensorType("f32", (2, 1, 2)),), ((0.5, 2.0),))
+        yield Sample(cls(0), (TensorType("f32", (0, 2)),), ((0.5, 2.0),))
+
+
+def prod(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
+    """The product over `axes`, all by default."""
+    return Prod(given_axes("prod", axes, x.type), keepdims)(x)
+
+
+def prod_of_others(x: Value, axis: int) -> Value:
+    """For each element along `axis`, the product of the others."""
+    rank = x.type.rank
+    return ProdOfOthers(axis if rank is None else normal_axis("prod_of_others", axis, rank))(x)
+
+
+def _chain(x: Value, axes: tuple[int, ...], dy: Value) -> Value:
+    """The gradient of a product over `axes`, one after the other; dy has them of size 1."""
+    stages = [x]
+    for axis in axes[:-1]:
+        stages.append(Prod((axis,), True)(stages[-1]))
+    for axis, stage in zip(reversed(axes), reversed(stages), strict=False):
+        dy = dy * ProdOfOthers(axis)(stage)
+    return dy
+
+
+def _leave_one_out(x: Value, axis: int) -> tuple[Value, Value]:
+    """x along a new axis before `axis`, with 1 on the diagonal of the two; and that diagonal."""
+    before, after = _two_axes(axis)
+    number = CumSum(axis)(ones_like(cast(x, "i64")))  # its own place along the axis
+    itself = equal(ExpandDims((before,))(number), ExpandDims((after,))(number))
+    return select(itself, 1, ExpandDims((before,))(x)), itself
+
+
+def _two_axes(axis: int) -> tuple[int, int]:
+    """Where a new axis and `axis` stand once the new one was put before it."""
+    return (axis, axis + 1) if axis >= 0 else (axis - 1, axis)
+
+
+OPS: tuple[type[Op], ...] = (Prod, ProdOfOthers)

@@ -1,0 +1,73 @@
+"""The greatest elements of each row, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_opset.cast import cast
+from byparts_opset.cumulative import CumSum
+from byparts_opset.dtypes import Array, wide
+from byparts_opset.index import ScatterAdd
+from byparts_opset.like import count_like, ones_like, reshape_like
+from byparts_opset.reshape import Reshape
+from byparts_opset.slicing import along
+
+
+@dataclass(frozen=True)
+class TopK(Op):
+    """values, indices = the k greatest of x along its last axis, in falling order; i64 indices.
+
+    Of equals the first comes first; nan counts as greatest.
+    """
+
+    k: int
+
+    def infer(self, x: TensorType) -> Types:
+        if x.shape == ():
+            raise ShapeError(f"top_k: x is {x}, which has no axis to look along")
+        self.infer_dtypes(x)
+        *rows, last = x.shape or ()
+        if self.k < 0 or (isinstance(last, int) and self.k > last):
+            raise ShapeError(f"top_k: there are no {self.k} elements along the last axis of {x}")
+        return TensorType(x.dtype, (*rows, self.k)), TensorType("i64", (*rows, self.k))
+
+    def infer_dtypes(self, x: TensorType) -> tuple[str, ...]:
+        if x.dtype == "bool":
+            raise ShapeError(f"top_k: bool has no order, got {x}; cast(x, 'i32') first")
+        return x.dtype, "i64"
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        self.infer(TensorType("f32", x.shape))
+        # Sorted from behind, so that a stable sort leaves the first of equals last, then turned.
+        order = np.argsort(wide(x)[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+        indices = np.array((x.shape[-1] - 1 - order)[..., : self.k], dtype=np.int64, order="C")
+        return np.array(np.take_along_axis(x, indices, -1), order="C"), indices
+
+    def gradient(self, node: Node, dvalues: Value, dindices: Value) -> tuple[Value | None, ...]:
+        """Each dy goes to its index in the flat x: the row times its length, plus the index."""
+        (x,), (_, indices) = node.inputs, node.outputs
+        if self.k == 0:
+            return (None,)
+        indices = Reshape((-1, self.k))(indices)
+        row = CumSum(0, exclusive=True)(ones_like(along(1, 0, 1)(indices)))
+        place = row * count_like(cast(x, "i64"), (-1,)) + indices
+        line = ScatterAdd(0)(place, Reshape((-1, self.k))(dvalues), Reshape((-1,))(x))
+        return (reshape_like(line, x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for k, shape in ((2, (5,)), (3, (2, 3)), (1, (2, 2, 4)), (2, (0, 3)), (0, (2, 3))):
+            yield Sample(cls(k), (TensorType("f32", shape),))
+
+
+def top_k(x: Value, k: int) -> tuple[Value, Value]:
+    """The k greatest along the last axis in falling order, and their indices."""
+    values, indices = TopK(k).outputs_of(x)
+    return values, indices
+
+
+OPS: tuple[type[Op], ...] = (TopK,)
