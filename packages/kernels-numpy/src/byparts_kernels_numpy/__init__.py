@@ -12,6 +12,13 @@ MODULES = (
     "activation",
     "binary",
     "select",
+    "softmax",
+    "cross_entropy",
+    "random",
+    "random_normal",
+    "dropout",
+    "batch_norm",
+    "layer_norm",
 )
 
 

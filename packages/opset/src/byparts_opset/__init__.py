@@ -152,6 +152,38 @@ from byparts_opset.reduce import (
     min,
     sum,
 )
+from byparts_opset.composite import gradient_by_decomposition, is_zero
+from byparts_opset.softmax import LogSoftmax, Softmax, log_softmax, softmax
+from byparts_opset.cross_entropy import (
+    SoftmaxCrossEntropy,
+    SparseSoftmaxCrossEntropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
+from byparts_opset.random import (
+    Bernoulli,
+    RandomUniform,
+    bernoulli,
+    next_counter,
+    random_int,
+    random_uniform,
+)
+from byparts_opset.random_normal import (
+    RandomNormal,
+    TruncatedNormal,
+    random_normal,
+    truncated_normal,
+)
+from byparts_opset.dropout import Dropout, dropout
+from byparts_opset.batch_norm import (
+    BatchNorm,
+    BatchNormGradient,
+    BatchNormInference,
+    batch_norm,
+    batch_norm_inference,
+    moving_average,
+)
+from byparts_opset.layer_norm import LayerNorm, LayerNormGradient, layer_norm
 from byparts_opset.registry import OPS
 from byparts_opset.reshape import (
     ExpandDims,

@@ -39,6 +39,13 @@ MODULES = (
     "pad",
     "index",
     "top_k",
+    "softmax",
+    "cross_entropy",
+    "random",
+    "random_normal",
+    "dropout",
+    "batch_norm",
+    "layer_norm",
 )
 
 OPS: dict[str, type[Op]] = {}

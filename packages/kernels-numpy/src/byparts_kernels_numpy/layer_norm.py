@@ -1,0 +1,129 @@
+"""Layer normalisation in blocks of examples; sums over an example are one call of BLAS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
+from byparts_kernels_numpy.table import kernels
+from byparts_opset.dtypes import Array
+from byparts_opset.layer_norm import LayerNorm, LayerNormGradient
+
+
+@kernels.on(LayerNorm)
+@plain
+def layer_norm(op: LayerNorm, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    (x, gamma, beta), (y, mean, variance) = inputs, outputs
+    if x.size == 0:
+        return _filled(np.nan, mean, variance)
+    rows, (g, b) = (-1, gamma.size), (gamma.reshape(-1), beta.reshape(-1))
+    mean_of = np.full(gamma.size, 1 / gamma.size, x.dtype)
+    work = shared(lambda block: (np.empty(block.shape, x.dtype), np.empty(len(block), x.dtype)))
+    cut = blocks(-1, x.reshape(rows), y.reshape(rows))
+    ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
+
+    def bind(x: Array, y: Array, m: Array, v: Array) -> Run:
+        squares, deviation = work(x)
+
+        def run() -> None:
+            np.dot(x, mean_of, m)
+            np.subtract(x, m[:, None], y)
+            np.multiply(y, y, squares)
+            np.dot(squares, mean_of, v)
+            _deviation(v, op.epsilon, deviation)
+            np.multiply(y, deviation[:, None], y)
+            np.multiply(y, g, y)
+            np.add(y, b, y)
+
+        return run
+
+    return in_turn([bind(*block, m, v) for block, m, v in ends])
+
+
+@kernels.on(LayerNormGradient)
+@plain
+def layer_norm_gradient(
+    op: LayerNormGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+) -> Run:
+    (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
+    if x.size == 0:
+        return _filled(0, dgamma, dbeta)
+    rows, g = (-1, gamma.size), gamma.reshape(-1)
+    cut = blocks(-1, *(a.reshape(rows) for a in (x, dy, dx)))
+    ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
+    sums, part = np.zeros((2, gamma.size)), np.empty(gamma.size, x.dtype)
+    work = shared(lambda b: (np.empty((2, *b.shape), b.dtype), np.empty((3, len(b)), b.dtype)))
+    runs = [_gradient(op, *block, m, v, g, sums, part, *work(block[0])) for block, m, v in ends]
+
+    def run() -> None:
+        sums.fill(0)
+        for step in runs:
+            step()
+        np.copyto(dgamma.reshape(-1), sums[0], casting="same_kind")
+        np.copyto(dbeta.reshape(-1), sums[1], casting="same_kind")
+
+    return run
+
+
+def _gradient(
+    op: LayerNormGradient,
+    x: Array,
+    dy: Array,
+    dx: Array,
+    m: Array,
+    v: Array,
+    gamma: Array,
+    sums: Array,
+    part: Array,
+    wide: Array,
+    lines: Array,
+) -> Run:
+    (h, dyh), (deviation, mean_g, mean_gh) = wide, lines
+    ones, weights = np.ones(len(x), x.dtype), gamma
+
+    def add(to: Array, block: Array) -> None:
+        np.dot(ones, block, part)
+        np.add(to, part, to)
+
+    def run() -> None:
+        _deviation(v, op.epsilon, deviation)
+        np.subtract(x, m[:, None], h)
+        np.multiply(h, deviation[:, None], h)
+        np.multiply(dy, h, dyh)
+        add(sums[0], dyh)
+        add(sums[1], dy)
+        np.dot(dy, weights, mean_g)  # mean(g) with g = dy * gamma, and mean(g * h)
+        np.divide(mean_g, gamma.size, mean_g)
+        np.dot(dyh, weights, mean_gh)
+        np.divide(mean_gh, gamma.size, mean_gh)
+        np.multiply(h, mean_gh[:, None], h)
+        np.multiply(dy, gamma, dx)
+        np.subtract(dx, mean_g[:, None], dx)
+        np.subtract(dx, h, dx)
+        np.multiply(dx, deviation[:, None], dx)
+
+    return run
+
+
+def _deviation(variance: Array, epsilon: float, out: Array) -> None:
+    """1 / sqrt(variance + epsilon)."""
+    np.add(variance, epsilon, out)
+    np.sqrt(out, out)
+    np.reciprocal(out, out)
+
+
+def _split(x: Array, cut: Sequence[tuple[Array, ...]]) -> list[Array]:
+    """One number for each row, in the blocks of the rows."""
+    ends = np.cumsum([len(b[0]) for b in cut])[:-1]
+    return np.split(x.reshape(-1), ends)
+
+
+def _filled(value: float, *outputs: Array) -> Run:
+    def run() -> None:
+        for y in outputs:
+            y.fill(value)
+
+    return run

@@ -1,0 +1,103 @@
+"""Rules that work in blocks of memory: contiguous arrays of f32, f64 or integers, cut to fit a cache.
+
+NumPy computes half types element by element and strided arrays slowly; a rule marked `plain` never
+sees either.  Stand-ins are allocated when the step is bound, and copied around it when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+
+from byparts_graph_ir import KernelRule
+from byparts_graph_ir.backend import Run
+from byparts_opset.dtypes import Array, is_half
+
+W = TypeVar("W")
+
+BLOCK_BYTES = 1 << 18  # of one operand; a few of them fit a second-level cache
+
+
+def plain(rule: KernelRule) -> KernelRule:
+    """The rule, for any arrays; half types are computed in f32 and rounded once."""
+
+    @wraps(rule)
+    def bind(op: Any, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+        xs, ys = [_stand_in(x) for x in inputs], [_stand_in(y) for y in outputs]
+        run = rule(op, xs, ys)
+        before = [(s, x) for s, x in zip(xs, inputs, strict=True) if s is not x]
+        after = [(y, s) for s, y in zip(ys, outputs, strict=True) if s is not y]
+        return _surrounded(run, before, after) if before or after else run
+
+    return bind
+
+
+def in_turn(runs: Sequence[Run]) -> Run:
+    """One run of several."""
+    if len(runs) == 1:
+        return runs[0]
+    several = tuple(runs)
+
+    def run() -> None:
+        for step in several:
+            step()
+
+    return run
+
+
+def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
+    """Contiguous arrays of one shape, cut alike into views [outer, size, inner] around `axis`.
+
+    Views are [outer, size] where inner is 1.  A block has whole lines along the axis, and about
+    BLOCK_BYTES; all but the last ones are of one shape.
+    """
+    shape = arrays[0].shape
+    axis %= len(shape)
+    outer, size, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+    if arrays[0].size == 0:
+        return []
+    if inner == 1:
+        lines = [a.reshape(outer, size) for a in arrays]
+    else:
+        lines = [a.reshape(outer, size, inner) for a in arrays]
+    fitting = max(1, BLOCK_BYTES // (size * arrays[0].itemsize))  # lines of one block
+    if inner <= fitting:
+        step = max(1, fitting // inner)
+        return [tuple(a[i : i + step] for a in lines) for i in range(0, outer, step)]
+    cuts = [(i, j) for i in range(outer) for j in range(0, inner, fitting)]
+    return [tuple(a[i : i + 1, :, j : j + fitting] for a in lines) for i, j in cuts]
+
+
+def shared(make: Callable[[Array], W]) -> Callable[[Array], W]:
+    """Scratch memory for a block, made by `make` once for each shape of block (there are few)."""
+    made: dict[tuple[int, ...], W] = {}
+
+    def work(block: Array) -> W:
+        if block.shape not in made:
+            made[block.shape] = make(block)
+        return made[block.shape]
+
+    return work
+
+
+def _stand_in(x: Array) -> Array:
+    if is_half(x.dtype):
+        return np.empty(x.shape, np.float32)
+    return x if x.flags.c_contiguous else np.empty(x.shape, x.dtype)
+
+
+def _surrounded(
+    run: Run, before: list[tuple[Array, Array]], after: list[tuple[Array, Array]]
+) -> Callable[[], None]:
+    def copied() -> None:
+        for to, x in before:
+            np.copyto(to, x, casting="unsafe")
+        run()
+        for to, x in after:
+            np.copyto(to, x, casting="unsafe")
+
+    return copied

@@ -1,0 +1,210 @@
+"""Layer normalisation: each example brought to mean 0 and variance 1 over its last axes.
+
+    y = (x - mean) / sqrt(variance + epsilon) * gamma + beta
+
+Ba, Kiros and Hinton 2016 (https://arxiv.org/abs/1607.06450).  The gradient is an op of its own, as
+that of batch normalisation is; the statistics it needs are outputs, one number for each example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_opset import reduce
+from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
+from byparts_opset.composite import gradient_by_decomposition, is_zero
+from byparts_opset.dtypes import Array, narrow
+from byparts_opset.elementwise import floats
+from byparts_opset.like import count_like, sum_like
+from byparts_opset.unary import rsqrt, square
+
+
+@dataclass(frozen=True)
+class LayerNorm(Op):
+    """y, mean, variance: x normalised over its last `axes` axes, by its own (biased) statistics.
+
+    x, y: [..., *last]; gamma, beta: [*last]; mean, variance: [..., 1, 1] with a 1 for each of last.
+    """
+
+    axes: int = 1
+    epsilon: float = 1e-5
+
+    inplace = ((0, 0),)
+
+    def infer(self, x: TensorType, gamma: TensorType, beta: TensorType) -> Types:
+        last = _last(self, self.axes, x, gamma, beta)
+        assert x.shape is not None and last.shape is not None
+        lead = x.shape[: len(x.shape) - self.axes]
+        rows = _rows(self.axes, x)
+        return (TensorType(x.dtype, (*lead, *last.shape)), rows, rows)
+
+    def infer_unranked(self, x: TensorType, gamma: TensorType, beta: TensorType) -> Types:
+        if x.shape is not None:
+            last = TensorType(x.dtype, x.shape[len(x.shape) - self.axes :])
+            return self.infer(x, *(last if t.shape is None else t for t in (gamma, beta)))
+        same_dtype(self.name, *floats(self, x), gamma, beta)
+        return (x, x, x)
+
+    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
+        x, gamma, beta = inputs
+        x = meet_types(self.name, x, outputs[0])
+        if x.shape is None:
+            return (x, gamma, beta)
+        last = _last(self, self.axes, x, *(t for t in (gamma, beta) if t.shape is not None))
+        assert last.shape is not None
+        x = TensorType(x.dtype, (*x.shape[: len(x.shape) - self.axes], *last.shape))
+        return (x, last, last)
+
+    def evaluate(self, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
+        axes = _axes(self.axes)
+        with np.errstate(all="ignore"):
+            n = np.float64(gamma.size)
+            mean = x.sum(axes, dtype=np.float64, keepdims=True) / n
+            variance = np.square(x - mean).sum(axes, keepdims=True) / n
+            y = (x - mean) / np.sqrt(variance + self.epsilon) * gamma.astype(np.float64) + beta
+            return (narrow(y, x.dtype), narrow(mean, x.dtype), narrow(variance, x.dtype))
+
+    def gradient(
+        self, node: Node, dy: Value, dmean: Value, dvariance: Value
+    ) -> tuple[Value | None, ...]:
+        (x, gamma, _), (_, mean, variance) = node.inputs, node.outputs
+        op = LayerNormGradient(self.axes, self.epsilon)
+        dx, dgamma, dbeta = op.outputs_of(x, gamma, mean, variance, dy)
+        n = count_like(gamma)
+        if not is_zero(dmean):
+            dx = dx + dmean / n
+        if not is_zero(dvariance):
+            dx = dx + (x - mean) * (dvariance * (2.0 / n))
+        return (dx, dgamma, dbeta)
+
+    def decompose(self, x: Value, gamma: Value, beta: Value) -> tuple[Value, ...] | None:
+        axes = _axes(self.axes)
+        mean = reduce.mean(x, axes, keepdims=True)
+        xc = x - mean
+        variance = reduce.mean(square(xc), axes, keepdims=True)
+        return (xc * rsqrt(variance + self.epsilon) * gamma + beta, mean, variance)
+
+    def flops(self, x: TensorType, gamma: TensorType, beta: TensorType) -> int:
+        return 8 * x.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for axes, x, last in _samples():
+            yield Sample(cls(axes), (x, last, last))
+
+
+@dataclass(frozen=True)
+class LayerNormGradient(Op):
+    """dx, dgamma, dbeta of `LayerNorm`, with the statistics it gave.
+
+    With h = (x - mean) / sqrt(variance + epsilon), means over the last axes, sums over the others:
+
+        dbeta = sum(dy)    dgamma = sum(dy * h)    g = dy * gamma
+        dx = (g - mean(g) - h * mean(g * h)) / sqrt(variance + epsilon)
+    """
+
+    axes: int = 1
+    epsilon: float = 1e-5
+
+    inplace = ((4, 0),)
+
+    def infer(
+        self,
+        x: TensorType,
+        gamma: TensorType,
+        mean: TensorType,
+        variance: TensorType,
+        dy: TensorType,
+    ) -> Types:
+        same_dtype(self.name, x, gamma, mean, variance, dy)
+        both = meet_types(self.name, x, dy)
+        last = _last(self, self.axes, both, gamma)
+        rows = _rows(self.axes, both)
+        meet_types(self.name, meet_types(self.name, rows, mean), variance)
+        return (both, last, last)
+
+    def infer_unranked(self, *types: TensorType) -> Types:
+        x, gamma, _, _, dy = types
+        same_dtype(self.name, *types)
+        return (meet_types(self.name, x, dy), gamma, gamma)
+
+    def evaluate(
+        self, x: Array, gamma: Array, mean: Array, variance: Array, dy: Array
+    ) -> tuple[Array, ...]:
+        lead = tuple(range(x.ndim - self.axes))
+        with np.errstate(all="ignore"):
+            n = np.float64(gamma.size)
+            deviation = np.sqrt(variance.astype(np.float64) + self.epsilon)
+            h = (x - mean.astype(np.float64)) / deviation
+            dbeta, dgamma = dy.sum(lead, dtype=np.float64), (dy * h).sum(lead)
+            g = dy * gamma.astype(np.float64)
+            means = [v.sum(_axes(self.axes), keepdims=True) / n for v in (g, g * h)]
+            dx = (g - means[0] - h * means[1]) / deviation
+        return (narrow(dx, x.dtype), narrow(dgamma, x.dtype), narrow(dbeta, x.dtype))
+
+    def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
+        return gradient_by_decomposition(node, *dys)
+
+    def decompose(
+        self, x: Value, gamma: Value, mean: Value, variance: Value, dy: Value
+    ) -> tuple[Value, ...] | None:
+        axes = _axes(self.axes)
+        deviation = rsqrt(variance + self.epsilon)
+        h = (x - mean) * deviation
+        dyh, g = dy * h, dy * gamma
+        slope = h * reduce.mean(g * h, axes, keepdims=True)
+        dx = deviation * (g - reduce.mean(g, axes, keepdims=True) - slope)
+        return (dx, sum_like(dyh, gamma), sum_like(dy, gamma))
+
+    def flops(self, x: TensorType, *rest: TensorType) -> int:
+        return 13 * x.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for axes, x, last in _samples():
+            rows = _rows(axes, x)
+            ranges = (*[(-1, 1)] * 3, (0.5, 2), (-1, 1))
+            yield Sample(cls(axes), (x, last, rows, rows, x), ranges)
+
+
+def layer_norm(x: Value, gamma: Value, beta: Value, axes: int = 1, epsilon: float = 1e-5) -> Value:
+    """x normalised over its last `axes` axes; gamma and beta have their shape."""
+    return LayerNorm(axes, epsilon).outputs_of(x, gamma, beta)[0]
+
+
+def _axes(axes: int) -> tuple[int, ...]:
+    return tuple(range(-axes, 0))
+
+
+def _rows(axes: int, x: TensorType) -> TensorType:
+    """[..., 1, 1]: one number for each example."""
+    assert x.shape is not None
+    return TensorType(x.dtype, (*x.shape[: len(x.shape) - axes], *[1] * axes))
+
+
+def _last(op: Op, axes: int, x: TensorType, *parameters: TensorType) -> TensorType:
+    """[*last], with all that x and the parameters know of it."""
+    same_dtype(op.name, *floats(op, x), *parameters)
+    shape = x.shape or ()
+    if not 1 <= axes <= len(shape):
+        raise ShapeError(f"{op.name}: {axes} last axes of {x}, which has {len(shape)}")
+    last = shape[len(shape) - axes :]
+    for t in parameters:
+        what = f"x is {x}, normalised over its last {axes}, and a parameter is {t}"
+        if t.shape is None or len(t.shape) != axes:
+            raise ShapeError(f"{op.name}: {what}")
+        last = tuple(meet_dims(op.name, a, b, what) for a, b in zip(last, t.shape, strict=True))
+    return TensorType(x.dtype, last)
+
+
+def _samples() -> Iterator[tuple[int, TensorType, TensorType]]:
+    """(axes, type of x, type of a parameter)."""
+    for axes, shape in ((1, (3, 4)), (2, (2, 3, 2)), (1, (5,)), (1, (0, 3))):
+        yield axes, TensorType("f32", shape), TensorType("f32", shape[len(shape) - axes :])
+
+
+OPS: tuple[type[Op], ...] = (LayerNorm, LayerNormGradient)

@@ -1,0 +1,119 @@
+"""Softmax and its logarithm along one axis, without overflow: the maximum is subtracted first.
+
+A row with some -inf is a row without those elements; a row of nothing but -inf has no softmax, and
+gives nan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
+from byparts_opset import reduce
+from byparts_opset.broadcast import normal_axis
+from byparts_opset.dtypes import Array
+from byparts_opset.elementwise import computed, floats, same_shape_back
+from byparts_opset.unary import exp, log
+
+
+@dataclass(frozen=True)
+class Softmax(Op):
+    """y = exp(x) / sum(exp(x)), along one axis.  Same shape as x."""
+
+    axis: int = -1
+
+    inplace = ((0, 0),)
+    infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def infer(self, x: TensorType) -> Types:
+        return _along(self, self.axis, x)
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: np.exp(_log_softmax(x, self.axis)), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (y * (dy - reduce.sum(y * dy, (self.axis,), keepdims=True)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        e = exp(x - reduce.max(x, (self.axis,), keepdims=True))
+        return (e / reduce.sum(e, (self.axis,), keepdims=True),)
+
+    def flops(self, x: TensorType) -> int:
+        return 5 * x.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from _samples(cls(-1), cls(0), cls(1))
+
+
+@dataclass(frozen=True)
+class LogSoftmax(Op):
+    """y = x - log(sum(exp(x))), along one axis.  Same shape as x."""
+
+    axis: int = -1
+
+    inplace = ((0, 0),)
+    infer_unranked = floats
+    infer_inputs = same_shape_back
+
+    def infer(self, x: TensorType) -> Types:
+        return _along(self, self.axis, x)
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: _log_softmax(x, self.axis), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (dy - exp(y) * reduce.sum(dy, (self.axis,), keepdims=True),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        below = x - reduce.max(x, (self.axis,), keepdims=True)
+        return (below - log(reduce.sum(exp(below), (self.axis,), keepdims=True)),)
+
+    def flops(self, x: TensorType) -> int:
+        return 5 * x.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from _samples(cls(-1), cls(0), cls(1))
+
+
+def softmax(x: Value, axis: int = -1) -> Value:
+    """exp(x) along `axis`, scaled to a sum of 1."""
+    return Softmax(_normal("softmax", x, axis))(x)
+
+
+def log_softmax(x: Value, axis: int = -1) -> Value:
+    """The logarithm of `softmax`, exact also where that rounds to 0."""
+    return LogSoftmax(_normal("log_softmax", x, axis))(x)
+
+
+def _normal(name: str, x: Value, axis: int) -> int:
+    return axis if x.type.rank is None else normal_axis(name, axis, x.type.rank)
+
+
+def _along(op: Op, axis: int, x: TensorType) -> Types:
+    normal_axis(op.name, axis, len(x.shape or ()))
+    return floats(op, x)
+
+
+def _log_softmax(x: Array, axis: int) -> Array:
+    """In f64, whatever x is: the reference may take its time."""
+    if x.size == 0:
+        return x
+    below = x.astype(np.float64) - x.max(axis=axis, keepdims=True)
+    y: Array = below - np.log(np.exp(below).sum(axis=axis, keepdims=True))
+    return y.astype(x.dtype)
+
+
+def _samples(last: Op, first: Op, middle: Op) -> Iterator[Sample]:
+    for op, shape in ((last, (3, 4)), (first, (5,)), (middle, (2, 3, 4)), (last, (0, 3))):
+        yield Sample(op, (TensorType("f32", shape),), ((-2, 2),))
+
+
+OPS: tuple[type[Op], ...] = (Softmax, LogSoftmax)
