@@ -20,6 +20,7 @@ from byparts_graph_ir import (
     Node,
     Op,
     Sample,
+    Shape,
     ShapeError,
     TensorType,
     Types,
@@ -54,9 +55,11 @@ class Reshape(Op):
         return ((0, 0, 0),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        (y,) = self.infer(TensorType("f32", x.shape))
-        if not y.static:
+        names = {d for d in self.shape if isinstance(d, str)}
+        if len(names) > 1 or (names and -1 in self.shape):
             raise GraphError(f"reshape: the symbols of shape {self.shape} are not bound yet")
+        bound = tuple(-1 if d in names else d for d in self.shape)  # a lone symbol is what is left
+        (y,) = Reshape(bound).infer(TensorType("f32", x.shape))
         return (np.array(x.reshape(y.dims)),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
@@ -233,18 +236,24 @@ def squeeze(x: Value, axes: Union[int, Iterable[int], None] = None) -> Value:
     )(x)
 
 
-def as_target(shape: Iterable[Dimension]) -> tuple[Union[int, str], ...] | None:
-    """A shape as the attribute of a `Reshape`; `None` if more than one dimension is unknown."""
+def as_target(shape: Shape) -> tuple[Union[int, str], ...] | None:
+    """A shape as the attribute of a `Reshape`; `None` where that could fail once more is known.
+
+    -1 stands for one unknown dimension, if no other can turn out 0.
+    """
+    if shape is None:
+        return None
     target = tuple(-1 if d is None else d for d in shape)
-    return target if target.count(-1) <= 1 else None
+    others = [d for d in shape if d is not None]
+    sure = len(others) == len(target)
+    if not sure and (target.count(-1) > 1 or not all(isinstance(d, int) and d for d in others)):
+        return None
+    return target
 
 
 def _as_reshape(node: Node) -> tuple[Value, ...] | None:
-    shape = node.outputs[0].type.shape
-    target = None if shape is None else as_target(shape)
-    if target is None or (-1 in target and 0 in target):
-        return None
-    return (Reshape(target)(node.inputs[0]),)
+    target = as_target(node.outputs[0].type.shape)
+    return None if target is None else (Reshape(target)(node.inputs[0]),)
 
 
 def _check_target(shape: tuple[Union[int, str], ...]) -> None:

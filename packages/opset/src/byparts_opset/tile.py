@@ -47,10 +47,8 @@ class Tile(Op):
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         (y,) = Node(self, (x,)).outputs
-        target = as_target(y.type.shape or ())
-        if target is None or (-1 in target and 0 in target):
-            return None
-        return (Reshape(target)(self._copies(x)[1]),)
+        target = as_target(y.type.shape)
+        return None if target is None else (Reshape(target)(self._copies(x)[1]),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
