@@ -221,10 +221,13 @@ def _sum(x: Value, like: Value) -> Value | None:
     if not all(_decided(d, to) for d, to in pairs):
         return None
     from byparts_opset.reduce import Sum
+    from byparts_opset.reshape import ExpandDims
 
-    y = Sum(tuple(range(lead)), False)(x) if lead else x
     ones = tuple(i for i, (d, to) in enumerate(pairs) if to == 1 and d != 1)
-    return Sum(ones, True)(y) if ones else y
+    if not lead:
+        return Sum(ones, True)(x)
+    y = Sum((*range(lead), *(lead + i for i in ones)), False)(x)
+    return ExpandDims(ones)(y) if ones else y
 
 
 def _reshape(x: Value, like: Value) -> Value | None:
