@@ -235,6 +235,12 @@ class Graph:
 
         return show(self)
 
+    def svg(self) -> str:
+        """A picture, as SVG text."""
+        from byparts_graph_ir.draw import svg  # likewise
+
+        return svg(self)
+
     def rewrite(self, rule: Rule) -> Graph:
         """The loop every pass shares: a rule gives a node's new outputs, or `None` to keep it.
 
