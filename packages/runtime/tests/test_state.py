@@ -11,18 +11,39 @@ from typing import Any
 
 import numpy as np
 import pytest
-from toy_backend import add, build_by_hand, f32, fail, given, graph_of, mul, notes, product, raising
+from toy_backend import (
+    add,
+    build_by_hand,
+    donating,
+    f32,
+    fail,
+    given,
+    graph_of,
+    mul,
+    notes,
+    product,
+    raising,
+)
 
-from byparts_graph_ir import GraphError, HostSpace, ShapeError
+from byparts_graph_ir import Graph, GraphError, HostSpace, ShapeError
 from byparts_runtime import Program, Store, Variable
 
 
-@pytest.fixture(autouse=True)
-def nothing_raises() -> Iterator[None]:
-    """Kernels raise only within the test that asked for it."""
+@pytest.fixture(autouse=True, params=["copy", "exchange", "exchange, declined"])
+def commit(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every claim holds for each way to commit; kernels raise only where a test asked for it."""
+    way = request.param
+    options.update(commit=way.split(",")[0], planner=donating if way == "exchange" else None)
     raising.clear()
     yield
     raising.clear()
+
+
+options: dict[str, Any] = {}  # of every program of the test
+
+
+def build(graph: Graph, **more: Any) -> Program:
+    return build_by_hand(graph, **{**options, **more})
 
 
 def scalars(*values: float) -> tuple[Variable, ...]:
@@ -39,7 +60,7 @@ def counter(*factors: float) -> tuple[Program, tuple[Variable, ...]]:
     a, b, one = given("a"), given("b"), given("one")
     variables = scalars(10, 20)
     graph = graph_of([one, a, b], a, add(a, one), fail(add(b, one)))
-    return build_by_hand(graph, variables=variables, updates=variables), variables
+    return build(graph, variables=variables, updates=variables), variables
 
 
 def test_updates_are_simultaneous() -> None:
@@ -47,7 +68,7 @@ def test_updates_are_simultaneous() -> None:
     w0, w1 = given("w0"), given("w1")
     new0, new1 = add(w0, product(w1, -0.1)), add(w1, product(w0, -0.1))
     variables = scalars(2, 3)
-    program = build_by_hand(
+    program = build(
         graph_of([w0, w1], mul(w0, w1), new0, new1), variables=variables, updates=variables
     )
 
@@ -62,7 +83,7 @@ def test_fetching_a_variable_gives_the_old_value() -> None:
     a, one = given("a"), given("one")
     new = add(a, one)
     (v,) = scalars(10)
-    program = build_by_hand(graph_of([one, a], a, new, new), variables=(v,), updates=(v,))
+    program = build(graph_of([one, a], a, new, new), variables=(v,), updates=(v,))
 
     assert [float(r) for r in program(1.0)] == [10, 11]
     assert read(v) == [11]
@@ -72,7 +93,7 @@ def test_variables_can_be_swapped() -> None:
     """New values that are old values of others are set aside before anything is written."""
     a, b = given("a"), given("b")
     variables = scalars(1, 2)
-    program = build_by_hand(graph_of([a, b], b, a), variables=variables, updates=variables)
+    program = build(graph_of([a, b], b, a), variables=variables, updates=variables)
 
     program()
     assert read(*variables) == [2, 1]
@@ -85,9 +106,9 @@ def test_a_feed_or_a_constant_can_become_the_value() -> None:
     x = given("x")
     (v,) = scalars(0)
 
-    build_by_hand(graph_of([x], x), updates=(v,))(7.0)
+    build(graph_of([x], x), updates=(v,))(7.0)
     assert read(v) == [7]
-    build_by_hand(graph_of([], product(given("x"), 5.0).node.inputs[1]), updates=(v,))()  # type: ignore[union-attr]
+    build(graph_of([], product(given("x"), 5.0).node.inputs[1]), updates=(v,))()  # type: ignore[union-attr]
     assert read(v) == [5]
 
 
@@ -95,8 +116,8 @@ def test_programs_share_variables() -> None:
     """One writes, the other reads."""
     a, one = given("a"), given("one")
     (v,) = scalars(0)
-    step = build_by_hand(graph_of([one, a], add(a, one)), variables=(v,), updates=(v,))
-    look = build_by_hand(graph_of([a], mul(a, a)), variables=(v,))
+    step = build(graph_of([one, a], add(a, one)), variables=(v,), updates=(v,))
+    look = build(graph_of([a], mul(a, a)), variables=(v,))
 
     step(1.0)
     step(2.0)
@@ -126,7 +147,7 @@ def test_a_failure_in_the_middle_changes_nothing() -> None:
     a, one = given("a"), given("one")
     (v,) = scalars(1)
     middle = fail(add(a, one))
-    program = build_by_hand(graph_of([one, a], add(middle, one)), variables=(v,), updates=(v,))
+    program = build(graph_of([one, a], add(middle, one)), variables=(v,), updates=(v,))
     raising.append(ValueError("planted"))
 
     with pytest.raises(ValueError, match="planted") as e:
@@ -149,7 +170,7 @@ def test_an_interrupted_commit_is_finished(stop_at: int) -> None:
             raise KeyboardInterrupt("planted")
         setitem(target, key, source)
 
-    program._machine.commit.copy = interrupted
+    program._machine.cycle().commit.assign = interrupted
     with pytest.raises(KeyboardInterrupt, match="planted"):
         program(1.0)
 
@@ -187,10 +208,10 @@ def test_readers_never_see_half_a_step() -> None:
     """One thread trains two variables that stay equal, another reads both in one program."""
     a, b, one = given("a"), given("b"), given("one")
     variables = scalars(0, 0)
-    step = build_by_hand(
+    step = build(
         graph_of([one, a, b], add(a, one), add(b, one)), variables=variables, updates=variables
     )
-    look = build_by_hand(graph_of([a, b], a, b), variables=variables)
+    look = build(graph_of([a, b], a, b), variables=variables)
     trainer = Thread(target=lambda: [step(1.0) for _ in range(2000)])
     trainer.start()
     seen = [look() for _ in range(500)]
@@ -205,8 +226,8 @@ def test_variables_of_two_stores_work_together() -> None:
     x, y = Store().create("x", np.float32(0)), Store().create("y", np.float32(0))
     a, b, one = given("a"), given("b"), given("one")
     graph = graph_of([one, a, b], add(a, one), add(b, one))
-    there = build_by_hand(graph, variables=(x, y), updates=(x, y))
-    back = build_by_hand(graph, variables=(y, x), updates=(y, x))
+    there = build(graph, variables=(x, y), updates=(x, y))
+    back = build(graph, variables=(y, x), updates=(y, x))
     threads = [Thread(target=lambda p=p: [p(1.0) for _ in range(500)]) for p in (there, back)]
     for t in threads:
         t.start()
@@ -220,7 +241,7 @@ def test_bound_programs_update_variables() -> None:
     """The hot loop of training: refill, call."""
     a, one = given("a", 2), given("one", 2)
     v = Variable("v", f32(2))
-    program = build_by_hand(graph_of([one, a], add(a, one)), variables=(v,), updates=(v,))
+    program = build(graph_of([one, a], add(a, one)), variables=(v,), updates=(v,))
     feed = np.array([1, 2], np.float32)
     bound = program.bind(feed)
 
@@ -241,24 +262,24 @@ def test_variables_must_fit_the_graph() -> None:
     with pytest.raises(
         ShapeError, match=r"Variable\('v0', f32\[\]\) cannot be the input of type f32\[3\]"
     ):
-        build_by_hand(graph_of([row], row), variables=(v,))
+        build(graph_of([row], row), variables=(v,))
     with pytest.raises(ShapeError, match=r"Variable\('v0', f32\[\]\) cannot take .* type f32\[3\]"):
-        build_by_hand(graph_of([row], row), updates=(v,))
+        build(graph_of([row], row), updates=(v,))
     with pytest.raises(GraphError, match="is updated twice in one step"):
-        build_by_hand(graph_of([a], a, a), updates=(v, v))
+        build(graph_of([a], a, a), updates=(v, v))
     with pytest.raises(GraphError, match="2 variables for a graph of 1 inputs"):
-        build_by_hand(graph_of([a], a), variables=(v, v))
+        build(graph_of([a], a), variables=(v, v))
     with pytest.raises(GraphError, match="2 updates for a graph of 1 outputs"):
-        build_by_hand(graph_of([a], a), updates=(v, v))
+        build(graph_of([a], a), updates=(v, v))
     with pytest.raises(GraphError, match="is in npu:0, the backends are in host"):
-        build_by_hand(graph_of([a], a), variables=(Variable("w", np.float32(0), space=far),))
+        build(graph_of([a], a), variables=(Variable("w", np.float32(0), space=far),))
 
 
 def test_variables_give_their_shapes_to_the_graph() -> None:
     """A graph written for any n runs on the n of its variables."""
     a = given("a", "n")
     v = Variable("v", np.ones(3, np.float32))
-    program = build_by_hand(graph_of([a], add(a, a)), variables=(v,), updates=(v,))
+    program = build(graph_of([a], add(a, a)), variables=(v,), updates=(v,))
     program()
 
     assert v.read().tolist() == [2, 2, 2]

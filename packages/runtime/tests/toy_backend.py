@@ -11,6 +11,7 @@ import numpy as np
 from byparts_graph_ir import Backend, Graph, Input, Node, Op, Table, TensorType, Types, Value
 from byparts_runtime import Program, build
 from byparts_runtime.arrays import view
+from byparts_runtime.plan import Place, Separate, separate
 
 
 def f32(*shape: int | str | None) -> TensorType:
@@ -109,6 +110,18 @@ def _fail(op: Fail, inputs: Any, outputs: Any) -> Any:
 
 
 TOY = Backend("toy", view, kernels)
+
+
+def donating(graph: Graph, *, external: Any, alignment: int, donate: Any = None) -> Separate:
+    """`separate`, but new values go into the bytes that are offered for them, once each."""
+    plan = separate(graph, external=external, alignment=alignment)
+    places, taken = list(plan.locations), set()
+    for k, output in (donate or {}).items():
+        i = graph.ids[graph.outputs[output]]
+        if i >= len(graph.inputs) and i not in taken:
+            places[i] = Place(k, 0)
+            taken.add(i)
+    return Separate(tuple(places), plan.arena_bytes)
 
 
 def graph_of(inputs: list[Value], *outputs: Value) -> Graph:

@@ -18,6 +18,7 @@ from threading import Lock
 
 from byparts_graph_ir import Graph, GraphError, Types, specialize
 from byparts_runtime.arrays import Array, guess, type_of
+from byparts_runtime.design import CommitArgument
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
@@ -56,12 +57,13 @@ class Executor:
         planner: PlannerArgument = "auto",
         legalize: LegalizeArgument = "auto",
         alignment: int = 64,
+        commit: CommitArgument = "copy",
     ) -> None:
         if capacity < 1:
             raise GraphError(f"executor: capacity is {capacity}, and must be at least 1")
         self.backends, self.capacity = find_backends(backends), capacity
         self._passes, self._planner, self._legalize = passes, planner, legalize
-        self._alignment = alignment
+        self._alignment, self._commit = alignment, commit
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._statistics = Statistics()
         self._lock = Lock()  # of the cache; never held while building
@@ -136,6 +138,7 @@ class Executor:
             planner=self._planner,
             legalize=self._legalize,
             alignment=self._alignment,
+            commit=self._commit,
         )
 
     def _keep(self, key: Key, program: Program) -> None:

@@ -9,7 +9,6 @@ from byparts_graph_ir import Graph, Node, Stage, Value
 from byparts_runtime.machine import Machine
 from byparts_runtime.plan import separate
 from byparts_runtime.profile import Profile
-from byparts_runtime.variable import Variable
 
 _HEAD = ("step", "op", "backend", "inputs", "outputs", "bytes", "note", "where", "time")
 _RIGHT = (0, 8)  # columns of numbers
@@ -18,12 +17,13 @@ _RIGHT = (0, 8)  # columns of numbers
 def explain(stages: Sequence[Stage], machine: Machine, profile: Optional[Profile] = None) -> str:
     """The stages that made the graph, a row for each node, and the totals."""
     graph = machine.design.graph
-    numbers = {step.node: i for i, step in enumerate(machine.steps)}
+    steps = machine.cycle().steps
+    numbers = {step.node: i for i, step in enumerate(steps)}
     rows = [_HEAD]
     for node in graph.nodes:
         i = numbers.get(node)
         time = f"{profile.step_s[i] * 1e6:.1f} us" if profile and i is not None else ""
-        backend = "" if i is None else machine.steps[i].backend
+        backend = "" if i is None else steps[i].backend
         number = "" if i is None else str(i + 1)
         rows.append((number, node.op.name, backend, *_columns(node, machine), node.where, time))
     lines = [str(stage) for stage in stages]
@@ -63,28 +63,33 @@ def _note(node: Node, machine: Machine, names: Sequence[str]) -> str:
 
 def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
     design = machine.design
-    outside = frozenset(design.outside())
+    outside = frozenset(range(design.feeds, len(design.graph.inputs)))
     naive = separate(design.graph, external=outside, alignment=design.alignment).arena_bytes
     bound = getattr(machine.plan, "lower_bound_bytes", None)
     lines = [
         f"arena      {machine.plan.arena_bytes:,} bytes",
         f"naive      {naive:,} bytes, each value on its own",
         *([] if bound is None else [f"bound      {bound:,} bytes, alive at one time"]),
-        f"variables  {sum(v.type.size_bytes for v in _distinct(machine)):,} bytes",
-        f"commit     {sum(v.type.size_bytes for v in design.updates):,} bytes copied a run",
+        f"variables  {sum(v.size_bytes for v in machine.variables):,} bytes",
+        f"commit     {_commit(machine)}",
         f"constants  {sum(_constant_bytes(machine)):,} bytes",
     ]
     return [*lines, f"time       {profile.total_s * 1e6:.1f} us a run"] if profile else lines
 
 
-def _distinct(machine: Machine) -> list[Variable]:
-    variables = {id(v): v for v in (*machine.design.variables, *machine.design.updates)}
-    return list(variables.values())
+def _commit(machine: Machine) -> str:
+    design, size = machine.design, sum(v.type.size_bytes for v in machine.design.updates)
+    if design.commit == "copy":
+        return f"{size:,} bytes copied a run"
+    cycle = machine.cycle()
+    copied = len(cycle.runs) - len(cycle.steps) - (design.space.name != "host")
+    return f"{len(design.updates)} variables exchanged a run, {copied} of them copied before"
 
 
 def _constant_bytes(machine: Machine) -> list[int]:
-    first = machine.design.feeds + len(machine.design.variables)
-    return [v.type.size_bytes for v in machine.design.graph.inputs[first:]]
+    design = machine.design
+    inputs = design.graph.inputs[design.first_constant : design.first_second]
+    return [v.type.size_bytes for v in inputs]
 
 
 def _names(graph: Graph) -> list[str]:

@@ -1,66 +1,39 @@
-"""Memory, steps and commit: what one call of a program runs.
+"""A design with its arena, and the cycles bound to it.
 
-    steps -> copy the fetches out -> commit
-
-Nothing else is on the hot path: `for run in runs: run()`.  Which step failed is asked of the loop's
-own iterator, afterwards, so that knowing it costs nothing when none does.
+A cycle is bound to addresses, and an exchange changes which of a variable's two memories is its
+value.  So there is one cycle for each pattern of sides, bound when it is first met: one as long as
+nothing is exchanged, two for a training loop.  Where programs that share variables exchange them
+independently, patterns could go on for ever; beyond `_MOST_CYCLES` a variable that stands on the
+wrong side is copied to the other instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
-from operator import length_hint, setitem
+from operator import itemgetter, ne, setitem
 from threading import RLock
 from types import TracebackType
 from typing import Any, Optional
 
-import numpy as np
-
-from byparts_graph_ir import Backend, Graph, Node, Space, TensorType, add_note
+from byparts_graph_ir import Backend, Graph, Node, TensorType, add_note
 from byparts_graph_ir.backend import Run
 from byparts_runtime.arrays import Array, reader, view
 from byparts_runtime.bind import Bytes, aliased_nodes, bind, describe
 from byparts_runtime.commit import Commit
-from byparts_runtime.plan import Location, Planner, check_plan, separate
+from byparts_runtime.cycle import Cycle, runs_of
+from byparts_runtime.design import Design
+from byparts_runtime.plan import Location, separate
 from byparts_runtime.variable import Variable
 
+_MOST_CYCLES = 4
 
-@dataclass(frozen=True)
-class Design:
-    """All that is decided before there is memory.
-
-    The graph's inputs are `feeds` feeds, the variables, the constants; its outputs are `fetches`
-    fetches and the updates.
-    """
-
-    graph: Graph
-    feeds: int
-    fetches: int
-    variables: tuple[Variable, ...]
-    updates: tuple[Variable, ...]
-    constants: tuple[Bytes, ...]
-    backends: tuple[Backend, ...]
-    planner: Planner
-    alignment: int
-
-    @property
-    def space(self) -> Space:
-        """The one memory space of all backends."""
-        return self.backends[0].space
-
-    def outside(self, feeds: Sequence[Bytes] = ()) -> dict[int, Bytes]:
-        """Input position -> bytes outside the arena; with `feeds`, those too."""
-        found = dict(enumerate(feeds))
-        found.update(enumerate((Bytes(v.memory, 0) for v in self.variables), self.feeds))
-        found.update(enumerate(self.constants, self.feeds + len(self.variables)))
-        return found
+_present = itemgetter(0)
 
 
 class Machine:
-    """A design with its memory, bound.
+    """Runs a design.
 
     Args:
         design: what to run.
@@ -68,72 +41,90 @@ class Machine:
     """
 
     def __init__(self, design: Design, feeds: Sequence[Bytes] = ()) -> None:
-        self.design, graph = design, design.graph
-        outside = design.outside(feeds)
-        external = frozenset(outside)
-        self.plan = design.planner(graph, external=external, alignment=design.alignment)
-        check_plan(graph, self.plan, external)
-        arena = design.space.allocate(self.plan.arena_bytes)
-        self.places = tuple(_place(at, arena, outside) for at in self.plan.locations)
-        self.aliased = aliased_nodes(graph, self.plan.locations)
-        self.steps = bind(graph, self.places, self.aliased, design.backends)
-        self.lock = lock_of((*design.variables, *design.updates))
-        self.readers = tuple(self._reader(i) for i in range(design.fetches))
-        staging, self.commit = self._commit()
+        self.design, self._feeds = design, tuple(feeds)
+        self.plan = design.plan(external_feeds=bool(feeds))
+        self.arena = design.space.allocate(self.plan.arena_bytes)
+        self.aliased = aliased_nodes(design.graph, self.plan.locations)
+        variables = dict.fromkeys((*design.variables, *design.updates))
+        self.variables: tuple[Variable, ...] = tuple(variables)
+        self.lock = lock_of(self.variables)
+        self._sides = tuple(v.side for v in self.variables)
+        self._cycles: dict[bytes, Cycle] = {}
+        with self.lock:
+            self.cycle()
+
+    def cycle(self) -> Cycle:
+        """The one for the variables' present sides.  The caller holds the lock."""
+        key = bytes(map(_present, self._sides))
+        found = self._cycles.get(key)
+        if found is None:
+            if len(self._cycles) >= _MOST_CYCLES:
+                return self._turn(key)
+            found = self._cycles[key] = self._bind()
+        return found
+
+    def feed_places(self) -> tuple[Bytes, ...]:
+        """Where the feeds are copied to."""
+        return self._places()[: self.design.feeds]
+
+    def _turn(self, key: bytes) -> Cycle:
+        """Move variables until some cycle fits, as few as possible."""
+        near = min(self._cycles, key=lambda known: sum(map(ne, known, key)))
+        for variable, side in zip(self.variables, near, strict=True):
+            if variable.side[0] != side:
+                variable.turn()
+        return self._cycles[near]
+
+    def _bind(self) -> Cycle:
+        design, places = self.design, self._places()
+        steps = bind(design.graph, places, self.aliased, design.backends)
         finish = () if design.space.name == "host" else (design.space.synchronize,)
-        self.runs: tuple[Run, ...] = (*(s.run for s in self.steps), *staging, *finish)
+        settle = self._exchange if design.commit == "exchange" else self._copy
+        staging, commit = settle(places)
+        readers = tuple(self._reader(places, i) for i in range(design.fetches))
+        return Cycle(steps, runs_of(steps, staging, finish), readers, commit)
 
-    def __call__(self) -> tuple[Array, ...]:
-        """Run every step, copy the fetches out, commit.  The caller holds the lock."""
-        runs = iter(self.runs)
-        try:
-            with np.errstate(all="ignore"):  # inf and nan are values; entered once for all steps
-                for run in runs:
-                    run()
-        except BaseException as error:
-            self.blame(error, len(self.runs) - length_hint(runs) - 1)
-            raise
-        fetched = tuple([read() for read in self.readers])
-        self.commit()
-        return fetched
+    def _places(self) -> tuple[Bytes, ...]:
+        outside = self.design.outside(self._feeds)
+        return tuple(_place(at, self.arena, outside) for at in self.plan.locations)
 
-    def blame(self, error: BaseException, i: int) -> None:
-        """Add to an error which step it comes from."""
-        if 0 <= i < len(self.steps):
-            step, count = self.steps[i], len(self.steps)
-            where = f"in step {i + 1} of {count} on {step.backend!r}, {describe(step.node)}"
-            add_note(error, where)
-        if self.design.updates:
-            add_note(error, "the variables are as they were before this run")
-
-    def _reader(self, output: int) -> Callable[[], Array]:
+    def _reader(self, places: Sequence[Bytes], output: int) -> Callable[[], Array]:
         value = self.design.graph.outputs[output]
-        place = self.places[self.design.graph.ids[value]]
+        place = places[self.design.graph.ids[value]]
         return reader(self.design.space, place.memory, place.offset, value.type)
 
-    def _commit(self) -> tuple[tuple[Run, ...], Commit]:
-        """The commit, and copies to make before it: of old values that become new ones (a swap)."""
-        design, staging, sources, targets = self.design, [], [], []
-        for value, variable in zip(
-            design.graph.outputs[design.fetches :], design.updates, strict=True
-        ):
-            i = design.graph.ids[value]
-            source = self._look(self.places[i], value.type)
-            if self._of_updated(self.plan.locations[i].root):
-                memory = design.space.allocate(value.type.size_bytes)
-                staged = self._look(Bytes(memory, 0), value.type)
+    def _copy(self, places: Sequence[Bytes]) -> tuple[list[Run], Commit]:
+        """Copies over the old values; before that, of old values that become new ones (a swap)."""
+        design = self.design
+        memories = [v.memory(v.side[0]) for v in design.updates]
+        staging: list[Run] = []
+        sources, targets = [], []
+        for i, memory in zip(self._new_values(), memories, strict=True):
+            kind, place = design.graph.values[i].type, places[i]
+            source = self._look(place, kind)
+            if any(place.memory is m for m in memories):
+                staged = self._look(Bytes(design.space.allocate(kind.size_bytes), 0), kind)
                 staging.append(partial(setitem, staged, ..., source))
                 source = staged
             sources.append(source)
-            targets.append(self._look(Bytes(variable.memory, 0), variable.type))
-        return tuple(staging), Commit(targets, sources)
+            targets.append(self._look(Bytes(memory, 0), kind))
+        return staging, Commit(targets, ..., sources)
 
-    def _of_updated(self, root: Optional[int]) -> bool:
-        """Whether these are bytes of a variable that the commit writes."""
-        if root is None:
-            return False
-        memory = self.design.outside().get(root)
-        return memory is not None and any(memory.memory is v.memory for v in self.design.updates)
+    def _exchange(self, places: Sequence[Bytes]) -> tuple[list[Run], Commit]:
+        """The change of sides; before that, copies of what the plan could not compute in place."""
+        design = self.design
+        staging: list[Run] = []
+        for i, variable in zip(self._new_values(), design.updates, strict=True):
+            kind, second = design.graph.values[i].type, variable.memory(1 - variable.side[0])
+            if places[i].memory is not second:
+                target = self._look(Bytes(second, 0), kind)
+                staging.append(partial(setitem, target, ..., self._look(places[i], kind)))
+        sides = [v.side for v in design.updates]
+        return staging, Commit(sides, 0, [1 - side[0] for side in sides])
+
+    def _new_values(self) -> list[int]:
+        graph = self.design.graph
+        return [graph.ids[v] for v in graph.outputs[self.design.fetches :]]
 
     def _look(self, place: Bytes, kind: TensorType) -> Any:
         look = view if self.design.space.name == "host" else self.design.backends[0].view

@@ -3,12 +3,14 @@
 A planner is `planner(graph, external=frozenset(...), alignment=64) -> Plan`.  `external` are the
 positions of graph inputs whose bytes live outside the arena and must not be written: variables,
 constants, a caller's own arrays.  Everything else goes into one arena.  Outputs of the graph keep
-their bytes until the last step is done.
+their bytes until the last step is done.  Only where a program is built with `commit="exchange"`,
+the planner is also given `donate={input position: output position}`: it may place that output in
+those bytes, which no node reads, or decline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Optional, Protocol
 
@@ -39,11 +41,7 @@ class Plan(Protocol):
         """Size of the arena."""
 
 
-class Planner(Protocol):
-    """Gives each value a place."""
-
-    def __call__(self, graph: Graph, *, external: frozenset[int], alignment: int) -> Plan:
-        """Plan a static graph."""
+Planner = Callable[..., Plan]  # (graph, *, external, alignment, [donate])
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,13 @@ class Separate:
 
 
 def separate(
-    graph: Graph, *, external: frozenset[int] = frozenset(), alignment: int = 64
+    graph: Graph,
+    *,
+    external: frozenset[int] = frozenset(),
+    alignment: int = 64,
+    donate: Optional[Mapping[int, int]] = None,
 ) -> Separate:
-    """Each value after the other: what runs when no planner is installed."""
+    """Each value after the other: what runs without a planner.  Donations are declined."""
     places, top = [], 0
     for i, value in enumerate(graph.values):
         if i in external:

@@ -1,6 +1,6 @@
 """Where the time goes: each step timed on its own, as a table or as a Chrome trace.
 
-A measured run commits into scratch memory of the same size, so that the cost of the commit is seen
+A measured run commits to copies of what it would commit to, so that the cost of the commit is seen
 and the variables stay as they are.  Two clock readings a step (some 0.1 us) are in what is shown.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass
 from os import PathLike
 from statistics import median
@@ -18,8 +17,7 @@ from typing import Any, Union
 import numpy as np
 
 from byparts_graph_ir import Node
-from byparts_runtime.commit import Commit
-from byparts_runtime.machine import Machine
+from byparts_runtime.cycle import Cycle
 
 Span = tuple[float, float]  # start and end of something, in seconds
 
@@ -56,27 +54,27 @@ class Profile:
         return "\n".join(lines)
 
 
-def profile(machine: Machine, refill: Callable[[], object], runs: int) -> Profile:
+def profile(cycle: Cycle, refill: Callable[[], object], runs: int) -> Profile:
     """Run some times, `refill` bringing the feeds before each, and take medians."""
     measured = []
     for _ in range(max(1, runs)):
         refill()
-        measured.append([end - start for start, end in _measure(machine)])
+        measured.append([end - start for start, end in _measure(cycle)])
     middle = [median(column) for column in zip(*measured, strict=True)]
-    ops = tuple(step.node.op.name for step in machine.steps)
+    ops = tuple(step.node.op.name for step in cycle.steps)
     return Profile(len(measured), tuple(middle[:-2]), middle[-2], middle[-1], ops)
 
 
-def chrome_trace(machine: Machine, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
+def chrome_trace(cycle: Cycle, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
     """One run in the Trace Event Format; also written to `path`."""
-    spans = _measure(machine)
+    spans = _measure(cycle)
     zero = spans[0][0]
     events = [
         _event(step.node.op.name, step.backend, span, zero, _arguments(i, step.node))
-        for i, (step, span) in enumerate(zip(machine.steps, spans[:-2], strict=True))
+        for i, (step, span) in enumerate(zip(cycle.steps, spans[:-2], strict=True))
     ]
     events.append(_event("fetch", "runtime", spans[-2], zero, {}))
-    events.append(_event("commit", "runtime", spans[-1], zero, {"into": "scratch memory"}))
+    events.append(_event("commit", "runtime", spans[-1], zero, {"into": "copies"}))
     trace = {"traceEvents": events, "displayTimeUnit": "ns"}
     if path is not None:
         with open(path, "w", encoding="utf-8") as file:
@@ -89,18 +87,18 @@ def _arguments(i: int, node: Node) -> dict[str, Any]:
     return {"step": i, "inputs": inputs, "outputs": outputs, "where": node.where}
 
 
-def _measure(machine: Machine) -> list[Span]:
+def _measure(cycle: Cycle) -> list[Span]:
     """The span of each step, then that of fetching and that of the commit."""
-    commit = Commit(deepcopy(machine.commit.sources), machine.commit.sources)
-    count, spans = len(machine.steps), []
+    commit = cycle.commit.rehearsal()
+    count, spans = len(cycle.steps), []
     with np.errstate(all="ignore"):
-        for i, run in enumerate(machine.runs[:count]):
+        for i, run in enumerate(cycle.runs[:count]):
             try:
                 spans.append(_timed(run))
             except BaseException as error:
-                machine.blame(error, i)
+                cycle.blame(error, i)
                 raise
-    finish = (*machine.runs[count:], *machine.readers)  # also copies before a swap, and synchronize
+    finish = (*cycle.runs[count:], *cycle.readers)  # also copies before a swap, and synchronize
     spans.append(_timed(lambda: [part() for part in finish]))
     spans.append(_timed(commit))
     return spans

@@ -20,6 +20,7 @@ import numpy as np
 from byparts_graph_ir import Graph, GraphError, ShapeError, Stage, Types, Value, compatible
 from byparts_runtime.arrays import Array, as_array, numpy_dtype, writer
 from byparts_runtime.bind import Bytes, Step
+from byparts_runtime.design import CommitArgument, Design, with_seconds
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
@@ -32,7 +33,7 @@ from byparts_runtime.discover import (
 )
 from byparts_runtime.explain import explain
 from byparts_runtime.lower import lower
-from byparts_runtime.machine import Design, Machine, compute_constants
+from byparts_runtime.machine import Machine, compute_constants
 from byparts_runtime.plan import Plan
 from byparts_runtime.profile import Profile, chrome_trace, profile
 from byparts_runtime.variable import Variable
@@ -48,6 +49,7 @@ def build(
     planner: PlannerArgument = "auto",
     legalize: LegalizeArgument = "auto",
     alignment: int = 64,
+    commit: CommitArgument = "copy",
 ) -> Program:
     """Lower, place and bind a graph.
 
@@ -61,6 +63,9 @@ def build(
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
         alignment: of every value, in bytes.
+        commit: "copy" the new values over the old ones when all is done; or "exchange": compute
+            them into a second memory of each updated variable, which then becomes its value.  No
+            copy, for as many bytes more; either leaves everything as it was if a run fails.
 
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
@@ -78,7 +83,7 @@ def build(
     design = Design(
         lowered.graph, feeds, fetches, variables, updates, constants, found, place, alignment
     )
-    return Program(design, lowered.stages)
+    return Program(with_seconds(design) if commit == "exchange" else design, lowered.stages)
 
 
 class Program:
@@ -88,7 +93,7 @@ class Program:
         self.stages = tuple(stages)
         self.last_profile: Optional[Profile] = None
         self._design, self._machine = design, Machine(design)
-        self._feeds = tuple(self._feed(i) for i in range(design.feeds))
+        self._feeds = tuple(map(self._feed, range(design.feeds), self._machine.feed_places()))
 
     def __call__(self, *feeds: object) -> tuple[Array, ...]:
         """Run; the fetches, as arrays of the caller's own.
@@ -98,8 +103,9 @@ class Program:
             Exception: what a kernel raised, with notes that say where; no variable has changed.
         """
         with self._machine.lock:
+            cycle = self._machine.cycle()
             self._accept(feeds)
-            return self._machine()
+            return cycle()
 
     def bind(self, *feeds: Array) -> BoundProgram:
         """The same program on these very arrays: refill them in place and call it, for hot loops.
@@ -129,7 +135,8 @@ class Program:
     @property
     def steps(self) -> tuple[Step, ...]:
         """What is called, in order."""
-        return self._machine.steps
+        with self._machine.lock:
+            return self._machine.cycle().steps
 
     @property
     def feed_types(self) -> Types:
@@ -138,20 +145,21 @@ class Program:
 
     def explain(self) -> str:
         """A table of what runs where and why, and of memory; with times after `profile`."""
-        return explain(self.stages, self._machine, self.last_profile)
+        with self._machine.lock:
+            return explain(self.stages, self._machine, self.last_profile)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
         with self._machine.lock:
             self._accept(feeds)
-            self.last_profile = profile(self._machine, lambda: self._accept(feeds), runs)
+            self.last_profile = profile(self._machine.cycle(), lambda: self._accept(feeds), runs)
             return self.last_profile
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
         """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
         with self._machine.lock:
             self._accept(feeds)
-            return chrome_trace(self._machine, path)
+            return chrome_trace(self._machine.cycle(), path)
 
     def __repr__(self) -> str:
         return f"Program({len(self.steps)} steps, arena of {self.plan.arena_bytes} bytes)"
@@ -171,8 +179,8 @@ class Program:
             count = f"{len(self._feeds)} feeds ({takes})"
             raise GraphError(f"the program takes {count}, got {len(feeds)}")
 
-    def _feed(self, i: int) -> tuple[Any, Any, Any]:
-        kind, place = self.graph.inputs[i].type, self._machine.places[i]
+    def _feed(self, i: int, place: Bytes) -> tuple[Any, Any, Any]:
+        kind = self.graph.inputs[i].type
         write = writer(self._design.space, place.memory, place.offset, kind)
         return write, numpy_dtype(kind.dtype), kind.shape
 
@@ -194,7 +202,7 @@ class BoundProgram:
     def __call__(self) -> tuple[Array, ...]:
         """Run on what the arrays hold now; the fetches."""
         with self._machine.lock:
-            return self._machine()
+            return self._machine.cycle()()
 
 
 def _memory_of(array: object, kind: Any, name: str) -> Bytes:

@@ -10,7 +10,7 @@ read of an old value to the last write of a new one, so nobody ever sees half a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from threading import RLock
 from typing import Any, Optional, Union
@@ -35,7 +35,7 @@ class Variable:
         ShapeError: the value has no definite type: a Python number, an unknown dimension.
     """
 
-    __slots__ = ("_read", "_write", "lock", "memory", "name", "space", "type")
+    __slots__ = ("_memories", "_readers", "_writers", "lock", "name", "side", "space", "type")
 
     def __init__(
         self,
@@ -49,16 +49,27 @@ class Variable:
         self.type = _static_type(name, value)
         self.space = space
         self.lock = RLock() if lock is None else lock
-        self.memory = space.allocate(self.type.size_bytes)
-        self._read = reader(space, self.memory, 0, self.type)
-        self._write = writer(space, self.memory, 0, self.type)
+        self.side = [0]  # which of its memories is the value; a list, so that C code can set it
+        self._memories: dict[int, Any] = {}
+        self._readers: dict[int, Callable[[], Array]] = {}
+        self._writers: dict[int, Callable[[Array], object]] = {}
+        self.memory(0)
         if not isinstance(value, TensorType):
-            self._write(np.asarray(value))
+            self._writers[0](np.asarray(value))
+
+    def memory(self, side: int) -> Any:
+        """Memory 0, or memory 1, which exists once a program asked for it (`commit="exchange"`)."""
+        if side not in self._memories:
+            made = self.space.allocate(self.type.size_bytes)
+            self._readers[side] = reader(self.space, made, 0, self.type)
+            self._writers[side] = writer(self.space, made, 0, self.type)
+            self._memories[side] = made
+        return self._memories[side]
 
     def read(self) -> Array:
         """A copy of the value."""
         with self.lock:
-            return self._read()
+            return self._readers[self.side[0]]()
 
     def write(self, value: object) -> None:
         """Give it a new value.
@@ -68,7 +79,19 @@ class Variable:
         """
         array = as_array(value, self.type, f"variable {self.name!r}")
         with self.lock:
-            self._write(array)
+            self._writers[self.side[0]](array)
+
+    def turn(self) -> None:
+        """Move the value to the other memory.  The caller holds the lock."""
+        now = self.side[0]
+        self.memory(1 - now)
+        self._writers[1 - now](self._readers[now]())
+        self.side[0] = 1 - now
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its memories."""
+        return len(self._memories) * self.type.size_bytes
 
     def __repr__(self) -> str:
         return f"Variable({self.name!r}, {self.type})"
