@@ -66,18 +66,26 @@ def check_gradient(
         kinds.append([type_of(a, f"d{i}_") for i, a in enumerate(given)])
     if unranked:
         kinds.append([TensorType(dtype_name(a.dtype), None) for a in given])
-    expected = _differences(op, given, step)
+    expected, weights = _differences(op, given, step), _weights(op, given)
     for types in kinds:
-        for i, (dx, want) in enumerate(zip(_gradients(op, types, given), expected)):
+        for i, (dx, want) in enumerate(zip(_gradients(op, types, given, weights), expected)):
             message = f"{op}, gradient of input {i} of {', '.join(map(str, types))}"
             np.testing.assert_allclose(dx, want, rtol=rtol, atol=atol, err_msg=message)
 
 
-def _gradients(op: Op, types: list[TensorType], arrays: list[Array]) -> list[Array]:
+def slopes(op: Op, *arrays: Array) -> list[Array]:
+    """The gradient of the sum of all outputs with respect to each input."""
+    given = [np.asarray(a) for a in arrays]
+    ones = [np.ones(y.shape, y.dtype) for y in op.evaluate(*given)]
+    return _gradients(op, [type_of(a) for a in given], given, ones)
+
+
+def _gradients(
+    op: Op, types: list[TensorType], arrays: list[Array], weights: list[Array]
+) -> list[Array]:
     """The gradient graph, run; zeros where the op says there is no gradient."""
     inputs = tuple(Input(t) for t in types)
     node = Node(op, inputs)
-    weights = _weights(op, arrays)
     heads = [Input(v.type) for v in node.outputs]
     gradients = node.op.gradient(node, *heads)
     assert len(gradients) == len(inputs), f"{op}: {len(gradients)} gradients, {len(inputs)} inputs"

@@ -14,7 +14,13 @@ from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 from byparts_opset.compare import equal, greater_equal
 from byparts_opset.constant import Fill
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import binary_samples, computed, two_floats, two_numbers
+from byparts_opset.elementwise import (
+    binary_samples,
+    broadcast_back,
+    computed,
+    two_floats,
+    two_numbers,
+)
 from byparts_opset.like import sum_like
 from byparts_opset.select import select
 from byparts_opset.unary import log, square
@@ -27,6 +33,7 @@ class Add(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.add, x, y)
@@ -47,6 +54,7 @@ class Sub(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.subtract, x, y)
@@ -67,6 +75,7 @@ class Mul(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.multiply, x, y)
@@ -88,6 +97,7 @@ class Div(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.true_divide, x, y)
@@ -112,6 +122,7 @@ class Floordiv(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.floor_divide, x, y)
@@ -134,6 +145,7 @@ class Mod(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.mod, x, y)
@@ -158,6 +170,7 @@ class Pow(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(_power, x, y)
@@ -208,6 +221,7 @@ class Maximum(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.maximum, x, y)
@@ -229,6 +243,7 @@ class Minimum(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.minimum, x, y)
@@ -250,6 +265,7 @@ class SquaredDifference(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(lambda x, y: np.square(x - y), x, y)
@@ -275,6 +291,7 @@ class Atan2(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, y: Array, x: Array) -> tuple[Array, ...]:
         return computed(np.arctan2, y, x)

@@ -17,8 +17,10 @@ from byparts_opset.elementwise import (
     answered,
     asked,
     binary_samples,
+    broadcast_back,
     compared,
     matched,
+    same_shape_back,
     unary_samples,
 )
 from byparts_opset.logic import logical_not, logical_or
@@ -31,6 +33,7 @@ class Equal(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = matched
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.equal, x, y)
@@ -49,6 +52,7 @@ class NotEqual(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = matched
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.not_equal, x, y)
@@ -70,6 +74,7 @@ class Less(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = compared
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.less, x, y)
@@ -88,6 +93,7 @@ class LessEqual(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = compared
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.less_equal, x, y)
@@ -109,6 +115,7 @@ class Greater(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = compared
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.greater, x, y)
@@ -130,6 +137,7 @@ class GreaterEqual(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = compared
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.greater_equal, x, y)
@@ -151,6 +159,7 @@ class IsNan(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = asked
+    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return answered(np.isnan, x)
@@ -172,6 +181,7 @@ class IsInf(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = asked
+    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return answered(np.isinf, x)
@@ -193,6 +203,7 @@ class IsFinite(Op):
 
     pattern = "elementwise"
     infer = infer_unranked = asked
+    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return answered(np.isfinite, x)

@@ -149,7 +149,7 @@ def constant(x: Any, dtype: str | None = None) -> Value:
     Without `dtype`, arrays keep theirs; Python's floats become f32, ints i32 and bools bool.
     """
     array = _as_array(x, dtype)
-    if array.size == 1 or (array.size and bool((array == array.flat[0]).all() and array.flat[0] != 0)):
+    if _is_one_number(array):
         return fill(array.flat[0].item(), dtype_name(array.dtype), array.shape)
     return _literal(array)()
 
@@ -203,6 +203,12 @@ def _as_array(x: Any, dtype: str | None) -> Array:
     if array.ndim == 0 and not typed:
         return np.asarray(exact(array.item(), dtype), numpy_dtype(dtype))
     return array.astype(numpy_dtype(dtype))
+
+
+def _is_one_number(x: Array) -> bool:
+    """Bit for bit: 0.0 beside -0.0 is two."""
+    bits = np.ascontiguousarray(x).reshape(-1).view(f"u{x.dtype.itemsize}")
+    return bits.size > 0 and bool((bits == bits[0]).all())
 
 
 def _literal(x: Array) -> Constant:

@@ -6,11 +6,11 @@ Functions, not a base class: an op takes what it needs, as in `infer = infer_unr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from byparts_graph_ir import FLOATS, Op, Sample, ShapeError, TensorType, Types
+from byparts_graph_ir import FLOATS, Dimension, Op, Sample, ShapeError, TensorType, Types
 
 from byparts_opset.broadcast import broadcast_types
 from byparts_opset.dtypes import Array, narrow, wide
@@ -71,6 +71,18 @@ def same_shape_back(self: Op, inputs: Types, outputs: Types) -> Types:
     return (TensorType(inputs[0].dtype, outputs[0].shape),)
 
 
+def broadcast_back(self: Op, inputs: Types, outputs: Types) -> Types:
+    """The rule backwards for broadcasting: what an axis of the result tells where nothing else can."""
+    if any(t.shape is None for t in (*inputs, *outputs)):
+        return inputs
+    found = []
+    for i, x in enumerate(inputs):
+        others = [t.shape or () for j, t in enumerate(inputs) if j != i]
+        axes = range(-len(x.shape or ()), 0)
+        found.append(TensorType(x.dtype, tuple(_dim_back(a, x, others, outputs[0]) for a in axes)))
+    return tuple(found)
+
+
 def computed(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
     """`f` in wide types, rounded once to the dtype of x; floating point warnings are silent."""
     with np.errstate(all="ignore"):
@@ -100,6 +112,14 @@ def binary_samples(
     for a, b in shapes:
         ranges = () if dtype == "bool" else (x, y)
         yield Sample(op, (TensorType(dtype, a), TensorType(dtype, b)), ranges)
+
+
+def _dim_back(
+    axis: int, x: TensorType, others: Sequence[tuple[Dimension, ...]], y: TensorType
+) -> Dimension:
+    known, result = (x.shape or ())[axis], (y.shape or ())[axis]
+    alone = all(len(shape) < -axis or shape[axis] == 1 for shape in others)
+    return result if not isinstance(known, int) and (alone or result == 1) else known
 
 
 def _number(op: Op, x: TensorType) -> TensorType:

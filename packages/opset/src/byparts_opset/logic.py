@@ -9,7 +9,14 @@ import numpy as np
 from byparts_graph_ir import Node, Op, Sample, TensorType, Value
 
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import answered, binary_samples, bools, same_shape_back, two_bools
+from byparts_opset.elementwise import (
+    answered,
+    binary_samples,
+    bools,
+    broadcast_back,
+    same_shape_back,
+    two_bools,
+)
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,7 @@ class LogicalAnd(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_bools
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.logical_and, x, y)
@@ -38,6 +46,7 @@ class LogicalOr(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_bools
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.logical_or, x, y)
@@ -57,6 +66,7 @@ class LogicalXor(Op):
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_bools
+    infer_inputs = broadcast_back
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return answered(np.logical_xor, x, y)

@@ -12,7 +12,7 @@ from byparts_opset.broadcast import broadcast_shape, same_dtype
 from byparts_opset.compare import greater_equal, less_equal
 from byparts_opset.constant import exact
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, numbers, same_shape_back
+from byparts_opset.elementwise import broadcast_back, computed, numbers, same_shape_back
 from byparts_opset.like import sum_like
 from byparts_opset.logic import logical_and
 
@@ -31,6 +31,7 @@ class Select(Op):
         return (TensorType(dtype, broadcast_shape(self.name, c, x, y)),)
 
     infer_unranked = infer
+    infer_inputs = broadcast_back
 
     def evaluate(self, c: Array, x: Array, y: Array) -> tuple[Array, ...]:
         return (np.where(c, x, y),)

@@ -1,0 +1,32 @@
+import numpy as np
+import pytest
+from byparts_graph_ir import Graph, Input, TensorType
+from byparts_opset.identity import Identity, Print, StopGradient, identity, print_value, stop_gradient
+from numeric import check_gradient, run
+
+X = Input(TensorType("f32", (2,)))
+
+
+def test_identity_is_a_view_with_a_gradient() -> None:
+    """No bytes move."""
+    assert ((0, 0, 0),) == Identity().views(X.type)
+    check_gradient(Identity(), np.ones(2), unranked=True)
+
+
+def test_stop_gradient_stops_it() -> None:
+    """The value passes, the gradient does not."""
+    node = stop_gradient(X).node
+    assert node is not None
+    assert ((0, 0, 0),) == StopGradient().views(X.type)
+    assert (None,) == node.op.gradient(node, X)
+
+
+def test_prints_stay_when_nobody_reads_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """An effect lives; and what it gives is its input."""
+    printed = print_value(X, "x is")
+    graph = Graph.of((X,), [identity(X)], order=[printed])
+
+    run(graph, np.array([1, 2], np.float32))
+
+    assert "x is [1. 2.]\n" == capsys.readouterr().out
+    assert Print("x is") in [n.op for n in graph.nodes]
