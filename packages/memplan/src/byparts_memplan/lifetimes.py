@@ -82,8 +82,6 @@ class Values:
 
     def _last_steps(self) -> list[int]:
         last, root = list(self.born), self.root
-        for target, source in enumerate(root):
-            last[source] = max(last[source], self.born[target])
         for step, node in enumerate(self.graph.nodes):
             ignores = node.op.ignores
             for p, v in enumerate(self.reads[step]):

@@ -29,8 +29,9 @@ def _summary(plan: Plan) -> list[str]:
 
 
 def _count(plan: Plan, kind: str) -> str:
+    """Values that share so, of those that had a chance to."""
     found = [d for d in plan.decisions if d.kind == kind]
-    return f"{sum(d.taken for d in found)} of {len(found)}"
+    return f"{len({d.target for d in found if d.taken})} of {len({d.target for d in found})}"
 
 
 def _largest(plan: Plan) -> list[str]:
