@@ -1,13 +1,15 @@
 """Turns what a caller wrote (`"numpy"`, `"auto"`, own objects) into backends, passes and a planner.
 
 The only file that asks the hub, and it asks only for what is named: with everything given by hand
-no discovery happens.  `"auto"` takes what is installed, and is content where nothing is.
+no discovery happens.  `"auto"` takes what is installed, is content where nothing is, and warns of
+what is there but cannot be loaded; what was named must be there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Optional, Union
+from warnings import warn
 
 from byparts_graph_ir import Backend, Graph, GraphError, Node, Pass
 from byparts_runtime.plan import Planner, separate
@@ -29,9 +31,9 @@ def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
         GraphError: none is given, or they compute in different spaces.
         PartError: one is not installed or does not start.
     """
-    found = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
-    if not found or isinstance(backends, str):
+    if not backends or isinstance(backends, str):
         raise GraphError(f'backends={backends!r}: give a tuple of some, e.g. backends=("numpy",)')
+    found = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
     spaces = dict.fromkeys(b.space.name for b in found)
     if len(spaces) > 1:
         where = ", ".join(f"{b.name} in {b.space.name}" for b in found)
@@ -46,8 +48,8 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
         PartError: one that is named is not installed.
     """
     if passes == "auto":
-        installed = _hub().names("passes")
-        return find_passes([name for name in AUTO_PASSES if name in installed])
+        found = ((name, _installed("passes", name)) for name in AUTO_PASSES)
+        return tuple(Pass(name, run) for name, run in found if run is not None)
     if isinstance(passes, str):
         raise GraphError(f"passes={passes!r}: give a tuple, e.g. passes=({passes!r},)")
     return tuple(_pass(p) for p in passes)
@@ -57,24 +59,37 @@ def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
     """The pass that decomposes what no backend has, or `None`."""
     if legalize != "auto":
         return legalize
-    found: Optional[Legalize] = None
-    if "legalize" in _hub().names("passes"):
-        found = _hub().get("passes", "legalize")
+    found: Optional[Legalize] = _installed("passes", "legalize")
     return found
 
 
 def find_planner(planner: PlannerArgument) -> Planner:
-    """The planner: one by name, any installed, or `separate`."""
+    """The planner: one by name, any installed ("greedy" first), or `separate`.
+
+    Raises:
+        PartError: the one that is named is not installed.
+    """
     if planner is None:
         return separate
     if not isinstance(planner, str):
         return planner
-    names = _hub().names("planners")
-    if planner == "auto" and not names:
-        return separate
-    first = "greedy" if "greedy" in names else names[0] if names else planner
-    found: Planner = _hub().get("planners", first if planner == "auto" else planner)
+    if planner == "auto":
+        names = sorted(_hub().names("planners"), key=lambda name: (name != "greedy", name))
+        working = (_installed("planners", name) for name in names)
+        return next((p for p in working if p is not None), separate)
+    found: Planner = _hub().get("planners", planner)
     return found
+
+
+def _installed(kind: str, name: str) -> Any:
+    """What is provided under this name, or `None`; a broken part is no reason to stop."""
+    if name not in _hub().names(kind):
+        return None
+    try:
+        return _hub().get(kind, name)
+    except RuntimeError as error:  # a PartError, whose module is imported with the hub
+        warn(f"going on without it: {error}", RuntimeWarning, stacklevel=4)
+        return None
 
 
 def _pass(given: Union[str, Pass, Callable[[Graph], Graph]]) -> Pass:
