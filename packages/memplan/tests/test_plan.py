@@ -316,6 +316,14 @@ def test_a_long_chain() -> None:
     assert plan(graph).arena_bytes == 128
 
 
+def test_a_value_given_twice_is_one_chance() -> None:
+    """`add(y, y)` asks once."""
+    x = given(4)
+    y = copy(x)
+
+    assert len(refusals(planned(Graph.of((x,), (add(y, y), y))))) == 1
+
+
 def test_decisions_are_kept() -> None:
     """What was shared and why not, by value id."""
     x = given(4)

@@ -56,12 +56,14 @@ class Sharing:
         if not op.inplace:
             return
         able: dict[int, list[int]] = {}  # output -> inputs it may be written over
+        asked: set[tuple[int, int]] = set()  # a value may be several inputs of a node
         for p, o in op.inplace:
             if p >= len(values.reads[step]) or o >= len(values.graph.nodes[step].outputs):
                 continue  # an optional input or output, not there
             x, y = values.reads[step][p], values.first[step] + o
-            if not values.size[y] or x in able.get(y, ()):
+            if not values.size[y] or (x, y) in asked:
                 continue
+            asked.add((x, y))
             reason = self._refusal(step, x, o)
             if reason:
                 self.decisions.append(Decision("in place", step, x, y, reason))
