@@ -31,17 +31,18 @@ def evaluating() -> Backend:
     return Backend("evaluate", view, functions=functions)
 
 
-def f32(*shape: Any) -> TensorType:
-    return TensorType("f32", shape)
+def f64(*shape: Any) -> TensorType:
+    """In double precision, so that two right answers differ by 1e-12 and not by rounding."""
+    return TensorType("f64", shape)
 
 
 class Network:
-    """784-ish -> tanh -> softmax cross entropy, with momentum: weights w, b, v, c; velocities."""
+    """tanh -> softmax cross entropy, with momentum: weights w, b, v, c; velocities."""
 
     def __init__(self, batch: int | str) -> None:
-        self.x, self.y = Input(f32(batch, 6), None, "x"), Input(f32(batch, 4), None, "y")
+        self.x, self.y = Input(f64(batch, 6), None, "x"), Input(f64(batch, 4), None, "y")
         shapes = {"w": (6, 5), "b": (5,), "v": (5, 4), "c": (4,)}
-        self.weights = [Input(f32(*shape), None, name) for name, shape in shapes.items()]
+        self.weights = [Input(f64(*shape), None, name) for name, shape in shapes.items()]
         self.velocities = [Input(v.type, None, f"m_{v.name}") for v in self.weights]
         w, b, v, c = self.weights
         hidden = ops.tanh(ops.matmul(self.x, w) + b)
@@ -62,15 +63,15 @@ def variables_of(network: Network) -> tuple[Variable, ...]:
     made = []
     for v in (*network.weights, *network.velocities):
         scale = 0.0 if v.name.startswith("m_") else 0.5
-        value = (scale * rng.standard_normal(v.type.dims)).astype(np.float32)
+        value = (scale * rng.standard_normal(v.type.dims)).astype(np.float64)
         made.append(store.create(v.name, value))
     return tuple(made)
 
 
 def batches(count: int, size: int = 8) -> list[tuple[Any, Any]]:
     rng = np.random.default_rng(1)
-    x = rng.standard_normal((count, size, 6)).astype(np.float32)
-    y = np.eye(4, dtype=np.float32)[rng.integers(0, 4, (count, size))]
+    x = rng.standard_normal((count, size, 6)).astype(np.float64)
+    y = np.eye(4, dtype=np.float64)[rng.integers(0, 4, (count, size))]
     return list(zip(x, y, strict=True))
 
 
@@ -99,9 +100,9 @@ def test_training_follows_the_meaning_of_the_ops(commit: Any) -> None:
 
     losses = [(fast(x, y)[0], slow(x, y)[0]) for x, y in batches(20)]
 
-    np.testing.assert_allclose(*zip(*losses, strict=True), rtol=1e-5)
+    np.testing.assert_allclose(*zip(*losses, strict=True), rtol=1e-10)
     for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(a.read(), b.read(), rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(a.read(), b.read(), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("commit", ["copy", "exchange"])
@@ -129,10 +130,10 @@ def test_the_plan_of_a_training_step_is_valid(commit: Any) -> None:
 
 def test_updates_by_gradients_are_simultaneous() -> None:
     """T1, as a user writes it: loss = W0 W1, one step of 0.1 gives 1.7 and 2.8."""
-    w0, w1 = (Input(f32(), None, name) for name in ("w0", "w1"))
+    w0, w1 = (Input(f64(), None, name) for name in ("w0", "w1"))
     slopes = gradients([w0 * w1], [w0, w1])
     store = Store()
-    variables = tuple(store.create(n, np.float32(v)) for n, v in (("w0", 2), ("w1", 3)))
+    variables = tuple(store.create(n, np.float64(v)) for n, v in (("w0", 2), ("w1", 3)))
     new: list[Value] = [w - g * 0.1 for w, g in zip((w0, w1), slopes, strict=True)]
     graph = Graph.of([w0, w1], new)
     build(graph, backends=(make(),), variables=variables, updates=variables, **OPTIONS)()

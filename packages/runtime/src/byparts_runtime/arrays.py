@@ -8,7 +8,7 @@ bool, int to integers that can hold it and to floats, float to floats.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -50,7 +50,7 @@ def type_of(array: Array) -> TensorType:
     Raises:
         ShapeError: its dtype is none of ours.
     """
-    return TensorType(_dtype_name(array.dtype), array.shape)
+    return _type(array.dtype, array.shape)
 
 
 def as_array(value: object, expected: TensorType, what: str) -> Array:
@@ -99,6 +99,11 @@ def writer(space: Space, memory: Any, offset: int, kind: TensorType) -> Callable
 def to_bytes(array: Array) -> bytes:
     """The elements in row-major order."""
     return np.ascontiguousarray(array).tobytes()
+
+
+@lru_cache(maxsize=1024)
+def _type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> TensorType:
+    return TensorType(_dtype_name(dtype), shape)
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 
 from byparts_graph_ir import Graph, GraphError, Types, specialize
@@ -65,14 +65,15 @@ class Executor:
         self._passes, self._planner, self._legalize = passes, planner, legalize
         self._alignment, self._commit = alignment, commit
         self._programs: OrderedDict[Key, Program] = OrderedDict()
-        self._statistics = Statistics()
+        self._hits = self._misses = self._evictions = 0
         self._lock = Lock()  # of the cache; never held while building
         self._building = Lock()
 
     @property
     def statistics(self) -> Statistics:
         """Hits, misses and evictions so far."""
-        return self._statistics
+        with self._lock:
+            return Statistics(self._hits, self._misses, self._evictions)
 
     def __call__(
         self,
@@ -123,7 +124,7 @@ class Executor:
             found = self._programs.get(key)
             if found is not None:
                 self._programs.move_to_end(key)
-                self._statistics = replace(self._statistics, hits=self._statistics.hits + 1)
+                self._hits += 1
             return found
 
     def _build(self, graph: Graph, key: Key) -> Program:
@@ -144,11 +145,10 @@ class Executor:
     def _keep(self, key: Key, program: Program) -> None:
         with self._lock:
             self._programs[key] = program
-            over = len(self._programs) - self.capacity
-            for _ in range(over):
+            self._misses += 1
+            if len(self._programs) > self.capacity:
                 self._programs.popitem(last=False)
-            s = self._statistics
-            self._statistics = Statistics(s.hits, s.misses + 1, s.evictions + max(0, over))
+                self._evictions += 1
 
 
 def _arrays(graph: Graph, feeds: Sequence[object], variables: int) -> list[Array]:
