@@ -57,7 +57,9 @@ def test_the_made_backend_computes() -> None:
 @pytest.mark.usefixtures("my_npu")
 @pytest.mark.skipif(find_spec("byparts_conformance") is None, reason="needs byparts-conformance")
 def test_the_made_backend_passes_the_kit() -> None:
-    assert "add" in python("-m", "byparts_graph_ir", "check", "my-npu")
+    said = python("-m", "byparts_graph_ir", "check", "my-npu", "-k", "test_kernel and add")
+
+    assert re.search(r"^add .* ok ", said, re.MULTILINE)
 
 
 def test_the_command_names_the_files_and_what_comes_next(
