@@ -6,11 +6,12 @@ import tracemalloc
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from byparts_graph_ir import Input, Node, Op, TensorType
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy import make
 from byparts_opset.dtypes import dtype_name, numpy_dtype
-from numpy.typing import NDArray
 
 Array = NDArray[Any]
 BACKEND = make()

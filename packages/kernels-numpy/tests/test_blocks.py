@@ -3,6 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from bound import Array, spread
+
 from byparts_kernels_numpy.blocks import BLOCK, in_blocks, in_wide_blocks
 
 
@@ -40,4 +41,4 @@ def test_half_types_round_once() -> None:
     y = np.empty_like(x)
     in_wide_blocks(plus_one, (x,), y, 1)()
 
-    assert 2047 == y[0]
+    assert y[0] == 2047

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from bound import kernel
+
 from byparts_graph_ir import Sample
 from byparts_opset.constant import OPS, Fill
 from byparts_opset.identity import Identity, Print
@@ -20,7 +21,7 @@ def test_fills_keep_signs_and_nan() -> None:
     """-0.0, nan, and the dtype NumPy has not got."""
     assert math.copysign(1, kernel(Fill(-0.0))[0]) == -1
     assert np.isnan(kernel(Fill(math.nan, "f16", (2,)))[0]).all()
-    assert [0.5, 0.5] == kernel(Fill(0.5, "bf16", (2,)))[0].tolist()
+    assert kernel(Fill(0.5, "bf16", (2,)))[0].tolist() == [0.5, 0.5]
 
 
 def test_what_passes_on_is_copied_where_it_is_no_view(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,4 +30,4 @@ def test_what_passes_on_is_copied_where_it_is_no_view(capsys: pytest.CaptureFixt
 
     np.testing.assert_array_equal(x, kernel(Identity(), x)[0])
     np.testing.assert_array_equal(x, kernel(Print("x"), x)[0])
-    assert "x [0. 1. 2.]\n" == capsys.readouterr().out
+    assert capsys.readouterr().out == "x [0. 1. 2.]\n"

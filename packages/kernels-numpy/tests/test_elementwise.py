@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from bound import BACKEND, Array, kernel, peak_bytes, spread
 from bound import bound as bind
+
 from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_opset.dtypes import numpy_dtype
 
@@ -27,7 +28,11 @@ def arrays(sample: Sample, f32: str = "f32") -> list[Array]:
     for i, t in enumerate(sample.types):
         low, high = sample.ranges[i] if i < len(sample.ranges) else (-1, 1)
         dtype = numpy_dtype(f32 if t.dtype == "f32" else t.dtype)
-        drawn = random.integers(0, 2, t.dims) if t.dtype == "bool" else random.uniform(low, high, t.dims)
+        drawn = (
+            random.integers(0, 2, t.dims)
+            if t.dtype == "bool"
+            else random.uniform(low, high, t.dims)
+        )
         result.append(np.asarray(drawn).astype(dtype))
     return result
 
@@ -89,7 +94,10 @@ def test_a_run_allocates_no_array(sample: Sample) -> None:
     """On 100 000 elements, less than a few kB of Python's own."""
     shapes = [(100, 1000) if t.shape else () for t in sample.types]
     random = np.random.default_rng(0)
-    inputs = [random.uniform(0.1, 0.9, s).astype(numpy_dtype(t.dtype)) for s, t in zip(shapes, sample.types)]
+    inputs = [
+        random.uniform(0.1, 0.9, s).astype(numpy_dtype(t.dtype))
+        for s, t in zip(shapes, sample.types, strict=True)
+    ]
 
     with np.errstate(all="ignore"):
         assert peak_bytes(bind(sample.op, *inputs)) < 10_000
@@ -97,4 +105,4 @@ def test_a_run_allocates_no_array(sample: Sample) -> None:
 
 def test_every_elementwise_op_has_a_kernel() -> None:
     """None is left to decomposition."""
-    assert [] == [op for op in OPS if op not in BACKEND.kernels]
+    assert [op for op in OPS if op not in BACKEND.kernels] == []

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from bound import kernel
+
 from byparts_graph_ir import Op
 from byparts_opset.error_function import Erf, Erfc, Erfinv
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from bound import BACKEND, Array, kernel, node_on
+
 from byparts_opset.select import Select
 
 RANDOM = np.random.default_rng(0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
 from byparts_opset.dtypes import dtype_name
-from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
@@ -42,7 +43,9 @@ def check_type(op: Op, expected: TensorType, y: Any) -> None:
     assert expected.dtype == dtype_name(y.dtype), f"{op}: inferred {expected}, got {y.dtype}"
     if expected.shape is not None:
         assert len(expected.shape) == y.ndim, f"{op}: inferred {expected}, got shape {y.shape}"
-        same = [not isinstance(d, int) or d == n for d, n in zip(expected.shape, y.shape)]
+        same = [
+            not isinstance(d, int) or d == n for d, n in zip(expected.shape, y.shape, strict=True)
+        ]
         assert all(same), f"{op}: inferred {expected}, got shape {y.shape}"
 
 
@@ -68,7 +71,9 @@ def check_gradient(
         kinds.append([TensorType(dtype_name(a.dtype), None) for a in given])
     expected, weights = _differences(op, given, step), _weights(op, given)
     for types in kinds:
-        for i, (dx, want) in enumerate(zip(_gradients(op, types, given, weights), expected)):
+        for i, (dx, want) in enumerate(
+            zip(_gradients(op, types, given, weights), expected, strict=True)
+        ):
             message = f"{op}, gradient of input {i} of {', '.join(map(str, types))}"
             np.testing.assert_allclose(dx, want, rtol=rtol, atol=atol, err_msg=message)
 
@@ -92,7 +97,7 @@ def _gradients(
     asked = [g for g in gradients if g is not None]
     found = iter(run(Graph.of((*inputs, *heads), asked), *arrays, *weights))
     result = []
-    for g, v, x in zip(gradients, inputs, arrays):
+    for g, v, x in zip(gradients, inputs, arrays, strict=True):
         dx = np.zeros(x.shape) if g is None else next(found)
         assert g is None or g.type.dtype == v.type.dtype, f"{op}: gradient {g} of input {v}"
         assert dx.shape == x.shape, f"{op}: gradient of shape {dx.shape} for input {x.shape}"
@@ -119,10 +124,14 @@ def _differences(op: Op, arrays: list[Array], step: float) -> list[Array]:
 
 def _weighed(op: Op, arrays: list[Array], weights: list[Array]) -> float:
     outputs = op.evaluate(*arrays)
-    return float(sum((y * w).sum() for y, w in zip(outputs, weights) if y.dtype.kind == "f"))
+    return float(
+        sum((y * w).sum() for y, w in zip(outputs, weights, strict=True) if y.dtype.kind == "f")
+    )
 
 
 def _weights(op: Op, arrays: list[Array]) -> list[Array]:
     """One fixed random number for each output element."""
     random = np.random.default_rng(7)
-    return [np.asarray(random.uniform(0.5, 1.5, y.shape)).astype(y.dtype) for y in op.evaluate(*arrays)]
+    return [
+        np.asarray(random.uniform(0.5, 1.5, y.shape)).astype(y.dtype) for y in op.evaluate(*arrays)
+    ]

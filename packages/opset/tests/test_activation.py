@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from numeric import call, check_gradient, slopes
+
 from byparts_graph_ir import Op, ShapeError
 from byparts_opset.activation import (
     Elu,
@@ -17,7 +19,6 @@ from byparts_opset.activation import (
     sigmoid,
     softplus,
 )
-from numeric import call, check_gradient, slopes
 
 X = np.array([-3.0, -0.5, 0.25, 2.0])
 OPS: list[tuple[Op, object]] = [
@@ -25,7 +26,10 @@ OPS: list[tuple[Op, object]] = [
     (LeakyRelu(0.1), lambda x: x if x > 0 else 0.1 * x),
     (LeakyRelu(3.0), lambda x: x if x > 0 else 3 * x),
     (Elu(0.5), lambda x: x if x > 0 else 0.5 * (math.exp(x) - 1)),
-    (Selu(), lambda x: 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * (math.exp(x) - 1))),
+    (
+        Selu(),
+        lambda x: 1.0507009873554805 * (x if x > 0 else 1.6732632423543772 * (math.exp(x) - 1)),
+    ),
     (Sigmoid(), lambda x: 0.5 + 0.5 * math.tanh(x / 2)),
     (Softplus(), lambda x: math.log(1 + math.exp(x))),
     (Softsign(), lambda x: x / (1 + abs(x))),
@@ -58,7 +62,7 @@ def test_relu_reads_only_its_output() -> None:
     (dx,) = slopes(Relu(), np.array([-1.0, 0.0, 1.0]))
 
     np.testing.assert_array_equal([0, 0, 1], dx)
-    assert ((0, 0),) == Relu().inplace
+    assert Relu().inplace == ((0, 0),)
 
 
 def test_far_out_nothing_overflows() -> None:
@@ -78,5 +82,5 @@ def test_relu6_is_a_clip() -> None:
 
 def test_slopes_below_zero_are_not_negative() -> None:
     """Or the sign of y would not tell that of x."""
-    with pytest.raises(ShapeError, match="leaky_relu: alpha is -0.1, and must not be negative"):
+    with pytest.raises(ShapeError, match=r"leaky_relu: alpha is -0\.1, and must not be negative"):
         LeakyRelu(-0.1)

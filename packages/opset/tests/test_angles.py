@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 import pytest
+from numeric import call, check_gradient
+
 from byparts_graph_ir import Op
 from byparts_opset import hyperbolic, trigonometric
 from byparts_opset.hyperbolic import Acosh, acosh, asinh, atanh, sinh
 from byparts_opset.trigonometric import acos, asin, atan, tan
-from numeric import call, check_gradient
 
 X = np.array([-0.7, 0.0, 0.3])
 OPS = [op() for op in (*trigonometric.OPS, *hyperbolic.OPS)]
@@ -46,4 +47,6 @@ def test_decompositions_are_exact_at_the_edge_of_the_domain() -> None:
     expected = [math.acos(v) for v in near]
     np.testing.assert_allclose(expected, call(lambda v: acos.decompose(v)[0], near), rtol=1e-12)
     expected = [math.acosh(v) for v in 2 - near]
-    np.testing.assert_allclose(expected, call(lambda v: acosh.decompose(v)[0], 2 - near), rtol=1e-12)
+    np.testing.assert_allclose(
+        expected, call(lambda v: acosh.decompose(v)[0], 2 - near), rtol=1e-12
+    )

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from numeric import call, check_gradient, run, slopes, type_of
+
 from byparts_graph_ir import Graph, Input, Op, ShapeError, TensorType, specialize
 from byparts_opset import binary
 from byparts_opset.binary import (
@@ -17,7 +19,6 @@ from byparts_opset.binary import (
     pow,
 )
 from byparts_opset.constant import fill
-from numeric import call, check_gradient, run, slopes, type_of
 
 X, Y = np.array([[1.5, 2.5], [4.25, 5.5]]), np.array([[2.0], [3.0]])
 OPS = [op() for op in binary.OPS]
@@ -64,7 +65,7 @@ def test_squares_become_squares() -> None:
     x = Input(TensorType("f32", (2,)))
     graph = specialize(Graph.of((x,), [(x**1) ** 2]))
 
-    assert ["square"] == [n.op.name for n in graph.nodes]
+    assert [n.op.name for n in graph.nodes] == ["square"]
 
 
 def test_powers_of_integers() -> None:
@@ -84,7 +85,7 @@ def test_ties_send_the_gradient_to_the_first(op: Op) -> None:
     """Once, not twice."""
     dx, dy = slopes(op, np.ones(1), np.ones(1))
 
-    assert (1, 0) == (dx[0], dy[0])
+    assert (dx[0], dy[0]) == (1, 0)
 
 
 def test_add_n_is_a_balanced_tree() -> None:
@@ -95,8 +96,8 @@ def test_add_n_is_a_balanced_tree() -> None:
     for node in graph.nodes:
         depth[node.outputs[0]] = 1 + max(depth.get(v, 0) for v in node.inputs)
 
-    assert 3 == max(depth.values())
-    assert 127 == run(graph, *(np.array(2.0**i) for i in range(7)))[0]
+    assert max(depth.values()) == 3
+    assert run(graph, *(np.array(2.0**i) for i in range(7)))[0] == 127
 
 
 def test_add_n_of_nothing_is_refused() -> None:

@@ -1,4 +1,5 @@
 import pytest
+
 from byparts_graph_ir import Shape, ShapeError, TensorType
 from byparts_opset.broadcast import broadcast_shape, broadcast_types, meet_types, normal_axes
 
@@ -41,9 +42,9 @@ def test_dtypes_are_not_promoted() -> None:
 
 def test_axes_count_from_the_front() -> None:
     """Negative axes, one axis, none given."""
-    assert (0, 2) == normal_axes("sum", (-1, 0), 3)
-    assert (1,) == normal_axes("sum", 1, 3)
-    assert (0, 1, 2) == normal_axes("sum", None, 3)
+    assert normal_axes("sum", (-1, 0), 3) == (0, 2)
+    assert normal_axes("sum", 1, 3) == (1,)
+    assert normal_axes("sum", None, 3) == (0, 1, 2)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from numeric import call
+
 from byparts_graph_ir import Input, Op, ShapeError, TensorType
 from byparts_opset.compare import (
     equal,
@@ -15,7 +17,6 @@ from byparts_opset.compare import (
     not_equal,
 )
 from byparts_opset.logic import logical_and, logical_not, logical_or, logical_xor
-from numeric import call
 
 NAN, INF = math.nan, math.inf
 

@@ -2,9 +2,10 @@ import math
 
 import numpy as np
 import pytest
+from numeric import call, run
+
 from byparts_graph_ir import Graph, Op, ShapeError
 from byparts_opset.constant import Constant, Fill, arange, constant, eye, fill, ones, zeros
-from numeric import call, run
 
 
 def op_of(x: object) -> Op:
@@ -24,7 +25,8 @@ def test_fills_are_equal_only_bit_for_bit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "dtype"), [(0.5, "i32"), (300, "u8"), (2, "bool"), (math.nan, "i64"), (math.inf, "i8")]
+    ("value", "dtype"),
+    [(0.5, "i32"), (300, "u8"), (2, "bool"), (math.nan, "i64"), (math.inf, "i8")],
 )
 def test_fill_refuses_what_the_dtype_cannot_hold(value: float, dtype: str) -> None:
     """No silent rounding or wrapping."""
@@ -81,4 +83,4 @@ def test_bf16_fills() -> None:
     """The dtype NumPy has not got."""
     (y,) = run(Graph.of((), [fill(1.5, "bf16", (2,))]))
 
-    assert [1.5, 1.5] == y.tolist()
+    assert y.tolist() == [1.5, 1.5]

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+
 from byparts_graph_ir import ITEM_BYTES, ShapeError
 from byparts_opset.dtypes import dtype_name, narrow, numpy_dtype, wide
 

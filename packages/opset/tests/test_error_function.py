@@ -1,8 +1,9 @@
 import math
 
 import numpy as np
-from byparts_opset.error_function import Erf, Erfc, Erfinv, erf, erfc, erfinv
 from numeric import call, check_gradient
+
+from byparts_opset.error_function import Erf, Erfc, Erfinv, erf, erfc, erfinv
 
 X = np.array([-2.5, -0.3, 0.0, 0.4, 1.5])
 

@@ -1,15 +1,23 @@
 import numpy as np
 import pytest
-from byparts_graph_ir import Graph, Input, TensorType
-from byparts_opset.identity import Identity, Print, StopGradient, identity, print_value, stop_gradient
 from numeric import check_gradient, run
+
+from byparts_graph_ir import Graph, Input, TensorType
+from byparts_opset.identity import (
+    Identity,
+    Print,
+    StopGradient,
+    identity,
+    print_value,
+    stop_gradient,
+)
 
 X = Input(TensorType("f32", (2,)))
 
 
 def test_identity_is_a_view_with_a_gradient() -> None:
     """No bytes move."""
-    assert ((0, 0, 0),) == Identity().views(X.type)
+    assert Identity().views(X.type) == ((0, 0, 0),)
     check_gradient(Identity(), np.ones(2), unranked=True)
 
 
@@ -17,8 +25,8 @@ def test_stop_gradient_stops_it() -> None:
     """The value passes, the gradient does not."""
     node = stop_gradient(X).node
     assert node is not None
-    assert ((0, 0, 0),) == StopGradient().views(X.type)
-    assert (None,) == node.op.gradient(node, X)
+    assert StopGradient().views(X.type) == ((0, 0, 0),)
+    assert node.op.gradient(node, X) == (None,)
 
 
 def test_prints_stay_when_nobody_reads_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,5 +36,5 @@ def test_prints_stay_when_nobody_reads_them(capsys: pytest.CaptureFixture[str]) 
 
     run(graph, np.array([1, 2], np.float32))
 
-    assert "x is [1. 2.]\n" == capsys.readouterr().out
+    assert capsys.readouterr().out == "x is [1. 2.]\n"
     assert Print("x is") in [n.op for n in graph.nodes]

@@ -2,10 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from numeric import call, check_gradient, slopes
+
 from byparts_graph_ir import Input, Op, ShapeError, TensorType
 from byparts_opset import unary
 from byparts_opset.unary import Abs, Neg, Sign, Square, exp, log, neg, reciprocal, rsqrt, sqrt
-from numeric import call, check_gradient, slopes
 
 X = np.array([0.5, 1.0, 2.25], np.float64)
 
@@ -51,7 +52,9 @@ def test_integers_keep_their_dtype(op: Op) -> None:
 
 def test_integers_have_no_roots() -> None:
     """An error that says what to do."""
-    with pytest.raises(ShapeError, match=r"^sqrt: takes floats, got i32\[2\]; cast\(x, 'f32'\) first"):
+    with pytest.raises(
+        ShapeError, match=r"^sqrt: takes floats, got i32\[2\]; cast\(x, 'f32'\) first"
+    ):
         sqrt(Input(TensorType("i32", (2,))))
 
 

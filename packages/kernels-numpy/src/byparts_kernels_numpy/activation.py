@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+
 from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.blocks import in_wide_blocks
+from byparts_kernels_numpy.error_function import erf_double, erf_single
+from byparts_kernels_numpy.table import kernels
 from byparts_opset.activation import (
     BEND,
     CUBIC,
@@ -24,10 +28,6 @@ from byparts_opset.activation import (
     Softsign,
 )
 from byparts_opset.dtypes import Array
-
-from byparts_kernels_numpy.blocks import in_wide_blocks
-from byparts_kernels_numpy.error_function import erf_double, erf_single
-from byparts_kernels_numpy.table import kernels
 
 
 @kernels.on(Relu)

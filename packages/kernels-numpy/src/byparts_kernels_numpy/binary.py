@@ -7,8 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.blocks import in_wide_blocks
+from byparts_kernels_numpy.table import kernels
 from byparts_opset.binary import (
     Add,
     Atan2,
@@ -25,9 +28,6 @@ from byparts_opset.binary import (
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
 from byparts_opset.dtypes import Array
 from byparts_opset.logic import LogicalAnd, LogicalOr, LogicalXor
-
-from byparts_kernels_numpy.blocks import in_wide_blocks
-from byparts_kernels_numpy.table import kernels
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Add: np.add, Sub: np.subtract, Mul: np.multiply, Div: np.true_divide},

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 from byparts_graph_ir.backend import Run
 from byparts_opset.dtypes import Array, is_half
 
@@ -38,13 +39,17 @@ def in_wide_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: int =
     if not is_half(y.dtype):
         return in_blocks(step, inputs, y, [y.dtype] * scratch)
     count = len(inputs)
-    return in_blocks(partial(_widened, step, count), inputs, y, [np.float32] * (count + 1 + scratch))
+    return in_blocks(
+        partial(_widened, step, count), inputs, y, [np.float32] * (count + 1 + scratch)
+    )
 
 
 def in_double_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: int = 0) -> Run:
     """`in_blocks` on f64 copies, whatever the dtype: for steps written for 16 digits."""
     count = len(inputs)
-    return in_blocks(partial(_widened, step, count), inputs, y, [np.float64] * (count + 1 + scratch))
+    return in_blocks(
+        partial(_widened, step, count), inputs, y, [np.float64] * (count + 1 + scratch)
+    )
 
 
 def _flat(inputs: Sequence[Array], y: Array) -> list[tuple[Array, ...]] | None:
@@ -69,7 +74,7 @@ def _by_rows(inputs: Sequence[Array], y: Array) -> list[tuple[Array, ...]]:
 
 def _widened(step: Step, count: int, *arrays: Array) -> None:
     inputs, y, wide = arrays[:count], arrays[count], arrays[count + 1 :]
-    for x, into in zip(inputs, wide):
+    for x, into in zip(inputs, wide, strict=False):
         np.copyto(into, x)
     step(*wide)
     np.copyto(y, wide[count], casting="unsafe")

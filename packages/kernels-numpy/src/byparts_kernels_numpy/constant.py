@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
+
 from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.table import allocates, kernels
 from byparts_opset.constant import Constant, Eye, Fill, Range
 from byparts_opset.dtypes import Array
 from byparts_opset.identity import Identity, Print, StopGradient
-
-from byparts_kernels_numpy.table import allocates, kernels
 
 allocates[Print] = "prints"
 
@@ -22,16 +22,12 @@ def fill(op: Fill, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 
 
 @kernels.on(Constant, Range, Eye)
-def literal(
-    op: Constant | Range | Eye, inputs: Sequence[Array], outputs: Sequence[Array]
-) -> Run:
+def literal(op: Constant | Range | Eye, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     return partial(np.copyto, outputs[0], op.evaluate()[0])
 
 
 @kernels.on(Identity, StopGradient)
-def identity(
-    op: Identity | StopGradient, inputs: Sequence[Array], outputs: Sequence[Array]
-) -> Run:
+def identity(op: Identity | StopGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     return partial(np.copyto, outputs[0], inputs[0])
 
 

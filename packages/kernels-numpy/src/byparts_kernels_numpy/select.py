@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from byparts_graph_ir.backend import Run
-from byparts_opset.dtypes import Array
-from byparts_opset.select import Clip, Select
 
+from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.blocks import in_blocks
 from byparts_kernels_numpy.table import kernels
+from byparts_opset.dtypes import Array, DType
+from byparts_opset.select import Clip, Select
 
-BITS = {1: np.dtype(np.int8), 2: np.dtype(np.int16), 4: np.dtype(np.int32), 8: np.dtype(np.int64)}
+BITS: dict[int, DType] = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 
 @kernels.on(Select)
@@ -30,7 +30,9 @@ def select(op: Select, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run
     if y.size != 1:
         return full
     other = arrays[2].reshape(())
-    return partial(_keep_or_choose, other, in_blocks(_keep, arrays[:2], z.view(bits), (bits,)), full)
+    return partial(
+        _keep_or_choose, other, in_blocks(_keep, arrays[:2], z.view(bits), (bits,)), full
+    )
 
 
 @kernels.on(Clip)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from byparts_graph_ir import KernelRule, Op, Table, TensorType
 from byparts_opset.dtypes import Array, numpy_dtype
 

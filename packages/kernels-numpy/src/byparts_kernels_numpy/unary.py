@@ -7,8 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.blocks import in_wide_blocks
+from byparts_kernels_numpy.table import kernels
 from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
@@ -29,9 +32,6 @@ from byparts_opset.unary import (
     Sqrt,
     Square,
 )
-
-from byparts_kernels_numpy.blocks import in_wide_blocks
-from byparts_kernels_numpy.table import kernels
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Neg: np.negative, Abs: np.absolute, Sign: np.sign, Square: np.square},

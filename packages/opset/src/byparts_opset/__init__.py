@@ -26,6 +26,14 @@ from byparts_opset.activation import (
 )
 from byparts_opset.argmax import ArgMax, ArgMin, argmax, argmin
 from byparts_opset.arithmetic import lift
+from byparts_opset.batch_norm import (
+    BatchNorm,
+    BatchNormGradient,
+    BatchNormInference,
+    batch_norm,
+    batch_norm_inference,
+    moving_average,
+)
 from byparts_opset.binary import (
     Add,
     Atan2,
@@ -73,6 +81,7 @@ from byparts_opset.compare import (
     less_equal,
     not_equal,
 )
+from byparts_opset.composite import gradient_by_decomposition, is_zero
 from byparts_opset.constant import (
     Constant,
     Eye,
@@ -85,7 +94,14 @@ from byparts_opset.constant import (
     ones,
     zeros,
 )
+from byparts_opset.cross_entropy import (
+    SoftmaxCrossEntropy,
+    SparseSoftmaxCrossEntropy,
+    softmax_cross_entropy,
+    sparse_softmax_cross_entropy,
+)
 from byparts_opset.cumulative import CumSum, cumsum
+from byparts_opset.dropout import Dropout, dropout
 from byparts_opset.error_function import Erf, Erfc, Erfinv, erf, erfc, erfinv
 from byparts_opset.hyperbolic import (
     Acosh,
@@ -111,6 +127,7 @@ from byparts_opset.identity import (
 )
 from byparts_opset.index import Gather, OneHot, ScatterAdd, gather, one_hot
 from byparts_opset.join import Concat, Split, SplitLike, concat, split, stack, unstack
+from byparts_opset.layer_norm import LayerNorm, LayerNormGradient, layer_norm
 from byparts_opset.like import (
     BroadcastLike,
     CountLike,
@@ -136,6 +153,20 @@ from byparts_opset.logic import (
 )
 from byparts_opset.pad import Pad, pad
 from byparts_opset.prod import Prod, ProdOfOthers, prod, prod_of_others
+from byparts_opset.random import (
+    Bernoulli,
+    RandomUniform,
+    bernoulli,
+    next_counter,
+    random_int,
+    random_uniform,
+)
+from byparts_opset.random_normal import (
+    RandomNormal,
+    TruncatedNormal,
+    random_normal,
+    truncated_normal,
+)
 from byparts_opset.reduce import (
     All,
     Any,
@@ -152,38 +183,6 @@ from byparts_opset.reduce import (
     min,
     sum,
 )
-from byparts_opset.composite import gradient_by_decomposition, is_zero
-from byparts_opset.softmax import LogSoftmax, Softmax, log_softmax, softmax
-from byparts_opset.cross_entropy import (
-    SoftmaxCrossEntropy,
-    SparseSoftmaxCrossEntropy,
-    softmax_cross_entropy,
-    sparse_softmax_cross_entropy,
-)
-from byparts_opset.random import (
-    Bernoulli,
-    RandomUniform,
-    bernoulli,
-    next_counter,
-    random_int,
-    random_uniform,
-)
-from byparts_opset.random_normal import (
-    RandomNormal,
-    TruncatedNormal,
-    random_normal,
-    truncated_normal,
-)
-from byparts_opset.dropout import Dropout, dropout
-from byparts_opset.batch_norm import (
-    BatchNorm,
-    BatchNormGradient,
-    BatchNormInference,
-    batch_norm,
-    batch_norm_inference,
-    moving_average,
-)
-from byparts_opset.layer_norm import LayerNorm, LayerNormGradient, layer_norm
 from byparts_opset.registry import OPS
 from byparts_opset.reshape import (
     ExpandDims,
@@ -199,6 +198,7 @@ from byparts_opset.reverse import Reverse, reverse
 from byparts_opset.rounding import Ceil, Floor, Round, Trunc, ceil, floor, round, trunc
 from byparts_opset.select import Clip, Select, clip, select
 from byparts_opset.slicing import Slice, SliceGradient, getitem
+from byparts_opset.softmax import LogSoftmax, Softmax, log_softmax, softmax
 from byparts_opset.tile import Tile, tile
 from byparts_opset.top_k import TopK, top_k
 from byparts_opset.transpose import Transpose, transpose

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 
+from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 from byparts_opset.binary import maximum
 from byparts_opset.compare import greater
 from byparts_opset.dtypes import Array
@@ -246,7 +246,7 @@ class Silu(Op):
 class Gelu(Op):
     """y = x * P(a standard normal number is below x).
 
-    P is (1 + erf(x / sqrt 2)) / 2, or, approximate, (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
+    P is (1 + erf(x / sqrt 2)) / 2; approximate, (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
     Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415.
     """
 

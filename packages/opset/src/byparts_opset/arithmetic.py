@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from byparts_graph_ir import Operand, ShapeError, Value, arithmetic
-
 from byparts_opset import binary, compare, unary
 from byparts_opset.constant import exact, fill
 
@@ -28,8 +27,10 @@ def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
     if isinstance(x, bool):
         return fill(x, "bool")
     if not isinstance(x, (int, float)):
-        raise ShapeError(f"an operand is a {type(x).__name__}, no value and no number; "
-                         "wrap arrays, as in constant(x)")
+        raise ShapeError(
+            f"an operand is a {type(x).__name__}, no value and no number; "
+            "wrap arrays, as in constant(x)"
+        )
     if dtype is None:
         return fill(x, "f32" if isinstance(x, float) else "i32")
     try:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 
+from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 from byparts_opset.compare import equal, greater_equal
 from byparts_opset.constant import Fill
 from byparts_opset.dtypes import Array
@@ -323,7 +323,7 @@ def add_n(values: Iterable[Value]) -> Value:
         raise ShapeError("add_n: needs a value at least, got none")
     while len(terms) > 1:
         odd = terms[-1:] if len(terms) % 2 else []
-        terms = [add(x, y) for x, y in zip(terms[::2], terms[1::2])] + odd
+        terms = [add(x, y) for x, y in zip(terms[::2], terms[1::2], strict=False)] + odd
     return terms[0]
 
 

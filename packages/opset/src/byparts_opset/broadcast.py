@@ -86,7 +86,7 @@ def meet_types(name: str, known: TensorType, other: TensorType) -> TensorType:
     what = f"shapes differ: {known} and {other}"
     if len(known.shape) != len(other.shape):
         raise ShapeError(f"{name}: {what}, of rank {known.rank} and {other.rank}")
-    pairs = zip(known.shape, other.shape)
+    pairs = zip(known.shape, other.shape, strict=True)
     return TensorType(known.dtype, tuple(meet_dims(name, a, b, what) for a, b in pairs))
 
 

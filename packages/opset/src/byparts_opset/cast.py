@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
 
+from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
 from byparts_opset.dtypes import Array, numpy_dtype, wide
 
 
@@ -16,8 +16,8 @@ class Cast(Op):
     """y = x as `dtype`.
 
     A float becomes an integer towards 0; out of range, and for nan, what comes is unspecified, as
-    in C.  Integers wrap.  To bool: whether x is not 0 (nan is not); from bool: 0 or 1.  Floats round
-    to nearest even.  Differentiable between floats.
+    in C.  Integers wrap.  To bool: whether x is not 0 (nan is not); from bool: 0 or 1.  Floats
+    round to nearest even.  Differentiable between floats.
     """
 
     dtype: str

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-from byparts_graph_ir import Node, Op, Sample, Value
 
+from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import (
     answered,
@@ -217,6 +217,7 @@ class IsFinite(Op):
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         return unary_samples(cls())
+
 
 equal, not_equal = Equal(), NotEqual()
 less, less_equal, greater, greater_equal = Less(), LessEqual(), Greater(), GreaterEqual()

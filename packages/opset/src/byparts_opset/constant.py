@@ -13,8 +13,18 @@ from math import ceil
 from typing import Any, Union
 
 import numpy as np
-from byparts_graph_ir import FLOATS, INTEGERS, Node, Op, Sample, ShapeError, TensorType, Types, Value
 
+from byparts_graph_ir import (
+    FLOATS,
+    INTEGERS,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+)
 from byparts_opset.dtypes import Array, dtype_name, numpy_dtype
 
 Number = Union[float, int, bool]
@@ -96,7 +106,7 @@ class Range(Op):
         return (TensorType(self.dtype, (self._count(),)),)
 
     def evaluate(self) -> tuple[Array, ...]:
-        i = np.arange(self._count(), dtype=np.float64 if self.dtype in FLOATS else np.int64)
+        i: Array = np.arange(self._count(), dtype=np.float64 if self.dtype in FLOATS else np.int64)
         return ((self.start + i * self.step).astype(numpy_dtype(self.dtype)),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:

@@ -5,12 +5,13 @@ NumPy has no bfloat16; `ml_dtypes` brings one, and is imported only when a bf16 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
-from byparts_graph_ir import ShapeError
 from numpy.typing import NDArray
+
+from byparts_graph_ir import ShapeError
 
 Array = NDArray[Any]
 DType = np.dtype[Any]
@@ -22,7 +23,7 @@ _NUMPY = {
 _OURS = {np.dtype(theirs): ours for ours, theirs in _NUMPY.items()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def numpy_dtype(name: str) -> DType:
     """`"f32"` -> `dtype("float32")`.
 
@@ -65,5 +66,8 @@ def _bfloat16() -> DType:
     try:
         import ml_dtypes  # an optional extra
     except ImportError as error:
-        raise ImportError("bf16 in NumPy needs ml_dtypes: pip install byparts-opset[bf16]") from error
-    return np.dtype(ml_dtypes.bfloat16)
+        raise ImportError(
+            "bf16 in NumPy needs ml_dtypes: pip install byparts-opset[bf16]"
+        ) from error
+    dtype: DType = np.dtype(ml_dtypes.bfloat16)
+    return dtype

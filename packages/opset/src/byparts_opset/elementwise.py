@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from byparts_graph_ir import FLOATS, Dimension, Op, Sample, ShapeError, TensorType, Types
 
+from byparts_graph_ir import FLOATS, Dimension, Op, Sample, ShapeError, TensorType, Types
 from byparts_opset.broadcast import broadcast_types
 from byparts_opset.dtypes import Array, narrow, wide
 
@@ -72,7 +72,7 @@ def same_shape_back(self: Op, inputs: Types, outputs: Types) -> Types:
 
 
 def broadcast_back(self: Op, inputs: Types, outputs: Types) -> Types:
-    """The rule backwards for broadcasting: what an axis of the result tells where nothing else can."""
+    """The rule backwards for broadcasting: what the result tells of an axis, where only it can."""
     if any(t.shape is None for t in (*inputs, *outputs)):
         return inputs
     found = []
@@ -108,7 +108,14 @@ def binary_samples(
     dtype: str = "f32",
 ) -> Iterator[Sample]:
     """Equal shapes, broadcasting both ways, a 0-d operand, and nothing at all."""
-    shapes = (((3, 4), (3, 4)), ((3, 1), (4,)), ((2, 3), ()), ((), (2,)), ((), ()), ((0, 2), (1, 2)))
+    shapes = (
+        ((3, 4), (3, 4)),
+        ((3, 1), (4,)),
+        ((2, 3), ()),
+        ((), (2,)),
+        ((), ()),
+        ((0, 2), (1, 2)),
+    )
     for a, b in shapes:
         ranges = () if dtype == "bool" else (x, y)
         yield Sample(op, (TensorType(dtype, a), TensorType(dtype, b)), ranges)

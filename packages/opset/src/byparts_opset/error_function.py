@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from byparts_graph_ir import Node, Op, Sample, Value
 
+from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
 from byparts_opset.unary import exp
@@ -84,7 +84,7 @@ class Erfinv(Op):
 
 
 def _inverse(x: float) -> float:
-    """Newton's steps from the quantile of the normal distribution, on the side that keeps digits."""
+    """Newton's steps from the quantile of the normal distribution, on the side with more digits."""
     from statistics import NormalDist  # loads `random` and `decimal`: 10 ms that few programs need
 
     size = abs(x)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from byparts_graph_ir import Node, Op, Sample, Value
 
+from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
 from byparts_opset.unary import abs, exp, expm1, log1p, sign, sqrt

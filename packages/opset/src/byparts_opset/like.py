@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 
+from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import broadcast_shape, meet_dims, normal_axes, same_shape
 from byparts_opset.constant import Number, fill
 from byparts_opset.dtypes import Array, narrow, wide
@@ -217,7 +217,7 @@ def _sum(x: Value, like: Value) -> Value | None:
     if x.type.shape is None or like.type.shape is None:
         return None
     lead = len(x.type.shape) - len(like.type.shape)
-    pairs = list(zip(x.type.shape[lead:], like.type.shape))
+    pairs = list(zip(x.type.shape[lead:], like.type.shape, strict=True))
     if not all(_decided(d, to) for d, to in pairs):
         return None
     from byparts_opset.reduce import Sum
@@ -261,7 +261,7 @@ def _check_fits(name: str, x: TensorType, like: TensorType) -> None:
     what = f"{x} does not broadcast to {like}"
     if joined is None or len(joined) != len(like.shape):
         raise ShapeError(f"{name}: {what}, rank {x.rank} over {like.rank}")
-    for a, b in zip(joined, like.shape):
+    for a, b in zip(joined, like.shape, strict=True):
         meet_dims(name, a, b, what)
 
 
