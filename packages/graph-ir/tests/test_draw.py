@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from byparts_graph_ir import Graph
 from toy_ops import Halves, Scale, given, small
+
+from byparts_graph_ir import Graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -41,7 +41,8 @@ def svg(graph: Graph) -> str:
 def _places(graph: Graph) -> Places:
     layers: list[list[Box]] = []
     depth: dict[Box, int] = {}
-    for box in (*graph.inputs, *graph.nodes):
+    boxes: list[Box] = [*graph.inputs, *graph.nodes]
+    for box in boxes:
         above = [depth[_maker(v)] for v in box.inputs] if isinstance(box, Node) else []
         depth[box] = 1 + max(above, default=-1)
         while len(layers) <= depth[box]:

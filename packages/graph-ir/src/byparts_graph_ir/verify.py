@@ -6,7 +6,7 @@ G3  every output of the graph is an input of it or is made by one of its nodes
 G4  no node is listed twice
 G5  every output of a node has the type that the op's shape rule gives
 G6  graphs inside an op are well formed themselves, and capture nothing
-G7  what an op says of its inputs and outputs (in place, ignored, views) names ones that exist
+G7  what an op says of its inputs and outputs (in place, views) names ones that exist
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ def _verify_facts(node: Node, place: str) -> None:
     pairs = list(op.inplace)
     if all(v.type.static for v in (*node.inputs, *node.outputs)):
         pairs += [(i, o) for i, o, _ in op.views(*(v.type for v in node.inputs))]
-    pairs += [(i, 0) for i in op.ignores if outputs]
     for i, o in pairs:
         if not (0 <= i < inputs and 0 <= o < outputs):
             raise VerifyError(

@@ -1,0 +1,132 @@
+"""Pytest plugin of the kit: which ops, which backends, and the table at the end.
+
+Named by `-p byparts_conformance.plugin`, never loaded by itself: a plugin that every pytest run of
+an environment loads can stop them all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+
+from byparts_conformance.cases import COLUMNS
+from byparts_conformance.meaning import differentiable
+from byparts_graph_ir import Op
+from byparts_graph_ir.hub import parts
+
+Record = Callable[[str], None]
+Cells = dict[tuple[str, str, str], str]  # backend, op, column -> what the table says
+
+CELLS = pytest.StashKey[Cells]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--byparts-backend NAME`, as often as you like; `--byparts-op NAME` to try some ops only."""
+    group = parser.getgroup("byparts")
+    group.addoption("--byparts-backend", action="append", default=[], help="backend to try")
+    group.addoption("--byparts-op", action="append", default=[], help="only these ops")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin an empty table."""
+    config.stash[CELLS] = {}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each op, backend and column."""
+    config, names = metafunc.config, metafunc.fixturenames
+    if "op" not in names:
+        return
+    ops = _chosen(config)
+    if metafunc.function.__name__ == "test_gradient":
+        ops = {name: op for name, op in ops.items() if differentiable(op)}
+    metafunc.parametrize("op", [pytest.param(op, id=name) for name, op in ops.items()])
+    if "backend" in names:
+        backends = config.getoption("--byparts-backend")
+        metafunc.parametrize("backend_name", backends)
+        metafunc.parametrize("column", COLUMNS)
+
+
+@pytest.fixture
+def backend_name() -> str:
+    """Filled by the parametrisation above."""
+    raise AssertionError("backend_name is parametrised")
+
+
+@pytest.fixture
+def backend(backend_name: str) -> Any:
+    """The backend, loaded once."""
+    return _backend(backend_name)
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest, op: type[Op], backend_name: str, column: str) -> Record:
+    """Writes one cell of the table."""
+    cells = request.config.stash[CELLS]
+
+    def write(said: str) -> None:
+        cells[backend_name, op.name, column] = said
+
+    return write
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The table, op by column, of each backend."""
+    cells = config.stash[CELLS]
+    for name in dict.fromkeys(backend for backend, _, _ in cells):
+        rows = {op: {} for b, op, _ in cells if b == name}  # type: dict[str, dict[str, str]]
+        for (b, op, column), said in cells.items():
+            if b == name:
+                rows[op][column] = said
+        for line in table(name, rows):
+            terminalreporter.write_line(line)
+
+
+def table(name: str, rows: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The lines of one backend's table, and a sentence that counts."""
+    width = max(len("op"), *map(len, rows))
+    wide = max(len(said) for row in rows.values() for said in (*row.values(), *COLUMNS))
+    lines = [
+        "",
+        f"backend {name}",
+        " ".join([f"{'op':{width}}", *(f"{c:>{wide}}" for c in COLUMNS)]),
+    ]
+    for op, row in rows.items():
+        lines.append(
+            " ".join([f"{op:{width}}", *(f"{row.get(c, ''):>{wide}}" for c in COLUMNS)]).rstrip()
+        )
+    return [*lines, _sentence(rows)]
+
+
+def _sentence(rows: Mapping[str, Mapping[str, str]]) -> str:
+    kinds = {op: _kind(set(row.values())) for op, row in rows.items()}
+    wrong = [op for op, kind in kinds.items() if kind == "FAIL"]
+    counts = Counter(kinds.values())
+    named = f" ({', '.join(wrong)})" if wrong else ""
+    return (
+        f"{counts['ok'] + counts['via decompose']} of {len(rows)} ops right, "
+        f"{counts['via decompose']} of them decomposed; {len(wrong)} wrong{named}, "
+        f"{counts['-']} absent"
+    )
+
+
+def _kind(said: set[str]) -> str:
+    """What to count an op as: the worst it did, except that being absent somewhere is no wrong."""
+    return next((k for k in ("FAIL", "ok", "via decompose", "-") if k in said), "-")
+
+
+def _chosen(config: pytest.Config) -> dict[str, type[Op]]:
+    every, wanted = parts.ops(), config.getoption("--byparts-op")
+    unknown = [name for name in wanted if name not in every]
+    if unknown:
+        raise pytest.UsageError(f"no op {unknown[0]!r}; installed: {', '.join(sorted(every))}")
+    return {name: op for name, op in every.items() if not wanted or name in wanted}
+
+
+@cache
+def _backend(name: str) -> Any:
+    return parts.backend(name)

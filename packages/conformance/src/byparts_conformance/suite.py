@@ -1,0 +1,62 @@
+"""The tests of the kit; `byparts check NAME` runs them, and so may your own test run.
+
+One test for each op and column, made by `plugin.py` from what is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from byparts_conformance import kernel, meaning
+from byparts_conformance.cases import Case, cases_of, f64_cases
+from byparts_conformance.plugin import Record
+from byparts_graph_ir import Backend, Op
+
+
+def test_op_brings_samples(op: type[Op]) -> None:
+    """An op without samples would be tried on nothing."""
+    assert cases_of(op), f"{op.__name__} has no samples; write `samples`"
+
+
+def test_shape_rule(op: type[Op]) -> None:
+    """What `infer` promises is what `evaluate` gives."""
+    _expect(cases_of(op), meaning.shape_rule)
+
+
+def test_unknown_shapes(op: type[Op]) -> None:
+    """With unknown shapes the rule says less, and nothing untrue."""
+    _expect(cases_of(op), meaning.unknown_shapes)
+
+
+def test_round_trips(op: type[Op]) -> None:
+    """Text and JSON give the op back."""
+    _expect(cases_of(op), meaning.round_trips)
+
+
+def test_decomposition(op: type[Op]) -> None:
+    """The simpler form computes the same."""
+    _expect(cases_of(op), meaning.decomposition)
+
+
+def test_gradient(op: type[Op]) -> None:
+    """The gradient agrees with central differences in f64."""
+    _expect(f64_cases(op), meaning.gradient)
+
+
+def test_kernel(op: type[Op], backend: Backend, column: str, record: Record) -> None:
+    """The kernel gives the answer of `evaluate`."""
+    how = column if column in ("strided", "in place") else "plain"
+    cases = [c for c in cases_of(op) if how != "plain" or c.column == column]
+    cases = [c for c in cases if kernel.applies(c, how)]
+    if not cases:
+        record("")
+        return
+    record("FAIL")
+    outcomes = {kernel.check(backend, case, how) for case in cases}
+    record(min(outcomes, key=(kernel.ABSENT, kernel.VIA, kernel.OK).index))
+
+
+def _expect(cases: list[Case], check: Callable[[Case], str]) -> None:
+    """The kit's own assert: what is wrong, case by case."""
+    wrong = [f"{case}: {said}" for case in cases if (said := check(case))]
+    assert not wrong, "\n".join(wrong)

@@ -1,0 +1,201 @@
+"""The kit itself: what is right passes, and each kind of wrong is found and named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from byparts_conformance import (
+    Mismatch,
+    cases_of,
+    decomposition,
+    difference,
+    gradient,
+    kernel_check,
+    round_trips,
+    shape_rule,
+    unknown_shapes,
+)
+from byparts_conformance.plugin import table
+from byparts_graph_ir import Backend, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_kernels_numpy import make
+from byparts_opset import Add, Gather, Neg, neg
+
+
+def f32(*shape: int) -> TensorType:
+    return TensorType("f32", shape)
+
+
+@dataclass(frozen=True)
+class Double(Op):
+    """y = 2x, with one thing wrong in each subclass field."""
+
+    wrong: str = ""
+
+    inplace = ((0, 0),)
+
+    def infer(self, x: TensorType) -> Types:
+        if x.dtype == "bool":
+            raise ShapeError("double: no bools")
+        if self.wrong == "unknown" and not x.static:
+            return (f32(7),)
+        return (x,)
+
+    def evaluate(self, x: Any) -> tuple[Any, ...]:
+        if self.wrong == "shape":
+            return (np.append(x, x),)
+        if self.wrong == "input":
+            x *= 2
+            return (x.copy(),)
+        return (np.asarray(x * np.array(2, x.dtype)).astype(x.dtype),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value, ...]:
+        return (dy * (3 if self.wrong == "gradient" else 2),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...]:
+        return (x + x + x,) if self.wrong == "decompose" else (x + x,)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield Sample(cls(), (f32(2, 3),))
+        yield Sample(cls(), (f32(),))
+        yield Sample(cls(), (f32(0, 2),))
+
+
+CHECKS = [shape_rule, unknown_shapes, round_trips, decomposition, gradient]
+
+
+def test_an_op_that_is_right_passes_in_every_dtype_it_takes() -> None:
+    """Nine dtypes, as its shape rule refuses bool; three shapes."""
+    cases = cases_of(Double)
+
+    assert len(cases) == 27 and {c.column for c in cases} >= {
+        "basic",
+        "0-d",
+        "empty",
+        "f64",
+        "half",
+        "integer",
+    }
+    assert [check(c) for c in cases for check in CHECKS[:4]] == [""] * 108
+
+
+@pytest.mark.parametrize(
+    ("wrong", "check", "message"),
+    [
+        ("shape", shape_rule, r"output 0 of evaluate is a ndarray, .*\[12\]; infer says f32"),
+        ("input", shape_rule, "evaluate changed its input 0"),
+        ("unknown", unknown_shapes, r"says f32\[7\], and static types give f32\[2,3\]"),
+        ("decompose", decomposition, "decomposed, output 0 differs at"),
+        ("gradient", gradient, "the gradient of input 0 at .* is .*, and differences give"),
+    ],
+)
+def test_what_is_wrong_with_an_op_is_said(wrong: str, check: Any, message: str) -> None:
+    """One planted mistake of each kind."""
+    dtype = "f64" if check is gradient else "f32"
+    sample = Sample(Double(wrong), (TensorType(dtype, (2, 3)),))
+    case = type(cases_of(Double)[0])(sample, "basic")
+
+    with pytest.raises(AssertionError, match=message):
+        assert not (said := check(case)), said
+
+
+def backend(rule: Any) -> Backend:
+    """The NumPy backend with another kernel for neg."""
+    made = Backend("other", make().view)
+    made.kernels.on(Neg)(rule)
+    return made
+
+
+def basic(op: type[Op]) -> Any:
+    return next(c for c in cases_of(op) if c.column == "basic")
+
+
+def test_a_right_kernel_is_ok_and_a_missing_one_absent() -> None:
+    """Both are outcomes, not failures."""
+    right = backend(lambda op, xs, ys: partial(np.negative, xs[0], ys[0]))
+
+    assert [kernel_check(right, basic(Neg), how) for how in ("plain", "strided", "in place")] == [
+        "ok"
+    ] * 3
+    assert kernel_check(right, basic(Add), "plain") == "-"
+
+
+def test_what_decomposes_into_what_is_there_is_right() -> None:
+    """The backend has add; double is add."""
+    assert kernel_check(make(), basic(Double), "plain") == "via decompose"
+
+
+@pytest.mark.parametrize(
+    ("rule", "how", "message"),
+    [
+        (lambda op, xs, ys: partial(np.positive, xs[0], ys[0]), "plain", "output 0 differs at"),
+        (lambda op, xs, ys: lambda: None, "plain", "output 0 differs at .*: 77"),
+        (
+            lambda op, xs, ys: lambda: np.negative(xs[0], xs[0]) is ys[0].fill(0),
+            "plain",
+            "differs|changed its input 0",
+        ),
+        (
+            lambda op, xs, ys: partial(
+                np.negative,
+                xs[0].ravel() if xs[0].flags.c_contiguous else xs[0] * 2,
+                ys[0].reshape(-1) if xs[0].flags.c_contiguous else ys[0],
+            ),
+            "strided",
+            "strided: output 0 differs",
+        ),
+        (
+            lambda op, xs, ys: lambda: (ys[0].fill(0), np.subtract(ys[0], xs[0], ys[0])),
+            "in place",
+            "in place: output 0 differs",
+        ),
+    ],
+    ids=[
+        "another function",
+        "writes nothing",
+        "changes its input",
+        "contiguous only",
+        "not in place",
+    ],
+)
+def test_what_is_wrong_with_a_kernel_is_found(rule: Any, how: str, message: str) -> None:
+    """One planted mistake of each kind."""
+    with pytest.raises(Mismatch, match=message):
+        kernel_check(backend(rule), basic(Neg), how)
+
+
+def test_differences_are_exact_for_integers_and_scaled_for_floats() -> None:
+    """Infinities and NaNs must agree; a last digit may differ; a dtype may not."""
+    x = np.array([1.0, np.inf, np.nan, -np.inf], "float32")
+
+    assert difference(x * np.float32(1 + 1e-6), x, f32(4)) == ""
+    assert "differs at [1]" in difference(np.float32([1, -np.inf, np.nan, -np.inf]), x, f32(4))
+    assert "differs at [2]" in difference(np.float32([1, np.inf, 0, -np.inf]), x, f32(4))
+    assert "differs at [0]" in difference(np.array([3]), np.array([4]), TensorType("i64", (1,)))
+    assert "is float64[4], and must be float32[4]" in difference(x.astype("float64"), x, f32(4))
+
+
+def test_inputs_are_the_same_every_time_and_within_their_range() -> None:
+    """Cases are deterministic; indices stay inside what they index."""
+    case = (
+        basic(Gather) if any(c.column == "basic" for c in cases_of(Gather)) else cases_of(Gather)[0]
+    )
+    first, second = case.arrays(), case.arrays()
+
+    assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    assert neg is not None and case.op.evaluate(*first)[0].dtype == first[0].dtype
+
+
+def test_the_table_says_what_happened() -> None:
+    """Rows, columns and a sentence that counts."""
+    rows = {"add": {"basic": "ok", "f64": "ok"}, "neg": {"basic": "FAIL"}, "mul": {"basic": "-"}}
+    lines = table("npu", rows)
+
+    assert lines[1] == "backend npu" and lines[3].split() == ["add", "ok", "ok"]
+    assert lines[-1] == "1 of 3 ops right, 0 of them decomposed; 1 wrong (neg), 1 absent"
