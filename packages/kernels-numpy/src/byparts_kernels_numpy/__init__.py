@@ -19,6 +19,11 @@ MODULES = (
     "dropout",
     "batch_norm",
     "layer_norm",
+    "reduce",
+    "argmax",
+    "cumulative",
+    "copies",
+    "index",
 )
 
 
