@@ -183,6 +183,27 @@ from byparts_opset.reduce import (
     min,
     sum,
 )
+from byparts_opset.conv2d import (
+    Conv2d,
+    Conv2dFilterGradient,
+    Conv2dInputGradient,
+    Conv2dTranspose,
+    conv2d,
+)
+from byparts_opset.conv2d_transpose import conv2d_transpose
+from byparts_opset.einsum import Einsum, einsum
+from byparts_opset.matmul import MatMul, matmul
+from byparts_opset.pool import (
+    AveragePool,
+    AveragePoolGradient,
+    MaxPool,
+    MaxPoolGradient,
+    MaxPoolGradientGradient,
+    average_pool,
+    global_average_pool,
+    global_max_pool,
+    max_pool,
+)
 from byparts_opset.registry import OPS
 from byparts_opset.reshape import (
     ExpandDims,
