@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
 from byparts_autodiff import GradientError, check_gradient
 from byparts_graph_ir import Graph, Input, Node, Op, TensorType, Types, Value
 from byparts_opset import cast, constant, exp, sin

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+
 from byparts_autodiff import GradientError, gradients
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Types, Value, show, verify
 from byparts_opset import cast, exp, print_value, stop_gradient

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from byparts_autodiff import GradientError, gradients, hessian_vector_product, jvp
 from byparts_graph_ir import Graph, Input, TensorType, Value, verify
 from byparts_opset import exp, sin

@@ -5,4 +5,6 @@ from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import gradients
 from byparts_autodiff.jvp import hessian_vector_product, jvp
 
+__all__ = ["GradientError", "check_gradient", "gradients", "hessian_vector_product", "jvp"]
+
 __version__ = "0.1.0"

@@ -45,7 +45,8 @@ def check_gradient(
             of f32, f16 or bf16 is computed in f64 throughout, its constants and casts included.
         arrays: the point to check at, one for each input.  Floats are taken as f64.
         step: how far an element is moved, relative to its size where that is above 1.
-        rtol, atol: |difference| may be `atol + rtol * max(|gradient| of that input)`.
+        rtol: |difference| may be `atol + rtol * max(|gradient| of that input)`.
+        atol: see `rtol`.
         seed: of the random dy.
 
     Raises:
@@ -60,7 +61,7 @@ def check_gradient(
     forward = Graph(graph.inputs, graph.nodes, ys)
     random = np.random.default_rng(seed)
     dys = [random.uniform(0.5, 1.5, y.shape) for y in evaluate(forward, *point)]
-    for i, got in zip(taken, _pulled_back(forward, taken, point, dys)):
+    for i, got in zip(taken, _pulled_back(forward, taken, point, dys), strict=True):
         _compare(forward, i, got, _quotients(forward, i, point, dys, step), rtol, atol)
 
 
@@ -78,7 +79,7 @@ def _in_double(graph: Graph) -> Graph:
         env[v] = Input(_double_type(v.type), None, name, line)
     for old in graph.nodes:
         node = Node(_double_op(old.op), tuple(env[v] for v in old.inputs), old.where)
-        env.update(zip(old.outputs, node.outputs))
+        env.update(zip(old.outputs, node.outputs, strict=True))
     inputs, outputs = [env[v] for v in graph.inputs], [env[v] for v in graph.outputs]
     return Graph.of(inputs, outputs, order=env.values())
 
@@ -130,7 +131,7 @@ def _quotients(
             moved = point[i].copy()
             moved[at] += sign * h
             ys = evaluate(forward, *point[:i], moved, *point[i + 1 :])
-            sides.append(sum(float((y * dy).sum()) for y, dy in zip(ys, dys)))
+            sides.append(sum(float((y * dy).sum()) for y, dy in zip(ys, dys, strict=True)))
         slopes[at] = (sides[0] - sides[1]) / (2 * h)
     return slopes
 

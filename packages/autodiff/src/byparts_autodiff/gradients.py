@@ -60,7 +60,7 @@ def gradients(
     """
     ys, xs = as_values("ys", ys), as_values("xs", xs)
     found: Found = {}
-    for y, dy in zip(ys, _seeds(ys, dys)):
+    for y, dy in zip(ys, _seeds(ys, dys), strict=True):
         _add(found, y, dy)
     for node in reversed(_between(xs, ys)):
         if any(v in found for v in node.outputs):
@@ -90,10 +90,10 @@ def _seeds(ys: Sequence[Value], dys: Seeds) -> list[Value]:
     given = [None] * len(ys) if dys is None else [dys] if isinstance(dys, Value) else list(dys)
     if len(given) != len(ys):
         raise GradientError(f"gradients: {len(given)} dys for {len(ys)} ys")
-    for i, (y, dy) in enumerate(zip(ys, given)):
+    for i, (y, dy) in enumerate(zip(ys, given, strict=True)):
         if dy is not None and not compatible(y.type, dy.type):
             raise GradientError(f"gradients: dys[{i}] is {dy.type} and its y is {y.type}")
-    return [ones_like(y) if dy is None else dy for y, dy in zip(ys, given)]
+    return [ones_like(y) if dy is None else dy for y, dy in zip(ys, given, strict=True)]
 
 
 def _between(xs: Sequence[Value], ys: Sequence[Value]) -> list[Node]:
@@ -122,10 +122,11 @@ def _pull_back(node: Node, found: Found) -> None:
         except NotImplementedError as error:
             raise _placed(node, str(error)) from error
         except GraphError as error:
-            raise add_note(error, f"in the gradient of {node.op.name}, created at {node.where}")
+            add_note(error, f"in the gradient of {node.op.name}, created at {node.where}")
+            raise
     if len(dxs) != len(node.inputs):
         raise _broken(node, f"gives {len(dxs)} gradients for {len(node.inputs)} inputs")
-    for i, (x, dx) in enumerate(zip(node.inputs, dxs)):
+    for i, (x, dx) in enumerate(zip(node.inputs, dxs, strict=True)):
         if dx is not None and x.type.dtype in FLOATS:
             if not compatible(x.type, dx.type):
                 raise _broken(node, f"gives {dx.type} for input {i}, which is {x.type}")

@@ -32,7 +32,7 @@ def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
     directions = as_values("tangents", tangents)
     if len(directions) != len(xs):
         raise GradientError(f"jvp: {len(directions)} tangents for {len(xs)} xs")
-    for i, (x, t) in enumerate(zip(xs, directions)):
+    for i, (x, t) in enumerate(zip(xs, directions, strict=True)):
         if not compatible(x.type, t.type):
             raise GradientError(f"jvp: tangents[{i}] is {t.type} and its x is {x.type}")
     heads = tuple(zeros_like(y) for y in ys)

@@ -26,12 +26,13 @@ def evaluate(graph: Graph, *arrays: object) -> tuple[Array, ...]:
     inputs = [np.asarray(a) for a in arrays]
     _check_inputs(graph, inputs)
     last = _last_uses(graph)
-    known: dict[Value, Array] = dict(zip(graph.inputs, inputs))
+    known: dict[Value, Array] = dict(zip(graph.inputs, inputs, strict=True))
     for i, node in enumerate(graph.nodes):
         try:
             results = node.op.evaluate(*(known[v] for v in node.inputs))
         except Exception as error:
-            raise add_note(error, f"evaluating {node.op.name}, created at {node.where}")
+            add_note(error, f"evaluating {node.op.name}, created at {node.where}")
+            raise
         known.update(zip(node.outputs, results, strict=True))
         for v in (*node.inputs, *node.outputs):
             if last[v] == i:
@@ -42,7 +43,7 @@ def evaluate(graph: Graph, *arrays: object) -> tuple[Array, ...]:
 def _check_inputs(graph: Graph, arrays: list[Array]) -> None:
     if len(arrays) != len(graph.inputs):
         raise GraphError(f"evaluate: {len(arrays)} arrays for {len(graph.inputs)} inputs")
-    for i, (v, a) in enumerate(zip(graph.inputs, arrays)):
+    for i, (v, a) in enumerate(zip(graph.inputs, arrays, strict=True)):
         given = TensorType(dtype_name(a.dtype), a.shape)
         if not compatible(v.type, given):
             raise GraphError(f"evaluate: array {i} is {given}, and the input is {v.type}")

@@ -8,4 +8,15 @@ from byparts_optimize.optimize import optimize
 from byparts_optimize.rules import fast_rules, rules
 from byparts_optimize.simplify import simplify
 
+__all__ = [
+    "canonical",
+    "fast_rules",
+    "fold",
+    "legalize",
+    "merge",
+    "optimize",
+    "rules",
+    "simplify",
+]
+
 __version__ = "0.1.0"

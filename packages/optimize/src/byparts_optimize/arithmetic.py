@@ -1,4 +1,4 @@
-"""Sums, products and powers: what is equal to the bit, and what is when floats are taken as numbers.
+"""Sums, products and powers: what is equal to the bit, and what is so for real numbers only.
 
 IEEE 754 leaves less than school does: x + 0.0 turns -0.0 into 0.0 (x + -0.0 and x - 0.0 change
 nothing), x * 0 is not 0 for inf and nan, 0 - x is not -x for 0.  Those stand in the second half.
@@ -6,6 +6,7 @@ Signs commute with products and quotients exactly.  Integers wrap and obey the l
 for them both halves hold, and `exact_for_integers` says so.
 """
 
+# ruff: noqa: E701  (one rule a line)
 from __future__ import annotations
 
 import builtins
@@ -31,15 +32,17 @@ from byparts_opset import (
 )
 from byparts_optimize.rules import fast_rules, is_float, is_zero, number, rules
 
+# fmt: off
+
 
 @rules.on(Add)
 def add(node: Node) -> Optional[Value]:
     """Sums."""
     match node.inputs:
-        case c, x if number(c) is not None and number(x) is None: return x + c      # numbers right
-        case x, zero if is_zero(zero, -1): return x                                 # x + -0 = x
-        case x, Value(node=Node(Neg(), (y,))): return x - y                         # x + -y = x - y
-        case Value(node=Node(Neg(), (x,))), y: return y - x                         # -x + y = y - x
+        case c, x if number(c) is not None and number(x) is None: return x + c  # numbers right
+        case x, zero if is_zero(zero, -1): return x                           # x + -0 = x
+        case x, Value(node=Node(Neg(), (y,))): return x - y                   # x + -y = x - y
+        case Value(node=Node(Neg(), (x,))), y: return y - x                   # -x + y = y - x
     return _exact_for_integers(node)
 
 
@@ -47,9 +50,9 @@ def add(node: Node) -> Optional[Value]:
 def sub(node: Node) -> Optional[Value]:
     """Differences."""
     match node.inputs:
-        case x, zero if is_zero(zero, 1): return x                                  # x - 0 = x
-        case zero, x if is_zero(zero, -1): return -x                                # -0 - x = -x
-        case x, Value(node=Node(Neg(), (y,))): return x + y                         # x - -y = x + y
+        case x, zero if is_zero(zero, 1): return x                            # x - 0 = x
+        case zero, x if is_zero(zero, -1): return -x                          # -0 - x = -x
+        case x, Value(node=Node(Neg(), (y,))): return x + y                   # x - -y = x + y
     return _exact_for_integers(node)
 
 
@@ -57,15 +60,15 @@ def sub(node: Node) -> Optional[Value]:
 def mul(node: Node) -> Optional[Value]:
     """Products."""
     match node.inputs:
-        case c, x if number(c) is not None and number(x) is None: return x * c      # numbers right
-        case x, c if number(c) == 1: return x                                       # x * 1 = x
-        case x, c if number(c) == -1: return -x                                     # x * -1 = -x
+        case c, x if number(c) is not None and number(x) is None: return x * c  # numbers right
+        case x, c if number(c) == 1: return x                                 # x * 1 = x
+        case x, c if number(c) == -1: return -x                               # x * -1 = -x
         case Value(node=Node(Neg(), (x,))), Value(node=Node(Neg(), (y,))):
-            return x * y                                                            # -x * -y = x y
+            return x * y                                                      # -x * -y = x y
         case Value(node=Node(Neg(), (x,))), c if number(c) is not None:
-            return x * -c                                                           # -x * c = x * -c
+            return x * -c                                                     # -x * c = x * -c
         case Value(node=Node(Mul(), (x, c))), d if _doubles(c, d):
-            return x * (c * d)                           # x * 2 * d = x * (2 d), but for overflow
+            return x * (c * d)                             # x * 2 * d = x * (2 d), but for overflow
     return _exact_for_integers(node)
 
 
@@ -73,12 +76,12 @@ def mul(node: Node) -> Optional[Value]:
 def div(node: Node) -> Optional[Value]:
     """Quotients."""
     match node.inputs:
-        case x, c if number(c) == 1: return x                                       # x / 1 = x
-        case x, c if number(c) == -1: return -x                                     # x / -1 = -x
+        case x, c if number(c) == 1: return x                                 # x / 1 = x
+        case x, c if number(c) == -1: return -x                               # x / -1 = -x
         case Value(node=Node(Neg(), (x,))), Value(node=Node(Neg(), (y,))):
-            return x / y                                                            # -x / -y = x / y
+            return x / y                                                      # -x / -y = x / y
         case x, c if (inverse := _exact_inverse(c)) is not None:
-            return x * inverse                                                      # x / 4 = x * 0.25
+            return x * inverse                                                # x / 4 = x * 0.25
     return None
 
 
@@ -86,9 +89,9 @@ def div(node: Node) -> Optional[Value]:
 def neg(node: Node) -> Optional[Value]:
     """Signs."""
     match node.inputs:
-        case (Value(node=Node(Neg(), (x,))),): return x                             # -(-x) = x
+        case (Value(node=Node(Neg(), (x,))),): return x                       # -(-x) = x
         case (Value(node=Node(Mul(), (x, c))),) if number(c) is not None:
-            return x * -c                                                           # -(x c) = x * -c
+            return x * -c                                                     # -(x c) = x * -c
     return _exact_for_integers(node)
 
 
@@ -96,10 +99,10 @@ def neg(node: Node) -> Optional[Value]:
 def pow(node: Node) -> Optional[Value]:
     """Powers; the product rounds once where the power may not, so it is at least as near."""
     match node.inputs:
-        case x, c if number(c) == 0: return fill(1, x.type.dtype)                   # x ** 0 = 1
-        case x, c if number(c) == 1: return x                                       # x ** 1 = x
-        case x, c if number(c) == 2: return square(x)                               # x ** 2 = x x
-        case x, c if number(c) == -1 and is_float(x): return reciprocal(x)          # x ** -1 = 1 / x
+        case x, c if number(c) == 0: return fill(1, x.type.dtype)             # x ** 0 = 1
+        case x, c if number(c) == 1: return x                                 # x ** 1 = x
+        case x, c if number(c) == 2: return square(x)                         # x ** 2 = x x
+        case x, c if number(c) == -1 and is_float(x): return reciprocal(x)    # x ** -1 = 1 / x
     return None
 
 
@@ -107,8 +110,8 @@ def pow(node: Node) -> Optional[Value]:
 def absolute(node: Node) -> Optional[Value]:
     """Sizes."""
     match node.inputs:
-        case (Value(node=Node(Abs(), _)) as y,): return y                           # ||x|| = |x|
-        case (Value(node=Node(Neg(), (x,))),): return abs(x)                        # |-x| = |x|
+        case (Value(node=Node(Abs(), _)) as y,): return y                     # ||x|| = |x|
+        case (Value(node=Node(Neg(), (x,))),): return abs(x)                  # |-x| = |x|
     return None
 
 
@@ -116,7 +119,7 @@ def absolute(node: Node) -> Optional[Value]:
 def squares(node: Node) -> Optional[Value]:
     """Squares."""
     match node.inputs:
-        case (Value(node=Node(Neg() | Abs(), (x,))),): return square(x)             # (-x)^2 = x^2
+        case (Value(node=Node(Neg() | Abs(), (x,))),): return square(x)       # (-x)^2 = x^2
     return None
 
 
@@ -127,10 +130,10 @@ def squares(node: Node) -> Optional[Value]:
 def add_fast(node: Node) -> Optional[Value]:
     """Loses the sign of a zero, and adds in another order."""
     match node.inputs:
-        case x, zero if is_zero(zero): return x                                     # x + 0 = x
+        case x, zero if is_zero(zero): return x                               # x + 0 = x
         case Value(node=Node(Add(), (x, c))), d if _both(c, d): return x + (c + d)  # associative
         case Value(node=Node(Mul(), (x, c))), y if x is y and number(c) is not None:
-            return x * (c + 1)                                                      # x c + x = x (c + 1)
+            return x * (c + 1)                                                # x c + x = x (c + 1)
     return None
 
 
@@ -138,9 +141,9 @@ def add_fast(node: Node) -> Optional[Value]:
 def sub_fast(node: Node) -> Optional[Value]:
     """Loses the sign of a zero, and forgets inf and nan."""
     match node.inputs:
-        case x, zero if is_zero(zero): return x                                     # x - -0 = x
-        case zero, x if is_zero(zero): return -x                                    # 0 - x = -x
-        case x, y if x is y: return zeros_like(x)                                   # x - x = 0
+        case x, zero if is_zero(zero): return x                               # x - -0 = x
+        case zero, x if is_zero(zero): return -x                              # 0 - x = -x
+        case x, y if x is y: return zeros_like(x)                             # x - x = 0
         case Value(node=Node(Add(), (x, c))), d if _both(c, d): return x + (c - d)  # associative
     return None
 
@@ -149,7 +152,7 @@ def sub_fast(node: Node) -> Optional[Value]:
 def mul_fast(node: Node) -> Optional[Value]:
     """Forgets inf and nan, and rounds in another order."""
     match node.inputs:
-        case _, zero if is_zero(zero): return zeros_like(zero)                      # x * 0 = 0
+        case _, zero if is_zero(zero): return zeros_like(zero)                # x * 0 = 0
         case Value(node=Node(Mul(), (x, c))), d if _both(c, d): return x * (c * d)  # associative
         case Value(node=Node(Div(), (x, c))), d if _both(c, d): return x * (d / c)  # x / c * d
     return None
@@ -159,7 +162,8 @@ def mul_fast(node: Node) -> Optional[Value]:
 def div_fast(node: Node) -> Optional[Value]:
     """Rounds twice where division rounds once."""
     match node.inputs:
-        case x, c if number(c) and is_float(c): return x * (1 / c)                  # x / c = x * (1/c)
+        case x, c if number(c) and number(x) is None and is_float(c):
+            return x * (1 / c)                                                # x / c = x * (1/c)
     return None
 
 
@@ -167,7 +171,7 @@ def div_fast(node: Node) -> Optional[Value]:
 def neg_fast(node: Node) -> Optional[Value]:
     """Loses the sign of a zero."""
     match node.inputs:
-        case (Value(node=Node(Sub(), (x, y))),): return y - x                       # -(x - y) = y - x
+        case (Value(node=Node(Sub(), (x, y))),): return y - x                 # -(x - y) = y - x
     return None
 
 
@@ -175,7 +179,7 @@ def neg_fast(node: Node) -> Optional[Value]:
 def pow_fast(node: Node) -> Optional[Value]:
     """Gives nan for -inf, and the sign of a zero."""
     match node.inputs:
-        case x, c if number(c) == 0.5 and is_float(x): return sqrt(x)               # x ** 0.5
+        case x, c if number(c) == 0.5 and is_float(x): return sqrt(x)         # x ** 0.5
     return None
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Optional
 
 from byparts_graph_ir import Node, ShapeError, TensorType, Value
-from byparts_opset import BroadcastTo, Fill, fill
+from byparts_opset import BroadcastTo, ExpandDims, Fill, Reshape, fill
 from byparts_optimize.movement import without_leading_ones
+
+_REPEATING = (BroadcastTo, ExpandDims, Reshape)
 
 
 def repeat_late(node: Node) -> Optional[Value]:
@@ -19,9 +21,9 @@ def repeat_late(node: Node) -> Optional[Value]:
 
     Its result may have a smaller shape, for `simplify` to repeat.
     """
-    if node.op.pattern != "elementwise" or not node.inputs or len(node.outputs) != 1:
+    if node.op.pattern != "elementwise" or not any(map(_may_repeat, node.inputs)):
         return None
-    if not node.outputs[0].type.static:
+    if len(node.outputs) != 1 or not node.outputs[0].type.static:
         return None
     for operands in (_all_once(node), *_each_once(node)):
         if operands is not None and _takes(node, operands):
@@ -44,6 +46,12 @@ def _each_once(node: Node) -> list[tuple[Value, ...]]:
         for i, small in enumerate(once)
         if small is not node.inputs[i]
     ]
+
+
+def _may_repeat(v: Value) -> bool:
+    """A quick look before the real one: most nodes end here."""
+    op = None if v.node is None else v.node.op
+    return op.__class__ in _REPEATING or (isinstance(op, Fill) and op.shape != ())
 
 
 def _once(v: Value) -> Value:
@@ -70,4 +78,4 @@ def _broadcasts(got: TensorType, want: TensorType) -> bool:
     if not got.static or len(got.dims) > len(want.dims):
         return False
     last = want.dims[len(want.dims) - len(got.dims) :]
-    return all(d in (1, to) for d, to in zip(got.dims, last))
+    return all(d in (1, to) for d, to in zip(got.dims, last, strict=False))

@@ -1,5 +1,6 @@
 """Selections, extremes and logic: nothing is rounded here, so every rule is exact."""
 
+# ruff: noqa: E701  (one rule a line)
 from __future__ import annotations
 
 from typing import Optional
@@ -23,15 +24,17 @@ from byparts_opset import (
 )
 from byparts_optimize.rules import number, rules
 
+# fmt: off
+
 
 @rules.on(Select)
 def choice(node: Node) -> Optional[Value]:
     """One of two by a condition."""
     match node.inputs:
-        case _, x, y if x is y: return x                                            # c ? x : x = x
-        case c, x, _ if number(c) is True: return x                                 # true ? x : y = x
-        case c, _, y if number(c) is False: return y                                # false ? x : y = y
-        case Value(node=Node(LogicalNot(), (c,))), x, y: return select(c, y, x)     # !c ? x : y
+        case _, x, y if x is y: return x                                      # c ? x : x = x
+        case c, x, _ if number(c) is True: return x                           # true ? x : y = x
+        case c, _, y if number(c) is False: return y                          # false ? x : y = y
+        case Value(node=Node(LogicalNot(), (c,))), x, y: return select(c, y, x)  # !c ? x : y
         case c, Value(node=Node(Select(), (d, x, _))), y if c is d: return select(c, x, y)
         case c, x, Value(node=Node(Select(), (d, _, y))) if c is d: return select(c, x, y)
     return None
@@ -41,7 +44,7 @@ def choice(node: Node) -> Optional[Value]:
 def extreme(node: Node) -> Optional[Value]:
     """The greater, or smaller, of two."""
     match node.inputs:
-        case x, y if x is y: return x                                               # max(x, x) = x
+        case x, y if x is y: return x                                         # max(x, x) = x
     return None
 
 
@@ -49,7 +52,7 @@ def extreme(node: Node) -> Optional[Value]:
 def relu(node: Node) -> Optional[Value]:
     """Relu."""
     match node.inputs:
-        case (Value(node=Node(Relu(), _)) as y,): return y                          # relu(relu(x))
+        case (Value(node=Node(Relu(), _)) as y,): return y                    # relu(relu(x))
     return None
 
 
@@ -58,10 +61,10 @@ def both(node: Node) -> Optional[Value]:
     """And."""
     match node.inputs:
         case c, x if number(c) is not None and number(x) is None:
-            return logical_and(x, c)                                                # constants right
-        case x, y if x is y: return x                                               # x & x = x
-        case x, c if number(c) is True: return x                                    # x & true = x
-        case _, c if number(c) is False: return c                                   # x & false
+            return logical_and(x, c)                                          # constants right
+        case x, y if x is y: return x                                         # x & x = x
+        case x, c if number(c) is True: return x                              # x & true = x
+        case _, c if number(c) is False: return c                             # x & false
     return None
 
 
@@ -70,10 +73,10 @@ def either(node: Node) -> Optional[Value]:
     """Or."""
     match node.inputs:
         case c, x if number(c) is not None and number(x) is None:
-            return logical_or(x, c)                                                 # constants right
-        case x, y if x is y: return x                                               # x | x = x
-        case x, c if number(c) is False: return x                                   # x | false = x
-        case _, c if number(c) is True: return c                                    # x | true = true
+            return logical_or(x, c)                                           # constants right
+        case x, y if x is y: return x                                         # x | x = x
+        case x, c if number(c) is False: return x                             # x | false = x
+        case _, c if number(c) is True: return c                              # x | true = true
     return None
 
 
@@ -81,7 +84,7 @@ def either(node: Node) -> Optional[Value]:
 def negation(node: Node) -> Optional[Value]:
     """Not; an order has no opposite, because of nan."""
     match node.inputs:
-        case (Value(node=Node(LogicalNot(), (x,))),): return x                      # !!x = x
-        case (Value(node=Node(Equal(), (x, y))),): return not_equal(x, y)           # !(x == y)
-        case (Value(node=Node(NotEqual(), (x, y))),): return equal(x, y)            # !(x != y)
+        case (Value(node=Node(LogicalNot(), (x,))),): return x                # !!x = x
+        case (Value(node=Node(Equal(), (x, y))),): return not_equal(x, y)     # !(x == y)
+        case (Value(node=Node(NotEqual(), (x, y))),): return equal(x, y)      # !(x != y)
     return None

@@ -17,7 +17,7 @@ def inside(node: Node, run: GraphPass) -> Node:
     `run` is expected to enter the graphs inside those in turn: depth costs stack here, because a
     program nested a thousand loops deep is one that nobody writes.
     """
-    if not subgraphs(node.op):
+    if not holds_graphs(node.op):
         return node
     old = {f.name: getattr(node.op, f.name) for f in fields(node.op)}
     new = {name: _apply(value, run) for name, value in old.items()}
@@ -27,9 +27,28 @@ def inside(node: Node, run: GraphPass) -> Node:
 
 def effectful(op: Op) -> bool:
     """Whether the op, or one in a graph inside it, has an effect."""
-    return op.effect or any(
-        n.op.effect for outer in subgraphs(op) for graph in nested(outer) for n in graph.nodes
-    )
+    if op.effect or not holds_graphs(op):
+        return op.effect
+    return any(n.op.effect for g in subgraphs(op) for inner in nested(g) for n in inner.nodes)
+
+
+def holds_graphs(op: Op) -> bool:
+    """Whether a field of the op is a graph; quick, because every pass asks it of every node."""
+    for v in attributes(op):
+        if isinstance(v, Graph) or (v.__class__ is tuple and v and not isinstance(v[0], int)):
+            return bool(subgraphs(op))
+    return False
+
+
+def attributes(op: Op) -> list[Any]:
+    """The values of the op's fields."""
+    names = _names.get(op.__class__)
+    if names is None:
+        names = _names[op.__class__] = tuple(f.name for f in fields(op))
+    return [getattr(op, name) for name in names]
+
+
+_names: dict[type[Op], tuple[str, ...]] = {}  # of the fields, found once for each class
 
 
 def _apply(value: Any, run: GraphPass) -> Any:

@@ -6,11 +6,10 @@ graphs are pure: a random draw reads its key as a value, so equal draws *are* eq
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node, Op, Value
-from byparts_optimize.inside import effectful, inside
+from byparts_optimize.inside import attributes, effectful, inside
 
 Outputs = tuple[Value, ...]
 
@@ -34,5 +33,4 @@ def merge(graph: Graph) -> Graph:
 
 def _exactly(op: Op) -> tuple[str, ...]:
     """What equality of the fields forgets: that 0.0 is not -0.0, and 1 neither True nor 1.0."""
-    values = [getattr(op, f.name) for f in fields(op)]
-    return tuple([repr(v) for v in values if isinstance(v, (int, float, tuple))])
+    return tuple([repr(v) for v in attributes(op) if isinstance(v, (int, float, tuple))])

@@ -4,9 +4,9 @@ All of it is exact but for the transposes that a `matmul` takes as flags: the su
 a BLAS may add them in another order then.
 """
 
+# ruff: noqa: E701  (one rule a line)
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Optional
 
 from byparts_graph_ir import Node, Value
@@ -24,11 +24,13 @@ from byparts_opset import (
     cast,
     fill,
 )
-from byparts_optimize.rules import number, rules
+from byparts_optimize.rules import rules
 
 _DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of the significand
 _RANGE = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}  # bits of the exponent
 _BITS = {"i8": 7, "i16": 15, "i32": 31, "i64": 63, "u8": 8, "bool": 1}  # without the sign
+
+# fmt: off
 
 
 @rules.on(Identity)
@@ -44,12 +46,12 @@ def reshape(node: Node) -> Optional[Value]:
     if not y.static:
         return None
     match node.inputs:
-        case (x,) if x.type == y: return x                                          # nothing changes
+        case (x,) if x.type == y: return x                                    # nothing changes
         case (Value(node=Node(Reshape() | Flatten() | ExpandDims() | Squeeze(), (x,))),):
-            return Reshape(y.dims)(x)                                               # view of a view
-        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)          # all one number
+            return Reshape(y.dims)(x)                                         # view of a view
+        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)    # all one number
         case (Value(node=Node(BroadcastTo(), (x,))),) if x.type.static and x.type.size == 1:
-            return BroadcastTo(y.dims)(Reshape(())(x))                              # all one element
+            return BroadcastTo(y.dims)(Reshape(())(x))                        # all one element
     return None
 
 
@@ -60,14 +62,14 @@ def transpose(node: Node) -> Optional[Value]:
     order = _order(node)
     if order is None:
         return None
-    if order == tuple(range(len(order))): return x                                  # no axis moves
-    if number(x) is not None and y.type.static: return fill(number(x) or 0, y.type.dtype, y.type.dims)
+    if order == tuple(range(len(order))): return x                            # no axis moves
     match x:
+        case Value(node=Node(Fill(c))): return fill(c, y.type.dtype, y.type.dims)   # all one number
         case Value(node=Node(Transpose(), (z,)) as inner) if (first := _order(inner)) is not None:
-            return Transpose(tuple(first[a] for a in order))(z)                     # two in one
+            return Transpose(tuple(first[a] for a in order))(z)               # two in one
         case Value(node=Node(BroadcastTo(), (z,))) if z.type.static and z.type.size == 1:
-            return BroadcastTo(y.type.dims)(Reshape(())(z))                         # all one element
-    if x.type.static and node.op.views(x.type): return Reshape(y.type.dims)(x)      # only 1s move
+            return BroadcastTo(y.type.dims)(Reshape(())(z))                   # all one element
+    if x.type.static and node.op.views(x.type): return Reshape(y.type.dims)(x)  # only 1s move
     return None
 
 
@@ -76,9 +78,9 @@ def broadcast_to(node: Node) -> Optional[Value]:
     """Repetition."""
     y = node.outputs[0].type
     match node.inputs:
-        case (x,) if x.type == y and y.static: return x                             # nothing changes
-        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)          # all one number
-        case (Value(node=Node(BroadcastTo(), (x,))),): return node.op(x)            # two in one
+        case (x,) if x.type == y and y.static: return x                       # nothing changes
+        case (Value(node=Node(Fill(c))),): return fill(c, y.dtype, y.dims)    # all one number
+        case (Value(node=Node(BroadcastTo(), (x,))),): return node.op(x)      # two in one
         case (x,) if (inner := without_leading_ones(x)) is not x: return node.op(inner)
     return None
 
@@ -88,9 +90,9 @@ def converted(node: Node) -> Optional[Value]:
     """Casts; one that loses nothing may be skipped on the way to another."""
     to = node.outputs[0].type.dtype
     match node.inputs:
-        case (x,) if x.type.dtype == to: return x                                   # same type
+        case (x,) if x.type.dtype == to: return x                             # same type
         case (Value(node=Node(Cast(between), (x,))),) if _keeps(x.type.dtype, between):
-            return cast(x, to)                                                      # lossless first
+            return cast(x, to)                                                # lossless first
     return None
 
 
@@ -101,9 +103,9 @@ def matmul(node: Node) -> Optional[Value]:
     assert isinstance(op, MatMul), "the table is by class"
     match a, b:
         case Value(node=Node(Transpose(), (x,)) as t), _ if _turns_matrices(t):
-            return replace(op, transpose_a=not op.transpose_a)(x, b)                # a' b
+            return MatMul(not op.transpose_a, op.transpose_b)(x, b)          # a' b
         case _, Value(node=Node(Transpose(), (x,)) as t) if _turns_matrices(t):
-            return replace(op, transpose_b=not op.transpose_b)(a, x)                # a b'
+            return MatMul(op.transpose_a, not op.transpose_b)(a, x)          # a b'
     return None
 
 

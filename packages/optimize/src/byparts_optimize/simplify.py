@@ -7,7 +7,7 @@ they change no bit of a result, with these exceptions, where the new form is as 
 - `x ** -1` becomes `1 / x` and `x ** 2` becomes `x * x`: rounded once, where a power may not be;
 - `x * 2 * c` becomes `x * (2 * c)`: no overflow on the way;
 - a `matmul` takes transposes as flags: the same sums, maybe in another order;
-- the sign and payload of a nan are nobody's business.
+- the sign of a nan, and of a zero that is a sum, are nobody's business: backends differ in them.
 
 `fast_math=True` adds those that hold of real numbers alone: `x + 0 = x` (loses -0.0), `x * 0 = 0`
 (loses inf and nan), reordering of constants, division by a constant as a product.
