@@ -5,12 +5,12 @@ Fed values are cut off from what made them, assignments become outputs, groups f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from byparts_frontend_tf.tinyflow.random import RUNS, next_runs
 from byparts_frontend_tf.tinyflow.state import Assign, Group, Variable
-from byparts_graph_ir import Graph, GraphError, Input, Node, Types, Value, producers, specialize
+from byparts_graph_ir import Graph, GraphError, Input, Node, TensorType, Types, Value, producers, specialize
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,24 @@ class Step:
         return self._types[types]
 
 
-def make_step(fetches: Sequence[Value], fed: Iterable[Value]) -> Step:
+def make_step(
+    fetches: Sequence[Value], fed: Iterable[Value], changed: Mapping[Variable, TensorType]
+) -> Step:
     """The step for these fetches.  O(nodes they depend on).
+
+    Args:
+        fetches: what is computed.
+        fed: what is given instead of being computed.
+        changed: variables that hold a value of another type than they were made with.
 
     Raises:
         GraphError: a placeholder is needed and not fed, or a variable is assigned twice.
+        ShapeError: what was built on the old type of a changed variable does not fit the new.
     """
     inputs = {v: Input(v.type, None, _label(v), _line(v)) for v in fed}
-    env: dict[Value, Value] = dict(inputs)
+    others = {v: Input(t, None, v.name, v.where) for v, t in changed.items() if v not in inputs}
+    held: dict[Value, Variable] = {made: v for v, made in others.items()}
+    env: dict[Value, Value] = {**inputs, **others}
     updates: dict[Variable, Value] = {}
     for node in producers(fetches):
         _translate(node, env, updates)
@@ -61,9 +71,11 @@ def make_step(fetches: Sequence[Value], fed: Iterable[Value]) -> Step:
     outputs = (*values, *updates.values())
     needed = _needed(outputs)
     used = tuple(v for v, made in inputs.items() if made in needed)
-    variables = tuple(v for v in needed if isinstance(v, Variable))
-    _check_fed(needed, inputs.values())
-    graph = Graph.of((*(inputs[v] for v in used), *variables), outputs)
+    held |= {v: v for v in needed if isinstance(v, Variable)}
+    states = [v for v in needed if v in held]
+    _check_fed(needed, (*inputs.values(), *states))
+    graph = Graph.of((*(inputs[v] for v in used), *states), outputs)
+    variables = tuple(held[v] for v in states)
     positions = iter(range(len(wanted)))
     fetched = tuple(None if _is_group(v) else next(positions) for v in fetches)
     return Step(graph, used, fetched, variables, tuple(updates))
@@ -96,10 +108,10 @@ def _needed(outputs: Sequence[Value]) -> dict[Value, None]:
     return found | {v: None for v in outputs if v.node is None}
 
 
-def _check_fed(needed: Iterable[Value], fed: Iterable[Value]) -> None:
-    given = set(fed)
+def _check_fed(needed: Iterable[Value], known: Iterable[Value]) -> None:
+    given = set(known)
     for v in needed:
-        if v not in given and not isinstance(v, Variable):
+        if v not in given:
             raise GraphError(
                 f"placeholder {_label(v)!r} of type {v.type}, made at {_line(v)}, is needed by the "
                 f"fetch and not fed; add it to feed_dict"

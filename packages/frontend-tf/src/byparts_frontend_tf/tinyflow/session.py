@@ -17,7 +17,7 @@ import numpy as np
 from byparts_frontend_tf.tinyflow.program import Step, make_step
 from byparts_frontend_tf.tinyflow.random import RUNS
 from byparts_frontend_tf.tinyflow.state import Variable
-from byparts_graph_ir import GraphError, ShapeError, TensorType, Value
+from byparts_graph_ir import GraphError, ShapeError, TensorType, Value, compatible
 from byparts_graph_ir.hub import PartError, parts
 from byparts_runtime import Executor
 from byparts_runtime import Variable as Stored
@@ -89,10 +89,13 @@ class Session:
         self.close()
 
     def _step(self, leaves: list[Value], fed: tuple[Value, ...]) -> Step:
-        key = (tuple(leaves), fed)
+        changed = {
+            v: s.type for v, s in self._variables.items() if not compatible(v.type, s.type)
+        }
+        key = (tuple(leaves), fed, tuple(changed.items()))
         step = self._steps.get(key)
         if step is None:
-            step = self._steps[key] = make_step(leaves, fed)
+            step = self._steps[key] = make_step(leaves, fed, changed)
             if len(self._steps) > KEPT:
                 self._steps.popitem(last=False)
         self._steps.move_to_end(key)
