@@ -94,6 +94,14 @@ from byparts_opset.constant import (
     ones,
     zeros,
 )
+from byparts_opset.conv2d import (
+    Conv2d,
+    Conv2dFilterGradient,
+    Conv2dInputGradient,
+    Conv2dTranspose,
+    conv2d,
+)
+from byparts_opset.conv2d_transpose import conv2d_transpose
 from byparts_opset.cross_entropy import (
     SoftmaxCrossEntropy,
     SparseSoftmaxCrossEntropy,
@@ -102,6 +110,7 @@ from byparts_opset.cross_entropy import (
 )
 from byparts_opset.cumulative import CumSum, cumsum
 from byparts_opset.dropout import Dropout, dropout
+from byparts_opset.einsum import Einsum, einsum
 from byparts_opset.error_function import Erf, Erfc, Erfinv, erf, erfc, erfinv
 from byparts_opset.hyperbolic import (
     Acosh,
@@ -151,7 +160,19 @@ from byparts_opset.logic import (
     logical_or,
     logical_xor,
 )
+from byparts_opset.matmul import MatMul, matmul
 from byparts_opset.pad import Pad, pad
+from byparts_opset.pool import (
+    AveragePool,
+    AveragePoolGradient,
+    MaxPool,
+    MaxPoolGradient,
+    MaxPoolGradientGradient,
+    average_pool,
+    global_average_pool,
+    global_max_pool,
+    max_pool,
+)
 from byparts_opset.prod import Prod, ProdOfOthers, prod, prod_of_others
 from byparts_opset.random import (
     Bernoulli,
@@ -182,27 +203,6 @@ from byparts_opset.reduce import (
     mean,
     min,
     sum,
-)
-from byparts_opset.conv2d import (
-    Conv2d,
-    Conv2dFilterGradient,
-    Conv2dInputGradient,
-    Conv2dTranspose,
-    conv2d,
-)
-from byparts_opset.conv2d_transpose import conv2d_transpose
-from byparts_opset.einsum import Einsum, einsum
-from byparts_opset.matmul import MatMul, matmul
-from byparts_opset.pool import (
-    AveragePool,
-    AveragePoolGradient,
-    MaxPool,
-    MaxPoolGradient,
-    MaxPoolGradientGradient,
-    average_pool,
-    global_average_pool,
-    global_max_pool,
-    max_pool,
 )
 from byparts_opset.registry import OPS
 from byparts_opset.reshape import (
@@ -261,5 +261,46 @@ from byparts_opset.unary import (
     sqrt,
     square,
 )
+
+# Several to a line, or this file would be twice as long; a test says which is missing.
+# fmt: off
+__all__ = [
+    "Abs", "Acos", "Acosh", "Add", "All", "Any", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan",
+    "Atan2", "Atanh", "AveragePool", "AveragePoolGradient", "BatchNorm", "BatchNormGradient",
+    "BatchNormInference", "Bernoulli", "BroadcastLike", "BroadcastTo", "Cast", "Ceil", "Clip",
+    "Concat", "Constant", "Conv2d", "Conv2dFilterGradient", "Conv2dInputGradient",
+    "Conv2dTranspose", "Cos", "Cosh", "CountLike", "CumSum", "Div", "Dropout", "Einsum", "Elu",
+    "Equal", "Erf", "Erfc", "Erfinv", "Exp", "ExpandDims", "Expm1", "Eye", "Fill", "Flatten",
+    "Floor", "Floordiv", "Gather", "Gelu", "Greater", "GreaterEqual", "Identity", "IsFinite",
+    "IsInf", "IsNan", "LayerNorm", "LayerNormGradient", "LeakyRelu", "Less", "LessEqual", "Log",
+    "Log1p", "LogSoftmax", "LogSumExp", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor",
+    "MatMul", "Max", "MaxPool", "MaxPoolGradient", "MaxPoolGradientGradient", "Maximum", "Mean",
+    "Min", "Minimum", "Mod", "Mul", "Neg", "NotEqual", "OPS", "OneHot", "Pad", "Pow", "Print",
+    "Prod", "ProdOfOthers", "RandomNormal", "RandomUniform", "Range", "Reciprocal", "Relu",
+    "Reshape", "ReshapeLike", "Reverse", "Round", "Rsqrt", "ScatterAdd", "Select", "Selu",
+    "Sigmoid", "Sign", "Silu", "Sin", "Sinh", "Slice", "SliceGradient", "Softmax",
+    "SoftmaxCrossEntropy", "Softplus", "Softsign", "SparseSoftmaxCrossEntropy", "Split",
+    "SplitLike", "Sqrt", "Square", "SquaredDifference", "Squeeze", "StopGradient", "Sub", "Sum",
+    "SumLike", "Tan", "Tanh", "Tile", "TopK", "Transpose", "Trunc", "TruncatedNormal", "abs",
+    "acos", "acosh", "add", "add_n", "all", "any", "arange", "argmax", "argmin", "asin", "asinh",
+    "atan", "atan2", "atanh", "average_pool", "batch_norm", "batch_norm_inference", "bernoulli",
+    "broadcast_like", "broadcast_to", "cast", "ceil", "clip", "concat", "constant", "conv2d",
+    "conv2d_transpose", "cos", "cosh", "count_like", "cumsum", "div", "dropout", "einsum", "elu",
+    "equal", "erf", "erfc", "erfinv", "exp", "expand_dims", "expm1", "eye", "fill", "fill_like",
+    "flatten", "floor", "floordiv", "gather", "gelu", "getitem", "global_average_pool",
+    "global_max_pool", "gradient_by_decomposition", "greater", "greater_equal", "identity",
+    "is_finite", "is_inf", "is_nan", "is_zero", "layer_norm", "leaky_relu", "less", "less_equal",
+    "lift", "log", "log1p", "log_softmax", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logsumexp", "matmul", "max", "max_pool", "maximum", "mean", "min", "minimum",
+    "mod", "moving_average", "mul", "neg", "next_counter", "not_equal", "one_hot", "ones",
+    "ones_like", "pad", "pow", "print_value", "prod", "prod_of_others", "random_int",
+    "random_normal", "random_uniform", "reciprocal", "relu", "relu6", "reshape", "reshape_like",
+    "reverse", "round", "rsqrt", "select", "selu", "sigmoid", "sign", "silu", "sin", "sinh",
+    "softmax", "softmax_cross_entropy", "softplus", "softsign", "sparse_softmax_cross_entropy",
+    "split", "sqrt", "square", "squared_difference", "squeeze", "stack", "stop_gradient", "sub",
+    "sum", "sum_like", "tan", "tanh", "tile", "top_k", "transpose", "trunc", "truncated_normal",
+    "unstack", "zeros", "zeros_like",
+]
+# fmt: on
 
 __version__ = "0.1.0"

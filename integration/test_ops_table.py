@@ -1,0 +1,21 @@
+"""The generated table of ops is what the ops say."""
+
+from pathlib import Path
+from runpy import run_path
+
+import pytest
+
+pytest.importorskip("byparts_kernels_numpy")
+SCRIPT = run_path(str(Path(__file__).with_name("ops_table.py")))
+
+
+def test_ops_table_is_current() -> None:
+    """After a change to an op or a kernel: `python integration/ops_table.py`."""
+    written = SCRIPT["FILE"].read_text(encoding="utf-8")
+
+    assert SCRIPT["text"]() == written, "run python integration/ops_table.py"
+
+
+def test_numpy_has_every_op() -> None:
+    """With a kernel, or by the ops it is made of."""
+    assert "| missing |" not in SCRIPT["text"]()
