@@ -18,9 +18,10 @@ def canonical(graph: Graph) -> Graph:
     Needs nothing, does most on static types; preserves values to the bit, effects and their order.
     O(nodes); enters subgraphs.
     """
+    return graph.rewrite(canonical_rule)
 
-    def rule(node: Node) -> Optional[tuple[Value, ...]]:
-        node = inside(node, canonical)
-        return node.op.canonical(node) or node.outputs
 
-    return graph.rewrite(rule)
+def canonical_rule(node: Node) -> Optional[tuple[Value, ...]]:
+    """The pass, of one node."""
+    node = inside(node, canonical)
+    return node.op.canonical(node) or node.outputs

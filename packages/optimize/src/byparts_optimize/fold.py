@@ -17,7 +17,7 @@ from typing import Any, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import Graph, Node, Value
+from byparts_graph_ir import Graph, Node, Rule, Value
 from byparts_opset.constant import Constant, Fill, constant, fill
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_optimize.inside import effectful, inside
@@ -35,6 +35,11 @@ def fold(graph: Graph, *, limit_bytes: int = LIMIT_BYTES) -> Graph:
     kernel differs from `evaluate`), effects and their order.  Idempotent.  O(nodes) and the ops
     themselves; enters subgraphs.
     """
+    return graph.rewrite(fold_rule(limit_bytes))
+
+
+def fold_rule(limit_bytes: int) -> Rule:
+    """The pass, of one node."""
 
     def rule(node: Node) -> Optional[tuple[Value, ...]]:
         node = inside(node, lambda g: fold(g, limit_bytes=limit_bytes))
@@ -44,7 +49,7 @@ def fold(graph: Graph, *, limit_bytes: int = LIMIT_BYTES) -> Graph:
                 return folded
         return node.outputs
 
-    return graph.rewrite(rule)
+    return rule
 
 
 def _foldable(node: Node) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from byparts_graph_ir import Graph, Node, Op, Value
+from byparts_graph_ir import Graph, Node, Op, Rule, Value
 from byparts_optimize.inside import attributes, effectful, inside
 
 Outputs = tuple[Value, ...]
@@ -20,6 +20,11 @@ def merge(graph: Graph) -> Graph:
     Needs nothing; preserves values to the bit, effects and their order, and the first of the equal
     nodes with its `where`.  Idempotent.  O(nodes); enters subgraphs.
     """
+    return graph.rewrite(merge_rule())
+
+
+def merge_rule() -> Rule:
+    """The pass, of one node after the other of one graph."""
     seen: dict[object, Outputs] = {}
 
     def rule(node: Node) -> Optional[Outputs]:
@@ -28,7 +33,7 @@ def merge(graph: Graph) -> Graph:
             return node.outputs
         return seen.setdefault((node.op, _exactly(node.op), node.inputs), node.outputs)
 
-    return graph.rewrite(rule)
+    return rule
 
 
 def _exactly(op: Op) -> tuple[str, ...]:

@@ -34,14 +34,14 @@ def simplify(graph: Graph, *, fast_math: bool = False) -> Graph:
     order.  Idempotent.  O(nodes) a sweep, two or three sweeps in practice; enters subgraphs.
     """
     for _ in range(_MOST_SWEEPS):
-        sweep = _Sweep(fast_math)
+        sweep = Sweep(fast_math)
         graph = graph.rewrite(sweep.rule)
         if not sweep.hits:
             return graph
     raise AssertionError(f"simplify: the rules for {sweep.hits[0]} undo each other")
 
 
-class _Sweep:
+class Sweep:
     """One pass over the nodes; `hits` names the ops that some rule replaced."""
 
     def __init__(self, fast_math: bool) -> None:
