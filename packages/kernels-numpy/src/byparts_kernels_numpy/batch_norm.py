@@ -16,8 +16,6 @@ from byparts_kernels_numpy.table import kernels
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
 from byparts_opset.dtypes import Array
 
-_sum = np.add.reduce  # (x, axis, dtype, out, keepdims)
-
 
 @kernels.on(BatchNorm)
 @plain
@@ -135,7 +133,7 @@ class Total:
         if block.ndim == 2:
             np.dot(self._ones[: len(block)], block, self._part)
         else:
-            _sum(block, (0, 2), None, self._part)
+            np.add.reduce(block, (0, 2), out=self._part)
         np.add(self.sums, self._part, self.sums)
 
     def mean(self, out: Array) -> None:

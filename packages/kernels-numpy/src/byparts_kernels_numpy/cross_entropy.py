@@ -7,18 +7,17 @@ is masked out and has label 0) are taken again without those terms: rare, so che
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import isfinite
 
 import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
-from byparts_kernels_numpy.softmax import is_short, line, scratch
+from byparts_kernels_numpy.softmax import is_short, largest, line, scratch, summed, summing
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy, check_labels
 from byparts_opset.dtypes import Array
-
-_max, _sum = np.maximum.reduce, np.add.reduce  # (x, axis, dtype, out, keepdims)
 
 
 @kernels.on(SoftmaxCrossEntropy)
@@ -28,9 +27,9 @@ def dense(op: SoftmaxCrossEntropy, inputs: Sequence[Array], outputs: Sequence[Ar
     cut = blocks(-1, x, labels, residual)
     if not cut:
         return lambda: loss.fill(0)  # no classes: sums of nothing
-    work = shared(lambda b: ([scratch(b) for _ in range(3)], [line(b) for _ in range(4)]))
+    work = shared(lambda b: (_layers(3, b), np.empty((4, len(b), 1), b.dtype)))
     ends = zip(cut, _split(loss, cut), strict=True)
-    return in_turn([_dense(*block, y, *work(block[0])) for block, y in ends])
+    return in_turn([_dense(a, n, r, y, *work(a)) for (a, n, r), y in ends])
 
 
 @kernels.on(SparseSoftmaxCrossEntropy)
@@ -43,74 +42,75 @@ def sparse(op: SparseSoftmaxCrossEntropy, inputs: Sequence[Array], outputs: Sequ
         return check
     work = shared(lambda b: (scratch(b), line(b), line(b)))
     ends = zip(cut, _split(labels, cut), _split(loss, cut), strict=True)
-    steps = [_sparse(*block, n, y, *work(block[0])) for block, n, y in ends]
+    steps = [_sparse(a, r, n, y, *work(a)) for (a, r), n, y in ends]
     return in_turn([check, *steps])
 
 
-def _dense(
-    x: Array, labels: Array, r: Array, loss: Array, work: Sequence[Array], lines: Sequence[Array]
-) -> Run:
-    (t, columns, terms), (m, dot, total, s) = work, lines
-    counts, start = (columns, t) if is_short(x) else (labels, x)
+def _dense(x: Array, labels: Array, r: Array, loss: Array, layers: Array, lines: Array) -> Run:
+    terms, counts, e = layers
+    dot, total, s, m = lines
+    if is_short(x):
+        sums: Run = partial(summed, layers, 2, None, lines[:3], True)
+    else:
+        sums = summing(layers.reshape(-1, x.shape[1]), lines[:3])
 
     def run() -> None:
-        if start is t:
-            np.copyto(t, x)
-            np.copyto(counts, labels)
-        _max(start, 1, None, m, True)
-        np.subtract(start, m, t)
-        np.multiply(counts, t, terms)
-        _sum(terms, 1, None, dot, True)
-        _sum(counts, 1, None, total, True)
-        np.exp(t, t)
-        _sum(t, 1, None, s, True)
-        np.log(s, m)
-        np.multiply(m, total, m)
-        np.subtract(m, dot, m)
-        if not isfinite(np.vdot(m, m)):
-            _without_absent(m, counts, terms, dot, total, s)
-        np.copyto(loss, m[:, 0])
+        np.copyto(e, x)
+        np.copyto(counts, labels)
+        largest(e, 1, None, m, True)
+        np.subtract(e, m, e)
+        np.multiply(counts, e, terms)
+        np.exp(e, e)
+        sums()
+        _subtract_terms(s, total, dot, m, loss)
+        if not isfinite(np.vdot(loss, loss)):
+            np.copyto(terms, 0, where=counts == 0)
+            sums()
+            _subtract_terms(s, total, dot, m, loss)
         np.divide(total, s, s)
-        np.multiply(t, s, t)
-        np.subtract(t, counts, r)
+        np.multiply(e, s, e)
+        np.subtract(e, counts, r)
 
     return run
 
 
-def _without_absent(
-    loss: Array, counts: Array, terms: Array, dot: Array, total: Array, s: Array
-) -> None:
-    """loss = total * log(s) - sum(terms), with the terms of label 0 left out."""
-    np.copyto(terms, 0, where=counts == 0)
-    _sum(terms, 1, None, dot, True)
-    np.log(s, loss)
-    np.multiply(loss, total, loss)
-    np.subtract(loss, dot, loss)
+def _subtract_terms(s: Array, total: Array, dot: Array, work: Array, loss: Array) -> None:
+    """loss = total * log(s) - dot."""
+    np.log(s, work)
+    np.multiply(work, total, work)
+    np.subtract(work[:, 0], dot[:, 0], loss)
 
 
-def _sparse(x: Array, r: Array, labels: Array, loss: Array, t: Array, m: Array, s: Array) -> Run:
-    by_row = t.flags.c_contiguous
-    flat = t.reshape(-1) if by_row else t.T.reshape(-1)
-    rows = np.arange(len(x)) * (x.shape[1] if by_row else 1)
-    apart = 1 if by_row else len(x)
-    index, picked = np.empty(len(x), np.int64), np.empty(len(x), x.dtype)
+def _layers(count: int, block: Array) -> Array:
+    """Memory for `count` blocks, column by column if rows are short."""
+    rows, size = block.shape
+    if is_short(block):
+        columns: Array = np.empty((count, size, rows), block.dtype)
+        columns = columns.transpose(0, 2, 1)
+        return columns
+    return np.empty((count, rows, size), block.dtype)
+
+
+def _sparse(x: Array, r: Array, labels: Array, loss: Array, e: Array, m: Array, s: Array) -> Run:
+    sums, x_flat, r_flat = summing(e, s), x.reshape(-1), r.reshape(-1)
+    rows, index = np.arange(0, x.size, x.shape[1]), np.empty(len(x), np.int64)
+    picked = np.empty(len(x), x.dtype)
 
     def run() -> None:
-        np.copyto(t, x)
-        _max(t, 1, None, m, True)
-        np.subtract(t, m, t)
-        np.multiply(labels, apart, index, dtype=np.int64)
-        np.add(index, rows, index)
-        np.take(flat, index, None, picked, "clip")
-        np.exp(t, t)
-        _sum(t, 1, None, s, True)
+        np.copyto(e, x)
+        largest(e, 1, None, m, True)
+        np.subtract(e, m, e)
+        np.exp(e, e)
+        sums()
+        np.add(rows, labels, index)
+        np.take(x_flat, index, None, picked, "clip")
+        np.subtract(m[:, 0], picked, picked)
         np.log(s, m)
-        np.subtract(m[:, 0], picked, loss)
-        np.divide(t, s, t)
-        np.take(flat, index, None, picked, "clip")
-        np.subtract(picked, 1, picked)
-        flat[index] = picked
-        np.copyto(r, t)
+        np.add(m[:, 0], picked, loss)
+        np.divide(e, s, r)
+        np.negative(loss, picked)
+        np.expm1(picked, picked)  # the softmax there is exp(-loss)
+        r_flat[index] = picked
 
     return run
 
@@ -122,7 +122,7 @@ def _check(labels: Array, classes: int) -> Run:
     unsigned = labels.view(f"u{labels.itemsize}")
 
     def run() -> None:
-        if _max(unsigned) >= classes:
+        if largest(unsigned) >= classes:
             check_labels(labels, classes)
 
     return run

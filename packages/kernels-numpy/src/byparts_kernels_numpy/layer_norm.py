@@ -40,7 +40,7 @@ def layer_norm(op: LayerNorm, inputs: Sequence[Array], outputs: Sequence[Array])
 
         return run
 
-    return in_turn([bind(*block, m, v) for block, m, v in ends])
+    return in_turn([bind(a, b, m, v) for (a, b), m, v in ends])
 
 
 @kernels.on(LayerNormGradient)
@@ -56,7 +56,7 @@ def layer_norm_gradient(
     ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
     sums, part = np.zeros((2, gamma.size)), np.empty(gamma.size, x.dtype)
     work = shared(lambda b: (np.empty((2, *b.shape), b.dtype), np.empty((3, len(b)), b.dtype)))
-    runs = [_gradient(op, *block, m, v, g, sums, part, *work(block[0])) for block, m, v in ends]
+    runs = [_gradient(op, (a, b, c), (m, v), g, (sums, part), work(a)) for (a, b, c), m, v in ends]
 
     def run() -> None:
         sums.fill(0)
@@ -70,19 +70,15 @@ def layer_norm_gradient(
 
 def _gradient(
     op: LayerNormGradient,
-    x: Array,
-    dy: Array,
-    dx: Array,
-    m: Array,
-    v: Array,
+    block: tuple[Array, Array, Array],
+    statistics: tuple[Array, Array],
     gamma: Array,
-    sums: Array,
-    part: Array,
-    wide: Array,
-    lines: Array,
+    totals: tuple[Array, Array],
+    work: tuple[Array, Array],
 ) -> Run:
-    (h, dyh), (deviation, mean_g, mean_gh) = wide, lines
-    ones, weights = np.ones(len(x), x.dtype), gamma
+    (x, dy, dx), (m, v), (sums, part) = block, statistics, totals
+    (h, dyh), (deviation, mean_g, mean_gh) = work
+    ones = np.ones(len(x), x.dtype)
 
     def add(to: Array, block: Array) -> None:
         np.dot(ones, block, part)
@@ -95,9 +91,9 @@ def _gradient(
         np.multiply(dy, h, dyh)
         add(sums[0], dyh)
         add(sums[1], dy)
-        np.dot(dy, weights, mean_g)  # mean(g) with g = dy * gamma, and mean(g * h)
+        np.dot(dy, gamma, mean_g)  # mean(g) with g = dy * gamma, and mean(g * h)
         np.divide(mean_g, gamma.size, mean_g)
-        np.dot(dyh, weights, mean_gh)
+        np.dot(dyh, gamma, mean_gh)
         np.divide(mean_gh, gamma.size, mean_gh)
         np.multiply(h, mean_gh[:, None], h)
         np.multiply(dy, gamma, dx)

@@ -1,4 +1,4 @@
-"""Rules that work in blocks of memory: contiguous arrays of f32, f64 or integers, cut to fit a cache.
+"""Rules that work in blocks of memory: contiguous arrays, no half types, cut to fit a cache.
 
 NumPy computes half types element by element and strided arrays slowly; a rule marked `plain` never
 sees either.  Stand-ins are allocated when the step is bound, and copied around it when it runs.
@@ -19,7 +19,7 @@ from byparts_opset.dtypes import Array, is_half
 
 W = TypeVar("W")
 
-BLOCK_BYTES = 1 << 18  # of one operand; a few of them fit a second-level cache
+BLOCK_BYTES = 1 << 17  # of one operand; several of them fit a second-level cache
 
 
 def plain(rule: KernelRule) -> KernelRule:
@@ -60,10 +60,7 @@ def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
     outer, size, inner = prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
     if arrays[0].size == 0:
         return []
-    if inner == 1:
-        lines = [a.reshape(outer, size) for a in arrays]
-    else:
-        lines = [a.reshape(outer, size, inner) for a in arrays]
+    lines = [a.reshape((outer, size) if inner == 1 else (outer, size, inner)) for a in arrays]
     fitting = max(1, BLOCK_BYTES // (size * arrays[0].itemsize))  # lines of one block
     if inner <= fitting:
         step = max(1, fitting // inner)

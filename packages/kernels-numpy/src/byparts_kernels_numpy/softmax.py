@@ -7,7 +7,9 @@ halves the time of the softmax of 100 rows of 10, and is five times faster for 6
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,9 @@ from byparts_opset.softmax import LogSoftmax, Softmax
 
 SHORT_ROW = 64
 
-_max, _sum = np.maximum.reduce, np.add.reduce  # (x, axis, dtype, out, keepdims)
+# (x, axis, dtype, out, keepdims); positions are faster than keywords, and unknown to the stubs
+largest: Callable[..., Any] = np.maximum.reduce
+summed: Callable[..., Any] = np.add.reduce
 
 
 def is_short(block: Array) -> bool:
@@ -35,6 +39,13 @@ def scratch(block: Array) -> Array:
 def line(block: Array) -> Array:
     """Memory for one number of each line of a block, which broadcasts to it."""
     return np.empty((block.shape[0], 1, *block.shape[2:]), block.dtype)
+
+
+def summing(block: Array, out: Array) -> Run:
+    """What sums the lines of a block into `out`; four times faster by BLAS where rows are long."""
+    if block.ndim == 2 and block.flags.c_contiguous:
+        return partial(np.dot, block, np.ones(block.shape[1], block.dtype), out.reshape(-1))
+    return partial(summed, block, 1, None, out, True)
 
 
 @kernels.on(Softmax)
@@ -53,26 +64,29 @@ def log_softmax(op: LogSoftmax, inputs: Sequence[Array], outputs: Sequence[Array
 
 def _softmax(x: Array, y: Array, m: Array, columns: Array | None) -> Run:
     start, e = (x, y) if columns is None else (columns, columns)
+    total = summing(e, m)
 
     def run() -> None:
         if columns is not None:
             np.copyto(columns, x)
-        _max(start, 1, None, m, True)
+        largest(start, 1, None, m, True)
         np.subtract(start, m, e)
         np.exp(e, e)
-        _sum(e, 1, None, m, True)
+        total()
         np.divide(e, m, y)
 
     return run
 
 
 def _log_softmax(x: Array, y: Array, m: Array, below: Array, e: Array) -> Run:
+    total = summing(e, m)
+
     def run() -> None:
         np.copyto(below, x)
-        _max(below, 1, None, m, True)
+        largest(below, 1, None, m, True)
         np.subtract(below, m, below)
         np.exp(below, e)
-        _sum(e, 1, None, m, True)
+        total()
         np.log(m, m)
         np.subtract(below, m, y)
 

@@ -56,12 +56,12 @@ class SoftmaxCrossEntropy(Op):
 
     def infer(self, logits: TensorType, labels: TensorType) -> Types:
         same_dtype(self.name, logits, labels)
-        both = meet_types(self.name, *floats(self, logits), labels)
+        both = meet_types(self.name, floats(self, logits)[0], labels)
         return (_losses(self, both), both)
 
     def infer_unranked(self, logits: TensorType, labels: TensorType) -> Types:
         same_dtype(self.name, logits, labels)
-        both = meet_types(self.name, *floats(self, logits), labels)
+        both = meet_types(self.name, floats(self, logits)[0], labels)
         return self.infer(both, both) if both.shape is not None else (both, both)
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
@@ -116,7 +116,7 @@ class SparseSoftmaxCrossEntropy(Op):
 
     def infer(self, logits: TensorType, labels: TensorType) -> Types:
         _check_integers(self, labels)
-        loss = _examples(self, *floats(self, logits), labels)
+        loss = _examples(self, floats(self, logits)[0], labels)
         return (loss, _joined(loss, logits))
 
     def infer_unranked(self, logits: TensorType, labels: TensorType) -> Types:
