@@ -7,11 +7,14 @@ a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from byparts_graph_ir import Operand, ShapeError, Value, arithmetic
 from byparts_opset import binary, compare, unary
-from byparts_opset.constant import exact, fill
+from byparts_opset.constant import Fill, fill
+from byparts_opset.matmul import matmul
+from byparts_opset.slicing import getitem
 
 
 def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
@@ -32,24 +35,18 @@ def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
             "wrap arrays, as in constant(x)"
         )
     if dtype is None:
-        return fill(x, "f32" if isinstance(x, float) else "i32")
+        dtype = "f32" if isinstance(x, float) else "i32"
     try:
-        return fill(exact(x, dtype), dtype)
+        return _fill(repr(x), x, dtype)()
     except ShapeError as error:
         beside = ", ".join(str(v.type) if isinstance(v, Value) else repr(v) for v in inputs)
         raise ShapeError(f"{error} (operands: {beside})") from None
 
 
-def _matmul(x: Value, y: Value) -> Value:
-    from byparts_opset.matmul import matmul
-
-    return matmul(x, y)
-
-
-def _getitem(x: Value, index: Any) -> Value:
-    from byparts_opset.slicing import getitem
-
-    return getitem(x, index)
+@lru_cache(maxsize=1024)
+def _fill(text: str, x: float, dtype: str) -> Fill:
+    """The same op for the same number: a program has few.  `text` tells 0.0 from -0.0."""
+    return Fill(x, dtype)
 
 
 arithmetic.update(
@@ -67,6 +64,6 @@ arithmetic.update(
     less_equal=compare.less_equal,
     greater=compare.greater,
     greater_equal=compare.greater_equal,
-    matmul=_matmul,
-    getitem=_getitem,
+    matmul=matmul,
+    getitem=getitem,
 )

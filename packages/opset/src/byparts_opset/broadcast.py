@@ -30,7 +30,11 @@ def same_dtype(name: str, *types: TensorType) -> str:
 
 def broadcast_types(name: str, *types: TensorType) -> TensorType:
     """The type of an elementwise op on `types`, of one dtype, by NumPy's broadcasting."""
-    return TensorType(same_dtype(name, *types), broadcast_shape(name, *types))
+    first = types[0]
+    if types == (first,) * len(types):
+        return first
+    dtype, shape = same_dtype(name, *types), broadcast_shape(name, *types)
+    return first if first.shape == shape else TensorType(dtype, shape)
 
 
 def broadcast_shape(name: str, *types: TensorType) -> Shape:
@@ -44,10 +48,12 @@ def broadcast_shape(name: str, *types: TensorType) -> Shape:
         if t.shape is None:
             return None
     for t in types:
-        if t.shape != result:
-            pairs = zip_longest(reversed(result), reversed(t.shape or ()), fillvalue=1)
-            joined = [_broadcast_dims(name, types, a, b) for a, b in pairs]
-            result = tuple(reversed(joined))
+        shape = t.shape or ()
+        if not result or not shape:
+            result = result or shape
+        elif shape != result or None in shape:
+            pairs = zip_longest(reversed(result), reversed(shape), fillvalue=1)
+            result = tuple([_broadcast_dims(name, types, a, b) for a, b in pairs])[::-1]
     return result
 
 
