@@ -78,3 +78,13 @@ def test_integers_have_no_true_division() -> None:
     x = Input(TensorType("i32", (2,)))
     with pytest.raises(ShapeError, match=r"div: takes floats, got i32\[2\]; use floordiv"):
         x / 2
+
+
+def test_an_array_on_the_left_is_refused_as_on_the_right() -> None:
+    """NumPy would otherwise make an object array of one value for each element."""
+    x = Input(TensorType("f32", (2,)))
+    for operands in ((np.ones(2, np.float32), x), (x, np.ones(2, np.float32))):
+        with pytest.raises(ShapeError, match="wrap arrays, as in constant"):
+            operands[0] + operands[1]
+
+    assert (np.float32(2) * x).type == x.type

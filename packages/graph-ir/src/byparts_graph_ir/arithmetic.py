@@ -37,6 +37,7 @@ class Arithmetic:
     """The operators.  Numbers take the dtype of the value they meet."""
 
     __slots__ = ()
+    __array_ufunc__ = None  # NumPy: leave `array + value` to the value, which refuses it clearly
 
     def __add__(self, other: Operand) -> Value:
         return _arithmetic("add", self, other)
@@ -105,10 +106,15 @@ class Arithmetic:
         return _arithmetic("getitem", self, index)
 
     def __iter__(self) -> Iterator[Value]:
-        raise GraphError(f"{self} cannot be iterated; use split or slices")
+        kind = getattr(self, "type", self)
+        raise GraphError(f"a value of type {kind} cannot be iterated; use split or slices")
 
     def __bool__(self) -> NoReturn:
-        raise GraphError(f"{self} has no truth until the program runs")
+        kind = getattr(self, "type", self)
+        raise GraphError(
+            f"a value of type {kind} has no truth until the program runs; "
+            "choose inside the program, as in select(condition, x, y)"
+        )
 
 
 def _arithmetic(what: str, *operands: Any) -> Value:
