@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-import byparts_opset as ops
 import numpy as np
+from numpy.typing import NDArray
+
+import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, TensorType, Value
 from byparts_runtime import Program, Variable, build
-from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Parameters = list[tuple[Input, Array]]  # each with its first value
@@ -129,7 +130,9 @@ def digits(seed: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     return (images[train], labels[train]), (images[test], labels[test])
 
 
-def batches(images: Array, labels: Array, rng: np.random.Generator) -> Iterator[tuple[Array, Array]]:
+def batches(
+    images: Array, labels: Array, rng: np.random.Generator
+) -> Iterator[tuple[Array, Array]]:
     """All full batches, in a new order."""
     order = rng.permutation(len(images))
     for at in range(0, len(images) - BATCH + 1, BATCH):

@@ -1,8 +1,8 @@
 """The peer `byparts_numpy` of the side-by-side benchmark: W1, W2, W8, W8m, W7 on NumPy kernels.
 
 The harness wants `IMPORT`, `setup(threads)`, and `build(workload, spec, threads)` giving an object
-with `step()`, and for training `params()`.  Graphs are built, differentiated, planned and bound here
-once; `step` calls the bound program on the workload's own arrays, as the hand-written peer reads
+with `step()`, and for training `params()`.  Graphs are built, differentiated, planned and bound
+here once; `step` calls the bound program on the workload's own arrays, as the hand-written peer reads
 them.
 """
 
@@ -18,9 +18,10 @@ Arrays = dict[str, Any]
 def setup(threads: int) -> str:
     """Import; NumPy's BLAS takes its threads from the environment that the harness sets."""
     global ops, ir, np, Variable, build_program, gradients
+    import numpy as np
+
     import byparts_graph_ir as ir
     import byparts_opset as ops
-    import numpy as np
     from byparts_autodiff import gradients
     from byparts_runtime import Variable
     from byparts_runtime import build as build_program

@@ -68,7 +68,9 @@ def sweep_fx(graph: Any) -> Any:
     return made
 
 
-def measure(build: Callable[..., Any], sweep: Callable[..., Any], program: Any, into: Figures) -> None:
+def measure(
+    build: Callable[..., Any], sweep: Callable[..., Any], program: Any, into: Figures
+) -> None:
     gc.collect()
     start = time.process_time()
     graph = build(program)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import byparts_frontend_tf.tinyflow as tf
 import pytest
+
+import byparts_frontend_tf.tinyflow as tf
 
 
 @pytest.fixture(autouse=True)

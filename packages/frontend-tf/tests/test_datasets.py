@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from byparts_frontend_tf.tinyflow.datasets import _say_once, get_cifar10, get_mnist
 from byparts_graph_ir import GraphError
 
@@ -101,5 +102,5 @@ def test_damaged_files_are_named(mnist_folder: Path, data: bytes, message: str) 
     (mnist_folder / "train-images-idx3-ubyte").write_bytes(data)
     with pytest.raises(GraphError, match=message):
         get_mnist(folder=mnist_folder)
-    with pytest.raises(GraphError, match="no such file, nor data_batch_1.bin.gz"):
+    with pytest.raises(GraphError, match=r"no such file, nor data_batch_1\.bin\.gz"):
         get_cifar10(folder=mnist_folder)

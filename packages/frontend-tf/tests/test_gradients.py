@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import byparts_frontend_tf.tinyflow as tf
 import numpy as np
 import pytest
-from byparts_graph_ir import GraphError, Value
 from numpy.testing import assert_allclose
+
+import byparts_frontend_tf.tinyflow as tf
+from byparts_graph_ir import GraphError, Value
 
 X = np.arange(1.0, 7.0).reshape(2, 3)
 Y = np.arange(2.0, 8.0).reshape(2, 3)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import byparts_frontend_tf.tinyflow as tf
 import numpy as np
 import pytest
-from byparts_graph_ir import GraphError, ShapeError, Value
 from numpy.testing import assert_allclose
+
+import byparts_frontend_tf.tinyflow as tf
+from byparts_graph_ir import GraphError, ShapeError, Value
 
 
 def mlp() -> tuple[Value, Value, Value]:
@@ -62,10 +63,10 @@ def test_golden_lenet_variables() -> None:
 
 def test_too_little_to_infer_is_said() -> None:
     """What is missing is named."""
-    x, label, loss = mlp()
+    _, label, loss = mlp()
     with pytest.raises(
         ValueError,
-        match="not sufficient information in feed_dict .*'fc1_weight' is .*; not fed: placeholder0",
+        match=r"not sufficient information in feed_dict .*'fc1_weight' is .*; not fed: placeholder0",
     ):
         list(tf.infer_variable_shapes(loss, {label: [100]}))
 

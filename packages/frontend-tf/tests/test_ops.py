@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import byparts_frontend_tf.tinyflow as tf
 import numpy as np
 import pytest
-from byparts_graph_ir import GraphError, Value
 from numpy.testing import assert_allclose, assert_array_equal
+
+import byparts_frontend_tf.tinyflow as tf
+from byparts_graph_ir import GraphError, Value
 
 ONES, FOURS = np.ones((2, 3)), 4 * np.ones((2, 3))
 

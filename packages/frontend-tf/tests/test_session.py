@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-import byparts_frontend_tf.tinyflow as tf
 import numpy as np
 import pytest
-from byparts_graph_ir import GraphError, ShapeError
 from numpy.testing import assert_allclose, assert_array_equal
+
+import byparts_frontend_tf.tinyflow as tf
+from byparts_graph_ir import GraphError, ShapeError
 
 Pair = namedtuple("Pair", "left right")
 
@@ -87,7 +88,7 @@ def test_bad_feeds_and_fetches_say_what_they_are() -> None:
         session.run(x * 2, {x: np.ones((1, 4))})
     with pytest.raises(GraphError, match="cannot fetch 3"):
         session.run(3)
-    with pytest.raises((ShapeError, ValueError), match="images|inhomogeneous"):
+    with pytest.raises((ShapeError, ValueError), match=r"images|inhomogeneous"):
         session.run(x * 2, {x: [[1.0, 2.0, 3.0], [1.0]]})
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import byparts_frontend_tf.tinyflow as tf
 import numpy as np
 import pytest
-from byparts_graph_ir import GraphError
 from numpy.testing import assert_allclose
+
+import byparts_frontend_tf.tinyflow as tf
+from byparts_graph_ir import GraphError
 
 
 def test_gradient_descent() -> None:

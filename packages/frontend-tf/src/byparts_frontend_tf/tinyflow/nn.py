@@ -137,7 +137,7 @@ def batch_normalization(
     *,
     name: Optional[str] = None,
 ) -> Value:
-    """Each channel of data: [n, c, h, w] with the batch's mean 0 and variance 1, times gamma plus beta.
+    """Each channel of data: [n, c, h, w] made mean 0 and variance 1, times gamma, plus beta.
 
     Always with the statistics of the batch, as there; `byparts_opset.batch_norm_inference` and
     `moving_average` are the other mode.

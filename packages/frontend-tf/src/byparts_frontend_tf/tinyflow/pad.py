@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import byparts_opset as ops
 import numpy as np
+
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 
 

@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 
 from byparts_frontend_tf.tinyflow.random import RUNS, next_runs
 from byparts_frontend_tf.tinyflow.state import Assign, Group, Variable
-from byparts_graph_ir import Graph, GraphError, Input, Node, TensorType, Types, Value, producers, specialize
+from byparts_graph_ir import (
+    Graph,
+    GraphError,
+    Input,
+    Node,
+    TensorType,
+    Types,
+    Value,
+    producers,
+    specialize,
+)
 
 
 @dataclass(frozen=True)

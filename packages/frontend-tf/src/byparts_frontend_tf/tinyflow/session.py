@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Optional
 
 import numpy as np
+from numpy.typing import NDArray
 
 from byparts_frontend_tf.tinyflow.program import Step, make_step
 from byparts_frontend_tf.tinyflow.random import RUNS
@@ -21,7 +22,6 @@ from byparts_graph_ir import GraphError, ShapeError, TensorType, Value, compatib
 from byparts_graph_ir.hub import PartError, parts
 from byparts_runtime import Executor
 from byparts_runtime import Variable as Stored
-from numpy.typing import NDArray
 
 KEPT = 64  # sets of fetches whose step is remembered
 
@@ -89,9 +89,7 @@ class Session:
         self.close()
 
     def _step(self, leaves: list[Value], fed: tuple[Value, ...]) -> Step:
-        changed = {
-            v: s.type for v, s in self._variables.items() if not compatible(v.type, s.type)
-        }
+        changed = {v: s.type for v, s in self._variables.items() if not compatible(v.type, s.type)}
         key = (tuple(leaves), fed, tuple(changed.items()))
         step = self._steps.get(key)
         if step is None:
@@ -141,7 +139,7 @@ def _backends(config: str) -> tuple[Any, ...]:
 
 
 def _flatten(fetch: Any, leaves: list[Value]) -> Any:
-    """Append the values in `fetch` to `leaves`; give a function that puts results in their place."""
+    """Append the values in `fetch` to `leaves`; the function given puts results in their place."""
     if isinstance(fetch, Value):
         leaves.append(fetch)
         return next
