@@ -50,7 +50,9 @@ def test_passes_what_is_right() -> None:
 
 def test_names_the_worst_element() -> None:
     """With both numbers, the input, and how many are wrong."""
-    says = r"input 0 at \[1\] is 0, and central differences give 0.\d+.* 2 of its 3 elements"
+    says = (
+        r"input 0 at \[1\] is 0, and central differences give 0.\d+.* 2 of its 3 elements are off"
+    )
 
     with pytest.raises(GradientError, match=says):
         check_gradient(Sine(), np.array([0.5, 1.2, 1.4]))

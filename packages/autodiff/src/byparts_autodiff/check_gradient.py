@@ -148,9 +148,9 @@ def _compare(forward: Graph, i: int, got: Array, want: Array, rtol: float, atol:
     if worst is not None:
         raise GradientError(
             f"check_gradient: the gradient by input {i}{name} at {list(worst.at)} is "
-            f"{got[worst.at]:.9g}, and central differences give {want[worst.at]:.9g}: "
+            f"{got[worst.at]:.7g}, and central differences give {want[worst.at]:.7g}: "
             f"{worst.off:.3g} apart, {worst.allowed:.3g} allowed; "
-            f"so are {worst.count} of its {want.size} elements"
+            f"{worst.count} of its {want.size} elements are off"
         )
 
 

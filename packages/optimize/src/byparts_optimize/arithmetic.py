@@ -155,6 +155,10 @@ def mul_fast(node: Node) -> Optional[Value]:
         case _, zero if is_zero(zero): return zeros_like(zero)                # x * 0 = 0
         case Value(node=Node(Mul(), (x, c))), d if _both(c, d): return x * (c * d)  # associative
         case Value(node=Node(Div(), (x, c))), d if _both(c, d): return x * (d / c)  # x / c * d
+        case Value(node=Node(Div(), (x, y))), z if y is z: return x           # x / y * y = x
+        case z, Value(node=Node(Div(), (x, y))) if y is z: return x           # y * (x / y) = x
+        case z, Value(node=Node(Sub(), (Value(node=Node(Div(), (x, y))), w))) if y is z:
+            return x - z * w                                                  # y * (x / y - w)
     return None
 
 

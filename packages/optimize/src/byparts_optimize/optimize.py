@@ -8,7 +8,6 @@ walks of their own, and finds at once what they would find in turns.
 from __future__ import annotations
 
 from byparts_graph_ir import Graph, Node, Rule, Value
-
 from byparts_optimize.canonical import canonical_rule
 from byparts_optimize.fold import LIMIT_BYTES, fold_rule
 from byparts_optimize.merge import merge_rule
