@@ -26,5 +26,7 @@ def test_without_an_op_set_the_error_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_value_in_an_if_says_what_to_write() -> None:
     """Building computes nothing, so there is no truth to ask for."""
-    with pytest.raises(GraphError, match=r"type f32\[2\] has no truth .* select\(condition, x, y\)"):
+    with pytest.raises(
+        GraphError, match=r"type f32\[2\] has no truth .* select\(condition, x, y\)"
+    ):
         bool(given("x", 2))
