@@ -2,8 +2,8 @@
 
 The harness wants `IMPORT`, `setup(threads)`, and `build(workload, spec, threads)` giving an object
 with `step()`, and for training `params()`.  Graphs are built, differentiated, planned and bound
-here once; `step` calls the bound program on the workload's own arrays, as the hand-written peer reads
-them.
+here once; `step` calls the bound program on the workload's own arrays, which the hand-written peer
+reads without a copy too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Handwritten digits and small photographs, as TinyFlow's programs ask for them.
 
 The real files are read from a folder: MNIST's four IDX files or CIFAR-10's "binary version", plain
-or gzipped.  Where there is no folder, the 1797 digits shipped with this part stand in, enlarged to the
-size that the programs expect, with a warning that says so once.  Nothing is ever downloaded.
+or gzipped.  Where there is no folder, the 1797 digits shipped with this part stand in, enlarged to
+the size that the programs expect, with a warning that says so once.  Nothing is ever downloaded.
 """
 
 from __future__ import annotations

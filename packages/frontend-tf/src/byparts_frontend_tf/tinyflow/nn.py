@@ -89,7 +89,7 @@ def conv2d(
             f"{name}_weight", _positive("conv2d", "num_filter", num_filter), None, *kernel
         )
     else:
-        kernel = weight.type.dims[2:]
+        kernel = (weight.type.dims[2], weight.type.dims[3])
     around = _padding("conv2d", padding, kernel)
     y = ops.conv2d(data, weight, strides=_middle("conv2d", "strides", strides), padding=around)
     if bias is None and not no_bias:

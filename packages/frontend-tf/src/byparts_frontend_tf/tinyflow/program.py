@@ -67,7 +67,8 @@ def make_step(
     inputs = {v: Input(v.type, None, _label(v), _line(v)) for v in fed}
     others = {v: Input(t, None, v.name, v.where) for v, t in changed.items() if v not in inputs}
     held: dict[Value, Variable] = {made: v for v, made in others.items()}
-    env: dict[Value, Value] = {**inputs, **others}
+    env: dict[Value, Value] = dict(inputs)
+    env.update(others)
     updates: dict[Variable, Value] = {}
     for node in producers(fetches):
         _translate(node, env, updates)

@@ -106,7 +106,8 @@ def assign(variable: Value, value: Value | float, name: str | None = None) -> Va
         GraphError: the target is not a variable.
     """
     if not isinstance(variable, Variable):
-        made = f" made by {variable.node.op.name}" if getattr(variable, "node", None) else ""
+        node = variable.node if isinstance(variable, Value) else None
+        made = f" made by {node.op.name}" if node else ""
         raise GraphError(
             f"assign: Mutation target can only be Variable, this is {variable!r}{made}"
         )
