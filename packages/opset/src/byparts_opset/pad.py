@@ -84,7 +84,7 @@ class Pad(Op):
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for paddings, value, mode, shape in (
-            *((((1, 2),), 0, "constant", (3,)), (((0, 1), (2, 0)), -1.5, "constant", (2, 3))),
+            *((((1, 2),), 0, "constant", (3,)), (((0, 1), (2, 0)), -2, "constant", (2, 3))),
             *((((1, 2), (0, 1)), 0, "edge", (3, 1)), (((1, 2), (2, 0)), 0, "reflect", (3, 4))),
             *((((2, 1), (0, 3)), 0, "symmetric", (2, 3)), ((), 0, "constant", ())),
             (((1, 0), (0, 0)), 1, "constant", (0, 2)),
