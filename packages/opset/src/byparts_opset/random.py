@@ -158,7 +158,8 @@ def random_int(
     if not low < high <= low + 2**53:
         raise GraphError(f"random_int: takes low < high <= low + 2^53, got {low} and {high}")
     u = draw(RandomUniform(None, "f64"), key, counter, shape)
-    return cast(floor(u * float(high - low)), "i64" if dtype == "i64" else dtype) + low
+    y = cast(floor(u * float(high - low)), dtype)
+    return y if low == 0 else y + low
 
 
 def next_counter(counter: Value, drawn: int | Value) -> Value:
