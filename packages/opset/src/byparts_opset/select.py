@@ -70,6 +70,9 @@ class Clip(Op):
     def __post_init__(self) -> None:
         if not self.low <= self.high:
             raise ShapeError(f"clip: low is {self.low} and high is {self.high}; low comes first")
+        # Equal ops compute the same bits, and -0.0 == 0.0.
+        object.__setattr__(self, "low", self.low + 0)
+        object.__setattr__(self, "high", self.high + 0)
 
     def infer(self, x: TensorType) -> Types:
         for bound in (self.low, self.high):
