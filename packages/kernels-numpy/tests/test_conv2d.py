@@ -9,6 +9,7 @@ from bound import bound as bind
 
 from byparts_graph_ir import Input, Node, Op, Sample, TensorType
 from byparts_kernels_numpy import patches
+from byparts_kernels_numpy.table import allocates
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dInputGradient, Conv2dTranspose
 from byparts_opset.dtypes import numpy_dtype
 
@@ -121,3 +122,11 @@ def test_runs_allocate_no_array(layout: str) -> None:
     assert peak_bytes(bind(op, x, w)) < 2000
     assert peak_bytes(bind(Conv2dFilterGradient(*attributes), x, x, w)) < 2000
     assert peak_bytes(bind(Conv2dTranspose((1, 1), ((1, 1), (1, 1)), layout=layout), x, w)) < 2000
+
+
+def test_adding_to_strided_images_takes_buffers_only() -> None:
+    """Three of 8192 elements, however large the images: `allocates` says so."""
+    x, w = np.ones((32, 16, 16, 16), np.float32), np.ones((16, 16, 3, 3), np.float32)
+
+    assert Conv2dTranspose in allocates
+    assert peak_bytes(bind(Conv2dTranspose((2, 2)), x, w)) < 3 * 8192 * 4 + 8000

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from bound import Array, kernel, spread
+from bound import Array, kernel, peak_bytes, spread
+from bound import bound as bind
 
 from byparts_graph_ir import Op, Sample
 from byparts_kernels_numpy import pool
+from byparts_kernels_numpy.table import allocates
 from byparts_opset.dtypes import numpy_dtype
 from byparts_opset.pool import (
     AveragePool,
@@ -79,6 +81,22 @@ def test_chunks(op: MaxPool, x: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_kernel_is_evaluate(MaxPoolGradientGradient(*attributes), [x, y, x])
     assert_kernel_is_evaluate(mean, [x], 1e-6)
     assert_kernel_is_evaluate(AveragePoolGradient(*vars(mean).values()), [y, x], 1e-6)
+
+
+def test_runs_take_buffers_only() -> None:
+    """Three of 8192 elements, however large the images: `allocates` says so."""
+    x, attributes = np.ones((32, 16, 32, 32), np.float32), ((3, 3), (2, 2), "SAME")
+    (y,) = MaxPool(*attributes).evaluate(x)
+    runs = (
+        bind(MaxPool(*attributes), x),
+        bind(MaxPoolGradient(*attributes), x, y, y),
+        bind(MaxPoolGradientGradient(*attributes), x, y, x),
+        bind(AveragePool(*attributes), x),
+        bind(AveragePoolGradient(*attributes), y, x),
+    )
+
+    assert {MaxPool, MaxPoolGradient, AveragePool} <= allocates.keys()
+    assert max(map(peak_bytes, runs)) < 3 * 8192 * 4 + 8000
 
 
 def test_infinite_gradients_leave_no_nan() -> None:

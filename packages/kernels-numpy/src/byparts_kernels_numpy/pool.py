@@ -6,10 +6,10 @@ window is found again for the gradient, by comparing the elements with y one aft
 marking the windows that have found theirs.  What does not hit is multiplied by 0 as an integer, so
 an infinite dy leaves no nan behind.
 
-LeNet's pools in f32 and ms (one thread of an AVX-512 Xeon, batch 100): 20 channels of 24x24, forward
-0.6 and gradient 3.1; 50 channels of 8x8, 0.3 and 0.9.  Measured and not taken: both directions at
-once, forward 0.9; gradients along one axis after the other, 3.7; masked copies (`where=`), as fast
-as ours where windows lie side by side, and half again as slow where they overlap.
+LeNet's pools in f32 and ms (one thread of an AVX-512 Xeon, batch 100): 20 channels of 24x24,
+forward 0.7 and gradient 3.1; 50 channels of 8x8, 0.3 and 0.9.  Measured and not taken: both
+directions at once, forward 0.9; gradients along one axis after the other, 3.7; masked copies
+(`where=`), as fast where windows lie side by side, and half again as slow where they overlap.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import in_turn, plain
-from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.table import allocates, kernels
 from byparts_opset.dtypes import Array
 from byparts_opset.pool import (
     AveragePool,
@@ -35,6 +35,10 @@ from byparts_opset.pooling import Pool, divisors, windows
 from byparts_opset.window import FROM_NCHW, TO_NCHW
 
 CHUNK_BYTES = 1 << 18
+
+_BUFFERS = "three of NumPy's buffers at most, 8192 elements each, for strided images"
+allocates.update(dict.fromkeys((MaxPool, AveragePool, AveragePoolGradient), _BUFFERS))
+allocates.update(dict.fromkeys((MaxPoolGradient, MaxPoolGradientGradient), _BUFFERS))
 
 Cover = tuple[slice, slice]  # windows, and the element each of them has at some offset
 
