@@ -43,9 +43,9 @@ def test_argmin_in_parts_survives_the_ends_of_the_range(
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda x: argmax(x, 0), r"arg_max: there is none of no elements: x is f32\[0,2\]"),
-        (lambda x: argmin(x), r"arg_min: there is none of no elements"),
-        (lambda x: argmax(x, 2), r"arg_max: axis 2 is out of range for rank 2"),
+        (lambda x: argmax(x, 0), r"argmax: there is none of no elements: x is f32\[0,2\]"),
+        (lambda x: argmin(x), r"argmin: there is none of no elements"),
+        (lambda x: argmax(x, 2), r"argmax: axis 2 is out of range for rank 2"),
     ],
 )
 def test_refusals(make: type, message: str) -> None:

@@ -29,7 +29,7 @@ def test_half_types_accumulate_in_f32() -> None:
 
 def test_refusals() -> None:
     """An axis that is not there, and bools."""
-    with pytest.raises(ShapeError, match="cum_sum: axis 1 is out of range for rank 1"):
+    with pytest.raises(ShapeError, match="cumsum: axis 1 is out of range for rank 1"):
         cumsum(Input(TensorType("f32", (3,))), 1)
-    with pytest.raises(ShapeError, match="cum_sum: bool has no arithmetic"):
+    with pytest.raises(ShapeError, match="cumsum: bool has no arithmetic"):
         cumsum(Input(TensorType("bool", (3,))), 0)

@@ -29,14 +29,14 @@ def test_least_squares() -> None:
         [w, b],
         [x, w, b, t],
         """(%x: f32[32,7], %w: f32[7,3], %b: f32[3], %t: f32[32,3]) {
-          %4: f32[32,3] = mat_mul(%x, %w)
+          %4: f32[32,3] = matmul(%x, %w)
           %5: f32[32,3] = add(%4, %b)
           %6: f32[32,3] = sub(%5, %t)
           %7: f32[32,3] = square(%6)
           %8: f32[] = mean(%7)
           %9: f32[] = fill(value=0.02083333395421505)
           %10: f32[32,3] = mul(%6, %9)
-          %11: f32[7,3] = mat_mul(%x, %10, transpose_a=True)
+          %11: f32[7,3] = matmul(%x, %10, transpose_a=True)
           %12: f32[3] = sum(%10, axes=(0,))
           return %8, %11, %12
         }""",
@@ -54,13 +54,13 @@ def test_softmax_regression() -> None:
         [w, b],
         [x, w, b, t],
         """(%x: f32[32,7], %w: f32[7,3], %b: f32[3], %t: i32[32]) {
-          %4: f32[32,3] = mat_mul(%x, %w)
+          %4: f32[32,3] = matmul(%x, %w)
           %5: f32[32,3] = add(%4, %b)
           %6: f32[32], %7: f32[32,3] = sparse_softmax_cross_entropy(%5, %t)
           %8: f32[] = mean(%6)
           %9: f32[] = fill(value=0.03125)
           %10: f32[32,3] = mul(%7, %9)
-          %11: f32[7,3] = mat_mul(%x, %10, transpose_a=True)
+          %11: f32[7,3] = matmul(%x, %10, transpose_a=True)
           %12: f32[3] = sum(%10, axes=(0,))
           return %8, %11, %12
         }""",
@@ -75,8 +75,8 @@ def test_two_layers() -> None:
     graph = optimize(Graph.of([x, v, w, dy], gradients(y, [v, w], dy)))
 
     forward, backward = (
-        ["mat_mul", "tanh"],
-        ["fill", "mat_mul", "mul", "sub", "mul", "mat_mul", "mat_mul"],
+        ["matmul", "tanh"],
+        ["fill", "matmul", "mul", "sub", "mul", "matmul", "matmul"],
     )
     assert sorted(n.op.name for n in graph.nodes) == sorted(forward + backward)
 

@@ -33,7 +33,7 @@ def assert_same(graph: Graph, want: Array, got: Array) -> None:
     """Equal to the bit, but for what `simplify` says of sums and of products of matrices."""
     assert (want.dtype, want.shape) == (got.dtype, got.shape)
     names = {n.op.name for n in graph.nodes}
-    if "mat_mul" in names:
+    if "matmul" in names:
         np.testing.assert_allclose(np.float64(got), np.float64(want), rtol=1e-5, atol=1e-5)
         return
     np.testing.assert_array_equal(got, want)

@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, GraphError, Input, Node, Op, TensorType, Types, Value, verify
+from byparts_graph_ir import (
+    Graph,
+    GraphError,
+    Input,
+    Node,
+    Op,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+    verify,
+)
 from byparts_opset.evaluate import evaluate
 from byparts_optimize import fold, optimize, rules, simplify
 
@@ -57,6 +68,13 @@ EXACT: list[tuple[str, Side, Side]] = [
     ),
     ("identity(x) = x", lambda x, y: ops.identity(x), lambda x, y: x),
     ("x'' = x", lambda x, y: ops.transpose(ops.transpose(x)), lambda x, y: x),
+    (
+        "two transposes in one",
+        lambda x, y: ops.transpose(
+            ops.transpose(ops.broadcast_to(x, (4, 2, 3)), (1, 2, 0)), (1, 0, 2)
+        ),
+        lambda x, y: ops.transpose(ops.broadcast_to(x, (4, 2, 3)), (2, 1, 0)),
+    ),
     (
         "view of a view",
         lambda x, y: ops.reshape(ops.expand_dims(ops.flatten(x), 0), (3, 2)),
@@ -190,6 +208,46 @@ def test_integers_obey_the_laws_of_a_ring() -> None:
     at = np.array([1, 2, -128], np.int8)
     assert [n.op.name for n in small.nodes] == ["fill", "mul"]
     np.testing.assert_array_equal(evaluate(small, at)[0], evaluate(graph, at)[0])
+
+
+@pytest.mark.parametrize("between", ["f16", "bf16", "i32", "bool"])
+def test_a_cast_that_loses_something_stays(between: str) -> None:
+    """There and back is not the same number."""
+    x = Input(TensorType("f32", (3,)), None, "x")
+    graph = Graph.of([x], [ops.cast(ops.cast(x, between), "f32")])
+
+    assert optimize(graph) == graph
+
+
+@pytest.mark.parametrize(
+    ("dtype", "between"),
+    [("i8", "f16"), ("u8", "bf16"), ("i32", "f64"), ("bool", "u8"), ("bf16", "f32"), ("u8", "i16")],
+)
+def test_a_cast_that_loses_nothing_goes(dtype: str, between: str) -> None:
+    """There and back is nothing."""
+    x = Input(TensorType(dtype, (3,)), None, "x")
+
+    assert optimize(Graph.of([x], [ops.cast(ops.cast(x, between), dtype)])).nodes == ()
+
+
+def test_an_op_that_does_not_broadcast_is_not_asked_to() -> None:
+    """One that insists on equal shapes keeps its repeated operand."""
+    x, b = Input(TensorType("f32", (2, 3)), None, "x"), Input(TensorType("f32", (3,)), None, "b")
+    graph = Graph.of([x, b], [Paired()(x, ops.broadcast_to(b, (2, 3)))])
+
+    assert optimize(graph) == graph
+
+
+@dataclass(frozen=True)
+class Paired(Op):
+    """z = x + y, of one shape."""
+
+    pattern = "elementwise"
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        if x != y:
+            raise ShapeError(f"paired: {x} is not {y}")
+        return (x,)
 
 
 def test_a_smaller_result_is_repeated() -> None:

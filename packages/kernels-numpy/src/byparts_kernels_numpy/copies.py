@@ -60,7 +60,7 @@ def slice_(op: Slice, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 def slice_gradient(op: SliceGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (dy, _), (y,) = inputs, outputs
     at: Any = (*slices_of(op), ...)
-    return in_turn([partial(np.copyto, y, 0), partial(np.copyto, y[at], dy)])
+    return in_turn([partial(y.fill, 0), partial(np.copyto, y[at], dy)])
 
 
 @kernels.on(Concat)

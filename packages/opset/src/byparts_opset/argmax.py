@@ -18,6 +18,8 @@ from byparts_opset.reduction import input_flops, reduced_some, type_of
 class ArgMax(Op):
     """y = the index of the greatest of x along `axis`, as i64; `None` counts through all of x."""
 
+    name = "argmax"
+
     axis: int | None = None
     keepdims: bool = False
 
@@ -49,6 +51,8 @@ class ArgMax(Op):
 @dataclass(frozen=True)
 class ArgMin(Op):
     """y = the index of the least of x along `axis`, as i64; `None` counts through all of x."""
+
+    name = "argmin"
 
     axis: int | None = None
     keepdims: bool = False
@@ -86,12 +90,12 @@ class ArgMin(Op):
 
 def argmax(x: Value, axis: int | None = None, keepdims: bool = False) -> Value:
     """The index of the greatest along `axis`, or among all."""
-    return ArgMax(_given("arg_max", axis, x.type), keepdims)(x)
+    return ArgMax(_given("argmax", axis, x.type), keepdims)(x)
 
 
 def argmin(x: Value, axis: int | None = None, keepdims: bool = False) -> Value:
     """The index of the least along `axis`, or among all."""
-    return ArgMin(_given("arg_min", axis, x.type), keepdims)(x)
+    return ArgMin(_given("argmin", axis, x.type), keepdims)(x)
 
 
 def _given(name: str, axis: int | None, x: TensorType) -> int | None:

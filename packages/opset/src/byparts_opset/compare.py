@@ -11,7 +11,7 @@ from math import inf
 
 import numpy as np
 
-from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_graph_ir import FLOATS, Node, Op, Sample, Value
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import (
     answered,
@@ -190,7 +190,7 @@ class IsInf(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (equal(abs(x), inf),)
+        return (equal(abs(x), inf) if x.type.dtype in FLOATS else not_equal(x, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -212,7 +212,7 @@ class IsFinite(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (less(abs(x), inf),)
+        return (less(abs(x), inf) if x.type.dtype in FLOATS else equal(x, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

@@ -21,13 +21,15 @@ class CumSum(Op):
     The dtype stays; half types are summed in f32.
     """
 
+    name = "cumsum"
+
     axis: int
     exclusive: bool = False
     reverse: bool = False
 
     def infer(self, x: TensorType) -> Types:
         if x.dtype == "bool":
-            raise ShapeError(f"cum_sum: bool has no arithmetic, got {x}; cast(x, 'i32') first")
+            raise ShapeError(f"cumsum: bool has no arithmetic, got {x}; cast(x, 'i32') first")
         if x.shape is not None:
             normal_axis(self.name, self.axis, len(x.shape))
         return (x,)
@@ -60,7 +62,7 @@ class CumSum(Op):
 def cumsum(x: Value, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
     """Running sums along `axis`."""
     rank = x.type.rank
-    axis = axis if rank is None else normal_axis("cum_sum", axis, rank)
+    axis = axis if rank is None else normal_axis("cumsum", axis, rank)
     return CumSum(axis, exclusive, reverse)(x)
 
 

@@ -59,6 +59,7 @@ class SumLike(Op):
     pattern = "reduction"
 
     def infer(self, x: TensorType, like: TensorType) -> Types:
+        _check_number(self.name, x)
         _check_fits(self.name, like, x)
         return (TensorType(x.dtype, like.shape),)
 
@@ -130,9 +131,10 @@ class CountLike(Op):
 
     def infer(self, x: TensorType) -> Types:
         normal_axes(self.name, self.axes, len(x.shape or ()))
-        return (TensorType(x.dtype, ()),)
+        return self.infer_unranked(x)
 
     def infer_unranked(self, x: TensorType) -> Types:
+        _check_number(self.name, x)
         return (TensorType(x.dtype, ()),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
@@ -251,6 +253,11 @@ def _count(x: Value, axes: tuple[int, ...] | None) -> Value | None:
 def _decided(d: Dimension, to: Dimension) -> bool:
     """Whether it is known if a dimension `d` was repeated from `to`."""
     return isinstance(to, int) or (to is not None and d == to)
+
+
+def _check_number(name: str, x: TensorType) -> None:
+    if x.dtype == "bool":
+        raise ShapeError(f"{name}: bool has no arithmetic, got {x}; cast(x, 'i32') first")
 
 
 def _check_fits(name: str, x: TensorType, like: TensorType) -> None:

@@ -25,6 +25,8 @@ class MatMul(Op):
     broadcast as in NumPy.  Integers wrap around in their own dtype; k = 0 gives zeros.
     """
 
+    name = "matmul"
+
     transpose_a: bool = False
     transpose_b: bool = False
 

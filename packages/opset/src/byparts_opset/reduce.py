@@ -151,6 +151,8 @@ class Min(Op):
 class LogSumExp(Op):
     """y = log(sum(exp(x))) over `axes`, without overflow: exp is taken of x less its maximum."""
 
+    name = "logsumexp"
+
     axes: tuple[int, ...] | None = None
     keepdims: bool = False
 
@@ -264,7 +266,7 @@ def min(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
 
 def logsumexp(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
     """log(sum(exp(x))) over `axes`, all by default."""
-    return LogSumExp(given_axes("log_sum_exp", axes, x.type), keepdims)(x)
+    return LogSumExp(given_axes("logsumexp", axes, x.type), keepdims)(x)
 
 
 def all(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:

@@ -65,8 +65,11 @@ def make_step(
         ShapeError: what was built on the old type of a changed variable does not fit the new.
     """
     inputs = {v: Input(v.type, None, _label(v), _line(v)) for v in fed}
-    others = {v: Input(t, None, v.name, v.where) for v, t in changed.items() if v not in inputs}
-    held: dict[Value, Variable] = {made: v for v, made in others.items()}
+    others: dict[Value, Input] = {}
+    for v, t in changed.items():
+        if v not in inputs:
+            others[v] = Input(t, None, v.name, v.where)
+    held: dict[Value, Variable] = {others[v]: v for v in changed if v in others}
     env: dict[Value, Value] = dict(inputs)
     env.update(others)
     updates: dict[Variable, Value] = {}

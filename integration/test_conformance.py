@@ -1,0 +1,43 @@
+"""The kit run on what we ship: every op, and every op on every backend that has kernels."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from byparts_graph_ir.hub import parts
+
+
+def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "byparts_graph_ir", "check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+
+
+def test_every_op_conforms_on_numpy() -> None:
+    """`byparts check numpy`: all right, none absent; the count is of what is installed."""
+    done = check("numpy")
+    (right, of, wrong, absent) = re.findall(
+        r"(\d+) of (\d+) ops right, .* (\d+) wrong.*, (\d+) absent", done.stdout
+    )[0]
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert (right, wrong, absent) == (of, "0", "0") and int(of) == len(parts.ops())
+
+
+def test_some_ops_only() -> None:
+    """--byparts-op narrows the table; a misspelt one is refused."""
+    done, refused = check("numpy", "--byparts-op", "tanh"), check("numpy", "--byparts-op", "tahn")
+
+    assert "1 of 1 ops right" in done.stdout
+    assert refused.returncode != 0 and "no op 'tahn'" in refused.stderr + refused.stdout
+
+
+@pytest.mark.parametrize("name", ["nopu"])
+def test_an_unknown_backend_is_refused(name: str) -> None:
+    """With the names of those there are."""
+    done = check(name)
+
+    assert done.returncode == 2 and "no backend 'nopu'; installed: " in done.stderr
