@@ -106,7 +106,7 @@ def blocks(text: str) -> list[Block]:
 
 def run_page(text: str, name: str) -> Iterator[tuple[Block, str]]:
     """Each block of expected output, with what the block before it printed."""
-    space: dict[str, Any] = {"__name__": "page"}
+    space: dict[str, Any] = {"__name__": "__main__"}
     printed, before = "", ""
     for block in blocks(text):
         if block.kind in OUTPUT and block.follows and before in (RUN, RAISES):
@@ -121,7 +121,7 @@ def run_page(text: str, name: str) -> Iterator[tuple[Block, str]]:
 
 def run_script(text: str, name: str) -> Iterator[tuple[int, str, str]]:
     """For each `# prints:` its line, what it says, and what the code above it printed."""
-    space: dict[str, Any] = {"__name__": "script"}
+    space: dict[str, Any] = {"__name__": "__main__"}
     here = 0
     for match in _PRINTS.finditer(text):
         code, line = text[here : match.start()], text.count("\n", 0, here)
@@ -191,5 +191,5 @@ def _commented(printed: str) -> str:
 
 
 if __name__ == "__main__":
-    for argument in sys.argv[1:]:
-        Path(argument).write_text(_update(Path(argument).resolve()), encoding="utf-8")
+    for argument in sys.argv[1:] * 2:  # twice: an output that grows moves the lines below it
+        Path(argument).write_text(_update(Path(argument)), encoding="utf-8")
