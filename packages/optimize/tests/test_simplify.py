@@ -230,6 +230,23 @@ def test_a_cast_that_loses_nothing_goes(dtype: str, between: str) -> None:
     assert optimize(Graph.of([x], [ops.cast(ops.cast(x, between), dtype)])).nodes == ()
 
 
+def test_a_cast_to_unsigned_loses_the_sign() -> None:
+    """-1 becomes 255, and stays it."""
+    x = Input(TensorType("i8", (3,)), None, "x")
+    graph = Graph.of([x], [ops.cast(ops.cast(x, "u8"), "i16")])
+
+    assert optimize(graph) == graph
+
+
+@pytest.mark.parametrize(("c", "d"), [(0.25, 8.0), (2.0, 3e4), (3.0, 5.0)])
+def test_factors_that_may_round_or_overflow_stay(c: float, d: float) -> None:
+    """x / 4 may lose digits that x * 2 does not have to; 2 * 3e4 is near the end of f16."""
+    x = Input(TensorType("f32", (3,)), None, "x")
+    graph = Graph.of([x], [x * c * d])
+
+    assert [n.op.name for n in optimize(graph).nodes] == ["fill", "mul", "fill", "mul"]
+
+
 def test_an_op_that_does_not_broadcast_is_not_asked_to() -> None:
     """One that insists on equal shapes keeps its repeated operand."""
     x, b = Input(TensorType("f32", (2, 3)), None, "x"), Input(TensorType("f32", (3,)), None, "b")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from byparts_graph_ir import Node, ShapeError, TensorType, Value
+from byparts_graph_ir import Node, ShapeError, Value
 from byparts_opset import BroadcastTo, ExpandDims, Fill, Reshape, fill
 from byparts_optimize.movement import without_leading_ones
 
@@ -65,17 +65,9 @@ def _once(v: Value) -> Value:
 
 
 def _takes(node: Node, operands: tuple[Value, ...]) -> bool:
-    """Whether the op gives something of the right dtype that broadcasts to its output's shape."""
-    want = node.outputs[0].type
+    """Whether the op broadcasts these; what it then gives broadcasts to what it gave."""
     try:
-        (got,) = node.op.infer(*(v.type for v in operands))
+        node.op.infer(*(v.type for v in operands))
     except ShapeError:
-        return False  # an op that broadcasts nothing
-    return got.dtype == want.dtype and _broadcasts(got, want)
-
-
-def _broadcasts(got: TensorType, want: TensorType) -> bool:
-    if not got.static or len(got.dims) > len(want.dims):
         return False
-    last = want.dims[len(want.dims) - len(got.dims) :]
-    return all(d in (1, to) for d, to in zip(got.dims, last, strict=False))
+    return True
