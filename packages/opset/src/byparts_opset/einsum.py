@@ -153,7 +153,7 @@ class Einsum(Op):
 
 
 def einsum(equation: str, *operands: Value) -> Value:
-    """Sum of products; without "->", the letters that occur once, in alphabetical order, are kept."""
+    """Sum of products; without "->" the letters that occur once are kept, in alphabetical order."""
     equation = equation.replace(" ", "")
     if "->" not in equation:
         letters = equation.replace(",", "")
@@ -200,8 +200,8 @@ def _matrices(
 
 
 def _shaped(x: Value, shape: list[Dimension]) -> Value | None:
-    target = as_target(shape)
-    return None if target is None or (-1 in target and 0 in target) else reshape(x, target)
+    target = as_target(tuple(shape))
+    return None if target is None else reshape(x, target)
 
 
 def _product(letters: str, sizes: dict[str, Dimension]) -> Dimension:
