@@ -43,4 +43,5 @@ def _apart(got: Array, want: Array, tolerance: float) -> Array:
     with np.errstate(invalid="ignore"):
         near = np.abs(got - want) <= tolerance * scale
         same = (got == want) | (np.isnan(got) & np.isnan(want))
-    return np.where(usual, ~near, ~same)
+    wrong: Array = np.where(usual, ~near, ~same)
+    return wrong

@@ -134,7 +134,7 @@ from byparts_opset.identity import (
     print_value,
     stop_gradient,
 )
-from byparts_opset.index import Gather, OneHot, ScatterAdd, gather, one_hot
+from byparts_opset.index import Gather, OneHot, ScatterAdd, gather, one_hot, scatter_add
 from byparts_opset.join import Concat, Split, SplitLike, concat, split, stack, unstack
 from byparts_opset.layer_norm import LayerNorm, LayerNormGradient, layer_norm
 from byparts_opset.like import (
@@ -217,7 +217,7 @@ from byparts_opset.reshape import (
 )
 from byparts_opset.reverse import Reverse, reverse
 from byparts_opset.rounding import Ceil, Floor, Round, Trunc, ceil, floor, round, trunc
-from byparts_opset.select import Clip, Select, clip, select
+from byparts_opset.select import Clip, Select, clip, select, where
 from byparts_opset.slicing import Slice, SliceGradient, getitem
 from byparts_opset.softmax import LogSoftmax, Softmax, log_softmax, softmax
 from byparts_opset.tile import Tile, tile
@@ -295,11 +295,11 @@ __all__ = [
     "mod", "moving_average", "mul", "neg", "next_counter", "not_equal", "one_hot", "ones",
     "ones_like", "pad", "pow", "print_value", "prod", "prod_of_others", "random_int",
     "random_normal", "random_uniform", "reciprocal", "relu", "relu6", "reshape", "reshape_like",
-    "reverse", "round", "rsqrt", "select", "selu", "sigmoid", "sign", "silu", "sin", "sinh",
-    "softmax", "softmax_cross_entropy", "softplus", "softsign", "sparse_softmax_cross_entropy",
+    "reverse", "round", "rsqrt", "scatter_add", "select", "selu", "sigmoid", "sign", "silu", "sin",
+    "sinh", "softmax", "softmax_cross_entropy", "softplus", "softsign", "sparse_softmax_cross_entropy",
     "split", "sqrt", "square", "squared_difference", "squeeze", "stack", "stop_gradient", "sub",
     "sum", "sum_like", "tan", "tanh", "tile", "top_k", "transpose", "trunc", "truncated_normal",
-    "unstack", "zeros", "zeros_like",
+    "unstack", "where", "zeros", "zeros_like",
 ]
 # fmt: on
 

@@ -165,6 +165,14 @@ def gather(x: Value, indices: Value, axis: int = 0) -> Value:
     return Gather(axis if rank is None else normal_axis("gather", axis, rank))(x, indices)
 
 
+def scatter_add(indices: Value, updates: Value, like: Value, axis: int = 0) -> Value:
+    """Zeros in the shape of `like`, plus each update at its index; equal indices add up."""
+    rank = like.type.rank
+    return ScatterAdd(axis if rank is None else normal_axis("scatter_add", axis, rank))(
+        indices, updates, like
+    )
+
+
 def one_hot(
     indices: Value, depth: int, dtype: str = "f32", on: Number = 1, off: Number = 0
 ) -> Value:

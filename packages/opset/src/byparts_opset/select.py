@@ -102,7 +102,7 @@ class Clip(Op):
         yield Sample(cls(0.0, 6.0), (TensorType("f32", (8,)),), ((5.0, 7.0),))
 
 
-select = Select()
+select = where = Select()  # NumPy's name for it, and the one of compilers
 
 
 def clip(x: Value, low: float, high: float) -> Value:

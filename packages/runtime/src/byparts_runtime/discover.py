@@ -21,7 +21,7 @@ PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Gr
 PlannerArgument = Union[str, Planner, None]
 LegalizeArgument = Union[Literal["auto"], Legalize, None]
 
-AUTO_PASSES = ("fold", "simplify", "merge")  # those of them that are installed, in this order
+AUTO_PASSES = ("optimize",)  # those of them that are installed, in this order
 
 
 def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:

@@ -1,6 +1,6 @@
 """From the program as it was written to the one that runs, in stages that can be looked at.
 
-    specialize -> passes (fold, simplify, merge, ...) -> legalize -> hoist
+    specialize -> passes (optimize: fold, simplify, merge) -> legalize -> hoist
 
 Each stage is a graph; `str(stage)` is its line.  What follows, place and bind, makes no new graph.
 """

@@ -59,7 +59,7 @@ def build(
         backends: names or objects; each node goes to the first that has a kernel for it.
         variables: what the last inputs read.
         updates: what the last outputs are written to, all at once, when everything has run.
-        passes: names or functions `Graph -> Graph`; "auto": fold, simplify, merge, as installed.
+        passes: names or functions `Graph -> Graph`; "auto": `optimize`, if installed.
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
         alignment: of every value, in bytes.

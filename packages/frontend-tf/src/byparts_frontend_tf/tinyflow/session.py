@@ -43,7 +43,7 @@ class Session:
         self._steps: OrderedDict[tuple[Any, ...], Step] = OrderedDict()
         self._closed = False
 
-    def run(self, fetch: Any, feed_dict: Optional[Mapping[Value, Any]] = None) -> Any:
+    def run(self, fetch: Any, feed_dict: Optional[Mapping[Any, Any]] = None) -> Any:
         """The values of `fetch`, in its own structure.
 
         Args:

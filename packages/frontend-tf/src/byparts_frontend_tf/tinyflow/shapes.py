@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from byparts_frontend_tf.tinyflow.state import Variable, leaves
 from byparts_graph_ir import Graph, Input, TensorType, Value, infer_inputs
 
 
 def infer_variable_shapes(
-    net: Value, feed_dict: Mapping[Value, Sequence[int]]
+    net: Value, feed_dict: Mapping[Any, Sequence[int]]
 ) -> Iterator[tuple[Variable, str, list[int]]]:
     """Each variable of `net` in depth-first order, with its name and shape.
 
