@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import pytest
@@ -63,6 +64,16 @@ def test_script(script: Path) -> None:
 
     for line, expected, printed in run_script(text, script.name):
         assert plain(printed) == plain(expected), f"{name_of(script)}:{line}"
+
+
+def test_pictures_are_drawn_by_the_library() -> None:
+    """`python integration/examples/pictures.py` would change nothing."""
+    script = ROOT / "integration" / "examples" / "pictures.py"
+    _skip_if_absent(script.read_text(encoding="utf-8"), [])
+    drawn = run_path(str(script))["pictures"]()
+    folder = ROOT / "docs" / "pictures"
+
+    assert drawn == {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

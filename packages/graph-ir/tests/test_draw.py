@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
-from toy_ops import Halves, Scale, given, small
+from toy_ops import Halves, Scale, add, given, neg, small
 
 from byparts_graph_ir import Graph
 
@@ -34,3 +34,18 @@ def test_attributes_cannot_break_the_picture() -> None:
 
     assert "Scale" in "".join(ElementTree.fromstring(graph.svg()).itertext())
     assert ElementTree.fromstring(Graph.of((), ()).svg()) is not None
+
+
+def test_an_input_stands_just_above_what_reads_it() -> None:
+    """A weight of the last layer is not at the top, with a line across the whole picture."""
+    x, y = given("x", 2), given("y", 2)
+    graph = Graph.of((x, y), (add(neg(neg(x)), y),))
+    picture = ElementTree.fromstring(graph.svg())
+    rows = {
+        group.findtext(f"{SVG}title"): float(rect.attrib["y"])
+        for group in picture.findall(f"{SVG}g")
+        for rect in group.findall(f"{SVG}rect")
+    }
+    places = {str(title).split(" ->")[0]: row for title, row in rows.items()}
+
+    assert places["x"] < places["y"] < places["Add()"]

@@ -1,4 +1,4 @@
-"""A graph as a picture: inputs above, each node below what it reads.
+"""A graph as a picture: each node below what it reads, inputs just above what reads them.
 
 Layers are longest paths from the inputs; within a layer a node stands near the mean place of what
 it reads (one sweep of the barycentre heuristic of Sugiyama et al. 1981, enough for graphs a person
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from html import escape
+from math import inf
 from typing import Union
 
 from byparts_graph_ir.graph import Graph, Input, Node, Value
@@ -39,17 +40,8 @@ def svg(graph: Graph) -> str:
 
 
 def _places(graph: Graph) -> Places:
-    layers: list[list[Box]] = []
-    depth: dict[Box, int] = {}
-    boxes: list[Box] = [*graph.inputs, *graph.nodes]
-    for box in boxes:
-        above = [depth[_maker(v)] for v in box.inputs] if isinstance(box, Node) else []
-        depth[box] = 1 + max(above, default=-1)
-        while len(layers) <= depth[box]:
-            layers.append([])
-        layers[depth[box]].append(box)
     places: Places = {}
-    for row, layer in enumerate(layers):
+    for row, layer in enumerate(_layers(graph)):
         layer.sort(key=lambda box: _centre(places, box))
         for column, box in enumerate(layer):
             x = MARGIN + column * (WIDTH + GAP_X)
@@ -57,9 +49,25 @@ def _places(graph: Graph) -> Places:
     return places
 
 
+def _layers(graph: Graph) -> list[list[Box]]:
+    depth: dict[Box, int] = dict.fromkeys(graph.inputs, 0)
+    first: dict[Box, int] = {}  # depth of the highest node that reads it
+    for node in graph.nodes:
+        above = [_maker(v) for v in node.inputs]
+        depth[node] = 1 + max((depth[box] for box in above), default=-1)
+        for box in above:
+            first[box] = min(depth[node], first.get(box, depth[node]))
+    layers: list[list[Box]] = [[] for _ in range(1 + max(depth.values(), default=-1))]
+    for box in depth:
+        source = not (isinstance(box, Node) and box.inputs)
+        layers[max(0, first.get(box, 0) - 1) if source else depth[box]].append(box)
+    return layers
+
+
 def _centre(places: Mapping[Box, tuple[float, float]], box: Box) -> float:
+    """Mean place of what a node reads; inputs and constants stand to the right of the nodes."""
     above = [places[_maker(v)][0] for v in box.inputs] if isinstance(box, Node) else []
-    return sum(above) / len(above) if above else 0.0
+    return sum(above) / len(above) if above else inf
 
 
 def _maker(v: Value) -> Box:
@@ -93,4 +101,4 @@ def _box(graph: Graph, box: Box, place: tuple[float, float], output: bool) -> st
 
 
 def _cut(text: str) -> str:
-    return escape(text if len(text) <= 24 else f"{text[:23]}…")
+    return escape(text if len(text) <= 22 else f"{text[:21]}…")

@@ -67,7 +67,7 @@ class _Plot:
         below = f'y="{TOP + HEIGHT + 18}" text-anchor="middle"'
         steps = sorted({self.steps * k // 8 for k in range(9)})
         lines += [f'<text x="{self.x(step)}" {below}>{step}</text>' for step in steps]
-        lines.append(f'<text x="{LEFT + WIDTH + 18}" {below}>step</text>')
+        lines.append(f'<text x="{LEFT + WIDTH + 26}" {below}>step</text>')
         return lines
 
     def rectangle(self, i: int, label: str) -> str:

@@ -1,0 +1,71 @@
+"""Draws the pictures of the documentation, with the library itself.
+
+    python integration/examples/pictures.py            # writes docs/pictures/*.svg
+
+The same bytes every run: a test draws them again and compares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import byparts_opset as ops
+from byparts_autodiff import gradients
+from byparts_graph_ir import Graph, Input, TensorType, Value, inherit
+from byparts_memplan import plan
+from byparts_optimize import optimize
+
+FOLDER = Path(__file__).parent.parent.parent / "docs" / "pictures"
+
+
+def given(name: str, *shape: int, dtype: str = "f32") -> Input:
+    return Input(TensorType(dtype, shape), None, name, "")
+
+
+def training_step(logits: Value, labels: Value, weights: Sequence[Value]) -> list[Value]:
+    """The loss, and the new value of every weight."""
+    loss = ops.mean(ops.sparse_softmax_cross_entropy(logits, labels))
+    moved = zip(weights, gradients(loss, weights), strict=True)
+    return [loss, *(w - 0.1 * dw for w, dw in moved)]
+
+
+def mlp() -> Graph:
+    """One step of a network with one hidden layer; 100 images of 8 by 8."""
+    x, labels = given("images", 100, 64), given("labels", 100, dtype="i64")
+    w1, b1 = given("w1", 64, 32), given("b1", 32)
+    w2, b2 = given("w2", 32, 10), given("b2", 10)
+    logits = ops.tanh(x @ w1 + b1) @ w2 + b2
+    weights = [w1, b1, w2, b2]
+    return Graph.of([x, labels, *weights], training_step(logits, labels, weights))
+
+
+def lenet() -> Graph:
+    """One step of two convolutions with pooling and two dense layers; 100 images of 28 by 28."""
+    x, labels = given("images", 100, 1, 28, 28), given("labels", 100, dtype="i64")
+    f1, f2 = given("filter1", 20, 1, 5, 5), given("filter2", 50, 20, 5, 5)
+    w1, w2 = given("w1", 800, 500), given("w2", 500, 10)
+    y = ops.max_pool(ops.tanh(ops.conv2d(x, f1)), (2, 2), (2, 2))
+    y = ops.max_pool(ops.tanh(ops.conv2d(y, f2)), (2, 2), (2, 2))
+    logits = ops.tanh(ops.reshape(y, (100, 800)) @ w1) @ w2
+    weights = [f1, f2, w1, w2]
+    return Graph.of([x, labels, *weights], training_step(logits, labels, weights))
+
+
+def pictures() -> dict[str, str]:
+    """File name -> SVG text.  Weights live outside the arena."""
+    with inherit(""):  # no lines of this file in the pictures
+        small, large = optimize(mlp()), optimize(lenet())
+    outside = range(2, 6)
+    return {
+        "mlp-graph.svg": small.svg(),
+        "mlp-plan.svg": plan(small, external=outside).svg(),
+        "lenet-plan.svg": plan(large, external=outside).svg(),
+    }
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pictures().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        print(FOLDER / name)
