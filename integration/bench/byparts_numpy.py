@@ -31,22 +31,22 @@ def setup(threads: int) -> str:
 
 def build(workload: str, spec: Any, threads: int) -> Any:
     """The program of a workload.  KeyError: not one of ours."""
-    if workload in ("w1", "w2"):
-        return Training(workload, spec)
+    if workload in LOSSES:
+        return Training(LOSSES[workload], spec)
     return Inference({"w7a": w7a, "w7b": w7b, "w8": w8, "w8m": w8m}[workload], spec)
 
 
 class Training:
-    """A step of gradient descent or Adam on softmax regression or an MLP."""
+    """A step of gradient descent or Adam."""
 
-    def __init__(self, workload: str, spec: Any) -> None:
+    def __init__(self, define: Any, spec: Any) -> None:
         self.spec, self.count = spec, 0
         x, y = given("x", spec.inputs["x"]), given("y", spec.inputs["y"])
         weights = {k: given(k, v) for k, v in spec.params.items()}
-        loss = w1(x, y, weights) if workload == "w1" else w2(x, y, weights)
+        loss = define(x, y, weights)
         dws = gradients(loss, tuple(weights.values()))
         self.variables = {k: Variable(k, v) for k, v in spec.params.items()}
-        if workload == "w1":
+        if spec.hp["opt"] == "sgd":
             self._descend(loss, x, y, weights, dws)
         else:
             self._adam(loss, x, y, weights, dws)
@@ -78,7 +78,7 @@ class Training:
 
     def step(self) -> float:
         """One step; the loss before it."""
-        if "lr" in self.spec.hp and self.spec.hp["opt"] == "adam":
+        if self.spec.hp["opt"] == "adam":
             self.count += 1
             self.size[...] = self.spec.hp["lr"] / (1 - 0.9**self.count)
             self.root[...] = (1 - 0.999**self.count) ** -0.5
@@ -121,6 +121,18 @@ def w2(x: Any, y: Any, p: Arrays) -> Any:
     """Three dense layers."""
     hidden = ops.relu(ops.relu(x @ p["W0"] + p["b0"]) @ p["W1"] + p["b1"])
     return cross_entropy(hidden @ p["W2"] + p["b2"], y)
+
+
+def w3(x: Any, y: Any, p: Arrays) -> Any:
+    """LeNet."""
+    for i in "12":
+        bias = ops.expand_dims(p[f"cb{i}"], (1, 2))
+        x = ops.max_pool(ops.tanh(ops.conv2d(x, p[f"c{i}"]) + bias), (2, 2), (2, 2))
+    hidden = ops.tanh(ops.reshape(x, (-1, 800)) @ p["W1"] + p["b1"])
+    return cross_entropy(hidden @ p["W2"] + p["b2"], y)
+
+
+LOSSES = {"w1": w1, "w2": w2, "w3": w3}
 
 
 def w7a(i: Arrays, hp: Arrays) -> Any:

@@ -163,20 +163,20 @@ class Node:
         _set_op(self, op)
         _set_inputs(self, inputs)
         _set_where(self, where() if line is None else line)
-        _set_outputs(self, tuple([_new_value(t, self) for t in _output_types(self)]))
+        outputs = []
+        for kind in _output_types(self):
+            value = _new(Value)
+            _set_type(value, kind)
+            _set_node(value, self)
+            outputs.append(value)
+        _set_outputs(self, tuple(outputs))
 
 
 # The slots' own setters: the only writes to a node or a value, at its birth.
 _set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
 _set_where, _set_outputs = vars(Node)["where"].__set__, vars(Node)["outputs"].__set__
 _set_type, _set_node = vars(Value)["type"].__set__, vars(Value)["node"].__set__
-
-
-def _new_value(kind: TensorType, node: Node) -> Value:
-    value = object.__new__(Value)
-    _set_type(value, kind)
-    _set_node(value, node)
-    return value
+_new = object.__new__
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +198,7 @@ class Graph:
         """
         inputs, outputs = tuple(inputs), tuple(outputs)
         found = producers((*order, *outputs))
-        live = producers((*outputs, *(v for n in found if n.op.effect for v in n.outputs)))
-        nodes = tuple(found) if len(live) == len(found) else tuple(n for n in found if n in live)
+        nodes = _live(found, outputs)
         _check_closed(set(inputs), nodes, outputs)
         return Graph(inputs, nodes, outputs)
 
@@ -269,8 +268,21 @@ def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
 def producers(values: Iterable[Value]) -> dict[Node, None]:
     """The nodes `values` depend on, inputs first.  Iterative: graphs outgrow Python's stack."""
     seen: dict[Node, None] = {}
-    todo: list[tuple[Node, bool]] = [(v.node, False) for v in values if v.node]
-    todo.reverse()
+    for v in values:
+        node = v.node
+        if node is None or node in seen:
+            continue
+        for i in node.inputs:
+            if i.node is not None and i.node not in seen:
+                _visit(node, seen)
+                break
+        else:  # values listed in order need no more than this
+            seen[node] = None
+    return seen
+
+
+def _visit(node: Node, seen: dict[Node, None]) -> None:
+    todo = [(node, False)]
     while todo:
         node, ready = todo.pop()
         if ready:
@@ -280,7 +292,6 @@ def producers(values: Iterable[Value]) -> dict[Node, None]:
             todo += [
                 (v.node, False) for v in reversed(node.inputs) if v.node and v.node not in seen
             ]
-    return seen
 
 
 def subgraphs(op: Op) -> tuple[Graph, ...]:
@@ -310,6 +321,18 @@ def nested(graph: Graph, *, undigested: bool = False) -> list[Graph]:
             todo.append((inner, True))
             todo.extend((g, False) for node in inner.nodes for g in subgraphs(node.op))
     return order
+
+
+def _live(found: Iterable[Node], outputs: Iterable[Value]) -> tuple[Node, ...]:
+    """Those of the nodes, in order, that an output or an effect needs."""
+    live = {v.node for v in outputs}
+    kept = []
+    for node in reversed(tuple(found)):
+        if node in live or node.op.effect:
+            kept.append(node)
+            for v in node.inputs:
+                live.add(v.node)
+    return tuple(kept[::-1])
 
 
 def _output_types(node: Node) -> Types:
