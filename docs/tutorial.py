@@ -581,9 +581,7 @@ print(f"right on at least 95 of 100 images it has not seen: {accuracy >= 0.95}")
 print(classify.explain())
 # prints:
 #   specialize: 6 nodes, 0.1 ms
-#   fold: 6 nodes, 0.1 ms
-#   simplify: 6 nodes, 0.1 ms
-#   merge: 6 nodes, 0.1 ms
+#   optimize: 6 nodes, 0.2 ms
 #   legalize: 6 nodes, 0.1 ms
 #   hoist: 6 nodes, 0.0 ms
 #

@@ -203,4 +203,6 @@ def _commented(printed: str) -> str:
 
 if __name__ == "__main__":
     for argument in sys.argv[1:] * 2:  # twice: an output that grows moves the lines below it
-        Path(argument).write_text(_update(Path(argument)), encoding="utf-8")
+        path = Path(argument)
+        if (text := _update(path)) != path.read_text(encoding="utf-8"):
+            path.write_text(text, encoding="utf-8")

@@ -7,8 +7,12 @@ The same bytes every run: a test draws them again and compares.
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
@@ -16,7 +20,8 @@ from byparts_graph_ir import Graph, Input, TensorType, Value, inherit
 from byparts_memplan import plan
 from byparts_optimize import optimize
 
-FOLDER = Path(__file__).parent.parent.parent / "docs" / "pictures"
+ROOT = Path(__file__).parent.parent.parent
+FOLDER = ROOT / "docs" / "pictures"
 
 
 def given(name: str, *shape: int, dtype: str = "f32") -> Input:
@@ -52,14 +57,25 @@ def lenet() -> Graph:
     return Graph.of([x, labels, *weights], training_step(logits, labels, weights))
 
 
+def readme() -> str:
+    """The plan of the program in the README, which is run for it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, "the README has no example"
+    space: dict[str, Any] = {"__name__": "__main__"}
+    with inherit(""), redirect_stdout(io.StringIO()):  # no line numbers in the picture
+        exec(found[1], space)
+    return str(space["program"].plan.svg())
+
+
 def pictures() -> dict[str, str]:
     """File name -> SVG text.  Weights live outside the arena."""
     with inherit(""):  # no lines of this file in the pictures
         small, large = optimize(mlp()), optimize(lenet())
     outside = range(2, 6)
     return {
+        "readme-plan.svg": readme(),
         "mlp-graph.svg": small.svg(),
-        "mlp-plan.svg": plan(small, external=outside).svg(),
         "lenet-plan.svg": plan(large, external=outside).svg(),
     }
 
