@@ -1,10 +1,21 @@
-"""Run only the tests of the parts that are installed, and say which are not."""
+"""Run only the tests of the parts that are installed, and say which are not.
 
+Property tests draw other examples in every run, except in CI, where a failure must be the change's
+own.  `pytest --hypothesis-profile=many` draws more of them.
+"""
+
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = Path(__file__).parent / "packages"
 
+if find_spec("hypothesis") is not None:
+    from hypothesis import settings
+
+    settings.register_profile("usual", deadline=None, derandomize="CI" in os.environ)
+    settings.register_profile("many", deadline=None, max_examples=3000)
+    settings.load_profile("usual")  # no deadline: the machine is shared, and no test is timed
 
 PARTS = sorted(path.parent.name for path in PACKAGES.glob("*/pyproject.toml"))
 ABSENT = [part for part in PARTS if find_spec("byparts_" + part.replace("-", "_")) is None]
