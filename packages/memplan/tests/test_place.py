@@ -122,10 +122,8 @@ def test_nothing_to_place() -> None:
 def test_four_thousand_buffers() -> None:
     """Large and crowded: two in three of all pairs are alive together."""
     rng = random.Random(3)
-    problem = [
-        Buffer(rng.randint(1, 999) * 64, *sorted(rng.sample(range(8000), 2)), 64)
-        for _ in range(4000)
-    ]
+    rows = [(rng.randint(1, 999) * 64, sorted(rng.sample(range(8000), 2))) for _ in range(4000)]
+    problem = [Buffer(size_bytes, born, dies, 64) for size_bytes, (born, dies) in rows]
     placement = place(problem, effort=2_000_000)  # less than one order: the test is of the sweep
 
     assert placement.arena_bytes < 1.1 * placement.lower_bound_bytes
