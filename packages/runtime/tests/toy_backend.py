@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -124,7 +125,7 @@ def donating(graph: Graph, *, external: Any, alignment: int, donate: Any = None)
     return Separate(tuple(places), plan.arena_bytes)
 
 
-def graph_of(inputs: list[Value], *outputs: Value) -> Graph:
+def graph_of(inputs: Sequence[Value], *outputs: Value) -> Graph:
     return Graph.of(inputs, outputs)
 
 
