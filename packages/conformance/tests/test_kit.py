@@ -175,8 +175,10 @@ def test_differences_are_exact_for_integers_and_scaled_for_floats() -> None:
     x = np.array([1.0, np.inf, np.nan, -np.inf], "float32")
 
     assert difference(x * np.float32(1 + 1e-6), x, f32(4)) == ""
-    assert "differs at [1]" in difference(np.float32([1, -np.inf, np.nan, -np.inf]), x, f32(4))
-    assert "differs at [2]" in difference(np.float32([1, np.inf, 0, -np.inf]), x, f32(4))
+    assert "differs at [1]" in difference(
+        np.array([1, -np.inf, np.nan, -np.inf], "float32"), x, f32(4)
+    )
+    assert "differs at [2]" in difference(np.array([1, np.inf, 0, -np.inf], "float32"), x, f32(4))
     assert "differs at [0]" in difference(np.array([3]), np.array([4]), TensorType("i64", (1,)))
     assert "is float64[4], and must be float32[4]" in difference(x.astype("float64"), x, f32(4))
 
