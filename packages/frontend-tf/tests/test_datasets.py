@@ -13,7 +13,7 @@ from byparts_frontend_tf.tinyflow.datasets import _say_once, get_cifar10, get_mn
 from byparts_graph_ir import GraphError
 
 
-def idx(array: np.ndarray) -> bytes:  # type: ignore[type-arg]
+def idx(array: np.ndarray) -> bytes:
     return (
         bytes((0, 0, 8, array.ndim))
         + struct.pack(f">{array.ndim}I", *array.shape)

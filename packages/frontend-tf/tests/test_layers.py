@@ -95,7 +95,7 @@ def test_t17_padding_defaults_are_one_and_the_same() -> None:
     value = np.ones((1, 1, 32, 32))
     shapes = []
     for padding in ({}, {"padding": "VALID"}, {"padding": "SAME"}):
-        pool = tf.nn.avg_pool(x, ksize=[1, 4, 4, 1], strides=[1, 2, 2, 1], **padding)  # type: ignore[arg-type]
+        pool = tf.nn.avg_pool(x, ksize=[1, 4, 4, 1], strides=[1, 2, 2, 1], **padding)
         shapes.append(tf.Session().run(pool, {x: value}).shape[2])
 
     assert shapes == [15, 15, 16]

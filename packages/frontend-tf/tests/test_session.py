@@ -83,7 +83,7 @@ def test_bad_feeds_and_fetches_say_what_they_are() -> None:
     x = tf.placeholder(tf.float32, [None, 3], name="images")
     session = tf.Session()
     with pytest.raises(GraphError, match="the key 'images' is no placeholder"):
-        session.run(x * 2, {"images": np.ones((1, 3))})  # type: ignore[dict-item]
+        session.run(x * 2, {"images": np.ones((1, 3))})
     with pytest.raises(ShapeError, match=r"images.*f32\[1,4\]|f32\[1,4\].*images"):
         session.run(x * 2, {x: np.ones((1, 4))})
     with pytest.raises(GraphError, match="cannot fetch 3"):
