@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
 from byparts_opset.dtypes import dtype_name
 
 Array = NDArray[Any]
+T = TypeVar("T")
 
 
 def run(graph: Graph, *arrays: Array) -> tuple[Array, ...]:
@@ -29,6 +30,12 @@ def call(function: Any, *arrays: Array) -> Array:
     inputs = [Input(type_of(np.asarray(a))) for a in arrays]
     (y,) = run(Graph.of(inputs, [function(*inputs)]), *arrays)
     return y
+
+
+def present(x: T | None) -> T:
+    """What is there: the node of a value, a gradient, a decomposition."""
+    assert x is not None
+    return x
 
 
 def type_of(x: Array, prefix: str | None = None) -> TensorType:

@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from numeric import Array, call
@@ -32,9 +35,9 @@ X = np.array([[1.0, -2.0], [0.5, 4.0]], np.float32)
         lambda x: x[0],
     ],
 )
-def test_operators_mean_what_numpy_means(function: object) -> None:
+def test_operators_mean_what_numpy_means(function: Callable[[Any], Any]) -> None:
     """The same expression on values and on arrays, with numbers on either side."""
-    expected: Array = function(X)  # type: ignore[operator]
+    expected: Array = function(X)
 
     found = call(function, X)
     assert found.dtype == expected.dtype
@@ -68,7 +71,7 @@ def test_a_lifted_number_is_a_fill_of_no_rank() -> None:
         ("f32", "one", "an operand is a str, no value and no number"),
     ],
 )
-def test_operands_that_do_not_fit_are_refused(dtype: str, other: object, message: str) -> None:
+def test_operands_that_do_not_fit_are_refused(dtype: str, other: Any, message: str) -> None:
     """With what they are, and what to do."""
     x = Input(TensorType(dtype, (2,)))
     with pytest.raises(ShapeError, match=message):
@@ -85,8 +88,9 @@ def test_integers_have_no_true_division() -> None:
 def test_an_array_on_the_left_is_refused_as_on_the_right() -> None:
     """NumPy would otherwise make an object array of one value for each element."""
     x = Input(TensorType("f32", (2,)))
-    for operands in ((np.ones(2, np.float32), x), (x, np.ones(2, np.float32))):
+    array: Any = np.ones(2, np.float32)
+    for left, right in ((array, x), (x, array)):
         with pytest.raises(ShapeError, match="wrap arrays, as in constant"):
-            operands[0] + operands[1]
+            left + right
 
     assert (np.float32(2) * x).type == x.type

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from numeric import check_gradient
+from numeric import Array, check_gradient
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType, specialize
 from byparts_opset.cast import Cast, cast
@@ -20,7 +20,7 @@ from byparts_opset.cast import Cast, cast
         (np.array([259.0]), "bf16", [260.0]),
     ],
 )
-def test_casts(x: object, dtype: str, expected: list[float]) -> None:
+def test_casts(x: Array, dtype: str, expected: list[float]) -> None:
     """Floats to integers towards 0, integers wrap, bools are 0 and 1, halves to even."""
     assert expected == Cast(dtype).evaluate(x)[0].tolist()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, GraphError, Input, Op, TensorType, Types
+from byparts_graph_ir import Graph, GraphError, Input, Op, TensorType, Types, Value
 from byparts_opset.evaluate import evaluate
 
 X = Input(TensorType("f32", ("n", 3)), None, "x")
@@ -60,7 +60,7 @@ _seen: list[weakref.ref[np.ndarray]] = []
 
 def test_values_are_let_go_after_their_last_use() -> None:
     """A chain holds one array beside the one it makes."""
-    y = X
+    y: Value = X
     for _ in range(5):
         y = Watch()(y)
 

@@ -18,8 +18,8 @@ def test_each_row_is_normalised_then_scaled() -> None:
     pages = (X - X.mean((1, 2), keepdims=True)) / X.std((1, 2), keepdims=True)
     gamma = RANDOM.normal(size=(3, 4))
 
-    one = call(lambda *v: layer_norm(*v, epsilon=0.0), X, GAMMA, BETA)
-    two = call(lambda *v: layer_norm(*v, axes=2, epsilon=0.0), X, gamma, gamma)
+    one = call(lambda x, g, b: layer_norm(x, g, b, epsilon=0.0), X, GAMMA, BETA)
+    two = call(lambda x, g, b: layer_norm(x, g, b, axes=2, epsilon=0.0), X, gamma, gamma)
 
     np.testing.assert_allclose(one, rows * GAMMA + BETA)
     np.testing.assert_allclose(two, pages * gamma + gamma)

@@ -1,12 +1,13 @@
 """Pooling against loops over windows, its gradients against differences."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 from numeric import Array, call, check_gradient
 
-from byparts_graph_ir import Input, Sample, ShapeError, TensorType
+from byparts_graph_ir import Dimension, Input, Sample, ShapeError, TensorType
 from byparts_opset.pool import (
     OPS,
     AveragePool,
@@ -18,6 +19,7 @@ from byparts_opset.pool import (
     global_max_pool,
     max_pool,
 )
+from byparts_opset.window import Padding, Pair
 
 RANDOM = np.random.default_rng(0)
 SAMPLES = [
@@ -27,16 +29,21 @@ SAMPLES = [
     if not issubclass(op, (MaxPoolGradient, MaxPoolGradientGradient))
 ]
 MAXIMA = list(MaxPool.samples())
-ODD = [((2, 2), (2, 2), "VALID"), ((3, 2), (1, 2), "SAME"), ((3, 3), (2, 2), ((1, 2), (0, 1)))]
+ODD: list[tuple[Pair, Pair, Padding]] = [
+    ((2, 2), (2, 2), "VALID"),
+    ((3, 2), (1, 2), "SAME"),
+    ((3, 3), (2, 2), ((1, 2), (0, 1))),
+]
 
 
-def f32(*shape: object) -> Input:
+def f32(*shape: Dimension) -> Input:
     return Input(TensorType("f32", shape))
 
 
 def under(x: Array, op: MaxPool | AveragePool, p: int, q: int) -> Array:
     """The elements of a padded image under one window, nan outside the image; VALID and numbers."""
-    (top, _), (left, _) = ((0, 0), (0, 0)) if op.padding == "VALID" else op.padding
+    assert op.padding != "SAME"
+    (top, _), (left, _) = ((0, 0), (0, 0)) if isinstance(op.padding, str) else op.padding
     seen = np.full(op.ksize, np.nan)
     for u, v in product(*map(range, op.ksize)):
         i, j = p * op.strides[0] + u - top, q * op.strides[1] + v - left
@@ -48,7 +55,7 @@ def under(x: Array, op: MaxPool | AveragePool, p: int, q: int) -> Array:
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize(("ksize", "strides", "padding"), [ODD[0], ODD[2]])
 def test_pools_are_loops_over_windows(
-    ksize: object, strides: object, padding: object, ceil_mode: bool
+    ksize: Pair, strides: Pair, padding: Padding, ceil_mode: bool
 ) -> None:
     """Padding takes no part in a maximum, nor in a mean unless it is counted."""
     x = RANDOM.normal(size=(1, 1, 7, 6))
@@ -77,7 +84,7 @@ def test_counted_padding_is_zeros_but_what_sticks_out_is_not_counted() -> None:
 
 @pytest.mark.parametrize(("ksize", "strides", "padding"), ODD)
 @pytest.mark.parametrize("ceil_mode", [False, True])
-def test_layouts_agree(ksize: object, strides: object, padding: object, ceil_mode: bool) -> None:
+def test_layouts_agree(ksize: Pair, strides: Pair, padding: Padding, ceil_mode: bool) -> None:
     """On an image that is not square, with ceil_mode too (NNVM took the width of NHWC wrong: N5)."""
     x = RANDOM.normal(size=(2, 3, 9, 6))
     for op in (MaxPool, AveragePool):
@@ -112,7 +119,8 @@ def test_the_first_of_equal_maxima_gets_all() -> None:
     """Row by row within the window; an infinite dy leaves the others 0."""
     x, dy = np.array([[[[0.0, 5, 5], [5, 5, 1]]]]), np.array([[[[np.inf, 2.0]]]])
     op = MaxPool((2, 2), (1, 1))
-    (dx,) = MaxPoolGradient((2, 2), (1, 1)).evaluate(x, *op.evaluate(x), dy)
+    (y,) = op.evaluate(x)
+    (dx,) = MaxPoolGradient((2, 2), (1, 1)).evaluate(x, y, dy)
 
     np.testing.assert_array_equal([[0, np.inf, 0], [0, 0, 0]], dx[0, 0])
 
@@ -147,7 +155,7 @@ def test_padding_is_never_the_maximum() -> None:
     ],
 )
 def test_shapes(
-    x: tuple[object, ...], y: tuple[object, ...], attributes: dict[str, object]
+    x: tuple[Dimension, ...], y: tuple[Dimension, ...], attributes: dict[str, Any]
 ) -> None:
     """NN-INF-pool; windows lie side by side by default."""
     assert y == max_pool(f32(*x), 3, **attributes).type.shape
@@ -173,7 +181,7 @@ def test_global_pools() -> None:
         ({"layout": "NCWH"}, "layout 'NCWH' is neither"),
     ],
 )
-def test_what_does_not_fit_is_named(attributes: dict[str, object], message: str) -> None:
+def test_what_does_not_fit_is_named(attributes: dict[str, Any], message: str) -> None:
     """With the numbers."""
     with pytest.raises(ShapeError, match=message):
         max_pool(f32(2, 3, 8, 8), **{"ksize": 2, **attributes})
