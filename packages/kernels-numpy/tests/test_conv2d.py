@@ -12,15 +12,19 @@ from byparts_kernels_numpy import patches
 from byparts_kernels_numpy.table import allocates
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dInputGradient, Conv2dTranspose
 from byparts_opset.dtypes import numpy_dtype
+from byparts_opset.window import Padding, Pair
 
 RANDOM = np.random.default_rng(0)
 PRECISION = {"f64": 1e-12, "f32": 1e-5, "f16": 4e-3, "bf16": 3e-2, "i32": 0, "i8": 0}
 KERNELS = (Conv2d, Conv2dTranspose, Conv2dFilterGradient)
 SAMPLES = [s for op in KERNELS for s in op.samples()]
 
+Attributes = tuple[Pair, Padding, Pair, int]
+Extents = tuple[int, ...]
+
 # (strides, padding, dilations, groups), images NCHW, filter OIHW: many channels and few, with
 # rows of a large image cut, 1x1 with and without strides, groups, padding past the kernel, cropping.
-LARGER = (
+LARGER: tuple[tuple[Attributes, Extents, Extents], ...] = (
     (((1, 1), "SAME", (1, 1), 1), (5, 16, 9, 8), (12, 16, 3, 3)),
     (((2, 2), "SAME", (1, 1), 1), (5, 16, 9, 8), (12, 16, 3, 3)),
     (((1, 1), "VALID", (1, 1), 1), (3, 9, 12, 12), (10, 9, 5, 5)),

@@ -27,7 +27,7 @@ def test_kernels_compute_what_the_op_means(sample: Sample, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_transposed_operands_are_not_copied(dtype: type) -> None:
+def test_transposed_operands_are_not_copied(dtype: type[np.generic]) -> None:
     """Nor batches, nor half types: a run allocates nothing but NumPy's small change."""
     a, b = np.ones((200, 100), dtype), np.ones((300, 200), dtype)
 

@@ -32,7 +32,7 @@ def test_cross_entropy_as_evaluate(shape: tuple[int, ...]) -> None:
     """Dense and sparse, both outputs."""
     x = _logits(*shape)
     dense, sparse = SoftmaxCrossEntropy(), SparseSoftmaxCrossEntropy()
-    cases = [(dense, RANDOM.uniform(0, 1, shape).astype(np.float32))]
+    cases: list[tuple[Op, Array]] = [(dense, RANDOM.uniform(0, 1, shape).astype(np.float32))]
     if shape[-1]:
         cases.append((sparse, RANDOM.integers(0, shape[-1], shape[:-1]).astype(np.uint8)))
     for op, labels in cases:
