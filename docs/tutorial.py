@@ -292,14 +292,14 @@ print(parse(str(graph)) == graph)
 
 # %% [markdown]
 # A node is typed when it is made. So a mistake is found on the line that makes it, before
-# anything runs, and the message has the numbers. [docs/errors](errors/ShapeError.md) has a page
-# for each kind of error.
+# anything runs, and the message has the numbers. (A traceback adds the line of the node.)
+# [docs/errors](errors/ShapeError.md) has a page for each kind of error.
 
 # %%
 try:
     x @ w2
 except GraphError as problem:
-    print(problem)
+    print(str(problem).partition("\n")[0])
 # prints:
 #   matmul: inner dimensions differ: a is f32[n,2] and b is f32[8,1], so 2 meets 8
 
@@ -582,7 +582,7 @@ print(classify.explain())
 # prints:
 #   specialize: 6 nodes, 0.1 ms
 #   optimize: 6 nodes, 0.2 ms
-#   legalize: 6 nodes, 0.1 ms
+#   legalize: 6 nodes, 0.0 ms
 #   hoist: 6 nodes, 0.0 ms
 #
 #   step  op      backend  inputs   outputs          bytes            note     where
@@ -741,7 +741,7 @@ for old, new in zip(evaluate(static, *arrays), evaluate(better, *arrays), strict
     np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6)
 print(build(better, passes=[squares]).stages[1])
 # prints:
-#   squares: 27 nodes, 0.1 ms
+#   squares: 27 nodes, 0.2 ms
 
 # %% [markdown]
 # `build` takes passes as names or functions, in order. [Your own pass](your-own-pass.md) has

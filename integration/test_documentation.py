@@ -106,7 +106,8 @@ class Block:
 
 
 def blocks(text: str) -> list[Block]:
-    found, end = [], 0
+    found: list[Block] = []
+    end = 0
     for match in _FENCE.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         follows = bool(found) and not text[end : match.start()].strip()
