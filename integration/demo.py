@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, TensorType, Value
+from byparts_memplan import Plan
 from byparts_runtime import Program, Variable, build
 
 Array = NDArray[np.float32]
@@ -152,10 +153,12 @@ def fit(name: str, recipe: Recipe, seed: int, out: Path) -> float:
         print(f"\r{name:8} [{bar}] epoch {epoch:3}  loss {loss:.4f}", end="", flush=True)
     accuracy = float((classify(images)[0] == labels).mean())
     print(f"  held-out accuracy {accuracy:.4f}  in {time.perf_counter() - start:.1f} s")
-    print(train.plan.report())
+    plan = train.plan
+    assert isinstance(plan, Plan), "the demo shows what memplan planned"
+    print(plan.report())
     out.mkdir(parents=True, exist_ok=True)
     picture = out / f"{name}-plan.svg"
-    picture.write_text(train.plan.svg(), encoding="utf-8")
+    picture.write_text(plan.svg(), encoding="utf-8")
     print(f"picture of the plan: {picture}\n")
     return accuracy
 

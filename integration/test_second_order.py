@@ -32,7 +32,7 @@ CASES: dict[str, tuple[Function, Sequence[np.ndarray]]] = {
     ),
     "batch_norm": (lambda *v: o.batch_norm(*v)[0], [_normal(4, 2), _normal(2), _normal(2)]),
     "batch_norm_4d": (
-        lambda *v: o.batch_norm(*v, axis=3)[0],
+        lambda x, g, b: o.batch_norm(x, g, b, axis=3)[0],
         [_normal(2, 2, 2, 2), _normal(2), _normal(2)],
     ),
     "batch_norm_statistics": (

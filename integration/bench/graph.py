@@ -62,7 +62,8 @@ def build_fx(program: list[tuple[str, int, int]]) -> Any:
 def sweep_fx(graph: Any) -> Any:
     import torch.fx
 
-    made, env = torch.fx.Graph(), {}
+    made = torch.fx.Graph()
+    env: dict[Any, Any] = {}
     for node in graph.nodes:
         env[node] = made.node_copy(node, env.__getitem__)
     return made
