@@ -296,10 +296,10 @@ __all__ = [
     "ones_like", "pad", "pow", "print_value", "prod", "prod_of_others", "random_int",
     "random_normal", "random_uniform", "reciprocal", "relu", "relu6", "reshape", "reshape_like",
     "reverse", "round", "rsqrt", "scatter_add", "select", "selu", "sigmoid", "sign", "silu", "sin",
-    "sinh", "softmax", "softmax_cross_entropy", "softplus", "softsign", "sparse_softmax_cross_entropy",
-    "split", "sqrt", "square", "squared_difference", "squeeze", "stack", "stop_gradient", "sub",
-    "sum", "sum_like", "tan", "tanh", "tile", "top_k", "transpose", "trunc", "truncated_normal",
-    "unstack", "where", "zeros", "zeros_like",
+    "sinh", "softmax", "softmax_cross_entropy", "softplus", "softsign",
+    "sparse_softmax_cross_entropy", "split", "sqrt", "square", "squared_difference", "squeeze",
+    "stack", "stop_gradient", "sub", "sum", "sum_like", "tan", "tanh", "tile", "top_k", "transpose",
+    "trunc", "truncated_normal", "unstack", "where", "zeros", "zeros_like",
 ]
 # fmt: on
 
