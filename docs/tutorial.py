@@ -3,10 +3,10 @@
 # %% [markdown]
 # # From forty lines to the real thing
 #
-# This tutorial builds a small deep-learning system: a graph and its gradient, in about fifty
-# lines. It works. Then we run it into its limits, one by one, and see what the parts of byparts
-# do about them. At the end we train a network on handwritten digits, with a memory plan, an op
-# and a pass of our own.
+# This tutorial builds a small deep-learning system: a graph in forty lines, its ops and its
+# gradient in twenty more. It works. Then we run it into its limits, one by one, and see what the
+# parts of byparts do about them. At the end we train a network on handwritten digits, with a
+# memory plan, an op and a pass of our own.
 #
 # You need Python and NumPy, and a memory of what a derivative is. Read from top to bottom; run it
 # with
@@ -581,7 +581,7 @@ print(f"right on at least 95 of 100 images it has not seen: {accuracy >= 0.95}")
 print(classify.explain())
 # prints:
 #   specialize: 6 nodes, 0.1 ms
-#   optimize: 6 nodes, 0.2 ms
+#   optimize: 6 nodes, 0.1 ms
 #   legalize: 6 nodes, 0.0 ms
 #   hoist: 6 nodes, 0.0 ms
 #
@@ -741,7 +741,7 @@ for old, new in zip(evaluate(static, *arrays), evaluate(better, *arrays), strict
     np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6)
 print(build(better, passes=[squares]).stages[1])
 # prints:
-#   squares: 27 nodes, 0.2 ms
+#   squares: 27 nodes, 0.1 ms
 
 # %% [markdown]
 # `build` takes passes as names or functions, in order. [Your own pass](your-own-pass.md) has

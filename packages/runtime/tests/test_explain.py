@@ -110,3 +110,12 @@ def test_a_program_of_no_steps_can_be_traced() -> None:
 
     assert [e["name"] for e in program.trace([1, 2])["traceEvents"]] == ["fetch", "commit"]
     assert "hoist: 0 nodes" in program.explain()
+
+
+def test_explain_tells_two_constants_apart() -> None:
+    """Both are called "full", so both go by number."""
+    x = given("x", 2)
+    program = build_by_hand(graph_of([x], product(product(x, 2.0), 3.0)))
+    rows = [line.split() for line in program.explain().splitlines()]
+
+    assert [row[3:5] for row in rows if row[1:2] == ["mul"]] == [["%x,", "%1"], ["%3,", "%2"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Optional
 
@@ -93,7 +94,10 @@ def _constant_bytes(machine: Machine) -> list[int]:
 
 
 def _names(graph: Graph) -> list[str]:
-    return [getattr(v, "name", "") or str(i) for i, v in enumerate(graph.values)]
+    """The name of a value if no other has it, as for constants; else its number."""
+    given = [getattr(v, "name", "") for v in graph.values]
+    count = Counter(given)
+    return [name if name and count[name] == 1 else str(i) for i, name in enumerate(given)]
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
