@@ -186,6 +186,15 @@ def test_stop_gradient_cuts_the_path() -> None:
     np.testing.assert_array_equal(dx, X23)
 
 
+def test_what_stands_behind_stop_gradient_alone_is_not_asked() -> None:
+    """As the advice of the error says: wrap the input of an op that has no gradient."""
+    x = f32(2, 3)
+
+    (dx,) = evaluate(gradient_of(Opaque()(stop_gradient(x)) * x, [x]), X23)
+
+    np.testing.assert_array_equal(dx, X23)
+
+
 def test_nn_grad_multi_a_blocked_branch_adds_nothing() -> None:
     """NN-GRAD-multi: two losses, one behind stop_gradient: its own input gets zeros."""
     x, z = f32(2, 3), f32(2, 3, name="z")

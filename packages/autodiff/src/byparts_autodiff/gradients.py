@@ -32,7 +32,7 @@ from byparts_graph_ir import (
     inherit,
     producers,
 )
-from byparts_opset import ones_like, zeros_like
+from byparts_opset import StopGradient, ones_like, zeros_like
 
 Values = Union[Value, Sequence[Value]]
 Seeds = Union[Value, Sequence[Optional[Value]], None]
@@ -101,7 +101,7 @@ def _between(xs: Sequence[Value], ys: Sequence[Value]) -> list[Node]:
     carries = set(xs)
     path = []
     for node in producers(ys):
-        if not carries.isdisjoint(node.inputs):
+        if not (carries.isdisjoint(node.inputs) or isinstance(node.op, StopGradient)):
             outputs = [v for v in node.outputs if v.type.dtype in FLOATS]
             if outputs:
                 carries.update(outputs)
