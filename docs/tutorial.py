@@ -581,8 +581,8 @@ print(f"right on at least 95 of 100 images it has not seen: {accuracy >= 0.95}")
 print(classify.explain())
 # prints:
 #   specialize: 6 nodes, 0.1 ms
-#   optimize: 6 nodes, 0.1 ms
-#   legalize: 6 nodes, 0.0 ms
+#   optimize: 6 nodes, 0.2 ms
+#   legalize: 6 nodes, 0.1 ms
 #   hoist: 6 nodes, 0.0 ms
 #
 #   step  op      backend  inputs   outputs          bytes            note     where
@@ -741,7 +741,7 @@ for old, new in zip(evaluate(static, *arrays), evaluate(better, *arrays), strict
     np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6)
 print(build(better, passes=[squares]).stages[1])
 # prints:
-#   squares: 27 nodes, 0.1 ms
+#   squares: 27 nodes, 0.2 ms
 
 # %% [markdown]
 # `build` takes passes as names or functions, in order. [Your own pass](your-own-pass.md) has

@@ -30,6 +30,8 @@ from typing import Any
 
 import pytest
 
+from byparts_graph_ir import Op, Table
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
 SCRIPTS = [ROOT / "docs" / "tutorial.py"]
@@ -44,6 +46,23 @@ _PRINTS = re.compile(r"^# prints:\n(?P<body>(?:#[^\n]*\n)+)", re.MULTILINE)
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(autouse=True)
+def _kernels_stay_with_their_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a page registers in a table is gone when the page is."""
+    register, made = Table.on, []
+
+    def recording(table: Table[Any], *ops: type[Op]) -> Any:
+        made.append((table, ops))
+        return register(table, *ops)
+
+    monkeypatch.setattr(Table, "on", recording)
+    yield
+    for table, ops in made:
+        for op in ops:
+            if getattr(table.get(op), "__module__", "") == "__main__":
+                del table._rules[op]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
