@@ -2,10 +2,10 @@
 
     python integration/bench/graph.py [--nodes 100000] [--repeats 5]
 
-The same random program of neg, add and mul is built in both; microseconds are CPU time, the median
-over repeats that alternate between the two; bytes are what tracemalloc sees of the finished graph.
-`sweep` visits every node with a rule that changes nothing (ours: `Graph.rewrite`; torch.fx:
-`Transformer`, its rebuilding counterpart).
+The same random program of neg, add and mul is built in both; microseconds are CPU time with
+Python's collector running, the median over processes that alternate between the two; bytes are what
+tracemalloc sees of the finished graph.  `sweep` visits every node with a rule that changes nothing:
+ours by `Graph.rewrite`, torch.fx by `node_copy` into a new graph.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import gc
 import operator
 import random
 import statistics
+import subprocess
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, TensorType
-
-Figures = dict[str, list[float]]
 
 
 def choices(nodes: int) -> list[tuple[str, int, int]]:
@@ -69,21 +70,21 @@ def sweep_fx(graph: Any) -> Any:
     return made
 
 
-def measure(
-    build: Callable[..., Any], sweep: Callable[..., Any], program: Any, into: Figures
-) -> None:
+def measure(build: Callable[..., Any], sweep: Callable[..., Any], program: Any) -> list[float]:
+    """Microseconds to build a node, microseconds to sweep it, bytes it takes."""
+    build(program[:100])  # what is made once is not the graph's
     gc.collect()
     start = time.process_time()
     graph = build(program)
     built = time.process_time()
     sweep(graph)
     swept = time.process_time()
-    into.setdefault("build us", []).append((built - start) / len(program) * 1e6)
-    into.setdefault("sweep us", []).append((swept - built) / len(program) * 1e6)
+    del graph
+    times = [(built - start) / len(program) * 1e6, (swept - built) / len(program) * 1e6]
+    return [*times, size_of(build, program)]
 
 
 def size_of(build: Callable[..., Any], program: Any) -> float:
-    build(program[:100])  # what is made once is not the graph's
     gc.collect()
     tracemalloc.start()
     graph = build(program)
@@ -94,28 +95,36 @@ def size_of(build: Callable[..., Any], program: Any) -> float:
     return size / len(program)
 
 
+PEERS = {"byparts": (build_ours, sweep_ours), "torch.fx": (build_fx, sweep_fx)}
+
+
+def in_a_process(peer: str, nodes: int) -> list[float]:
+    """One measurement in a process of its own: torch's many objects slow everybody's collector."""
+    command = [sys.executable, __file__, "--only", peer, "--nodes", str(nodes)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [float(word) for word in done.stdout.split()]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--only", choices=PEERS, help="one measurement of one, as bare numbers")
     given = parser.parse_args()
-    peers: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-        "byparts": (build_ours, sweep_ours)
-    }
-    try:
-        import torch.fx  # noqa: F401
-    except ImportError:
+    if given.only:
+        print(*measure(*PEERS[given.only], choices(given.nodes)))
+        return
+    peers = [p for p in PEERS if p == "byparts" or find_spec("torch")]
+    if "torch.fx" not in peers:
         print("torch is not installed: no torch.fx to compare with")
-    else:
-        peers["torch.fx"] = (build_fx, sweep_fx)
-    program, figures = choices(given.nodes), {name: Figures() for name in peers}
+    found: dict[str, list[list[float]]] = {p: [] for p in peers}
     for _ in range(given.repeats):
-        for name, (build, sweep) in peers.items():
-            measure(build, sweep, program, figures[name])
+        for p in peers:
+            found[p].append(in_a_process(p, given.nodes))
     print(f"{'':10} {'build us':>9} {'sweep us':>9} {'bytes':>7}   a node, at {given.nodes} nodes")
-    for name, (build, _) in peers.items():
-        us = [statistics.median(figures[name][k]) for k in ("build us", "sweep us")]
-        print(f"{name:10} {us[0]:9.2f} {us[1]:9.2f} {size_of(build, program):7.0f}")
+    for p in peers:
+        build, sweep, size = (statistics.median(column) for column in zip(*found[p], strict=True))
+        print(f"{p:10} {build:9.2f} {sweep:9.2f} {size:7.0f}")
 
 
 if __name__ == "__main__":

@@ -109,7 +109,11 @@ class Op:
 
     def __call__(self, *inputs: Operand) -> Value:
         """Apply to values (numbers are lifted to the dtype of the first value); one output."""
-        outputs = Node(self, lift(inputs)).outputs
+        for v in inputs:
+            if not isinstance(v, Value):
+                inputs = lift(inputs)
+                break
+        outputs = Node(self, inputs).outputs  # type: ignore[arg-type]  # all are values now
         if len(outputs) != 1:
             raise GraphError(f"{self.name} has {len(outputs)} outputs: use .outputs_of(...)")
         return outputs[0]
@@ -259,10 +263,9 @@ class Graph:
 
 def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
     """Make values of the numbers among `inputs`, in the dtype of the first value."""
-    for v in inputs:
-        if v.__class__ is not Value and not isinstance(v, Value):
-            return tuple(arithmetic_rule("lift")(inputs))
-    return tuple(inputs)  # type: ignore[arg-type]
+    if all(isinstance(v, Value) for v in inputs):
+        return tuple(inputs)  # type: ignore[arg-type]
+    return tuple(arithmetic_rule("lift")(inputs))
 
 
 def producers(values: Iterable[Value]) -> dict[Node, None]:

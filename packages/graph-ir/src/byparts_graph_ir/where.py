@@ -21,10 +21,19 @@ class _Lent(threading.local):
 
 
 _lent = _Lent()
-_ours: dict[str, bool] = {}  # module name -> whether it is one of our packages
-_lines: dict[
-    int, tuple[CodeType, dict[int, str]]
-] = {}  # id(code) -> code (kept alive), instruction -> text
+
+
+class _Ours(dict[str, bool]):
+    """Module name -> whether it is one of our packages."""
+
+    def __missing__(self, name: str) -> bool:
+        self[name] = found = name.startswith("byparts_")
+        return found
+
+
+_ours = _Ours()
+# id(code) -> the code (so that it lives, and its id stays its own), instruction -> text
+_lines: dict[int, tuple[CodeType, dict[int, str]]] = {}
 
 
 def where() -> str:
@@ -34,11 +43,7 @@ def where() -> str:
         return lent
     frame: Optional[FrameType] = sys._getframe(2)  # the caller is our constructor
     while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        ours = _ours.get(name)
-        if ours is None:
-            ours = _ours[name] = name.startswith("byparts_")
-        if not ours:
+        if not _ours[frame.f_globals.get("__name__", "")]:
             return _text(frame)
         frame = frame.f_back
     return ""
