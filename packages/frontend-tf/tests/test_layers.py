@@ -89,6 +89,26 @@ def test_nn_sym_f_batch_normalization_makes_gamma_and_beta() -> None:
     assert found == [("batch_normalization0_gamma", [7]), ("batch_normalization0_beta", [7])]
 
 
+def test_t12_parameters_carry_nothing_of_their_layer() -> None:
+    """T12: TinyFlow's fc_weight had num_hidden=3; ours has a name, a type and a place."""
+    x = tf.placeholder(tf.float32)
+    y = tf.nn.linear(x, num_hidden=3, name="fc")
+    ((weight, name, shape),) = tf.infer_variable_shapes(y, {x: [2, 5]})
+
+    assert (name, shape, weight.initial) == ("fc_weight", [3, 5], None)
+    assert not hasattr(weight, "num_hidden") and not hasattr(weight, "__dict__")
+
+
+def test_nn_inf_dense() -> None:
+    """NNVM row: x (10, 20) and 30 units give (10, 30) and a bias of (30,)."""
+    x = tf.placeholder(tf.float32)
+    y = tf.nn.linear(x, num_hidden=30, no_bias=False)
+    shapes = {n: s for _, n, s in tf.infer_variable_shapes(y, {x: [10, 20]})}
+
+    assert shapes == {"linear0_weight": [30, 20], "linear0_bias": [30]}
+    assert y.type.dtype == "f32"
+
+
 def test_t17_padding_defaults_are_one_and_the_same() -> None:
     """T17: VALID by default everywhere; SAME is symmetric, so an even kernel shrinks the image."""
     x = tf.placeholder(tf.float32)

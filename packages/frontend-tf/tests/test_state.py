@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import byparts_frontend_tf.tinyflow as tf
+from byparts_frontend_tf.tinyflow.program import make_step
 from byparts_graph_ir import GraphError, MissingRule, ShapeError
 
 
@@ -76,6 +77,26 @@ def test_nn_gr_4_reads_beside_an_assignment_see_the_old_value() -> None:
     session.run(tf.initialize_all_variables())
 
     assert session.run([before, after, x]) == [10, 2, 2]
+
+
+def test_nn_gr_5_what_is_read_and_what_is_changed() -> None:
+    """NNVM row: of an assignment's inputs, the weight and z are read only, the target is changed."""
+    x, w = tf.Variable(tf.ones([2, 2]), name="x"), tf.Variable(tf.ones([2, 2]), name="w")
+    z = tf.placeholder(tf.float32, [2, 2], name="z")
+    step = make_step([tf.assign(x, tf.matmul(x, w) + z)], (z,), {})
+
+    assert [v.name for v in step.variables] == ["x", "w"]
+    assert [v.name for v in step.updates] == ["x"] and step.fed == (z,)
+
+
+def test_nn_sym_6_a_group_takes_any_values() -> None:
+    """NNVM row: control dependencies on a list of symbols; here a group runs whatever it is given."""
+    x = tf.Variable(tf.ones([2]))
+    session = tf.Session()
+    both = tf.group(tf.exp(tf.zeros([2])), tf.group(tf.assign(x, tf.zeros([2]))))
+
+    assert session.run(both) is None
+    assert_array_equal(session.run(x), [0, 0])
 
 
 def test_fetching_a_variable_beside_its_update_gives_the_new_value() -> None:

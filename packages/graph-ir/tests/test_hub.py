@@ -266,7 +266,7 @@ def test_asking_for_the_parts_while_being_loaded_is_refused(
     assert good.state == "ok"
 
 
-def test_threads_load_each_part_once(install: Install) -> None:
+def test_n8_threads_load_each_part_once(install: Install) -> None:
     install("slow", "import time\ntime.sleep(0.05)\n" + GOOD)
     parts = Parts(GROUP)
     seen: list[object] = []

@@ -74,7 +74,7 @@ def test_contradictions_name_the_input() -> None:
         specialize(small(), [f32(2)])
 
 
-def test_the_original_is_untouched_and_shared() -> None:
+def test_n10_the_original_is_untouched_and_shared() -> None:
     """N10: a pass gives a new graph; what needs no change is the same node."""
     graph = layers()
     before = str(graph)

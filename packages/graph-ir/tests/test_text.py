@@ -8,7 +8,7 @@ from toy_ops import OPS, Cast, Full, Halves, Neg, Scale, chain, given, neg, nest
 from byparts_graph_ir import FormatError, Graph, GraphError, TensorType, parse
 
 
-def test_the_running_example_prints_like_this() -> None:
+def test_nn_ir_text_the_running_example_prints_like_this() -> None:
     """Inputs by name, values by number, types everywhere, the user's line as a comment."""
     text = "\n".join(line.partition("  # ")[0] for line in str(small()).splitlines())
 

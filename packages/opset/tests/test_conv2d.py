@@ -136,7 +136,7 @@ def test_static_programs_hold_no_like_of_images() -> None:
         ),
     ],
 )
-def test_shapes_and_what_they_say_of_the_filter(
+def test_nn_inf_conv_shapes_and_what_they_say_of_the_filter(
     x: tuple[int, ...], w: tuple[int, ...], y: tuple[int, ...], attributes: dict[str, Any]
 ) -> None:
     """NN-INF-conv.  Backwards, the channels of a filter come from x and y."""
@@ -168,7 +168,7 @@ def test_shapes_and_what_they_say_of_the_filter(
         (("n", 2, "h", 4), (2, 5, 3, 3), ("n", 5, "h", 4), {"padding": "SAME"}),
     ],
 )
-def test_shapes_of_transposed_convolution(
+def test_nn_inf_convt_shapes(
     x: tuple[Dimension, ...],
     w: tuple[int, ...],
     y: tuple[Dimension, ...],

@@ -35,7 +35,7 @@ def test_flags_say_how_operands_are_stored(ta: bool, tb: bool) -> None:
 
 
 @pytest.mark.parametrize(("ta", "tb"), FLAGS)
-def test_shapes_with_flags(ta: bool, tb: bool) -> None:
+def test_nn_inf_matmul_shapes_with_flags(ta: bool, tb: bool) -> None:
     """(10, 20) by (20, 30), and under two batch axes (NNVM's matmul, NN-INF-matmul)."""
     a, b = (20, 10) if ta else (10, 20), (30, 20) if tb else (20, 30)
 

@@ -84,7 +84,7 @@ def test_counted_padding_is_zeros_but_what_sticks_out_is_not_counted() -> None:
 
 @pytest.mark.parametrize(("ksize", "strides", "padding"), ODD)
 @pytest.mark.parametrize("ceil_mode", [False, True])
-def test_layouts_agree(ksize: Pair, strides: Pair, padding: Padding, ceil_mode: bool) -> None:
+def test_n5_layouts_agree(ksize: Pair, strides: Pair, padding: Padding, ceil_mode: bool) -> None:
     """On an image that is not square, with ceil_mode too (NNVM took the width of NHWC wrong: N5)."""
     x = RANDOM.normal(size=(2, 3, 9, 6))
     for op in (MaxPool, AveragePool):
@@ -154,7 +154,7 @@ def test_padding_is_never_the_maximum() -> None:
         (("n", 10, 9, "w"), ("n", 10, 3, None), {}),
     ],
 )
-def test_shapes(
+def test_nn_inf_pool_shapes(
     x: tuple[Dimension, ...], y: tuple[Dimension, ...], attributes: dict[str, Any]
 ) -> None:
     """NN-INF-pool; windows lie side by side by default."""

@@ -303,7 +303,7 @@ def test_lines_of_the_user_are_kept() -> None:
     assert node.where == z.node.where
 
 
-def test_the_callers_graph_is_not_touched() -> None:
+def test_n10_the_callers_graph_is_not_touched() -> None:
     """N10: it prints as before; what no rule replaces is shared."""
     x = Input(TensorType("f32", (2,)), None, "x")
     graph = Graph.of([x], [ops.exp(x) * 1])

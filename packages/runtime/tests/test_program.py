@@ -304,7 +304,7 @@ def test_legalize_is_asked_with_all_backends() -> None:
     assert answers == [True]
 
 
-def test_an_error_keeps_its_type_and_says_where() -> None:
+def test_t15_an_error_keeps_its_type_and_says_where() -> None:
     """T15: the kernel's own exception, with step, op, types and the user's line."""
     x = given("x", 2)
     program = build_by_hand(graph_of([x], fail(add(x, x))))
