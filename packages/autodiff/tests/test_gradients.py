@@ -9,7 +9,7 @@ import pytest
 
 from byparts_autodiff import GradientError, gradients
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Types, Value, show, verify
-from byparts_opset import cast, exp, print_value, stop_gradient
+from byparts_opset import argmax, cast, exp, print_value, stop_gradient
 from byparts_opset.evaluate import evaluate
 
 X23 = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
@@ -154,6 +154,15 @@ def test_t5_an_output_without_a_gradient_gets_zeros() -> None:
     np.testing.assert_array_equal(
         evaluate(gradient_of(half, [x]), X23)[0], np.full((2, 3), 0.5, np.float32)
     )
+
+
+def test_t6_an_op_that_passes_none_is_named() -> None:
+    """T6: through an index no gradient goes; asked for an error, it names the op and its line."""
+    x = f32(2, 3)
+    y = exp(cast(argmax(x, 1), "f32"))
+
+    with pytest.raises(GradientError, match=r"none passes argmax, created at .*test_gradients"):
+        gradients(y, x, unreachable="error")
 
 
 def test_t6_an_op_off_the_path_is_not_asked() -> None:

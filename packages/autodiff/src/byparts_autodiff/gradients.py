@@ -65,7 +65,9 @@ def gradients(
     for node in reversed(_between(xs, ys)):
         if any(v in found for v in node.outputs):
             _pull_back(node, found)
-    return tuple(found[x] if x in found else _missing(i, x, unreachable) for i, x in enumerate(xs))
+    return tuple(
+        found[x] if x in found else _missing(i, x, ys, unreachable) for i, x in enumerate(xs)
+    )
 
 
 def as_values(name: str, given: Values) -> tuple[Value, ...]:
@@ -141,15 +143,29 @@ def _add(found: Found, v: Value, dv: Value) -> None:
         found[v] = found[v] + dv
 
 
-def _missing(i: int, x: Value, unreachable: str) -> Value:
+def _missing(i: int, x: Value, ys: Sequence[Value], unreachable: str) -> Value:
     if unreachable == "zeros":
         return zeros_like(x)
     if unreachable != "error":
         raise GradientError(f"gradients: unreachable={unreachable!r} is not 'zeros' or 'error'")
     raise GradientError(
-        f"gradients: no gradient reaches xs[{i}]{_called(x)} of type {x.type}: no y depends on it "
-        f"but through integers or stop_gradient; unreachable='zeros' gives zeros"
+        f"gradients: no gradient reaches xs[{i}]{_called(x)} of type {x.type}: {_why(x, ys)}; "
+        f"unreachable='zeros' gives zeros"
     )
+
+
+def _why(x: Value, ys: Sequence[Value]) -> str:
+    """The first op on the way from x that no gradient passes, or that there is no way."""
+    behind = {x}
+    for node in producers(ys):
+        if behind.isdisjoint(node.inputs):
+            continue
+        if isinstance(node.op, StopGradient) or not any(
+            v.type.dtype in FLOATS for v in node.outputs
+        ):
+            return f"none passes {node.op.name}, created at {node.where}"
+        behind.update(node.outputs)
+    return "no y depends on it" if len(behind) == 1 else "an op on the way gives none for it"
 
 
 def _placed(node: Node, message: str) -> GradientError:
