@@ -88,8 +88,16 @@ def test_bad_feeds_and_fetches_say_what_they_are() -> None:
         session.run(x * 2, {x: np.ones((1, 4))})
     with pytest.raises(GraphError, match="cannot fetch 3"):
         session.run(3)
-    with pytest.raises((ShapeError, ValueError), match=r"images|inhomogeneous"):
+    with pytest.raises(
+        ShapeError, match=r"'images' of type f32\[\?,3\] is fed a list: .*inhomogeneous"
+    ):
         session.run(x * 2, {x: [[1.0, 2.0, 3.0], [1.0]]})
+    with pytest.raises(
+        ShapeError, match=r"'images' .* is fed a str: could not convert string to float"
+    ):
+        session.run(x * 2, {x: "abc"})
+    with pytest.raises(ShapeError, match=r"is fed a NoneType: that is no array of numbers"):
+        session.run(x * 2, {x: None})
 
 
 def test_a_gpu_that_is_not_there_warns() -> None:

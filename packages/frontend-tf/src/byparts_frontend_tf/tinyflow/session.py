@@ -20,12 +20,11 @@ from byparts_frontend_tf.tinyflow.random import RUNS
 from byparts_frontend_tf.tinyflow.state import Variable
 from byparts_graph_ir import GraphError, ShapeError, TensorType, Value, compatible
 from byparts_graph_ir.hub import PartError, parts
+from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_runtime import Executor
 from byparts_runtime import Variable as Stored
 
 KEPT = 64  # sets of fetches whose step is remembered
-
-_NUMPY = {"f32": "float32", "f64": "float64", "i32": "int32", "i64": "int64", "bool": "bool"}
 
 
 class Session:
@@ -161,14 +160,17 @@ def _key(key: Any) -> Value:
 
 def _array(key: Value, value: Any) -> NDArray[Any]:
     """What is fed, in the dtype of the placeholder, as TinyFlow converted everything to float32."""
-    array = np.asarray(value)
-    if array.dtype == object:
+    try:
+        array = np.asarray(value)
+        if array.dtype == object:
+            raise TypeError("that is no array of numbers")
+        return np.ascontiguousarray(array, numpy_dtype(key.type.dtype)).reshape(array.shape)
+    except (TypeError, ValueError) as error:
+        kind = type(value).__name__
         raise ShapeError(
-            f"feed_dict: {getattr(key, 'name', '')!r} is fed {type(value).__name__}, no array"
-        )
-    return np.ascontiguousarray(array, _NUMPY[key.type.dtype]).reshape(array.shape)
+            f"feed_dict: {getattr(key, 'name', '')!r} of type {key.type} is fed a {kind}: {error}"
+        ) from error
 
 
 def _type(array: NDArray[Any]) -> TensorType:
-    names = {numpy: ours for ours, numpy in _NUMPY.items()}
-    return TensorType(names[array.dtype.name], array.shape)
+    return TensorType(dtype_name(array.dtype), array.shape)
