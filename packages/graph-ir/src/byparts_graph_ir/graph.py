@@ -162,8 +162,7 @@ class Node:
     outputs: tuple[Value, ...] = field(repr=False)
 
     def __init__(self, op: Op, inputs: tuple[Value, ...], line: str | None = None) -> None:
-        # Written out, because a generated __init__ of a frozen class costs twice as much, and this
-        # is the one object of which there are 100 000.
+        # Written out: a generated __init__ of a frozen class costs twice as much, at each node.
         _set_op(self, op)
         _set_inputs(self, inputs)
         _set_where(self, where() if line is None else line)
