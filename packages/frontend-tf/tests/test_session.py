@@ -129,3 +129,66 @@ def test_an_error_while_running_names_the_line() -> None:
 def test_symbols_print_as_values() -> None:
     """The type is in the representation."""
     assert "f32" in repr(tf.zeros([2]) + 1)
+
+
+def test_every_name_of_tinyflow_is_there_or_says_why_not() -> None:
+    """The names that `tf.` showed; two are gone on purpose."""
+    names = [
+        "Group",
+        "Session",
+        "Symbol",
+        "SymbolBase",
+        "Variable",
+        "argmax",
+        "assign",
+        "avg_pool",
+        "batch_normalization",
+        "conv2d",
+        "div",
+        "equal",
+        "exp",
+        "flatten_layer",
+        "float32",
+        "gradients",
+        "group",
+        "infer_variable_shapes",
+        "initialize_all_variables",
+        "linear",
+        "log",
+        "matmul",
+        "max_pool",
+        "mean_sparse_softmax_cross_entropy_with_logits",
+        "mul",
+        "nn",
+        "normal",
+        "ones",
+        "ones_like",
+        "pad",
+        "placeholder",
+        "pow",
+        "reduce_mean",
+        "reduce_sum",
+        "relu",
+        "softmax",
+        "sqrt",
+        "tanh",
+        "train",
+        "zeros",
+        "zeros_like",
+    ]
+
+    assert [name for name in names if not hasattr(tf, name)] == []
+    assert set(names) - {"nn", "train"} <= set(tf.__all__) | {"linear"}
+    with pytest.raises(
+        AttributeError, match=r"'AttrScope': string attributes of symbols are not kept"
+    ):
+        tf.AttrScope  # noqa: B018
+    with pytest.raises(AttributeError, match=r"has no attribute 'float64'$"):
+        tf.float64  # noqa: B018
+
+
+def test_a_group_of_symbols_is_fetched_together() -> None:
+    """`Group([a, b])` was one symbol of two outputs; a list is that."""
+    x = tf.placeholder(tf.float32)
+
+    assert tf.Session().run(tf.Group([x + 1, x + 2]), {x: 1.0}) == [2, 3]

@@ -1,5 +1,7 @@
 """TinyFlow's API: `import byparts_frontend_tf.tinyflow as tf`, and its programs run unchanged."""
 
+from typing import NoReturn
+
 from byparts_frontend_tf.tinyflow import nn, train
 from byparts_frontend_tf.tinyflow.nn import (
     avg_pool,
@@ -46,6 +48,9 @@ from byparts_frontend_tf.tinyflow.state import (
 )
 from byparts_graph_ir import Value as Symbol
 
+SymbolBase = Symbol
+Group = list  # fetching several symbols together gives their values together
+
 __all__ = [
     "nn",
     "train",
@@ -88,4 +93,21 @@ __all__ = [
     "placeholder",
     "reset_default_graph",
     "Symbol",
+    "SymbolBase",
+    "Group",
 ]
+
+_NOT_HERE = {
+    "AttrScope": "string attributes of symbols are not kept: attributes are typed fields of ops",
+    "symbol": "symbols are values of the graph IR; see byparts_graph_ir.Value and byparts_opset",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Say why a name of TinyFlow is not here.
+
+    Raises:
+        AttributeError: always.
+    """
+    why = f": {_NOT_HERE[name]}" if name in _NOT_HERE else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{why}")
