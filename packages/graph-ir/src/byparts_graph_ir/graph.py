@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from hashlib import blake2b
 from inspect import signature
 from typing import Any, ClassVar, Optional
 
@@ -221,8 +220,10 @@ class Graph:
 
         Subgraphs count by their own digest, innermost first, so depth costs no stack.
         """
+        from byparts_graph_ir.digest import digest_of  # digest.py needs this module first
+
         for inner in nested(self, undigested=True):
-            inner.__dict__["digest"] = _digest(inner)
+            inner.__dict__["digest"] = digest_of(inner)
         digest: bytes = self.__dict__["digest"]
         return digest
 
@@ -233,7 +234,7 @@ class Graph:
         return hash(self.digest)
 
     def __str__(self) -> str:
-        from byparts_graph_ir.text import show  # text.py needs this module first
+        from byparts_graph_ir.text import show  # likewise
 
         return show(self)
 
@@ -337,13 +338,18 @@ def _live(found: Iterable[Node], outputs: Iterable[Value]) -> tuple[Node, ...]:
     return tuple(kept[::-1])
 
 
+def output_types(op: Op, types: Sequence[TensorType]) -> Types:
+    """What the op's shape rule gives, whether the ranks are known or not."""
+    for t in types:
+        if t.shape is None:
+            return op.infer_unranked(*types)
+    return op.infer(*types)
+
+
 def _output_types(node: Node) -> Types:
     op, types = node.op, [v.type for v in node.inputs]
     try:
-        for t in types:
-            if t.shape is None:
-                return op.infer_unranked(*types)
-        return op.infer(*types)
+        return output_types(op, types)
     except GraphError as error:
         if node.where:
             add_note(error, f"created at {node.where}")
@@ -372,29 +378,3 @@ def _check_closed(inputs: set[Value], nodes: Iterable[Node], outputs: Iterable[V
         v = needed[0]
         name = f" {v.name!r} (made at {v.where})" if isinstance(v, Input) else ""
         raise GraphError(f"value{name} of type {v.type} is needed but is not an input of the graph")
-
-
-def _digest(graph: Graph) -> bytes:
-    ids = graph.ids
-    known: dict[int, str] = {}
-    lines = [",".join([str(v.type) for v in graph.inputs])]
-    for node in graph.nodes:
-        text = known.get(id(node.op))
-        if text is None:
-            text = known[id(node.op)] = _op_text(node.op)
-        lines.append(f"{text}{[ids[v] for v in node.inputs]}")
-    lines.append(str([ids[v] for v in graph.outputs]))
-    return blake2b("\n".join(lines).encode(), digest_size=16).digest()
-
-
-def _op_text(op: Op) -> str:
-    values = [_field_text(getattr(op, f.name)) for f in fields(op)]
-    return f"{type(op).__module__}.{type(op).__qualname__}({', '.join(values)})"
-
-
-def _field_text(value: object) -> str:
-    if isinstance(value, Graph):
-        return value.digest.hex()
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_field_text, value))},)"
-    return repr(value)

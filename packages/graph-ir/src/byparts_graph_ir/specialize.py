@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Optional
 
 from byparts_graph_ir.errors import GraphError, ShapeError, add_note
-from byparts_graph_ir.graph import Graph, Input, Node, Op, Types, Value
+from byparts_graph_ir.graph import Graph, Input, Node, Op, Types, Value, output_types
 from byparts_graph_ir.types import Dimension, TensorType, unify
 from byparts_graph_ir.where import inherit
 
@@ -123,10 +123,8 @@ def _retyped(v: Value, t: TensorType) -> Value:
 
 
 def _forward(known: Mapping[Value, TensorType], node: Node) -> Types:
-    types = [known[v] for v in node.inputs]
-    ranked = all(t.shape is not None for t in types)
     try:
-        return node.op.infer(*types) if ranked else node.op.infer_unranked(*types)
+        return output_types(node.op, [known[v] for v in node.inputs])
     except GraphError as error:
         if node.where:
             add_note(error, f"created at {node.where}")

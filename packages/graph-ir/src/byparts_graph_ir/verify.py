@@ -12,7 +12,7 @@ G7  what an op says of its inputs and outputs (in place, views) names ones that 
 from __future__ import annotations
 
 from byparts_graph_ir.errors import GraphError, VerifyError
-from byparts_graph_ir.graph import Graph, Node, Value, nested
+from byparts_graph_ir.graph import Graph, Node, Value, nested, output_types
 
 
 def verify(graph: Graph) -> Graph:
@@ -58,11 +58,8 @@ def _verify(graph: Graph) -> None:
 
 
 def _verify_types(node: Node, place: str) -> None:
-    types = [v.type for v in node.inputs]
-    ranked = all(t.shape is not None for t in types)
     try:
-        rule = node.op.infer if ranked else node.op.infer_unranked
-        given = rule(*types)
+        given = output_types(node.op, [v.type for v in node.inputs])
     except GraphError as error:
         raise VerifyError(f"G5: the shape rule of {place} refuses its inputs: {error}") from error
     have = tuple(v.type for v in node.outputs)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.plain import in_turn
 from byparts_opset.dtypes import Array, is_half
 
 BLOCK = 32768  # elements: 128 KiB of f32, so a few arrays fit a level 2 cache
@@ -26,12 +27,12 @@ def in_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: Sequence[A
     The inputs broadcast to y.  Size-1 inputs come whole to each step.
     """
     if y.size == 0:
-        return _nothing
+        return in_turn([])
     pieces = _flat(inputs, y) or _by_rows(inputs, y)
     shape = max((p[-1].shape for p in pieces), key=_elements)
     spare = [np.empty(shape, dtype) for dtype in scratch]
     calls = [partial(step, *p, *(s[: len(p[-1])] for s in spare)) for p in pieces]
-    return calls[0] if len(calls) == 1 else partial(_each, calls)
+    return in_turn(calls)
 
 
 def in_wide_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: int = 0) -> Run:
@@ -78,15 +79,6 @@ def _widened(step: Step, count: int, *arrays: Array) -> None:
         np.copyto(into, x)
     step(*wide)
     np.copyto(y, wide[count], casting="unsafe")
-
-
-def _each(calls: list[partial[object]]) -> None:
-    for call in calls:
-        call()
-
-
-def _nothing() -> None:
-    pass
 
 
 def _elements(shape: tuple[int, ...]) -> int:
