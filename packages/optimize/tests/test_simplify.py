@@ -208,6 +208,16 @@ def test_fast(before: Side, after: Side) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+def test_signs_and_numbers_do_not_chase_each_other() -> None:
+    """A number with a sign, times a number: found by a random program, once went round for ever."""
+    zero = -(ops.fill(0.0, "f64", ()))
+    graph = Graph.of((), (zero * 0.5,))
+
+    (y,) = evaluate(simplify(graph, fast_math=True))
+
+    assert y == 0
+
+
 def test_integers_obey_the_laws_of_a_ring() -> None:
     """What is fast for floats is exact for them, wrapping around included."""
     x = Input(TensorType("i8", (3,)), None, "x")

@@ -13,7 +13,7 @@ from ties.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import gradients
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
+from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_opset.constant import Constant
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_opset.evaluate import evaluate

@@ -1,7 +1,7 @@
 """The graph that every other part speaks, and the hub where parts find each other."""
 
 from byparts_graph_ir.arithmetic import Arithmetic, Operand, arithmetic
-from byparts_graph_ir.backend import HOST, Backend, HostSpace, KernelRule, Space
+from byparts_graph_ir.backend import HOST, Backend, CaptureRefused, HostSpace, KernelRule, Space
 from byparts_graph_ir.errors import (
     FormatError,
     GraphError,
@@ -50,6 +50,7 @@ __all__ = [
     "arithmetic",
     "HOST",
     "Backend",
+    "CaptureRefused",
     "HostSpace",
     "KernelRule",
     "Space",

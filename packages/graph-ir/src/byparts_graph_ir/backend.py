@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Optional, Protocol
 
-from byparts_graph_ir.errors import MissingRule
+from byparts_graph_ir.errors import GraphError, MissingRule
 from byparts_graph_ir.graph import Node, Op
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.pipeline import Pass
 from byparts_graph_ir.table import Table
 from byparts_graph_ir.types import TensorType
 
@@ -67,6 +69,10 @@ class HostSpace:
 HOST = HostSpace()
 
 
+class CaptureRefused(GraphError):
+    """These runs cannot become one; the message says which of them forbids it."""
+
+
 @dataclass(frozen=True)
 class Backend:
     """Kernels and how they see memory.
@@ -78,13 +84,35 @@ class Backend:
         functions: functional rules `f(op, *inputs) -> output or tuple`; the adapter copies their
             results into place with `array[...] = result`.
         space: where the arrays live.
+        around: a context for each run of a program, entered once around all its steps, and around
+            binding; e.g. silences floating point warnings.
+        passes: applied to a graph that this backend runs, after what no backend has was decomposed:
+            for ops of its own that join several, e.g. matmul and add.
+        fuses: the nodes it wants joined into `Fused` regions, for which `kernels` has a rule: the
+            rule compiles `op.graph`.
+        capture: makes one run of all runs of a program, e.g. a CUDA graph.  Called when the memory
+            is in place; may run them.  Raises CaptureRefused where something forbids it.
+        copy: an array of its own kind that owns its memory, from a view.
+        adopt: a caller's tensor as memory of the space and its type, without a copy; `None` where
+            it is elsewhere, or not contiguous.
     """
 
     name: str
     view: Callable[[Any, int, TensorType], Array]
-    kernels: Table[KernelRule] = field(default_factory=lambda: Table("kernel"))
-    functions: Table[FunctionalRule] = field(default_factory=lambda: Table("function"))
+    kernels: Table[KernelRule] = None  # type: ignore[assignment]  # an empty one of its own
+    functions: Table[FunctionalRule] = None  # type: ignore[assignment]
     space: Space = HOST
+    around: Optional[Callable[[], AbstractContextManager[object]]] = None
+    passes: tuple[Pass, ...] = ()
+    fuses: Optional[Callable[[Node], bool]] = None
+    capture: Optional[Callable[[Sequence[Run]], Run]] = None
+    copy: Optional[Callable[[Array], Array]] = None
+    adopt: Optional[Callable[[object], Optional[tuple[Any, TensorType]]]] = None
+
+    def __post_init__(self) -> None:
+        for name, what in (("kernels", "kernel"), ("functions", "function")):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, Table(what))
 
     def supports(self, op: Op) -> bool:
         """Whether some rule is there for the op; it may still refuse a dtype when it is bound."""

@@ -6,10 +6,10 @@ inside an op is its own digest.  Fields count as they print, so 0.0 is not -0.0 
 
 from __future__ import annotations
 
-from dataclasses import fields
 from hashlib import blake2b
 
 from byparts_graph_ir.graph import Graph, Op
+from byparts_graph_ir.lazy_dataclass import field_names
 
 
 def digest_of(graph: Graph) -> bytes:
@@ -27,7 +27,7 @@ def digest_of(graph: Graph) -> bytes:
 
 
 def _op_text(op: Op) -> str:
-    values = [_field_text(getattr(op, f.name)) for f in fields(op)]
+    values = [_field_text(getattr(op, name)) for name in field_names(type(op))]
     return f"{type(op).__module__}.{type(op).__qualname__}({', '.join(values)})"
 
 

@@ -10,13 +10,18 @@ shares what it did not touch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
 from functools import cached_property
 from inspect import signature
 from typing import Any, ClassVar, Optional
 
 from byparts_graph_ir.arithmetic import Arithmetic, Operand, arithmetic_rule
 from byparts_graph_ir.errors import GraphError, add_note
+from byparts_graph_ir.lazy_dataclass import (
+    dataclass,
+    field_names,
+    frozen_delattr,
+    frozen_setattr,
+)
 from byparts_graph_ir.op_name import snake_case
 from byparts_graph_ir.types import TensorType
 from byparts_graph_ir.where import inherit, where
@@ -135,33 +140,61 @@ class Sample:
     ranges: tuple[tuple[float, float], ...] = ()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+# Values and nodes are frozen dataclasses with slots, written out: `dataclasses` is slow to import, and
+# a generated __init__ of a frozen class costs twice as much, at each node.
+
+
 class Value(Arithmetic):
     """One tensor of a program: what a node gives, or (`node` is `None`) an input of the graph."""
 
+    __slots__ = ("node", "type")
+    __match_args__: ClassVar[tuple[str, ...]] = ("type", "node")
+
     type: TensorType
-    node: Node | None = field(default=None, repr=False)
+    node: Node | None
+
+    def __init__(self, type: TensorType, node: Node | None = None) -> None:
+        _set_type(self, type)
+        _set_node(self, node)
+
+    def __repr__(self) -> str:
+        return f"Value(type={self.type!r})"
+
+    __setattr__, __delattr__ = frozen_setattr, frozen_delattr
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Input(Value):
     """A value that the program is given: a feed or a variable."""
 
-    name: str = ""
-    where: str = field(default_factory=where, repr=False)
+    __slots__ = ("name", "where")
+    __match_args__ = ("type", "node", "name", "where")
+
+    name: str
+    where: str
+
+    def __init__(
+        self, type: TensorType, node: Node | None = None, name: str = "", line: str | None = None
+    ) -> None:
+        Value.__init__(self, type, node)
+        _set_name(self, name)
+        _set_line(self, where() if line is None else line)
+
+    def __repr__(self) -> str:
+        return f"Input(type={self.type!r}, name={self.name!r})"
 
 
-@dataclass(frozen=True, eq=False, slots=True, init=False)
 class Node:
     """An op applied to values.  Its outputs are typed at birth: a wrong shape is an error here."""
+
+    __slots__ = ("inputs", "op", "outputs", "where")
+    __match_args__ = ("op", "inputs", "where", "outputs")
 
     op: Op
     inputs: tuple[Value, ...]
     where: str
-    outputs: tuple[Value, ...] = field(repr=False)
+    outputs: tuple[Value, ...]
 
     def __init__(self, op: Op, inputs: tuple[Value, ...], line: str | None = None) -> None:
-        # Written out: a generated __init__ of a frozen class costs twice as much, at each node.
         _set_op(self, op)
         _set_inputs(self, inputs)
         _set_where(self, where() if line is None else line)
@@ -173,11 +206,17 @@ class Node:
             outputs.append(value)
         _set_outputs(self, tuple(outputs))
 
+    def __repr__(self) -> str:
+        return f"Node(op={self.op!r}, inputs={self.inputs!r}, where={self.where!r})"
+
+    __setattr__, __delattr__ = frozen_setattr, frozen_delattr
+
 
 # The slots' own setters: the only writes to a node or a value, at its birth.
 _set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
 _set_where, _set_outputs = vars(Node)["where"].__set__, vars(Node)["outputs"].__set__
 _set_type, _set_node = vars(Value)["type"].__set__, vars(Value)["node"].__set__
+_set_name, _set_line = vars(Input)["name"].__set__, vars(Input)["where"].__set__
 _new = object.__new__
 
 
@@ -300,8 +339,8 @@ def _visit(node: Node, seen: dict[Node, None]) -> None:
 def subgraphs(op: Op) -> tuple[Graph, ...]:
     """The graphs among an op's fields, in field order, also those inside tuples."""
     found: list[Graph] = []
-    for f in fields(op):
-        value = getattr(op, f.name)
+    for name in field_names(type(op)):
+        value = getattr(op, name)
         items = value if isinstance(value, tuple) else (value,)
         found += [item for item in items if isinstance(item, Graph)]
     return tuple(found)

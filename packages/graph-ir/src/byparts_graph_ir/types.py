@@ -6,12 +6,12 @@ known).  A shape of `None` means that not even the rank is known.  0-d and 0-siz
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import get_close_matches
 from math import prod
 from typing import Optional, Union
 
 from byparts_graph_ir.errors import ShapeError
+from byparts_graph_ir.lazy_dataclass import frozen_delattr, frozen_setattr
 
 Dimension = Union[int, str, None]
 Shape = Optional[tuple[Dimension, ...]]
@@ -24,7 +24,6 @@ FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
 INTEGERS = frozenset({"i8", "i16", "i32", "i64", "u8"})
 
 
-@dataclass(frozen=True, slots=True)
 class TensorType:
     """Element type and shape.
 
@@ -32,10 +31,20 @@ class TensorType:
         ShapeError: the dtype is not one of `ITEM_BYTES`, or a dimension is negative or none at all.
     """
 
+    __slots__ = ("dtype", "shape")
+    __match_args__ = ("dtype", "shape")
+
     dtype: str
     shape: Shape
 
-    def __post_init__(self) -> None:
+    # A frozen dataclass with slots, written out: every value has one, and `dataclasses` is slow to
+    # import.
+    def __init__(self, dtype: str, shape: Shape) -> None:
+        _set_dtype(self, dtype)
+        _set_shape(self, shape)
+        self._check()
+
+    def _check(self) -> None:
         if self.dtype not in ITEM_BYTES:
             near = get_close_matches(str(self.dtype), ITEM_BYTES, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(ITEM_BYTES)}"
@@ -82,6 +91,25 @@ class TensorType:
         if self.shape is None:
             return f"{self.dtype}[...]"
         return f"{self.dtype}[{','.join('?' if d is None else str(d) for d in self.shape)}]"
+
+    def __repr__(self) -> str:
+        return f"TensorType(dtype={self.dtype!r}, shape={self.shape!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if other.__class__ is not TensorType:
+            return NotImplemented
+        return self.dtype == other.dtype and self.shape == other.shape
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.shape))
+
+    def __reduce__(self) -> tuple[type, tuple[str, Shape]]:
+        return (TensorType, (self.dtype, self.shape))
+
+    __setattr__, __delattr__ = frozen_setattr, frozen_delattr
+
+
+_set_dtype, _set_shape = vars(TensorType)["dtype"].__set__, vars(TensorType)["shape"].__set__
 
 
 def compatible(known: TensorType, other: TensorType) -> bool:

@@ -20,7 +20,6 @@ All chunks use the same scratch memory; all views are made when a kernel is boun
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,6 +28,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from byparts_graph_ir import TensorType
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.convolution import TO_OIHW, Convolution, placed
 from byparts_opset.dtypes import Array
 from byparts_opset.window import TO_NCHW, Pair, span

@@ -9,18 +9,18 @@ reached.  All are plain values, useful without any graph.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import gcd
 
 from byparts_graph_ir import GraphError
+from byparts_graph_ir.lazy_dataclass import dataclass
 
 
 class PlanError(GraphError):
     """A problem that cannot be planned, or a plan that is not valid."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Buffer:
     """Bytes that must stay untouched during the steps `[born, dies)`.
 

@@ -7,9 +7,8 @@ A view writes nothing: its bytes are those of its input.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from byparts_graph_ir import Graph, Node
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.check import check
 from byparts_memplan.plan import Plan
@@ -26,7 +25,7 @@ def check_plan(graph: Graph, plan: Plan) -> None:
     _Machine(graph, plan).run()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Stretch:
     """Bytes `[lower, upper)` of some memory, which hold `content`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
 from typing import Any
 
 from byparts_memplan.buffer import Buffer, Placement, PlanError
@@ -35,8 +34,8 @@ def plan_to_json(plan: Plan) -> str:
     """One line; `plan_from_json` gives an equal value.  The graph is not in it."""
     fields = {
         **vars(plan),
-        "locations": [astuple(at) for at in plan.locations],
-        "decisions": [astuple(d) for d in plan.decisions],
+        "locations": [list(_values(at)) for at in plan.locations],
+        "decisions": [list(_values(d)) for d in plan.decisions],
         "placement": _placement_fields(plan.placement),
     }
     return _dump("plan", fields)
@@ -66,7 +65,7 @@ def plan_from_json(text: str) -> Plan:
 
 
 def _placement_fields(placement: Placement) -> dict[str, Any]:
-    return {**vars(placement), "buffers": [astuple(b) for b in placement.buffers]}
+    return {**vars(placement), "buffers": [list(_values(b)) for b in placement.buffers]}
 
 
 def _placement(fields: dict[str, Any]) -> Placement:
@@ -93,3 +92,8 @@ def _load(kind: str, text: str) -> dict[str, Any]:
     if fields.get("format") != FORMAT:
         raise PlanError(f"{kind} in format {fields.get('format')}; this reads format {FORMAT}")
     return fields
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    """The fields of a dataclass of plain values."""
+    return tuple(vars(record).values())

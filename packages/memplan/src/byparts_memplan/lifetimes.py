@@ -9,13 +9,12 @@ O(values + reads).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import PlanError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decision:
     """One chance to share bytes, and what became of it.
 

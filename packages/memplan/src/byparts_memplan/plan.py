@@ -8,16 +8,16 @@ and so do all values that are their bytes.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from byparts_graph_ir import Graph
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError
 from byparts_memplan.lifetimes import Decision, Values, describe, padded
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Location:
     """Where a value begins: `offset` bytes into the arena (`root` is `None`) or input `root`."""
 

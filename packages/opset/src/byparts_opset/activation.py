@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.binary import maximum
 from byparts_opset.compare import greater
 from byparts_opset.dtypes import Array

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axis
 from byparts_opset.dtypes import Array, wide
 from byparts_opset.reduction import input_flops, reduced_some, type_of

@@ -11,11 +11,11 @@ few passes over x; the gradient of that goes through its decomposition.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, meet_types, normal_axis, same_dtype
 from byparts_opset.composite import gradient_by_decomposition, is_zero

@@ -6,11 +6,11 @@ Gradients end in `sum_like`, which takes back what broadcasting repeated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.compare import equal, greater_equal
 from byparts_opset.constant import Fill
 from byparts_opset.dtypes import Array

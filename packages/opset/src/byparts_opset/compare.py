@@ -6,12 +6,12 @@ Nothing here has a gradient.  A comparison with nan is false, but for `not_equal
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from byparts_graph_ir import FLOATS, Node, Op, Sample, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import (
     answered,

@@ -8,7 +8,6 @@ constants never changes a bit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import ceil
 from typing import Any, Union
 
@@ -25,6 +24,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array, dtype_name, numpy_dtype
 
 Number = Union[float, int, bool]

@@ -17,12 +17,12 @@ reverses: its o are the channels of x (as TensorFlow and Torch have it, too).  T
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, meet_types
 from byparts_opset.convolution import (
     CASES,

@@ -17,7 +17,6 @@ The price: a program that only evaluates the loss also computes the residual.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
 from byparts_opset.compare import equal

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axis
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.elementwise import same_shape_back

@@ -7,7 +7,6 @@ running program: then the field is `None` and a third input says what the draw i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, Optional, Union
 
 from byparts_graph_ir import (
@@ -22,6 +21,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import replace
 from byparts_opset.constant import fill
 from byparts_opset.dtypes import Array
 

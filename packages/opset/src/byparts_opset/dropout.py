@@ -7,7 +7,6 @@ program that computes a value again to save memory gets the same one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_types
 from byparts_opset.draw import Stream
 from byparts_opset.dtypes import Array

@@ -6,11 +6,11 @@ The decompositions go through `expm1` and `log1p`, which keep what is near 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
 from byparts_opset.unary import abs, exp, expm1, log1p, sign, sqrt

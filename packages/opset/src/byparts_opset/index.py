@@ -8,7 +8,6 @@ the program runs; nothing is clamped silently.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types, normal_axis
 from byparts_opset.cast import cast
 from byparts_opset.compare import equal

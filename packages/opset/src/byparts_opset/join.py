@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from typing import Any, Union
@@ -21,6 +20,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, normal_axis, same_dtype
 from byparts_opset.dtypes import Array
 from byparts_opset.reshape import ExpandDims, Squeeze

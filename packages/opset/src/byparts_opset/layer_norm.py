@@ -9,11 +9,11 @@ that of batch normalisation is; the statistics it needs are outputs, one number 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
 from byparts_opset.composite import gradient_by_decomposition, is_zero

@@ -9,12 +9,12 @@ its bytes (`ignores`), and with enough of the types known each is an ordinary st
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_dims, normal_axes, same_shape
 from byparts_opset.constant import Number, fill
 from byparts_opset.dtypes import Array, narrow, wide

@@ -7,11 +7,11 @@ product is then two products and no copy: with y = a b, da = dy báµ€ and db = aá
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_dims, same_dtype
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.like import sum_like

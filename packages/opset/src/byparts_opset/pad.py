@@ -8,12 +8,12 @@ and so are their gradients.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast_to import BroadcastTo
 from byparts_opset.constant import Number, exact
 from byparts_opset.dtypes import Array

@@ -11,12 +11,12 @@ made from x and y again, each time; so the gradient of the gradient picks the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset import reduce
 from byparts_opset.broadcast import meet_types
 from byparts_opset.dtypes import Array

@@ -8,11 +8,11 @@ derivatives, multiplies in an [n, n] table and is made of ordinary ops and itsel
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axis
 from byparts_opset.cast import cast
 from byparts_opset.compare import equal

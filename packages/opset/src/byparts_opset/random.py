@@ -13,12 +13,12 @@ functions of it.  Where a shape is asked for, a value to be shaped like will do 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import isfinite, prod
 
 import numpy as np
 
 from byparts_graph_ir import GraphError, Node, Op, Sample, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.binary import minimum
 from byparts_opset.cast import cast
 from byparts_opset.draw import (

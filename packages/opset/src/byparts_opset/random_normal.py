@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.binary import maximum, minimum
 from byparts_opset.cast import cast
 from byparts_opset.draw import (

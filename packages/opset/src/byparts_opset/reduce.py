@@ -9,12 +9,12 @@ and TensorFlow; the mask comes from the input, never from dy.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, TensorType, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.cast import cast
 from byparts_opset.compare import equal
 from byparts_opset.constant import fill

@@ -8,11 +8,11 @@ Functions, not a base class: an op takes what it needs, as in `infer = reduced_n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from math import prod
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union
 
 from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir.lazy_dataclass import replace
 from byparts_opset.broadcast import normal_axes
 from byparts_opset.cast import cast
 from byparts_opset.dtypes import Array, dtype_name

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Union
 
@@ -26,6 +25,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axes
 from byparts_opset.dtypes import Array
 from byparts_opset.like import reshape_like

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.compare import less
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples

@@ -8,7 +8,6 @@ of bytes is a view and costs nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from operator import index as as_int
 from typing import Any, Optional
@@ -26,6 +25,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types
 from byparts_opset.dtypes import Array
 from byparts_opset.index import gather

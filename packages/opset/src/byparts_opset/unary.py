@@ -6,11 +6,11 @@ Gradients read the output where that is enough, so that the input's memory is fr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
 

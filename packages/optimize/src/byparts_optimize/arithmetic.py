@@ -65,7 +65,7 @@ def mul(node: Node) -> Optional[Value]:
         case x, c if number(c) == -1: return -x                               # x * -1 = -x
         case Value(node=Node(Neg(), (x,))), Value(node=Node(Neg(), (y,))):
             return x * y                                                      # -x * -y = x y
-        case Value(node=Node(Neg(), (x,))), c if number(c) is not None:
+        case Value(node=Node(Neg(), (x,))), c if number(c) is not None and number(x) is None:
             return x * -c                                                     # -x * c = x * -c
         case Value(node=Node(Mul(), (x, c))), d if _doubles(c, d):
             return x * (c * d)                             # x * 2 * d = x * (2 d), but for overflow

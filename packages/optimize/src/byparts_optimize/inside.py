@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
 
 from byparts_graph_ir import Graph, Node, Op, nested, subgraphs
+from byparts_graph_ir.lazy_dataclass import field_names, replace
 
 GraphPass = Callable[[Graph], Graph]
 
@@ -19,7 +19,7 @@ def inside(node: Node, run: GraphPass) -> Node:
     """
     if not holds_graphs(node.op):
         return node
-    old = {f.name: getattr(node.op, f.name) for f in fields(node.op)}
+    old = {name: getattr(node.op, name) for name in field_names(type(node.op))}
     new = {name: _apply(value, run) for name, value in old.items()}
     changed = any(new[name] != value for name, value in old.items())
     return Node(replace(node.op, **new), node.inputs, node.where) if changed else node
@@ -42,13 +42,7 @@ def holds_graphs(op: Op) -> bool:
 
 def attributes(op: Op) -> list[Any]:
     """The values of the op's fields."""
-    names = _names.get(op.__class__)
-    if names is None:
-        names = _names[op.__class__] = tuple(f.name for f in fields(op))
-    return [getattr(op, name) for name in names]
-
-
-_names: dict[type[Op], tuple[str, ...]] = {}  # of the fields, found once for each class
+    return [getattr(op, name) for name in field_names(op.__class__)]
 
 
 def _apply(value: Any, run: GraphPass) -> Any:

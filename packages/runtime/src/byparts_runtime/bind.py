@@ -10,7 +10,6 @@ step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from byparts_graph_ir import (
@@ -25,6 +24,7 @@ from byparts_graph_ir import (
     add_note,
 )
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.plan import Location
 
 

@@ -7,13 +7,13 @@ own iterator, afterwards, so that knowing it costs nothing when none does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import length_hint
 
 import numpy as np
 
 from byparts_graph_ir import add_note
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.arrays import Array
 from byparts_runtime.bind import Step, describe
 from byparts_runtime.commit import Commit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from byparts_graph_ir import Backend, Graph, Input, Space
+from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_runtime.bind import Bytes
 from byparts_runtime.plan import Plan, Planner, check_plan
 from byparts_runtime.variable import Variable

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
 
 from byparts_graph_ir import Graph, GraphError, Types, specialize
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.arrays import Array, guess, type_of
 from byparts_runtime.design import CommitArgument
 from byparts_runtime.discover import (

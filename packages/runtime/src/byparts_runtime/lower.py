@@ -8,7 +8,6 @@ Each stage is a graph; `str(stage)` is its line.  What follows, place and bind, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Optional
 
@@ -23,6 +22,7 @@ from byparts_graph_ir import (
     pipeline,
     specialize,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.discover import Legalize
 from byparts_runtime.hoist import hoist
 

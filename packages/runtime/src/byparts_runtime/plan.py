@@ -11,10 +11,10 @@ those bytes, which no node reads, or decline.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Optional, Protocol
 
 from byparts_graph_ir import Graph, GraphError
+from byparts_graph_ir.lazy_dataclass import dataclass
 
 
 class Location(Protocol):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
 from statistics import median
 from time import perf_counter
@@ -17,6 +16,7 @@ from typing import Any, Union
 import numpy as np
 
 from byparts_graph_ir import Node
+from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.cycle import Cycle
 
 Span = tuple[float, float]  # start and end of something, in seconds
