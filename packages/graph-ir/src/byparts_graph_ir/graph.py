@@ -140,8 +140,8 @@ class Sample:
     ranges: tuple[tuple[float, float], ...] = ()
 
 
-# Values and nodes are frozen dataclasses with slots, written out: `dataclasses` is slow to import, and
-# a generated __init__ of a frozen class costs twice as much, at each node.
+# Values and nodes are frozen dataclasses with slots, written out: `dataclasses` is slow to import,
+# and a generated __init__ of a frozen class costs twice as much, at each node.
 
 
 class Value(Arithmetic):

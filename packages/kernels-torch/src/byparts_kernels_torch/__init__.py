@@ -1,3 +1,29 @@
-"""A backend on PyTorch: starts, and names the kernels it has not got yet."""
+"""Every op on PyTorch, on the CPU or a GPU, into memory the plan chose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Optional
+
+if TYPE_CHECKING:
+    from byparts_graph_ir import Backend
+
+# One module of kernels for each module of ops; add yours here.
+MODULES: tuple[str, ...] = ()
+
+
+def make(device: str = "cpu", threads: Optional[int] = None) -> Backend:
+    """The backend; loads torch and the kernels.
+
+    Args:
+        device: "cpu", whose memory is the host's, or "cuda:0".
+        threads: how many torch may use while a program runs; by default as it is set.
+
+    Raises:
+        RuntimeError: torch does not see the device.
+    """
+    from byparts_kernels_torch.backend import make_backend  # torch is not needed before
+
+    return make_backend(device, threads)
+
 
 __version__ = "0.1.0"

@@ -1,57 +1,55 @@
-"""Torch on host memory: the views are real, the kernels are still to come.
+"""The backend: the kernels, how torch sees memory, and the context of a run.
 
-A `torch.Tensor` here is a view of the arena, never memory of its own, so what another backend of
-the host wrote is read without a copy.  Importing this module imports torch; `plugin.py` does not.
+On the CPU a `torch.Tensor` is a view of the arena, never memory of its own, so what another backend
+of the host wrote is read without a copy.  Importing this module imports torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from functools import partial
+from importlib import import_module
+from typing import Optional
 
 import torch
 
-from byparts_graph_ir import Backend, MissingRule, Node, Table, TensorType
-from byparts_graph_ir.backend import KernelRule, Run
-
-kernels: Table[KernelRule] = Table("kernel")
-
-DTYPES = {
-    **{"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64},
-    **{"i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64},
-    **{"u8": torch.uint8, "bool": torch.bool},
-}
+from byparts_graph_ir import Backend
+from byparts_kernels_torch import MODULES, table
 
 
-@dataclass(frozen=True)
-class TorchBackend(Backend):
-    """Says of what it lacks that it is on its way, and how to go on without."""
-
-    def bind(
-        self, node: Node, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]
-    ) -> Run:
-        """The step that computes `node`.
-
-        Raises:
-            MissingRule: no kernel yet.
-        """
-        try:
-            return super().bind(node, inputs, outputs)
-        except MissingRule as error:
-            raise MissingRule(
-                f"{error}; torch kernels come with a later version, "
-                f"until then name a backend after it: backends=('torch', 'numpy')"
-            ) from None
+def make_backend(device: str, threads: Optional[int]) -> Backend:
+    """See `byparts_kernels_torch.make`."""
+    for module in MODULES:
+        import_module(f"byparts_kernels_torch.{module}")
+    if device != "cpu":
+        raise RuntimeError(f"device {device!r}: this version computes on the CPU only")
+    around = partial(inference, threads)
+    return Backend("torch", table.view, table.kernels, around=around, copy=owned)
 
 
-def make() -> TorchBackend:
-    """The backend; its table is `kernels` of this module, so a rule added there is found."""
-    return TorchBackend("torch", view, kernels)
+def inference(threads: Optional[int]) -> AbstractContextManager[object]:
+    """No autograd: its bookkeeping is a third of the time of a small op."""
+    return torch.inference_mode() if threads is None else _Threads(threads)
 
 
-def view(memory: memoryview, offset: int, kind: TensorType) -> torch.Tensor:
-    """Bytes of the arena as a contiguous tensor; torch refuses a buffer of no elements."""
-    dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
-    if size == 0:
-        return torch.empty(dims, dtype=dtype)
-    return torch.frombuffer(memory, dtype=dtype, count=size, offset=offset).view(dims)
+class _Threads(torch.inference_mode):
+    """Inference mode with a number of threads, which was another before and is so again after."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self.threads, self.before = threads, 0
+
+    def __enter__(self) -> None:
+        self.before = torch.get_num_threads()
+        torch.set_num_threads(self.threads)
+        super().__enter__()
+
+    def __exit__(self, *raised: object) -> None:
+        super().__exit__(*raised)  # type: ignore[arg-type]  # as given
+        torch.set_num_threads(self.before)
+
+
+def owned(x: torch.Tensor) -> torch.Tensor:
+    """An ordinary tensor with this value: autograd may use it."""
+    with torch.inference_mode(False):
+        return x.clone()

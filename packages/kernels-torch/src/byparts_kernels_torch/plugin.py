@@ -7,13 +7,13 @@ BYPARTS_API = (1, 0)
 
 @hookimpl
 def byparts_backends() -> list[Backend]:
-    """Below NumPy for "auto" as long as it has no kernels; 10 once it has."""
+    """The CPU; `byparts_kernels_torch.make(device=..., threads=...)` makes others."""
     return [
         Backend(
             "torch",
-            "byparts_kernels_torch.backend:make",
+            "byparts_kernels_torch:make",
             needs=("torch",),
-            doc="PyTorch on the CPU; no kernels yet",
-            priority=-10,
+            doc="PyTorch on the CPU",
+            priority=10,
         )
     ]

@@ -1,16 +1,16 @@
 """The end of a run: all new values take the place of the old ones, or none does.
 
 Until here every new value stood in memory that is nobody's value yet, so whatever failed before has
-left the variables alone.  Two ways to go on:
+left the variables alone.  Three ways to go on:
 
+- in place: the last steps compute the new values on the variables themselves (`in_place.py`);
 - copy: the new values, in the arena, are copied over the old ones;
 - exchange: they were computed into the second memory of each variable, which now becomes its value.
 
-Either is a row of `target[key] = source`, run inside one C call, `deque(map(setitem, ...))`:
-CPython delivers Ctrl-C only between bytecodes, of which there are none in there, so it arrives
-before the first or after the last.  Where an assignment is Python all the same (another space, a
-test) and is interrupted, all are made again, since the sources still stand, and then the interrupt
-goes on.
+All are C functions, called one after the other inside one C call, `deque(chain(...))`: CPython
+delivers Ctrl-C only between bytecodes, of which there are none in there, so it arrives before the
+first or after the last.  Where an assignment is Python all the same (another space, a test) and is
+interrupted, all are made again, since the sources still stand, and then the interrupt goes on.
 """
 
 from __future__ import annotations
@@ -18,31 +18,52 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from itertools import repeat
-from operator import setitem
+from functools import partial
+from itertools import chain, repeat
+from operator import length_hint, setitem
 from typing import Any
+
+from byparts_graph_ir import add_note
+from byparts_graph_ir.backend import Run
+
+_call: Callable[[Any], object] = partial.__call__
 
 
 class Commit:
-    """`targets[i][key] = sources[i]`, for all i.  No source shares bytes with a target."""
+    """Call `runs`, partials of C functions; then `targets[i][key] = sources[i]`, for all i.
 
-    __slots__ = ("assign", "key", "sources", "targets")
+    No source shares bytes with a target.
+    """
 
-    def __init__(self, targets: Sequence[Any], key: object, sources: Sequence[Any]) -> None:
+    __slots__ = ("assign", "key", "runs", "sources", "targets")
+
+    def __init__(
+        self,
+        targets: Sequence[Any],
+        key: object,
+        sources: Sequence[Any],
+        runs: Sequence[Run] = (),
+    ) -> None:
         self.targets, self.key, self.sources = tuple(targets), key, tuple(sources)
+        self.runs = tuple(runs)
         self.assign: Callable[[Any, Any, Any], object] = setitem
 
     def __call__(self) -> None:
-        """Make all assignments, also if interrupted."""
+        """Make all updates, also if interrupted."""
+        runs = iter(self.runs)
         try:
-            self._assign_all()
-        except BaseException:
-            self._assign_all()
+            deque(chain(map(_call, runs), self._assignments()), maxlen=0)
+        except BaseException as error:
+            left = length_hint(runs)
+            if left:  # rehearsed when the program was built; nothing can undo the ones before it
+                done = len(self.runs) - left - 1
+                add_note(error, f"in update {done + 1} of {len(self.runs)}, the others are made")
+            deque(chain(map(_call, runs), self._assignments()), maxlen=0)
             raise
 
     def rehearsal(self) -> Commit:
-        """The same work on copies of the targets, to be measured."""
+        """The assignments on copies of the targets, to be measured."""
         return Commit(deepcopy(self.targets), self.key, self.sources)
 
-    def _assign_all(self) -> None:
-        deque(map(self.assign, self.targets, repeat(self.key), self.sources), maxlen=0)
+    def _assignments(self) -> map[object]:
+        return map(self.assign, self.targets, repeat(self.key), self.sources)

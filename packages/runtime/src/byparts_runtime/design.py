@@ -11,7 +11,7 @@ from byparts_runtime.bind import Bytes
 from byparts_runtime.plan import Plan, Planner, check_plan
 from byparts_runtime.variable import Variable
 
-CommitArgument = Literal["copy", "exchange"]
+CommitArgument = Literal["auto", "copy", "exchange"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,9 @@ class Design:
 
     Its inputs are `feeds` feeds, the variables, the constants, and then, with `commit="exchange"`,
     an input for the second memory of each updated variable, which no node reads: the planner may
-    "donate" it to the new value.  Its outputs are `fetches` fetches and the updates.
+    "donate" it to the new value.  Its outputs are `fetches` fetches and the updates.  `in_place`
+    are (input, output) positions of variables and new values that may be written over them by the
+    last nodes, within the commit.
     """
 
     graph: Graph
@@ -32,7 +34,8 @@ class Design:
     backends: tuple[Backend, ...]
     planner: Planner
     alignment: int
-    commit: CommitArgument = "copy"
+    commit: CommitArgument = "auto"
+    in_place: tuple[tuple[int, int], ...] = ()
 
     @property
     def space(self) -> Space:
@@ -54,7 +57,7 @@ class Design:
         first = 0 if external_feeds else self.feeds
         external = frozenset(range(first, len(self.graph.inputs)))
         seconds = range(self.first_second, len(self.graph.inputs))
-        donate = {k: self.fetches + j for j, k in enumerate(seconds)}
+        donate = dict(self.in_place) | {k: self.fetches + j for j, k in enumerate(seconds)}
         options = {"donate": donate} if donate else {}
         made = self.planner(self.graph, external=external, alignment=self.alignment, **options)
         check_plan(self.graph, made, external)

@@ -57,7 +57,7 @@ class Executor:
         planner: PlannerArgument = "auto",
         legalize: LegalizeArgument = "auto",
         alignment: int = 64,
-        commit: CommitArgument = "copy",
+        commit: CommitArgument = "auto",
     ) -> None:
         if capacity < 1:
             raise GraphError(f"executor: capacity is {capacity}, and must be at least 1")

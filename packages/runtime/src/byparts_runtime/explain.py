@@ -18,7 +18,7 @@ _RIGHT = (0, 8)  # columns of numbers
 def explain(stages: Sequence[Stage], machine: Machine, profile: Optional[Profile] = None) -> str:
     """The stages that made the graph, a row for each node, and the totals."""
     graph = machine.design.graph
-    steps = machine.cycle().steps
+    steps = machine.cycle().all_steps
     numbers = {step.node: i for i, step in enumerate(steps)}
     rows = [_HEAD]
     for node in graph.nodes:
@@ -79,10 +79,13 @@ def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
 
 
 def _commit(machine: Machine) -> str:
-    design, size = machine.design, sum(v.type.size_bytes for v in machine.design.updates)
-    if design.commit == "copy":
-        return f"{size:,} bytes copied a run"
-    cycle = machine.cycle()
+    design, cycle = machine.design, machine.cycle()
+    if design.commit != "exchange":
+        copied = sum(v.type.size_bytes for v in machine.copied())
+        there = len(design.updates) - len(machine.copied())
+        return f"{copied:,} bytes copied a run" + f", {there} variables updated in place" * (
+            there > 0
+        )
     copied = len(cycle.runs) - len(cycle.steps) - (design.space.name != "host")
     return f"{len(design.updates)} variables exchanged a run, {copied} of them copied before"
 

@@ -61,6 +61,7 @@ def lower(
     row = [Pass("specialize", lambda g: _static(specialize(g, types)), gives=("static",)), *passes]
     if legalize is not None:
         row.append(Pass("legalize", partial(_legal, legalize, backends), gives=("legal",)))
+    row += [p for b in backends for p in b.passes]
     row.append(Pass("hoist", take_constants))
     stages = pipeline(*row).stages(graph)
     return Lowered(stages[-1].graph, tuple(constants), tuple(stages))

@@ -9,8 +9,8 @@ wrong side is copied to the other instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from operator import itemgetter, ne, setitem
 from threading import RLock
@@ -22,7 +22,7 @@ from byparts_graph_ir.backend import Run
 from byparts_runtime.arrays import Array, reader, view
 from byparts_runtime.bind import Bytes, aliased_nodes, bind, describe
 from byparts_runtime.commit import Commit
-from byparts_runtime.cycle import Cycle, runs_of
+from byparts_runtime.cycle import Cycle, around, runs_of
 from byparts_runtime.design import Design
 from byparts_runtime.plan import Location, separate
 from byparts_runtime.variable import Variable
@@ -44,6 +44,7 @@ class Machine:
         self.design, self._feeds = design, tuple(feeds)
         self.plan = design.plan(external_feeds=bool(feeds))
         self.arena = design.space.allocate(self.plan.arena_bytes)
+        self._written = self._in_place()
         self.aliased = aliased_nodes(design.graph, self.plan.locations)
         variables = dict.fromkeys((*design.variables, *design.updates))
         self.variables: tuple[Variable, ...] = tuple(variables)
@@ -76,13 +77,37 @@ class Machine:
         return self._cycles[near]
 
     def _bind(self) -> Cycle:
-        design, places = self.design, self._places()
-        steps = bind(design.graph, places, self.aliased, design.backends)
+        design, places, context = self.design, self._places(), around(self.design.backends)
+        with context():
+            steps = bind(design.graph, places, self.aliased, design.backends)
+            settle = self._exchange if design.commit == "exchange" else self._copy
+            staging, commit = settle(places)
         finish = () if design.space.name == "host" else (design.space.synchronize,)
-        settle = self._exchange if design.commit == "exchange" else self._copy
-        staging, commit = settle(places)
         readers = tuple(self._reader(places, i) for i in range(design.fetches))
-        return Cycle(steps, runs_of(steps, staging, finish), readers, commit)
+        updates = tuple(step for step in steps if self._updates(step.node))
+        steps = tuple(step for step in steps if not self._updates(step.node))
+        commit.runs = tuple(step.run for step in updates)
+        return Cycle(steps, runs_of(steps, staging, finish), readers, commit, context, updates)
+
+    def copied(self) -> tuple[Variable, ...]:
+        """The updated variables that are not written in place."""
+        pairs = zip(self._new_values(), self.design.updates, strict=True)
+        return tuple(v for i, v in pairs if i not in self._written)
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Whatever is run within, the variables are as before afterwards.  The lock is held."""
+        kept = [(v, v.read()) for v in self.variables] if self._written else []
+        try:
+            yield
+        finally:
+            for variable, value in kept:
+                variable.write(value)
+
+    def _updates(self, node: Node) -> bool:
+        """Whether the node writes a variable, and so belongs to the commit."""
+        ids = self.design.graph.ids
+        return any(ids[v] in self._written for v in node.outputs)
 
     def _places(self) -> tuple[Bytes, ...]:
         outside = self.design.outside(self._feeds)
@@ -100,6 +125,8 @@ class Machine:
         staging: list[Run] = []
         sources, targets = [], []
         for i, memory in zip(self._new_values(), memories, strict=True):
+            if i in self._written:
+                continue
             kind, place = design.graph.values[i].type, places[i]
             source = self._look(place, kind)
             if any(place.memory is m for m in memories):
@@ -109,6 +136,12 @@ class Machine:
             sources.append(source)
             targets.append(self._look(Bytes(memory, 0), kind))
         return staging, Commit(targets, ..., sources)
+
+    def _in_place(self) -> frozenset[int]:
+        """Values that the plan has put over variables."""
+        graph, at = self.design.graph, self.plan.locations
+        offered = {graph.ids[graph.outputs[j]]: k for k, j in self.design.in_place}
+        return frozenset(v for v, k in offered.items() if at[v].root == k)
 
     def _exchange(self, places: Sequence[Bytes]) -> tuple[list[Run], Commit]:
         """The change of sides; before that, copies of what the plan could not compute in place."""
@@ -141,12 +174,13 @@ def compute_constants(
     plan = separate(graph, alignment=alignment)
     memory = backends[0].space.allocate(plan.arena_bytes)
     places = tuple(Bytes(memory, at.offset) for at in plan.locations)
-    for step in bind(graph, places, frozenset(), backends):
-        try:
-            step.run()
-        except Exception as error:
-            add_note(error, f"in the constant {describe(step.node)}, on {step.backend!r}")
-            raise
+    with around(backends)():
+        for step in bind(graph, places, frozenset(), backends):
+            try:
+                step.run()
+            except Exception as error:
+                add_note(error, f"in the constant {describe(step.node)}, on {step.backend!r}")
+                raise
     backends[0].space.synchronize()
     return places
 

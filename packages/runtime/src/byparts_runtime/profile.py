@@ -13,8 +13,6 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Union
 
-import numpy as np
-
 from byparts_graph_ir import Node
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.cycle import Cycle
@@ -61,7 +59,7 @@ def profile(cycle: Cycle, refill: Callable[[], object], runs: int) -> Profile:
         refill()
         measured.append([end - start for start, end in _measure(cycle)])
     middle = [median(column) for column in zip(*measured, strict=True)]
-    ops = tuple(step.node.op.name for step in cycle.steps)
+    ops = tuple(step.node.op.name for step in cycle.all_steps)
     return Profile(len(measured), tuple(middle[:-2]), middle[-2], middle[-1], ops)
 
 
@@ -71,7 +69,7 @@ def chrome_trace(cycle: Cycle, path: Union[str, PathLike[str], None] = None) -> 
     zero = spans[0][0]
     events = [
         _event(step.node.op.name, step.backend, span, zero, _arguments(i, step.node))
-        for i, (step, span) in enumerate(zip(cycle.steps, spans[:-2], strict=True))
+        for i, (step, span) in enumerate(zip(cycle.all_steps, spans[:-2], strict=True))
     ]
     events.append(_event("fetch", "runtime", spans[-2], zero, {}))
     events.append(_event("commit", "runtime", spans[-1], zero, {"into": "copies"}))
@@ -88,20 +86,23 @@ def _arguments(i: int, node: Node) -> dict[str, Any]:
 
 
 def _measure(cycle: Cycle) -> list[Span]:
-    """The span of each step, then that of fetching and that of the commit."""
+    """The span of each step, then that of fetching and that of the commit.
+
+    Steps that update variables in place do so: the caller brings the values back.
+    """
     commit = cycle.commit.rehearsal()
     count, spans = len(cycle.steps), []
-    with np.errstate(all="ignore"):
+    with cycle.around():
         for i, run in enumerate(cycle.runs[:count]):
             try:
                 spans.append(_timed(run))
             except BaseException as error:
                 cycle.blame(error, i)
                 raise
-    finish = (*cycle.runs[count:], *cycle.readers)  # also copies before a swap, and synchronize
-    spans.append(_timed(lambda: [part() for part in finish]))
-    spans.append(_timed(commit))
-    return spans
+        finish = (*cycle.runs[count:], *cycle.readers)  # also copies before a swap, and synchronize
+        fetching = _timed(lambda: [part() for part in finish])
+        spans += [_timed(run) for run in cycle.commit.runs]
+        return [*spans, fetching, _timed(commit)]
 
 
 def _timed(part: Callable[[], object]) -> Span:

@@ -32,6 +32,7 @@ from byparts_runtime.discover import (
     find_planner,
 )
 from byparts_runtime.explain import explain
+from byparts_runtime.in_place import Donations, Interface, updates_last
 from byparts_runtime.lower import lower
 from byparts_runtime.machine import Machine, compute_constants
 from byparts_runtime.plan import Plan
@@ -49,7 +50,7 @@ def build(
     planner: PlannerArgument = "auto",
     legalize: LegalizeArgument = "auto",
     alignment: int = 64,
-    commit: CommitArgument = "copy",
+    commit: CommitArgument = "auto",
 ) -> Program:
     """Lower, place and bind a graph.
 
@@ -63,9 +64,10 @@ def build(
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
         alignment: of every value, in bytes.
-        commit: "copy" the new values over the old ones when all is done; or "exchange": compute
-            them into a second memory of each updated variable, which then becomes its value.  No
-            copy, for as many bytes more; either leaves everything as it was if a run fails.
+        commit: "auto": updates that can run on the variables themselves do so when all else is
+            done, the other new values are copied over the old ones; "copy": all are; "exchange":
+            they are computed into a second memory of each updated variable, which then becomes its
+            value: no copy, for as many bytes more.  All leave everything as it was if a run fails.
 
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
@@ -78,10 +80,21 @@ def build(
     types = tuple(v.type for v in graph.inputs[:feeds]) + tuple(v.type for v in variables)
     lowered = lower(graph, types, find_passes(passes), find_legalize(legalize), found)
     _check_updates(lowered.graph.outputs[fetches:], updates)
-    constants = compute_constants(lowered.constants, found, alignment)
-    place = find_planner(planner)
+    interface = Interface(feeds, variables, fetches, updates)
+    final, in_place = lowered.graph, Donations()
+    if commit == "auto" and updates:
+        final, in_place = updates_last(final, interface, found)
     design = Design(
-        lowered.graph, feeds, fetches, variables, updates, constants, found, place, alignment
+        final,
+        feeds,
+        fetches,
+        variables,
+        updates,
+        compute_constants(lowered.constants, found, alignment),
+        found,
+        find_planner(planner),
+        alignment,
+        in_place=tuple(in_place.items()),
     )
     return Program(with_seconds(design) if commit == "exchange" else design, lowered.stages)
 
@@ -136,7 +149,7 @@ class Program:
     def steps(self) -> tuple[Step, ...]:
         """What is called, in order."""
         with self._machine.lock:
-            return self._machine.cycle().steps
+            return self._machine.cycle().all_steps
 
     @property
     def feed_types(self) -> Types:
@@ -151,15 +164,17 @@ class Program:
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
         with self._machine.lock:
-            self._accept(feeds)
-            self.last_profile = profile(self._machine.cycle(), lambda: self._accept(feeds), runs)
+            cycle = self._machine.cycle()
+            with self._machine.unchanged():
+                self.last_profile = profile(cycle, lambda: self._accept(feeds), runs)
             return self.last_profile
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
         """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
         with self._machine.lock:
             self._accept(feeds)
-            return chrome_trace(self._machine.cycle(), path)
+            with self._machine.unchanged():
+                return chrome_trace(self._machine.cycle(), path)
 
     def __repr__(self) -> str:
         return f"Program({len(self.steps)} steps, arena of {self.plan.arena_bytes} bytes)"

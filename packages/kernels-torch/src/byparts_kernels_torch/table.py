@@ -1,0 +1,41 @@
+"""The table of kernels, how torch sees memory, and which kernels cannot avoid an allocation.
+
+A rule gets tensors that are already placed and returns what computes into them:
+
+    @kernels.on(Tanh)
+    def tanh(op, inputs, outputs):
+        (x,), (y,) = inputs, outputs
+        return partial(torch.tanh, x, out=y)          # right also when y is x
+
+The C functions of `torch` and `torch._C._nn` cost 0.5 us a call; an overload such as
+`torch.ops.aten.tanh.out` is a Python object and costs 2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from byparts_graph_ir import KernelRule, Op, Table, TensorType
+
+Tensor = torch.Tensor
+
+kernels: Table[KernelRule] = Table("kernel")
+allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
+
+DTYPES = {
+    **{"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64},
+    **{"i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64},
+    **{"u8": torch.uint8, "bool": torch.bool},
+}
+
+
+def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
+    """`memory` from `offset` on, as a contiguous tensor; a buffer of the host, or torch bytes."""
+    dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
+    if isinstance(memory, Tensor):
+        return memory[offset : offset + kind.size_bytes].view(dtype).view(dims)
+    if size == 0:
+        return torch.empty(dims, dtype=dtype)  # torch refuses a buffer of no elements
+    return torch.frombuffer(memory, dtype=dtype, count=size, offset=offset).view(dims)

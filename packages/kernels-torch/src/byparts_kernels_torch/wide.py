@@ -1,0 +1,62 @@
+"""Rules for what torch lacks in half types, or rounds more than once there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import torch
+
+from byparts_graph_ir import KernelRule
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.table import Tensor
+
+HALVES = (torch.float16, torch.bfloat16)
+
+
+def widened(rule: KernelRule) -> KernelRule:
+    """The rule, in which half types are f32 stand-ins, rounded once at the end."""
+
+    @wraps(rule)
+    def bind(op: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+        if not any(t.dtype in HALVES for t in (*inputs, *outputs)):
+            return rule(op, inputs, outputs)
+        xs, ys = [_stand_in(x) for x in inputs], [_stand_in(y) for y in outputs]
+        before = [(s, x) for s, x in zip(xs, inputs, strict=True) if s is not x]
+        after = [(y, s) for s, y in zip(ys, outputs, strict=True) if s is not y]
+        return _surrounded(rule(op, xs, ys), before, after)
+
+    return bind
+
+
+def in_turn(runs: Sequence[Run]) -> Run:
+    """One run of several."""
+    if len(runs) == 1:
+        return runs[0]
+    several = tuple(runs)
+
+    def run() -> None:
+        for step in several:
+            step()
+
+    return run
+
+
+def _stand_in(x: Tensor) -> Tensor:
+    if x.dtype not in HALVES:
+        return x
+    return torch.empty(x.shape, dtype=torch.float32, device=x.device)
+
+
+def _surrounded(
+    run: Run, before: Sequence[tuple[Tensor, Tensor]], after: Sequence[tuple[Tensor, Tensor]]
+) -> Callable[[], None]:
+    def copied() -> None:
+        for to, x in before:
+            to.copy_(x)
+        run()
+        for to, x in after:
+            to.copy_(x)
+
+    return copied

@@ -1,0 +1,122 @@
+"""Updates that may run on the variables themselves, as the last thing of a run.
+
+    w' = w - rate * dw        only a new value, of the very type, in whose place the old one may go
+
+A node is such an update if all its outputs are new values of variables and nothing else, if its op
+says that each may be written over the old value (`Op.inplace`), and if no other such node reads
+what it overwrites.  These nodes are moved behind all others, and the planner is offered the
+variables' own bytes for their results ("donate").  What it takes needs no memory and no copy.
+
+A run that fails or is interrupted must leave the variables alone, so the updates are part of the
+commit: they run inside one C call, in which Python delivers no Ctrl-C, and a node whose kernel is
+not a single C function, or does not get through a rehearsal on scratch memory, is left where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from types import BuiltinFunctionType
+from typing import Any
+
+import numpy as np
+
+from byparts_graph_ir import Backend, Graph, Node, Value
+from byparts_graph_ir.backend import Run
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_runtime.bind import Bytes, bind
+from byparts_runtime.variable import Variable
+
+Donations = dict[int, int]  # position of an input -> position of the output written over it
+
+
+@dataclass(frozen=True)
+class Interface:
+    """Which inputs are variables, and which outputs their new values."""
+
+    first_variable: int
+    variables: tuple[Variable, ...]
+    first_update: int
+    updates: tuple[Variable, ...]
+
+
+def updates_last(
+    graph: Graph, interface: Interface, backends: Sequence[Backend]
+) -> tuple[Graph, Donations]:
+    """The graph with updates in place behind all other nodes, and what to offer the planner."""
+    found = _candidates(graph, interface)
+    while True:  # dropping one may free another, never the other way round
+        written = {v for pairs in found.values() for v, _ in pairs}
+        kept = {n: p for n, p in found.items() if not _reads_others(n, p, written)}
+        if len(kept) == len(found):
+            break
+        found = kept
+    tail = [n for n in graph.nodes if n in found and _is_one_call(n, found[n], graph, backends)]
+    moved = set(tail)
+    nodes = (*(n for n in graph.nodes if n not in moved), *tail)
+    inputs = {v: i for i, v in enumerate(graph.inputs)}
+    outputs = {v: j for j, v in enumerate(graph.outputs)}
+    donate = {inputs[old]: outputs[new] for n in tail for old, new in found[n]}
+    return Graph(graph.inputs, nodes, graph.outputs), donate
+
+
+Pairs = tuple[tuple[Value, Value], ...]  # old and new value, by output
+
+
+def _candidates(graph: Graph, interface: Interface) -> dict[Node, Pairs]:
+    """Nodes that only make new values, each in the place of its own old one."""
+    old = dict(zip(graph.inputs[interface.first_variable :], interface.variables, strict=False))
+    news = graph.outputs[interface.first_update :]
+    new = dict(zip(news, interface.updates, strict=True))
+    used = {v for n in graph.nodes for v in n.inputs}
+    taken = used | set(graph.outputs[: interface.first_update])
+    single = {v for v in new if v not in taken and news.count(v) == 1}
+    passed_on = {old[v] for v in news if v in old}  # the old value of one, the new one of another
+    found = {}
+    for node in graph.nodes:
+        if node.op.effect or not node.outputs or not single.issuperset(node.outputs):
+            continue
+        pairs = tuple(
+            (node.inputs[i], v)
+            for o, v in enumerate(node.outputs)
+            for i, to in node.op.inplace
+            if to == o and i < len(node.inputs) and old.get(node.inputs[i]) is new[v]
+            if node.inputs[i].type == v.type and new[v] not in passed_on
+        )
+        if len(pairs) == len(node.outputs) and _read_once(node, pairs, old):
+            found[node] = pairs
+    return found
+
+
+def _read_once(node: Node, pairs: Pairs, old: dict[Value, Variable]) -> bool:
+    """Each variable is one input of the node, and comes to it in no other way."""
+    written = [old[v] for v, _ in pairs]
+    return all(sum(old.get(v) is w for v in node.inputs) == 1 for w in written)
+
+
+def _reads_others(node: Node, pairs: Pairs, written: set[Value]) -> bool:
+    own = {v for v, _ in pairs}
+    return any(v in written and v not in own for v in node.inputs)
+
+
+def _is_one_call(node: Node, pairs: Pairs, graph: Graph, backends: Sequence[Backend]) -> bool:
+    """Whether the kernel is one C function, and runs: tried on memory that is nobody's."""
+    single = Graph(tuple(dict.fromkeys(node.inputs)), (node,), node.outputs)
+    space, over = backends[0].space, {new: old for old, new in pairs}
+    memory = {v: space.allocate(max(1, v.type.size_bytes)) for v in single.inputs}
+    places = [Bytes(memory[over.get(v, v)], 0) for v in single.values]
+    (step,) = bind(single, places, frozenset(), backends)
+    if not in_c(step.run):
+        return False
+    try:
+        step.run()
+        space.synchronize()
+    except Exception:  # the step itself will say so, when nothing depends on it
+        return False
+    return True
+
+
+def in_c(run: Run) -> bool:
+    """Whether calling it executes no Python code, so that nothing can come in between."""
+    function: Any = run.func if isinstance(run, partial) else None
+    return isinstance(function, (BuiltinFunctionType, np.ufunc))
