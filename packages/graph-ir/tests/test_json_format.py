@@ -105,6 +105,11 @@ def test_wrong_files_are_named_errors(text: str, message: str) -> None:
         from_json(text, OPS)
 
 
+def test_without_ops_it_is_said_what_to_install() -> None:
+    with pytest.raises(FormatError, match=r"unknown op 'add'; there are no ops .* byparts-opset"):
+        from_json(to_json(small()), ops={})
+
+
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: (

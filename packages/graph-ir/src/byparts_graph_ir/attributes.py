@@ -12,9 +12,12 @@ from difflib import get_close_matches
 from typing import Any, Optional
 
 from byparts_graph_ir.errors import FormatError
+from byparts_graph_ir.fused import Fused
 from byparts_graph_ir.graph import Node, Op, Value
 
 Ops = Mapping[str, type[Op]]
+
+OWN: Ops = {Fused.name: Fused}  # the graph's own ops, known whatever the op set
 
 
 def installed_ops() -> dict[str, type[Op]]:
@@ -30,9 +33,10 @@ def make_op(name: str, attributes: Mapping[str, Any], ops: Ops) -> Op:
     Raises:
         FormatError: unknown op, unknown or missing attribute, or a value the op refuses.
     """
-    kind = ops.get(name)
+    kind = ops.get(name) or OWN.get(name)
     if kind is None:
-        raise FormatError(f"unknown op {name!r}{_near(name, ops)}")
+        none = "; there are no ops here: pip install byparts-opset, or give ops=..."
+        raise FormatError(f"unknown op {name!r}{_near(name, ops) if ops else none}")
     known = {f.name: f for f in fields(kind)}
     for attribute in attributes:
         if attribute not in known:
