@@ -1,0 +1,145 @@
+"""What is not here is said in a sentence that names it and what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+from byparts_graph_ir import FormatError, Graph, Input, MissingRule, TensorType, from_json
+from byparts_graph_ir.hub import PartError, parts
+from proof.command import byparts
+from proof.own_op import Blend
+from proof.spec import Check, Spec
+
+SENTENCES: list[tuple[Callable[[Spec], bool], Check]] = []
+
+
+def checks(spec: Spec) -> Iterator[Check]:
+    """Those whose part is absent, and whose others are not."""
+    yield from (check for applies, check in SENTENCES if applies(spec))
+    for part, record in parts.records("backends"):
+        if set(record.needs) & set(spec.lacks):
+            yield _needs(record.name, part.distribution, spec.lacks)
+
+
+def where(applies: Callable[[Spec], bool]) -> Callable[[Check], Check]:
+    """Decorator: the sentence is due in these combinations."""
+
+    def register(check: Check) -> Check:
+        SENTENCES.append((applies, check))
+        return check
+
+    return register
+
+
+@where(lambda spec: not spec.has("opset"))
+def without_ops_a_graph_names_what_to_install() -> None:
+    x = '{"inputs": [{"name": "x", "type": "f32[2]"}], "nodes": [{"op": "tanh", "inputs": [0]}]'
+    text = f'{{"format": "byparts-graph", "version": 1, "graphs": [{x}, "outputs": [1]}}]}}'
+    expect(FormatError, r"unknown op 'tanh'; .*pip install byparts-opset", from_json, text)
+
+
+@where(lambda spec: not spec.has("autodiff"))
+def without_autodiff_gradients_are_missed_by_name() -> None:
+    expect(PartError, r"no pass 'gradients'; installed: ", parts.get, "passes", "gradients")
+
+
+@where(lambda spec: not spec.has("optimize"))
+def without_optimize_its_passes_are_missed_by_name() -> None:
+    expect(PartError, r"no pass 'optimize'; installed: ", parts.get, "passes", "optimize")
+
+
+@where(lambda spec: not spec.has("memplan"))
+def without_memplan_its_planner_is_missed_by_name() -> None:
+    expect(PartError, r"no planner 'greedy'; installed: none", parts.get, "planners", "greedy")
+
+
+@where(lambda spec: not any(p.startswith("kernels-") for p in spec.parts))
+def without_kernels_auto_says_what_to_install() -> None:
+    said = r"no backend starts:\n  none is installed: pip install byparts-kernels-numpy"
+    expect(PartError, said, parts.backend)
+
+
+@where(lambda spec: not spec.has("conformance"))
+def without_the_kit_check_says_what_to_install() -> None:
+    done = byparts("check", "numpy")
+    said = "byparts check needs the conformance kit: pip install byparts-conformance\n"
+    assert (done.returncode, done.stderr) == (2, said), done.stderr
+
+
+@where(lambda spec: spec.has("runtime") and not spec.has("kernels-numpy"))
+def the_runtime_names_the_backend_that_is_not_here() -> None:
+    expect(PartError, r"no backend 'numpy'; installed: ", _runtime().build, _blend())
+
+
+@where(lambda spec: spec.has("runtime") and not spec.has("memplan") and _host(spec))
+def the_runtime_names_the_planner_that_is_not_here() -> None:
+    (name, *_) = _host_backends()
+    x = Input(TensorType("f32", (2,)), None, "x")
+    build = _runtime().build
+    said = r"no planner 'greedy'; installed: none"
+    expect(PartError, said, build, Graph.of([x], [x]), backends=(name,), planner="greedy")
+
+
+@where(lambda spec: spec.has("runtime", "opset") and not spec.has("optimize") and _host(spec))
+def without_optimize_an_op_without_kernel_names_the_part_that_decomposes() -> None:
+    (name, *_) = _host_backends()
+    said = r"no kernel for Blend on \(f32\[2\], f32\[2\]\); tried"
+    error = expect(MissingRule, said, _runtime().build, _blend(), backends=(name,))
+    notes = getattr(error, "__notes__", [])
+    assert "byparts-optimize decomposes it: pip install byparts-optimize" in notes, notes
+
+
+@where(lambda spec: spec.has("frontend-tf") and not spec.has("kernels-numpy"))
+def tinyflow_without_kernels_names_the_backend() -> None:
+    session = import_module("byparts_frontend_tf.tinyflow").Session
+    expect(PartError, r"no backend 'numpy'; installed: ", session)
+
+
+def _needs(name: str, distribution: str, lacks: tuple[str, ...]) -> Check:
+    def a_backend_says_which_package_it_needs() -> None:
+        (lacking,) = lacks
+        said = rf"backend '{name}' of {distribution} needs {lacking}: pip install {lacking}"
+        expect(PartError, said, parts.backend, name)
+
+    return a_backend_says_which_package_it_needs
+
+
+def expect(
+    kind: type[Exception], said: str, call: Callable[..., Any], *given: Any, **named: Any
+) -> Exception:
+    """The error that the call raises, which says this: `pytest.raises`, where pytest is absent."""
+    found = _raised(kind, call, *given, **named)
+    assert found is not None, f"no {kind.__name__}"
+    assert re.search(said, str(found)), f"says {str(found)!r}, not {said!r}"
+    return found
+
+
+def _raised(
+    kind: type[Exception], call: Callable[..., Any], *given: Any, **named: Any
+) -> Exception | None:
+    try:
+        call(*given, **named)
+    except kind as error:
+        return error
+    return None
+
+
+def _blend() -> Graph:
+    x, y = (Input(TensorType("f32", (2,)), None, name) for name in "xy")
+    return Graph.of([x, y], [Blend()(x, y)])
+
+
+def _runtime() -> Any:
+    return import_module("byparts_runtime")
+
+
+def _host(spec: Spec) -> bool:
+    return not spec.lacks and bool(_host_backends())
+
+
+def _host_backends() -> list[str]:
+    records = (record for _, record in parts.records("backends"))
+    return [r.name for r in records if getattr(r, "space", "host") == "host"]
