@@ -10,6 +10,7 @@ from byparts_graph_ir.errors import (
     VerifyError,
     add_note,
 )
+from byparts_graph_ir.fused import Fused, inline
 from byparts_graph_ir.graph import (
     Graph,
     Input,
@@ -60,6 +61,8 @@ __all__ = [
     "ShapeError",
     "VerifyError",
     "add_note",
+    "Fused",
+    "inline",
     "Graph",
     "Input",
     "Node",

@@ -1,0 +1,94 @@
+"""Several nodes as one: a region of a program that a backend wants to compute by itself.
+
+    f32[4] = fused(%x, %y, graph=(%0: f32[4], %1: f32[4]) { ... return %3 })
+
+Its meaning is that of the graph inside, so whoever cannot compile that may put the nodes back.  The
+pass `fuse` makes such nodes, a backend has a kernel rule on `Fused` that compiles `op.graph`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from byparts_graph_ir.arithmetic import arithmetic
+from byparts_graph_ir.errors import ShapeError
+from byparts_graph_ir.graph import Graph, Input, Node, Op, Sample, Types, Value
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.specialize import infer_inputs, specialize
+from byparts_graph_ir.types import TensorType
+
+
+@dataclass(frozen=True)
+class Fused(Op):
+    """The outputs of `graph` on these inputs, in one step.  `graph` is closed and pure."""
+
+    graph: Graph
+
+    def infer(self, *types: TensorType) -> Types:
+        """The types of the graph's outputs.
+
+        Raises:
+            ShapeError: the inputs are not those of the graph.
+        """
+        return tuple(v.type for v in self._for(types).outputs)
+
+    infer_unranked = infer
+
+    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
+        return infer_inputs(self.graph, inputs)
+
+    def evaluate(self, *inputs: Any) -> tuple[Any, ...]:
+        known = dict(zip(self.graph.inputs, inputs, strict=True))
+        for node in self.graph.nodes:
+            results = node.op.evaluate(*[known[v] for v in node.inputs])
+            known.update(zip(node.outputs, results, strict=True))
+        return tuple(known[v] for v in self.graph.outputs)
+
+    def decompose(self, *inputs: Value) -> tuple[Value, ...]:
+        return inline(self.graph, inputs)
+
+    def canonical(self, node: Node) -> tuple[Value, ...] | None:
+        """The graph inside gets the types that the outside has got."""
+        graph = self._for([v.type for v in node.inputs])
+        return None if graph is self.graph else Node(Fused(graph), node.inputs, node.where).outputs
+
+    def flops(self, *types: TensorType) -> int:
+        inner = self._for(types).nodes
+        return sum(n.op.flops(*[v.type for v in n.inputs]) for n in inner)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        """Arithmetic, once an op set says what that is; with two outputs, and with an inner one."""
+        if not {"add", "mul", "sub"} <= arithmetic.keys():
+            return
+        for dtype, shape in (("f32", (3, 4)), ("f32", ()), ("f32", (0, 2)), ("f64", (5,))):
+            kind = TensorType(dtype, shape)
+            yield _sample((kind, kind), lambda x, y: (x * y + x,))
+            yield _sample((kind, kind), lambda x, y: (x * y, x * y - y))
+        yield _sample((TensorType("f32", (3, 1)), TensorType("f32", (4,))), lambda x, y: (x + y,))
+        yield _sample((TensorType("i32", (2, 3)),), lambda x: ((x + x) * x,))
+
+    def _for(self, types: Sequence[TensorType]) -> Graph:
+        """The graph on inputs of these types; itself where they are its own."""
+        own = [v.type for v in self.graph.inputs]
+        if list(types) == own:
+            return self.graph
+        if len(types) != len(own):
+            takes, given = ", ".join(map(str, own)), ", ".join(map(str, types))
+            raise ShapeError(f"fused: the graph inside takes ({takes}), got ({given})")
+        return specialize(self.graph, types)
+
+
+def inline(graph: Graph, inputs: Sequence[Value]) -> tuple[Value, ...]:
+    """The outputs of `graph` on these values: its nodes again, outside.  O(nodes)."""
+    env = dict(zip(graph.inputs, inputs, strict=True))
+    for old in graph.nodes:
+        node = Node(old.op, tuple([env[v] for v in old.inputs]), old.where)
+        env.update(zip(old.outputs, node.outputs, strict=True))
+    return tuple(env[v] for v in graph.outputs)
+
+
+def _sample(types: Types, program: Callable[..., tuple[Value, ...]]) -> Sample:
+    inputs = [Input(t, None, "", "") for t in types]
+    return Sample(Fused(Graph.of(inputs, program(*inputs))), types)
