@@ -29,7 +29,7 @@ def as_value(x: Operand, dtype: str) -> Value:
         x = size_value(x)
     if isinstance(x, Value):
         return ops.cast(x, dtype)
-    return ops.fill(_number(x, dtype), dtype)
+    return ops.fill(as_number(x, dtype), dtype)
 
 
 def floating(x: Value) -> Value:
@@ -56,6 +56,13 @@ def dtype_of(x: Size | float) -> str:
     return "f32" if isinstance(x, float) else "i64"
 
 
+def as_number(x: float, dtype: str) -> float:
+    """A number as Python has those of a dtype."""
+    if dtype == "bool":
+        return bool(x)
+    return float(x) if dtype in FLOATS else int(x)
+
+
 def promote(a: str, b: str) -> str:
     """The dtype that holds both, as `torch.promote_types`."""
     if a == b or _kind(a) > _kind(b):
@@ -76,9 +83,3 @@ def _meet(higher: str, lower: str) -> str:
 
 def _kind(dtype: str) -> int:
     return 0 if dtype == "bool" else 2 if dtype in FLOATS else 1
-
-
-def _number(x: float, dtype: str) -> float:
-    if dtype == "bool":
-        return bool(x)
-    return float(x) if dtype in FLOATS else int(x)
