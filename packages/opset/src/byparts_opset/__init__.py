@@ -24,8 +24,21 @@ from byparts_opset.activation import (
     softplus,
     softsign,
 )
+from byparts_opset.activation_gradient import (
+    GeluGradient,
+    ReluGradient,
+    SigmoidGradient,
+    SiluGradient,
+    TanhGradient,
+    gelu_gradient,
+    relu_gradient,
+    sigmoid_gradient,
+    silu_gradient,
+    tanh_gradient,
+)
 from byparts_opset.argmax import ArgMax, ArgMin, argmax, argmin
 from byparts_opset.arithmetic import lift
+from byparts_opset.attention import Attention, AttentionGradient, attention
 from byparts_opset.batch_norm import (
     BatchNorm,
     BatchNormGradient,
@@ -161,6 +174,14 @@ from byparts_opset.logic import (
     logical_xor,
 )
 from byparts_opset.matmul import MatMul, matmul
+from byparts_opset.optimizer import (
+    Adam,
+    GradientDescent,
+    Momentum,
+    adam,
+    gradient_descent,
+    momentum,
+)
 from byparts_opset.pad import Pad, pad
 from byparts_opset.pool import (
     AveragePool,
@@ -219,7 +240,16 @@ from byparts_opset.reverse import Reverse, reverse
 from byparts_opset.rounding import Ceil, Floor, Round, Trunc, ceil, floor, round, trunc
 from byparts_opset.select import Clip, Select, clip, select, where
 from byparts_opset.slicing import Slice, SliceGradient, getitem
-from byparts_opset.softmax import LogSoftmax, Softmax, log_softmax, softmax
+from byparts_opset.softmax import (
+    LogSoftmax,
+    LogSoftmaxGradient,
+    Softmax,
+    SoftmaxGradient,
+    log_softmax,
+    log_softmax_gradient,
+    softmax,
+    softmax_gradient,
+)
 from byparts_opset.tile import Tile, tile
 from byparts_opset.top_k import TopK, top_k
 from byparts_opset.transpose import Transpose, transpose
@@ -265,41 +295,45 @@ from byparts_opset.unary import (
 # Several to a line, or this file would be twice as long; a test says which is missing.
 # fmt: off
 __all__ = [
-    "Abs", "Acos", "Acosh", "Add", "All", "Any", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan",
-    "Atan2", "Atanh", "AveragePool", "AveragePoolGradient", "BatchNorm", "BatchNormGradient",
-    "BatchNormInference", "Bernoulli", "BroadcastLike", "BroadcastTo", "Cast", "Ceil", "Clip",
-    "Concat", "Constant", "Conv2d", "Conv2dFilterGradient", "Conv2dInputGradient",
-    "Conv2dTranspose", "Cos", "Cosh", "CountLike", "CumSum", "Div", "Dropout", "Einsum", "Elu",
-    "Equal", "Erf", "Erfc", "Erfinv", "Exp", "ExpandDims", "Expm1", "Eye", "Fill", "Flatten",
-    "Floor", "Floordiv", "Gather", "Gelu", "Greater", "GreaterEqual", "Identity", "IsFinite",
-    "IsInf", "IsNan", "LayerNorm", "LayerNormGradient", "LeakyRelu", "Less", "LessEqual", "Log",
-    "Log1p", "LogSoftmax", "LogSumExp", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor",
-    "MatMul", "Max", "MaxPool", "MaxPoolGradient", "MaxPoolGradientGradient", "Maximum", "Mean",
-    "Min", "Minimum", "Mod", "Mul", "Neg", "NotEqual", "OPS", "OneHot", "Pad", "Pow", "Print",
-    "Prod", "ProdOfOthers", "RandomNormal", "RandomUniform", "Range", "Reciprocal", "Relu",
-    "Reshape", "ReshapeLike", "Reverse", "Round", "Rsqrt", "ScatterAdd", "Select", "Selu",
-    "Sigmoid", "Sign", "Silu", "Sin", "Sinh", "Slice", "SliceGradient", "Softmax",
-    "SoftmaxCrossEntropy", "Softplus", "Softsign", "SparseSoftmaxCrossEntropy", "Split",
-    "SplitLike", "Sqrt", "Square", "SquaredDifference", "Squeeze", "StopGradient", "Sub", "Sum",
-    "SumLike", "Tan", "Tanh", "Tile", "TopK", "Transpose", "Trunc", "TruncatedNormal", "abs",
-    "acos", "acosh", "add", "add_n", "all", "any", "arange", "argmax", "argmin", "asin", "asinh",
-    "atan", "atan2", "atanh", "average_pool", "batch_norm", "batch_norm_inference", "bernoulli",
-    "broadcast_like", "broadcast_to", "cast", "ceil", "clip", "concat", "constant", "conv2d",
-    "conv2d_transpose", "cos", "cosh", "count_like", "cumsum", "div", "dropout", "einsum", "elu",
-    "equal", "erf", "erfc", "erfinv", "exp", "expand_dims", "expm1", "eye", "fill", "fill_like",
-    "flatten", "floor", "floordiv", "gather", "gelu", "getitem", "global_average_pool",
-    "global_max_pool", "gradient_by_decomposition", "greater", "greater_equal", "identity",
+    "Abs", "Acos", "Acosh", "Adam", "Add", "All", "Any", "ArgMax", "ArgMin", "Asin", "Asinh",
+    "Atan", "Atan2", "Atanh", "Attention", "AttentionGradient", "AveragePool",
+    "AveragePoolGradient", "BatchNorm", "BatchNormGradient", "BatchNormInference", "Bernoulli",
+    "BroadcastLike", "BroadcastTo", "Cast", "Ceil", "Clip", "Concat", "Constant", "Conv2d",
+    "Conv2dFilterGradient", "Conv2dInputGradient", "Conv2dTranspose", "Cos", "Cosh", "CountLike",
+    "CumSum", "Div", "Dropout", "Einsum", "Elu", "Equal", "Erf", "Erfc", "Erfinv", "Exp",
+    "ExpandDims", "Expm1", "Eye", "Fill", "Flatten", "Floor", "Floordiv", "Gather", "Gelu",
+    "GeluGradient", "GradientDescent", "Greater", "GreaterEqual", "Identity", "IsFinite", "IsInf",
+    "IsNan", "LayerNorm", "LayerNormGradient", "LeakyRelu", "Less", "LessEqual", "Log", "Log1p",
+    "LogSoftmax", "LogSoftmaxGradient", "LogSumExp", "LogicalAnd", "LogicalNot", "LogicalOr",
+    "LogicalXor", "MatMul", "Max", "MaxPool", "MaxPoolGradient", "MaxPoolGradientGradient",
+    "Maximum", "Mean", "Min", "Minimum", "Mod", "Momentum", "Mul", "Neg", "NotEqual", "OPS",
+    "OneHot", "Pad", "Pow", "Print", "Prod", "ProdOfOthers", "RandomNormal", "RandomUniform",
+    "Range", "Reciprocal", "Relu", "ReluGradient", "Reshape", "ReshapeLike", "Reverse", "Round",
+    "Rsqrt", "ScatterAdd", "Select", "Selu", "Sigmoid", "SigmoidGradient", "Sign", "Silu",
+    "SiluGradient", "Sin", "Sinh", "Slice", "SliceGradient", "Softmax", "SoftmaxCrossEntropy",
+    "SoftmaxGradient", "Softplus", "Softsign", "SparseSoftmaxCrossEntropy", "Split", "SplitLike",
+    "Sqrt", "Square", "SquaredDifference", "Squeeze", "StopGradient", "Sub", "Sum", "SumLike",
+    "Tan", "Tanh", "TanhGradient", "Tile", "TopK", "Transpose", "Trunc", "TruncatedNormal", "abs",
+    "acos", "acosh", "adam", "add", "add_n", "all", "any", "arange", "argmax", "argmin", "asin",
+    "asinh", "atan", "atan2", "atanh", "attention", "average_pool", "batch_norm",
+    "batch_norm_inference", "bernoulli", "broadcast_like", "broadcast_to", "cast", "ceil", "clip",
+    "concat", "constant", "conv2d", "conv2d_transpose", "cos", "cosh", "count_like", "cumsum",
+    "div", "dropout", "einsum", "elu", "equal", "erf", "erfc", "erfinv", "exp", "expand_dims",
+    "expm1", "eye", "fill", "fill_like", "flatten", "floor", "floordiv", "gather", "gelu",
+    "gelu_gradient", "getitem", "global_average_pool", "global_max_pool",
+    "gradient_by_decomposition", "gradient_descent", "greater", "greater_equal", "identity",
     "is_finite", "is_inf", "is_nan", "is_zero", "layer_norm", "leaky_relu", "less", "less_equal",
-    "lift", "log", "log1p", "log_softmax", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logsumexp", "matmul", "max", "max_pool", "maximum", "mean", "min", "minimum",
-    "mod", "moving_average", "mul", "neg", "next_counter", "not_equal", "one_hot", "ones",
-    "ones_like", "pad", "pow", "print_value", "prod", "prod_of_others", "random_int",
-    "random_normal", "random_uniform", "reciprocal", "relu", "relu6", "reshape", "reshape_like",
-    "reverse", "round", "rsqrt", "scatter_add", "select", "selu", "sigmoid", "sign", "silu", "sin",
-    "sinh", "softmax", "softmax_cross_entropy", "softplus", "softsign",
+    "lift", "log", "log1p", "log_softmax", "log_softmax_gradient", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logsumexp", "matmul", "max", "max_pool", "maximum", "mean", "min",
+    "minimum", "mod", "momentum", "moving_average", "mul", "neg", "next_counter", "not_equal",
+    "one_hot", "ones", "ones_like", "pad", "pow", "print_value", "prod", "prod_of_others",
+    "random_int", "random_normal", "random_uniform", "reciprocal", "relu", "relu6", "relu_gradient",
+    "reshape", "reshape_like", "reverse", "round", "rsqrt", "scatter_add", "select", "selu",
+    "sigmoid", "sigmoid_gradient", "sign", "silu", "silu_gradient", "sin", "sinh", "softmax",
+    "softmax_cross_entropy", "softmax_gradient", "softplus", "softsign",
     "sparse_softmax_cross_entropy", "split", "sqrt", "square", "squared_difference", "squeeze",
-    "stack", "stop_gradient", "sub", "sum", "sum_like", "tan", "tanh", "tile", "top_k", "transpose",
-    "trunc", "truncated_normal", "unstack", "where", "zeros", "zeros_like",
+    "stack", "stop_gradient", "sub", "sum", "sum_like", "tan", "tanh", "tanh_gradient", "tile",
+    "top_k", "transpose", "trunc", "truncated_normal", "unstack", "where", "zeros", "zeros_like",
 ]
 # fmt: on
 

@@ -1,6 +1,7 @@
 """Activations, elementwise: all are made of simpler ops, and may have kernels of their own.
 
-Gradients read the output where that is enough, so that the input's memory is free sooner.
+Gradients read the output where that is enough, so that the input's memory is free sooner; those of
+the common ones are ops of their own, in `activation_gradient.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from byparts_opset.binary import maximum
 from byparts_opset.compare import greater
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
-from byparts_opset.error_function import erf
+from byparts_opset.error_function import erf, erf_of
 from byparts_opset.hyperbolic import tanh
 from byparts_opset.select import clip, select
 from byparts_opset.unary import abs, exp, expm1, log1p
@@ -44,8 +45,9 @@ class Relu(Op):
         return computed(lambda x: np.maximum(x, 0), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (y,) = node.outputs
-        return (select(greater(y, 0), dy, 0),)
+        from byparts_opset.activation_gradient import relu_gradient  # which needs this module
+
+        return (relu_gradient(dy, node.outputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (maximum(x, 0),)
@@ -158,8 +160,9 @@ class Sigmoid(Op):
         return computed(lambda x: 1 / (1 + np.exp(-x)), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (y,) = node.outputs
-        return (dy * (y * (1 - y)),)
+        from byparts_opset.activation_gradient import sigmoid_gradient  # which needs this module
+
+        return (sigmoid_gradient(dy, node.outputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (1 / (1 + exp(-x)),)
@@ -230,9 +233,9 @@ class Silu(Op):
         return computed(lambda x: x / (1 + np.exp(-x)), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,), (y,) = node.inputs, node.outputs
-        share = sigmoid(x)
-        return (dy * (share + y * (1 - share)),)
+        from byparts_opset.activation_gradient import silu_gradient  # which needs this module
+
+        return (silu_gradient(dy, node.inputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x * sigmoid(x),)
@@ -259,20 +262,16 @@ class Gelu(Op):
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         if self.approximate:
-            return computed(lambda x: x * (0.5 * (1 + np.tanh(_bent(x)))), x)
-        return computed(lambda x: x * (0.5 * (1 + _erf(x * HALF_ROOT))), x)
+            return computed(lambda x: x * (0.5 * (1 + np.tanh(bent(x)))), x)
+        return computed(lambda x: x * (0.5 * (1 + erf_of(x * HALF_ROOT))), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,) = node.inputs
-        if not self.approximate:
-            density = HALF_ROOT / ROOT_PI * exp(-0.5 * (x * x))
-            return (dy * (_share(self, x) + x * density),)
-        bend = tanh(_bent(x))
-        slope = BEND + 3 * BEND * CUBIC * (x * x)
-        return (dy * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * slope),)
+        from byparts_opset.activation_gradient import gelu_gradient  # which needs this module
+
+        return (gelu_gradient(dy, node.inputs[0], self.approximate),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (x * _share(self, x),)
+        return (x * (0.5 * (1 + tanh(bent(x))) if self.approximate else normal_share(x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -280,16 +279,14 @@ class Gelu(Op):
         yield from unary_samples(cls(True))
 
 
-def _share(op: Gelu, x: Value) -> Value:
-    return 0.5 * (1 + (tanh(_bent(x)) if op.approximate else erf(x * HALF_ROOT)))
+def normal_share(x: Value) -> Value:
+    """P(a standard normal number is below x)."""
+    return 0.5 * (1 + erf(x * HALF_ROOT))
 
 
-def _bent(x: Any) -> Any:
-    """Of values as of arrays."""
+def bent(x: Any) -> Any:
+    """The bent line of the approximate gelu, of values as of arrays."""
     return BEND * (x + CUBIC * (x * x * x))
-
-
-_erf = np.vectorize(math.erf, otypes=[np.float64])
 
 
 def _not_negative(op: Op, alpha: float) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import FLOATS, Dimension, Op, Sample, ShapeError, TensorType, Types
-from byparts_opset.broadcast import broadcast_types
+from byparts_opset.broadcast import broadcast_types, meet_types, same_dtype
 from byparts_opset.dtypes import Array, narrow, wide
 
 
@@ -68,9 +68,23 @@ def two_bools(self: Op, x: TensorType, y: TensorType) -> Types:
     return (_bool(self, broadcast_types(self.name, x, y), x),)
 
 
+def float_twins(self: Op, x: TensorType, y: TensorType) -> Types:
+    """z is of the type of x and of y, which are of one shape and one float dtype."""
+    if x is y or x == y:
+        return (_float(self, x),)
+    same_dtype(self.name, x, y)
+    return (_float(self, meet_types(self.name, x, y)),)
+
+
 def same_shape_back(self: Op, inputs: Types, outputs: Types) -> Types:
     """The rule backwards for one input: x has the shape of y."""
     return (TensorType(inputs[0].dtype, outputs[0].shape),)
+
+
+def twins_back(self: Op, inputs: Types, outputs: Types) -> Types:
+    """`float_twins` backwards: each input has the shape of all three."""
+    x, y = (meet_types(self.name, t, outputs[0]) for t in inputs)
+    return (meet_types(self.name, x, y), meet_types(self.name, y, x))
 
 
 def broadcast_back(self: Op, inputs: Types, outputs: Types) -> Types:

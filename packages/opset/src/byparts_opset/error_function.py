@@ -19,6 +19,8 @@ from byparts_opset.unary import exp
 
 SLOPE = 2 / math.sqrt(math.pi)  # of erf at 0
 
+erf_of = np.vectorize(math.erf, otypes=[np.float64])  # of arrays
+
 
 @dataclass(frozen=True)
 class Erf(Op):
@@ -30,7 +32,7 @@ class Erf(Op):
     infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.vectorize(math.erf, otypes=[np.float64]), x)
+        return computed(erf_of, x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs

@@ -20,6 +20,7 @@ MODULES = (
     "error_function",
     "rounding",
     "activation",
+    "activation_gradient",
     "binary",
     "compare",
     "logic",
@@ -50,6 +51,8 @@ MODULES = (
     "dropout",
     "batch_norm",
     "layer_norm",
+    "attention",
+    "optimizer",
 )
 
 OPS: dict[str, type[Op]] = {}

@@ -15,7 +15,7 @@ from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset import reduce
 from byparts_opset.broadcast import normal_axis
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, floats, same_shape_back
+from byparts_opset.elementwise import computed, float_twins, floats, same_shape_back, twins_back
 from byparts_opset.unary import exp, log
 
 
@@ -36,8 +36,7 @@ class Softmax(Op):
         return computed(lambda x: np.exp(_log_softmax(x, self.axis)), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (y,) = node.outputs
-        return (y * (dy - reduce.sum(y * dy, (self.axis,), keepdims=True)),)
+        return (softmax_gradient(dy, node.outputs[0], self.axis),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         e = exp(x - reduce.max(x, (self.axis,), keepdims=True))
@@ -68,8 +67,7 @@ class LogSoftmax(Op):
         return computed(lambda x: _log_softmax(x, self.axis), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (y,) = node.outputs
-        return (dy - exp(y) * reduce.sum(dy, (self.axis,), keepdims=True),)
+        return (log_softmax_gradient(dy, node.outputs[0], self.axis),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         below = x - reduce.max(x, (self.axis,), keepdims=True)
@@ -83,6 +81,79 @@ class LogSoftmax(Op):
         yield from _samples(cls(-1), cls(0), cls(1))
 
 
+@dataclass(frozen=True)
+class SoftmaxGradient(Op):
+    """dx = y * (dy - sum(y * dy)), for y = softmax(x) along one axis."""
+
+    axis: int = -1
+
+    inplace = ((0, 0),)
+    infer_unranked = float_twins
+    infer_inputs = twins_back
+
+    def infer(self, dy: TensorType, y: TensorType) -> Types:
+        return _along(self, self.axis, *float_twins(self, dy, y))
+
+    def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        def slope(dy: Array, y: Array) -> Array:
+            dx: Array = y * (dy - (y * dy).sum(self.axis, np.float64, keepdims=True))
+            return dx
+
+        return computed(slope, dy, y)
+
+    def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
+        """The Jacobian is symmetric, so dy gets what dx would."""
+        dy, y = node.inputs
+        below, along = _total(self, y * dy), _total(self, ddx * y)
+        return (self(ddx, y), ddx * (dy - below) - dy * along)
+
+    def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
+        return (y * (dy - _total(self, y * dy)),)
+
+    def flops(self, dy: TensorType, y: TensorType) -> int:
+        return 4 * y.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from _gradient_samples(cls(-1), cls(0), cls(1), (0, 1))
+
+
+@dataclass(frozen=True)
+class LogSoftmaxGradient(Op):
+    """dx = dy - exp(y) * sum(dy), for y = log_softmax(x) along one axis."""
+
+    axis: int = -1
+
+    inplace = ((0, 0),)
+    infer_unranked = float_twins
+    infer_inputs = twins_back
+
+    def infer(self, dy: TensorType, y: TensorType) -> Types:
+        return _along(self, self.axis, *float_twins(self, dy, y))
+
+    def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        def slope(dy: Array, y: Array) -> Array:
+            dx: Array = dy - np.exp(y) * dy.sum(self.axis, np.float64, keepdims=True)
+            return dx
+
+        return computed(slope, dy, y)
+
+    def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
+        dy, y = node.inputs
+        share = ddx * exp(y)
+        return (ddx - _total(self, share), -(share * _total(self, dy)))
+
+    def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
+        return (dy - exp(y) * _total(self, dy),)
+
+    def flops(self, dy: TensorType, y: TensorType) -> int:
+        return 4 * y.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from _gradient_samples(cls(-1), cls(0), cls(1), (-4, 0))
+
+
 def softmax(x: Value, axis: int = -1) -> Value:
     """exp(x) along `axis`, scaled to a sum of 1."""
     return Softmax(_normal("softmax", x, axis))(x)
@@ -93,6 +164,16 @@ def log_softmax(x: Value, axis: int = -1) -> Value:
     return LogSoftmax(_normal("log_softmax", x, axis))(x)
 
 
+def softmax_gradient(dy: Value, y: Value, axis: int = -1) -> Value:
+    """The gradient of y = `softmax(x, axis)`."""
+    return SoftmaxGradient(_normal("softmax_gradient", y, axis))(dy, y)
+
+
+def log_softmax_gradient(dy: Value, y: Value, axis: int = -1) -> Value:
+    """The gradient of y = `log_softmax(x, axis)`."""
+    return LogSoftmaxGradient(_normal("log_softmax_gradient", y, axis))(dy, y)
+
+
 def _normal(name: str, x: Value, axis: int) -> int:
     return axis if x.type.rank is None else normal_axis(name, axis, x.type.rank)
 
@@ -100,6 +181,10 @@ def _normal(name: str, x: Value, axis: int) -> int:
 def _along(op: Op, axis: int, x: TensorType) -> Types:
     normal_axis(op.name, axis, len(x.shape or ()))
     return floats(op, x)
+
+
+def _total(op: SoftmaxGradient | LogSoftmaxGradient, x: Value) -> Value:
+    return reduce.sum(x, (op.axis,), keepdims=True)
 
 
 def _log_softmax(x: Array, axis: int) -> Array:
@@ -116,4 +201,11 @@ def _samples(last: Op, first: Op, middle: Op) -> Iterator[Sample]:
         yield Sample(op, (TensorType("f32", shape),), ((-2, 2),))
 
 
-OPS: tuple[type[Op], ...] = (Softmax, LogSoftmax)
+def _gradient_samples(
+    last: Op, first: Op, middle: Op, limits: tuple[float, float]
+) -> Iterator[Sample]:
+    for sample in _samples(last, first, middle):
+        yield Sample(sample.op, sample.types * 2, ((-1, 1), limits))
+
+
+OPS: tuple[type[Op], ...] = (Softmax, LogSoftmax, SoftmaxGradient, LogSoftmaxGradient)
