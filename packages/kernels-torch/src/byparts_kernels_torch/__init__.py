@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from byparts_graph_ir import Backend
 
 # One module of kernels for each module of ops; add yours here.
-MODULES: tuple[str, ...] = ()
+MODULES: tuple[str, ...] = (*("constant", "unary", "activation", "binary"),)
 
 
 def make(device: str = "cpu", threads: Optional[int] = None) -> Backend:

@@ -1,0 +1,91 @@
+"""Activations: torch's own where it has one with `out=`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch._C import _nn as nn  # the C functions; those of torch.nn.functional have no `out`
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import number, one_call
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.activation import (
+    HALF_ROOT,
+    SELU_ALPHA,
+    SELU_SCALE,
+    Elu,
+    Gelu,
+    LeakyRelu,
+    Relu,
+    Selu,
+    Sigmoid,
+    Silu,
+    Softplus,
+    Softsign,
+)
+
+SMALL = 4096  # elements up to which oneDNN's gelu costs more to set up than four calls
+
+one_call({Sigmoid: torch.sigmoid, Silu: nn.silu})
+
+
+@kernels.on(Relu)
+def relu(op: Relu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    return partial(torch.clamp_min, x, 0, out=y)
+
+
+@kernels.on(LeakyRelu)
+def leaky_relu(op: LeakyRelu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return partial(nn.leaky_relu, inputs[0], op.alpha, out=outputs[0])
+
+
+@kernels.on(Elu)
+def elu(op: Elu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return partial(nn.elu, inputs[0], op.alpha, out=outputs[0])
+
+
+@kernels.on(Selu)
+def selu(op: Selu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return partial(nn.elu, inputs[0], SELU_ALPHA, SELU_SCALE, out=outputs[0])
+
+
+@kernels.on(Softplus)
+def softplus(op: Softplus, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """x itself from where e^-x is no part of it: torch's 20 is too early for f64."""
+    return partial(nn.softplus, inputs[0], 1, 40, out=outputs[0])
+
+
+@kernels.on(Softsign)
+@widened
+def softsign(op: Softsign, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    below = torch.empty_like(y)
+    return in_turn(
+        [
+            partial(torch.abs, x, out=below),
+            partial(torch.add, below, number(1, y), out=below),
+            partial(torch.div, x, below, out=y),
+        ]
+    )
+
+
+@kernels.on(Gelu)
+def gelu(op: Gelu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    if op.approximate:
+        return partial(nn.gelu, x, approximate="tanh", out=y)
+    if y.device.type != "cpu" or y.dtype is not torch.float32 or y.numel() > SMALL:
+        return partial(nn.gelu, x, out=y)
+    half, share = torch.empty_like(y), torch.empty_like(y)
+    return in_turn(  # x / 2 + x / 2 * erf(x / sqrt 2)
+        [
+            partial(torch.mul, x, number(0.5, y), out=half),
+            partial(torch.mul, x, number(HALF_ROOT, y), out=share),
+            partial(torch.erf, share, out=share),
+            partial(torch.addcmul, half, half, share, out=y),
+        ]
+    )

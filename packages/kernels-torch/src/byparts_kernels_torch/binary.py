@@ -1,0 +1,100 @@
+"""Elementwise ops of two inputs: one call, which broadcasts and may write over one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import number, one_call
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.binary import (
+    Add,
+    Atan2,
+    Div,
+    Floordiv,
+    Maximum,
+    Minimum,
+    Mod,
+    Mul,
+    Pow,
+    SquaredDifference,
+    Sub,
+)
+from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
+from byparts_opset.logic import LogicalAnd, LogicalOr, LogicalXor
+
+one_call(
+    {
+        **{Add: torch.add, Sub: torch.sub, Mul: torch.mul, Div: torch.true_divide},
+        **{Pow: torch.pow, Atan2: torch.atan2, Maximum: torch.maximum, Minimum: torch.minimum},
+        **{Equal: torch.eq, NotEqual: torch.ne, Less: torch.lt, LessEqual: torch.le},
+        **{Greater: torch.gt, GreaterEqual: torch.ge},
+        **{LogicalAnd: torch.logical_and, LogicalOr: torch.logical_or},
+        **{LogicalXor: torch.logical_xor},
+    }
+)
+
+
+@kernels.on(Floordiv)
+@widened
+def floordiv(op: Floordiv, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x, y), (z,) = inputs, outputs
+    if y.dtype.is_floating_point:
+        return partial(torch.floor_divide, x, y, out=z)
+    rest = torch.empty_like(y)
+    safe, mask, steps = _safe(y)
+    return in_turn(
+        [
+            *steps,
+            partial(torch.where, mask, y, number(1, y), out=rest),
+            partial(torch.floor_divide, x, safe, out=z),
+            partial(torch.mul, z, rest, out=z),
+        ]
+    )
+
+
+@kernels.on(Mod)
+@widened
+def mod(op: Mod, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x, y), (z,) = inputs, outputs
+    if y.dtype.is_floating_point:
+        return partial(torch.remainder, x, y, out=z)
+    safe, _, steps = _safe(y)
+    return in_turn([*steps, partial(torch.remainder, x, safe, out=z)])
+
+
+@kernels.on(SquaredDifference)
+@widened
+def squared_difference(
+    op: SquaredDifference, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    (x, y), (z,) = inputs, outputs
+    return in_turn([partial(torch.sub, x, y, out=z), partial(torch.mul, z, z, out=z)])
+
+
+def _safe(y: Tensor) -> tuple[Tensor, Tensor, list[Callable[[], Any]]]:
+    """A divisor that is 1 where y is 0 or -1, where that is, and the steps that make both.
+
+    torch raises for an integer by 0, and the least integer by -1 is a signal that ends the process;
+    x // 1 * y is what NumPy gives for both.
+    """
+    near, safe, mask = (
+        torch.empty_like(y),
+        torch.empty_like(y),
+        torch.empty_like(y, dtype=torch.bool),
+    )
+    low = -1 if y.dtype.is_signed else 0
+    return (
+        safe,
+        mask,
+        [
+            partial(torch.clamp, y, low, 0, out=near),
+            partial(torch.eq, near, y, out=mask),
+            partial(torch.where, mask, number(1, y), y, out=safe),
+        ],
+    )

@@ -1,0 +1,39 @@
+"""What the elementwise kernels share: one call with `out=`, numbers as tensors, no work at all.
+
+A number beside a tensor is a 0-d tensor made when the step is bound: torch would otherwise make one
+of a Python number at each call (2.6 us instead of 1.1 on eight elements).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from byparts_graph_ir import Op
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.table import Tensor, kernels
+
+
+def one_call(calls: Mapping[type[Op], Callable[..., Any]]) -> None:
+    """Register kernels that are `f(*inputs, out=output)`."""
+    for op, f in calls.items():
+        kernels.on(op)(_rule(f))
+
+
+def number(value: float, like: Tensor) -> Tensor:
+    """A 0-d tensor of the dtype and on the device of `like`."""
+    return torch.tensor(value, dtype=like.dtype, device=like.device)
+
+
+def nothing() -> None:
+    """The step of outputs that have no elements."""
+
+
+def _rule(f: Callable[..., Any]) -> Callable[[Any, Sequence[Tensor], Sequence[Tensor]], Run]:
+    def rule(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+        return partial(f, *inputs, out=outputs[0])
+
+    return rule

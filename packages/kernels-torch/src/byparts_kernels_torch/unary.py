@@ -1,0 +1,104 @@
+"""Elementwise ops of one input: one call into torch, and those that are a call more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import inf
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import number, one_call
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn
+from byparts_opset.cast import Cast
+from byparts_opset.compare import IsFinite, IsInf, IsNan
+from byparts_opset.error_function import Erf, Erfc, Erfinv
+from byparts_opset.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
+from byparts_opset.logic import LogicalNot
+from byparts_opset.rounding import Ceil, Floor, Round, Trunc
+from byparts_opset.trigonometric import Acos, Asin, Atan, Cos, Sin, Tan
+from byparts_opset.unary import (
+    Abs,
+    Exp,
+    Expm1,
+    Log,
+    Log1p,
+    Neg,
+    Reciprocal,
+    Rsqrt,
+    Sign,
+    Sqrt,
+    Square,
+)
+
+one_call(
+    {
+        **{Neg: torch.neg, Abs: torch.abs},
+        **{Reciprocal: torch.reciprocal, Sqrt: torch.sqrt, Rsqrt: torch.rsqrt},
+        **{Exp: torch.exp, Expm1: torch.expm1, Log: torch.log, Log1p: torch.log1p},
+        **{Sin: torch.sin, Cos: torch.cos, Tan: torch.tan},
+        **{Asin: torch.asin, Acos: torch.acos, Atan: torch.atan},
+        **{Sinh: torch.sinh, Cosh: torch.cosh, Tanh: torch.tanh},
+        **{Asinh: torch.asinh, Acosh: torch.acosh, Atanh: torch.atanh},
+        **{Erf: torch.erf, Erfc: torch.erfc, Erfinv: torch.erfinv},
+        **{Floor: torch.floor, Ceil: torch.ceil, Round: torch.round, Trunc: torch.trunc},
+        **{LogicalNot: torch.logical_not},
+    }
+)
+
+
+@kernels.on(Square)
+def square(op: Square, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    return partial(torch.mul, x, x, out=y)
+
+
+@kernels.on(Sign)
+def sign(op: Sign, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """torch's sign of nan is 0; ours is nan."""
+    (x,), (y,) = inputs, outputs
+    if not x.dtype.is_floating_point:
+        return partial(torch.sign, x, out=y)
+    signs, unordered = torch.empty_like(y), torch.empty_like(y, dtype=torch.bool)
+    return in_turn(
+        [
+            partial(torch.ne, x, x, out=unordered),
+            partial(torch.sign, x, out=signs),
+            partial(torch.where, unordered, x, signs, out=y),
+        ]
+    )
+
+
+@kernels.on(IsNan)
+def is_nan(op: IsNan, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    return partial(torch.ne, x, x, out=y)
+
+
+@kernels.on(IsInf)
+def is_inf(op: IsInf, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    if not x.dtype.is_floating_point:
+        return partial(y.fill_, False)
+    size = torch.empty_like(y, dtype=x.dtype)
+    return in_turn(
+        [partial(torch.abs, x, out=size), partial(torch.eq, size, number(inf, x), out=y)]
+    )
+
+
+@kernels.on(IsFinite)
+def is_finite(op: IsFinite, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    if not x.dtype.is_floating_point:
+        return partial(y.fill_, True)
+    size = torch.empty_like(y, dtype=x.dtype)
+    return in_turn(
+        [partial(torch.abs, x, out=size), partial(torch.lt, size, number(inf, x), out=y)]
+    )
+
+
+@kernels.on(Cast)
+def cast(op: Cast, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return partial(outputs[0].copy_, inputs[0])
