@@ -51,6 +51,8 @@ def main(argv: Sequence[str]) -> int:
     given = _parser().parse_args(argv)
     parts = read_parts(ROOT)
     rows = [c for c in combinations(parts, every_subset=given.full) if given.only in c.id]
+    if given.clean:  # pip unpacks every wheel, and brings all that it requires
+        rows = [row for row in rows if not (row.zipped or row.lacks)]
     if not rows or given.list:
         print(*(c.id for c in rows) if rows else [f"no id contains {given.only!r}"], sep="\n")
         return int(not rows)

@@ -118,8 +118,6 @@ class Installed:
         Raises:
             Missing: pip failed; what it said.
         """
-        if combination.zipped or combination.lacks:
-            raise Missing("pip installs whole wheels with all they require; see the default mode")
         own = [str(wheel_of(self._parts[name], self._wheels)) for name in combination.parts]
         python = virtual_environment(self._python, self._folder / combination.id)
         install(python, [*sorted(own)], self._constraints)

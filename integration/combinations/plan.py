@@ -76,7 +76,7 @@ def _sets(parts: Parts, *, every_subset: bool) -> Iterator[Iterable[str]]:
         for size in sizes:
             yield from ([backend, *below, *extra] for extra in choose(extras, size))
     for frontend in providers(parts, "frontends"):
-        yield from ([frontend, backend] for backend in kernels)
+        yield from ([frontend, backend, *below] for backend in kernels)
     if KIT in parts:
         yield from ([KIT, backend] for backend in kernels)
     yield [*kernels, *below]

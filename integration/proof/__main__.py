@@ -20,6 +20,7 @@ GROUPS = {
     "passes": ("optimize",),
     "run": ("runtime",),
     "tinyflow": ("frontend-tf",),
+    "exported": ("frontend-torch",),
     "kit": ("conformance",),
     "absence": ("graph-ir",),
 }
@@ -30,7 +31,7 @@ def main(spec_file: str, result_file: str) -> None:
     spec = read_spec(Path(spec_file))
     answers: list[Answer] = []
     for group, needs in GROUPS.items():
-        if spec.has(*needs):
+        if spec.has(*needs) and not (group == "exported" and spec.lacks):
             answers += _group(group, spec)
     write(Path(result_file), answers)
 

@@ -19,9 +19,10 @@ SENTENCES: list[tuple[Callable[[Spec], bool], Check]] = []
 def checks(spec: Spec) -> Iterator[Check]:
     """Those whose part is absent, and whose others are not."""
     yield from (check for applies, check in SENTENCES if applies(spec))
-    for part, record in parts.records("backends"):
-        if set(record.needs) & set(spec.lacks):
-            yield _needs(record.name, part.distribution, spec.lacks)
+    for kind in ("backends", "frontends"):
+        for part, record in parts.records(kind):
+            if set(record.needs) & set(spec.lacks):
+                yield _needs(kind, record.name, part.distribution, spec.lacks)
 
 
 def where(applies: Callable[[Spec], bool]) -> Callable[[Check], Check]:
@@ -88,8 +89,8 @@ def without_optimize_an_op_without_kernel_names_the_part_that_decomposes() -> No
     (name, *_) = _host_backends()
     said = r"no kernel for Blend on \(f32\[2\], f32\[2\]\); tried"
     error = expect(MissingRule, said, _runtime().build, _blend(), backends=(name,))
-    notes = getattr(error, "__notes__", [])
-    assert "byparts-optimize decomposes it: pip install byparts-optimize" in notes, notes
+    told = f"{error} {getattr(error, '__notes__', '')}"  # Python 3.10 has notes in the message
+    assert "byparts-optimize decomposes it: pip install byparts-optimize" in told, told
 
 
 @where(lambda spec: spec.has("frontend-tf") and not spec.has("kernels-numpy"))
@@ -98,13 +99,13 @@ def tinyflow_without_kernels_names_the_backend() -> None:
     expect(PartError, r"no backend 'numpy'; installed: ", session)
 
 
-def _needs(name: str, distribution: str, lacks: tuple[str, ...]) -> Check:
-    def a_backend_says_which_package_it_needs() -> None:
+def _needs(kind: str, name: str, distribution: str, lacks: tuple[str, ...]) -> Check:
+    def what_is_provided_says_which_package_it_needs() -> None:
         (lacking,) = lacks
-        said = rf"backend '{name}' of {distribution} needs {lacking}: pip install {lacking}"
-        expect(PartError, said, parts.backend, name)
+        said = rf"'{name}' of {distribution} needs {lacking}: pip install {lacking}"
+        expect(PartError, said, parts.get, kind, name)
 
-    return a_backend_says_which_package_it_needs
+    return what_is_provided_says_which_package_it_needs
 
 
 def expect(
