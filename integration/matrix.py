@@ -78,9 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--full", action="store_true", help="every subset of passes and planners")
     parser.add_argument("--python", default="", help="interpreter of the combinations")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
-    torch = parser.add_mutually_exclusive_group()
-    torch.add_argument("--get-torch", action="store_true", help="install it with pip where missing")
-    torch.add_argument("--without-torch", action="store_true", help="leave out what needs it")
+    parser.add_argument("--get-torch", action="store_true", help="by pip, where it is missing")
+    parser.add_argument("--without-torch", action="store_true", help="leave out what needs it")
     return parser
 
 
@@ -124,7 +123,11 @@ def _maker(parts: Parts, folder: Path, given: argparse.Namespace) -> Make:
     python = Path(given.python or sys.executable)
     if given.clean:
         return Installed(parts, wheels, python, folder / "clean", CONSTRAINTS).make
-    if given.get_torch and not Packages(_sites(), folder / "links", (3, 10)).version(MAY_LACK):
+    if (
+        given.get_torch
+        and not given.without_torch
+        and not Packages(_sites(), folder / "links", (3, 10)).version(MAY_LACK)
+    ):
         _get_torch(Path(sys.executable))
     return _linked(parts, folder / "bare", wheels, python, _sites()).make
 
@@ -138,7 +141,8 @@ def _oldest(parts: Parts, folder: Path, given: argparse.Namespace) -> Make:
     print("parts of older releases:", ", ".join(f"{n} {v}" for n, v in older.items()) or "none")
     download(older, folder / "older")
     lender = virtual_environment(python, folder / "oldest")
-    wanted = [p.requirement for p in claimed if p.name != MAY_LACK or given.get_torch]
+    torch = given.get_torch and not given.without_torch
+    wanted = [pin.requirement for pin in claimed if pin.name != MAY_LACK or torch]
     install(lender, wanted, CONSTRAINTS)
     sites = list((folder / "oldest").glob("lib/python*/site-packages"))
     return _linked(parts, folder / "bare", folder / "wheels", python, sites, folder / "older").make

@@ -40,7 +40,9 @@ class Pin:
 
     def __str__(self) -> str:
         if self.held:
-            return f"{self.name} {self.held} (constraints.txt; {self.claimed} is claimed, not tried)"
+            return (
+                f"{self.name} {self.held} (constraints.txt; {self.claimed} is claimed, not tried)"
+            )
         return f"{self.name} {self.claimed}"
 
 
