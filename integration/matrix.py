@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -123,12 +124,8 @@ def _maker(parts: Parts, folder: Path, given: argparse.Namespace) -> Make:
     python = Path(given.python or sys.executable)
     if given.clean:
         return Installed(parts, wheels, python, folder / "clean", CONSTRAINTS).make
-    if (
-        given.get_torch
-        and not given.without_torch
-        and not Packages(_sites(), folder / "links", (3, 10)).version(MAY_LACK)
-    ):
-        _get_torch(Path(sys.executable))
+    if given.get_torch and not given.without_torch:
+        _get_torch()
     return _linked(parts, folder / "bare", wheels, python, _sites()).make
 
 
@@ -168,12 +165,14 @@ def _sites() -> list[Path]:
     return sorted({Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")})
 
 
-def _get_torch(python: Path) -> None:
-    """The one version that we run with: an open range may take gigabytes of another build."""
+def _get_torch() -> None:
+    """Into this environment, if it is not there; what needs it says so if that fails."""
+    if find_spec(MAY_LACK) is not None:
+        return
     pinned = re.search(r"^torch==\S+", CONSTRAINTS.read_text(encoding="utf-8"), re.MULTILINE)
-    assert pinned, "constraints.txt pins torch"
+    assert pinned, "constraints.txt pins torch: an open range may take gigabytes"
     try:
-        install(python, [pinned[0]], CONSTRAINTS)
+        install(Path(sys.executable), [pinned[0]], CONSTRAINTS)
     except Missing as error:
         print(f"{pinned[0]}: {error}", file=sys.stderr)
 
