@@ -49,7 +49,10 @@ Make = Callable[[Combination], Environment]
 
 def main(argv: Sequence[str]) -> int:
     """Command line."""
-    given = _parser().parse_args(argv)
+    parser = _parser()
+    given = parser.parse_args(argv)
+    if given.python and not (given.clean or given.oldest):
+        parser.error("--python goes with --clean or --oldest, which get packages for it")
     parts = read_parts(ROOT)
     rows = [c for c in combinations(parts, every_subset=given.full) if given.only in c.id]
     if given.clean:  # pip unpacks every wheel, and brings all that it requires
@@ -96,10 +99,10 @@ def _run(
         f"{len(parts)} wheels and the programs in {time.perf_counter() - start:.1f} s", flush=True
     )
     make = _maker(parts, folder, given)
-    left_out = partial(_left_out, parts=parts) if given.without_torch else lambda _: None
+    skip = partial(left_out, parts=parts) if given.without_torch else lambda _: None
     with ThreadPoolExecutor(given.jobs) as workers:
         proof = partial(prove, make=make, home=home, programs=programs, parts=parts)
-        for verdict in workers.map(lambda row: left_out(row) or proof(row), rows):
+        for verdict in workers.map(lambda row: skip(row) or proof(row), rows):
             print(verdict, flush=True)
             if verdict.state == FAIL:
                 print(f"\n{verdict.said}\n", flush=True)
@@ -177,7 +180,8 @@ def _get_torch() -> None:
         print(f"{pinned[0]}: {error}", file=sys.stderr)
 
 
-def _left_out(row: Combination, parts: Parts) -> Verdict | None:
+def left_out(row: Combination, parts: Parts) -> Verdict | None:
+    """The verdict on a row that needs torch, where that was not wanted; else `None`."""
     names = {r.name for r in requirements(row.parts, parts)} - row.lacks
     if MAY_LACK not in names:
         return None

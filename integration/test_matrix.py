@@ -25,6 +25,7 @@ from combinations.oldest import Pin, older_parts, pins
 from combinations.plan import Combination, combinations
 from combinations.third_party import Missing, Packages
 from combinations.verdict import FAIL, OK, Verdict, judge, prove, summary, table
+from matrix import left_out, main
 from proof.spec import Answer
 
 ROOT = Path(__file__).parent.parent
@@ -229,6 +230,34 @@ def test_the_table_shows_where_it_fails() -> None:
         FAIL,
         "1.0",
     ]
+
+
+def test_what_needs_torch_is_left_out_by_name() -> None:
+    row = Combination("k", closure(["kernels-torch"], REAL))
+
+    assert "needs torch: --without-torch was given" in str(left_out(row, REAL))
+
+
+def test_what_lacks_torch_on_purpose_is_not_left_out() -> None:
+    row = Combination("k", closure(["kernels-torch"], REAL), frozenset({"torch"}))
+
+    assert left_out(row, REAL) is None
+
+
+def test_a_name_that_fits_nothing_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--only", "abacus"]) == 1
+    assert capsys.readouterr().out == "no id contains 'abacus'\n"
+
+
+def test_the_list_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == ids(REAL)
+
+
+def test_another_python_needs_packages_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["--python", "python3.10"])
+    assert "--python goes with --clean or --oldest" in capsys.readouterr().err
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,8 @@ class Pin:
 
     def __str__(self) -> str:
         if self.held:
-            return (
-                f"{self.name} {self.held} (constraints.txt; {self.claimed} is claimed, not tried)"
-            )
+            not_tried = f"{self.claimed} is claimed, not tried"
+            return f"{self.name} {self.held} (constraints.txt; {not_tried})"
         return f"{self.name} {self.claimed}"
 
 
