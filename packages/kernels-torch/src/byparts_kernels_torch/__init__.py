@@ -8,7 +8,23 @@ if TYPE_CHECKING:
     from byparts_graph_ir import Backend
 
 # One module of kernels for each module of ops; add yours here.
-MODULES: tuple[str, ...] = (*("constant", "unary", "activation", "binary"),)
+MODULES: tuple[str, ...] = (
+    *(
+        "constant",
+        "unary",
+        "activation",
+        "binary",
+        "copies",
+        "reduce",
+        "argmax",
+        "cumulative",
+        "matmul",
+        "index",
+        "select",
+        "random",
+    ),
+    *("activation_gradient", "softmax", "cross_entropy", "optimizer"),
+)
 
 
 def make(device: str = "cpu", threads: Optional[int] = None) -> Backend:

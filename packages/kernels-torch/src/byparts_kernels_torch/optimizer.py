@@ -1,0 +1,119 @@
+"""Steps of an optimizer: one C call for all weights of a dtype, in place.
+
+Where the new values are the old ones' memory, the rule returns just that call, and the runtime may
+run it on the variables as its commit.  Elsewhere the old values are copied over first.  torch's
+fused kernels read the rate and the number of the step as tensors; they read memory from the first
+element on, whatever the strides, so a gradient with strides is copied into scratch memory before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn
+from byparts_opset.optimizer import Adam, GradientDescent, Momentum
+
+Group = tuple[Tensor, ...]  # a new weight, its new state, its gradient
+
+
+@kernels.on(GradientDescent)
+def gradient_descent(
+    op: GradientDescent, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    rate = inputs[-1]
+
+    def step(groups: Sequence[Group]) -> Run:
+        weights, gradients = _columns(groups)
+        return _descent(weights, gradients, [], rate, 0.0, False)
+
+    return _updated(op.count, inputs, outputs, step)
+
+
+@kernels.on(Momentum)
+def momentum(op: Momentum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    rate = inputs[-1]
+
+    def step(groups: Sequence[Group]) -> Run:
+        weights, velocities, gradients = _columns(groups)
+        return _descent(weights, gradients, velocities, rate, op.momentum, op.nesterov)
+
+    return _updated(op.count, inputs, outputs, step)
+
+
+@kernels.on(Adam)
+def adam(op: Adam, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    rate, number = inputs[-2:]
+
+    def step(groups: Sequence[Group]) -> Run:
+        weights, means, squares, gradients = _columns(groups)
+        return partial(
+            torch._fused_adam_,
+            *(weights, gradients, means, squares, [], [number] * len(weights)),
+            **{"lr": rate, "beta1": op.beta1, "beta2": op.beta2, "eps": op.epsilon},
+            **{"weight_decay": 0.0, "amsgrad": False, "maximize": False},
+        )
+
+    return _updated(op.count, inputs, outputs, step)
+
+
+def _descent(
+    weights: list[Tensor],
+    gradients: list[Tensor],
+    velocities: list[Tensor],
+    rate: Tensor,
+    momentum: float,
+    nesterov: bool,
+) -> Run:
+    return partial(
+        torch._fused_sgd_,
+        *(weights, gradients, velocities),
+        **{"lr": rate, "momentum": momentum, "nesterov": nesterov, "weight_decay": 0.0},
+        **{"dampening": 0.0, "maximize": False, "is_first_step": False},
+    )
+
+
+def _updated(
+    count: int,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    step: Callable[[Sequence[Group]], Run],
+) -> Run:
+    """Copies where memory differs, then a step for each dtype."""
+    news = list(outputs)
+    moved = [(y, x) for y, x in zip(news, inputs, strict=False) if not _same(x, y)]
+    gradients = list(inputs[len(news) : len(news) + count])
+    for i, dw in enumerate(gradients):
+        if not dw.is_contiguous():
+            gradients[i] = torch.empty(dw.shape, dtype=dw.dtype, device=dw.device)
+            moved.append((gradients[i], dw))
+    groups: list[Group] = [(*news[i::count], gradients[i]) for i in range(count)]
+    return in_turn([*_copies(moved), *(step(g) for g in _by_dtype(groups))])
+
+
+def _same(x: Tensor, y: Tensor) -> bool:
+    """Whether they are one memory; what has no elements may be anywhere."""
+    return y.numel() == 0 or x is y or (x.data_ptr() == y.data_ptr() and not x.is_meta)
+
+
+def _copies(moved: Sequence[tuple[Tensor, Tensor]]) -> Iterator[Run]:
+    if moved:
+        to, given = zip(*moved, strict=True)
+        yield partial(torch._foreach_copy_, list(to), list(given))
+
+
+def _by_dtype(groups: Sequence[Group]) -> Iterator[list[Group]]:
+    """The fused kernels take one dtype at a time, and tensors with elements."""
+    found: dict[torch.dtype, list[Group]] = {}
+    for group in groups:
+        if group[0].numel():
+            found.setdefault(group[0].dtype, []).append(group)
+    yield from found.values()
+
+
+def _columns(groups: Sequence[Group]) -> Iterator[list[Tensor]]:
+    return map(list, zip(*groups, strict=True))
