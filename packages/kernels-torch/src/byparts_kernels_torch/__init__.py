@@ -9,21 +9,8 @@ if TYPE_CHECKING:
 
 # One module of kernels for each module of ops; add yours here.
 MODULES: tuple[str, ...] = (
-    *(
-        "constant",
-        "unary",
-        "activation",
-        "binary",
-        "copies",
-        "reduce",
-        "argmax",
-        "cumulative",
-        "matmul",
-        "index",
-        "select",
-        "random",
-    ),
-    *("activation_gradient", "softmax", "cross_entropy", "optimizer"),
+    *("constant", "unary", "activation", "binary", "select", "matmul", "random"),
+    *("reduce", "argmax", "cumulative", "copies", "index"),
 )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.table import DTYPES, Tensor, allocates, kernels
 from byparts_opset.constant import Constant, Eye, Fill, Range
 from byparts_opset.dtypes import Array, dtype_name
@@ -20,10 +21,7 @@ allocates[Print] = "prints"
 
 @kernels.on(Fill)
 def fill(op: Fill, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    (y,) = outputs
-    if op.value == 0 and str(op.value) != "-0.0":
-        return y.zero_
-    return partial(y.fill_, tensor_of(Fill(op.value, op.dtype).evaluate()[0]).item())
+    return filled(outputs[0], op.value)
 
 
 @kernels.on(Constant, Range, Eye)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import copysign
 from typing import Any
 
 import torch
@@ -26,6 +27,19 @@ def one_call(calls: Mapping[type[Op], Callable[..., Any]]) -> None:
 def number(value: float, like: Tensor) -> Tensor:
     """A 0-d tensor of the dtype and on the device of `like`."""
     return torch.tensor(value, dtype=like.dtype, device=like.device)
+
+
+def filled(y: Tensor, value: float) -> Run:
+    """The step that writes one number everywhere, rounded as a cast would."""
+    if value == 0 and copysign(1, value) > 0:
+        return y.zero_
+    return partial(y.fill_, rounded(value, y))
+
+
+def rounded(value: float, like: Tensor) -> float:
+    """The number as the dtype of `like` has it; too great a one is infinite, and no error."""
+    exact = torch.float64 if isinstance(value, float) else torch.int64
+    return torch.tensor(value, dtype=exact).to(like.dtype).item()
 
 
 def nothing() -> None:

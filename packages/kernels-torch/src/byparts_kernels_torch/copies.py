@@ -1,0 +1,120 @@
+"""Ops that only move elements: copies between views that are made once.
+
+All of them are right for any dtype, since they never look at an element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Union
+
+import numpy as np
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import filled
+from byparts_kernels_torch.pick import picked, turned
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn
+from byparts_opset.broadcast_to import BroadcastTo
+from byparts_opset.join import Concat, Split
+from byparts_opset.pad import Pad
+from byparts_opset.reshape import ExpandDims, Flatten, Reshape, Squeeze
+from byparts_opset.reverse import Reverse
+from byparts_opset.slicing import Slice, SliceGradient, slices_of
+from byparts_opset.tile import Tile
+from byparts_opset.transpose import Transpose
+
+Renamed = Union[Reshape, Flatten, ExpandDims, Squeeze]
+
+
+@kernels.on(Reshape, Flatten, ExpandDims, Squeeze)
+def renamed(op: Renamed, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    return partial(y.view(x.shape).copy_, x)
+
+
+@kernels.on(Transpose)
+def transpose(op: Transpose, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    order = tuple(range(x.dim()))[::-1] if op.permutation is None else op.permutation
+    return partial(y.copy_, x.permute(order))
+
+
+@kernels.on(Reverse)
+def reverse(op: Reverse, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return turned(inputs[0], op.axes, outputs[0])
+
+
+@kernels.on(BroadcastTo)
+def broadcast_to(op: BroadcastTo, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return partial(outputs[0].copy_, inputs[0])
+
+
+@kernels.on(Tile)
+def tile(op: Tile, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    copies = y.view([d for pair in zip(op.repeats, x.shape, strict=True) for d in pair])
+    return partial(copies.copy_, x[(None, slice(None)) * x.dim()])
+
+
+@kernels.on(Slice)
+def slice_(op: Slice, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    part, axes = _part(op, x)
+    return turned(part, axes, y)
+
+
+@kernels.on(SliceGradient)
+def slice_gradient(op: SliceGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (dy, _), (y,) = inputs, outputs
+    part, axes = _part(op, y)
+    return in_turn([y.zero_, turned(dy, axes, part)])
+
+
+@kernels.on(Concat)
+def concat(op: Concat, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return partial(torch.cat, list(inputs), op.axis, out=outputs[0])
+
+
+@kernels.on(Split)
+def split(op: Split, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    starts = [0, *accumulate(op.sizes)]
+    spans = zip(starts, op.sizes, strict=False)
+    parts = [inputs[0].narrow(op.axis, at, size) for at, size in spans]
+    return in_turn([partial(y.copy_, part) for y, part in zip(outputs, parts, strict=True)])
+
+
+@kernels.on(Pad)
+def pad(op: Pad, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    if op.mode != "constant":
+        return picked(x, _sources(op, x), y)
+    pairs = zip(x.shape, op.paddings, strict=True)
+    middle = y[(*(slice(lo, lo + d) for d, (lo, _) in pairs), ...)]
+    return in_turn([filled(y, op.value), partial(middle.copy_, x)])
+
+
+def _part(op: Union[Slice, SliceGradient], x: Tensor) -> tuple[Tensor, list[int]]:
+    """The elements of x that are taken, in the order of x; and the axes to turn round."""
+    backwards = []
+    for axis, s in enumerate(slices_of(op)):
+        taken = range(x.shape[axis])[s]
+        if taken.step < 0:
+            backwards.append(axis)
+            taken = taken[::-1]
+        bounds = (taken[0], taken[-1] + 1, taken.step) if taken else (0, 0, 1)
+        x = x[(*(slice(None),) * axis, slice(*bounds))]
+    return x, backwards
+
+
+def _sources(op: Pad, x: Tensor) -> dict[int, list[int]]:
+    """For each axis that grows: which element of x each element of y is."""
+    mode: str = op.mode
+    return {
+        axis: np.pad(np.arange(d), pair, mode).tolist()  # type: ignore[call-overload]
+        for axis, (d, pair) in enumerate(zip(x.shape, op.paddings, strict=True))
+        if pair != (0, 0)
+    }

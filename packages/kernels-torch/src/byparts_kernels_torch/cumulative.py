@@ -1,0 +1,43 @@
+"""Running sums: one accumulation, between two copies turned round where it starts at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.dense import empty
+from byparts_kernels_torch.elementwise import nothing
+from byparts_kernels_torch.pick import turned
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn
+from byparts_opset.cumulative import CumSum
+
+
+@kernels.on(CumSum)
+def cumsum(op: CumSum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    if y.numel() == 0:
+        return nothing
+    if not op.reverse:
+        return _sums(op, x, y)
+    backwards, sums = empty(x.shape, x), empty(x.shape, x)
+    return in_turn(
+        [
+            turned(x, [op.axis], backwards),
+            _sums(op, backwards, sums),
+            turned(sums, [op.axis], y),
+        ]
+    )
+
+
+def _sums(op: CumSum, x: Tensor, y: Tensor) -> Run:
+    if not op.exclusive:
+        return partial(torch.cumsum, x, op.axis, dtype=x.dtype, out=y)
+    first, rest = y.narrow(op.axis, 0, 1), x.shape[op.axis] - 1
+    if rest == 0:
+        return first.zero_
+    before, to = x.narrow(op.axis, 0, rest), y.narrow(op.axis, 1, rest)
+    return in_turn([first.zero_, partial(torch.cumsum, before, op.axis, dtype=x.dtype, out=to)])

@@ -1,0 +1,100 @@
+"""Picking rows, adding them back, one-hot rows, and the greatest of a row.
+
+On the CPU torch checks each index and raises; we say which one it was.  On a GPU an index out of
+range is an assertion of the device, which ends the process: to ask first would wait for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Union
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.elementwise import filled, nothing, number
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.index import Gather, OneHot, ScatterAdd, check_range
+from byparts_opset.top_k import TopK
+
+WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
+
+
+@kernels.on(Gather)
+@dense
+def gather(op: Gather, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x, indices), (y,) = inputs, outputs
+    axis, (index, steps) = op.axis % x.dim(), _line(indices)
+    to = y.view(*x.shape[:axis], index.numel(), *x.shape[axis + 1 :])
+    pick = partial(torch.index_select, x, axis, index, out=to)
+    return in_turn([*steps, _checked(op, pick, indices, x.shape[axis])])
+
+
+@kernels.on(ScatterAdd)
+def scatter_add(op: ScatterAdd, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return _scatter_add(op, inputs[:2], outputs)  # nobody may read the third
+
+
+@kernels.on(OneHot)
+def one_hot(op: OneHot, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (indices,), (y,) = inputs, outputs
+    index, steps = (indices, []) if indices.dtype in WIDE else _widely(indices)
+    each = torch.arange(op.depth, dtype=index.dtype, device=y.device)
+    hot = torch.empty_like(y, dtype=torch.bool)
+    choose = partial(torch.where, hot, number(op.on, y), number(op.off, y), out=y)
+    if (op.on, op.off) == (1, 0):
+        choose = partial(y.copy_, hot)
+    return in_turn([*steps, partial(torch.eq, index.unsqueeze(-1), each, out=hot), choose])
+
+
+@kernels.on(TopK)
+def top_k(op: TopK, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """The front of a stable sort: torch's own top-k takes any of equals."""
+    (x,), (values, indices) = inputs, outputs
+    if values.numel() == 0:
+        return nothing
+    sorted_values, places = empty(x.shape, x), empty(x.shape, indices)
+    sort = partial(torch.sort, x, stable=True, dim=-1, descending=True, out=(sorted_values, places))
+    front = [t.narrow(-1, 0, op.k) for t in (sorted_values, places)]
+    return in_turn([sort, partial(values.copy_, front[0]), partial(indices.copy_, front[1])])
+
+
+@widened
+@dense
+def _scatter_add(op: ScatterAdd, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (indices, updates), (y,) = inputs, outputs
+    axis, (index, steps) = op.axis % y.dim(), _line(indices)
+    rows = updates.view(*y.shape[:axis], index.numel(), *y.shape[axis + 1 :])
+    add = partial(y.index_add_, axis, index, rows)
+    return in_turn([*steps, filled(y, 0), _checked(op, add, indices, y.shape[axis])])
+
+
+def _line(indices: Tensor) -> tuple[Tensor, list[Run]]:
+    """The indices as one axis of integers that torch indexes with, and the steps that make them."""
+    if indices.dtype in WIDE:
+        return indices.view(-1), []
+    index, steps = _widely(indices)
+    return index.view(-1), steps
+
+
+def _widely(indices: Tensor) -> tuple[Tensor, list[Run]]:
+    index = torch.empty(indices.shape, dtype=torch.int64, device=indices.device)
+    return index, [partial(index.copy_, indices)]
+
+
+def _checked(op: Union[Gather, ScatterAdd], run: Run, indices: Tensor, size: int) -> Run:
+    """The step, whose error on the host says which index it was."""
+    if indices.device.type != "cpu":
+        return run
+
+    def checked() -> None:
+        try:
+            run()
+        except (IndexError, RuntimeError):
+            check_range(op.name, indices.numpy(), size, op.axis)
+            raise
+
+    return checked

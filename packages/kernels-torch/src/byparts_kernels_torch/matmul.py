@@ -1,0 +1,56 @@
+"""Products of matrices: one `mm` where the batch folds into rows, else one `bmm`.
+
+Transposed operands are strided views, which BLAS reads where they stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.elementwise import nothing
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn
+from byparts_opset.matmul import MatMul
+
+
+@kernels.on(MatMul)
+@dense
+def matmul(op: MatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (a, b), (y,) = inputs, outputs
+    if y.numel() == 0:
+        return nothing
+    if a.numel() == 0:
+        return y.zero_
+    left, right = a.mT if op.transpose_a else a, b.mT if op.transpose_b else b
+    if prod(b.shape[:-2]) == 1 and (prod(a.shape[:-2]) == 1 or not op.transpose_a):
+        rows = left.flatten(0, -2) if left.dim() > 2 and not op.transpose_a else _alone(left)
+        return partial(torch.mm, rows, _alone(right), out=y.view(-1, y.shape[-1]))
+    steps: list[Run] = []
+    lead = y.shape[:-2]
+    x, w = (_batch(operand, lead, steps) for operand in (left, right))
+    return in_turn([*steps, partial(torch.bmm, x, w, out=y.view(-1, *y.shape[-2:]))])
+
+
+def _alone(x: Tensor) -> Tensor:
+    """The one matrix of a batch of one."""
+    return x[(0,) * (x.dim() - 2)]
+
+
+def _batch(x: Tensor, lead: Sequence[int], steps: list[Run]) -> Tensor:
+    """x broadcast to these leading axes, as one axis.
+
+    Where no stride says that, the step that repeats x into scratch memory is added to `steps`.
+    """
+    whole = x.expand(*lead, *x.shape[-2:])
+    try:
+        return whole.view(-1, *x.shape[-2:])
+    except RuntimeError:  # torch's way to say that it would have to copy
+        copy = empty(whole.shape, x)
+        steps.append(partial(copy.copy_, whole))
+        return copy.view(-1, *x.shape[-2:])
