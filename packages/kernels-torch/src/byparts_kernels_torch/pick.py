@@ -1,7 +1,7 @@
 """Elements in another order along axes: what torch has no strides for, since none are negative.
 
-One `index_select` for each axis, by indices made when the step is bound; `torch.flip` allocates, and
-is no faster ([512, 512] turned round: 52 to 112 us).
+One `index_select` for each axis, by indices made when the step is bound; `torch.flip` allocates,
+and is no faster ([512, 512] turned round: 52 to 112 us).
 """
 
 from __future__ import annotations
