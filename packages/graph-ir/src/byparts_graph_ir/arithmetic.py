@@ -6,15 +6,16 @@ Until then values have no arithmetic, and say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, Union
-
 from byparts_graph_ir.errors import GraphError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any, NoReturn, TypeAlias
+
     from byparts_graph_ir.graph import Value
 
-Operand = Union["Value", float, int, bool]
+Operand: TypeAlias = "Value | float | int | bool"
 
 # Keys: lift, add, sub, mul, div, floordiv, mod, pow, neg, abs, matmul, less, less_equal, greater,
 # greater_equal, getitem.  `lift` makes values of the numbers in a tuple of operands.

@@ -6,16 +6,17 @@ have, one it needs and lacks, or one its shape rule cannot use is a `FormatError
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, fields
-from difflib import get_close_matches
-from typing import Any, Optional
-
 from byparts_graph_ir.errors import FormatError
 from byparts_graph_ir.fused import Fused
 from byparts_graph_ir.graph import Node, Op, Value
+from byparts_graph_ir.lazy_dataclass import field_defaults, field_names
 
-Ops = Mapping[str, type[Op]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, TypeAlias
+
+Ops: TypeAlias = "Mapping[str, type[Op]]"
 
 OWN: Ops = {Fused.name: Fused}  # the graph's own ops, known whatever the op set
 
@@ -37,13 +38,13 @@ def make_op(name: str, attributes: Mapping[str, Any], ops: Ops) -> Op:
     if kind is None:
         none = "; there are no ops here: pip install byparts-opset, or give ops=..."
         raise FormatError(f"unknown op {name!r}{_near(name, ops) if ops else none}")
-    known = {f.name: f for f in fields(kind)}
+    known, defaults = field_names(kind), field_defaults(kind)
     for attribute in attributes:
         if attribute not in known:
             raise FormatError(f"{name} has no attribute {attribute!r}{_near(attribute, known)}")
-    for f in known.values():
-        if f.name not in attributes and not has_default(f):
-            raise FormatError(f"{name} needs the attribute {f.name!r}")
+    for field in known:
+        if field not in attributes and field not in defaults:
+            raise FormatError(f"{name} needs the attribute {field!r}")
     try:
         return kind(**attributes)
     except Exception as error:  # a stranger's values may break any op's own checks in any way
@@ -59,28 +60,20 @@ def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
         raise FormatError(f"{op.name} on ({given}): {error}") from error
 
 
-def has_default(f: Field[Any]) -> bool:
-    """Whether a dataclass field may be left out."""
-    return f.default is not MISSING or f.default_factory is not MISSING
-
-
 def attributes_of(op: Op, *, defaults: bool) -> dict[str, Any]:
     """Field name -> value; without those at their default unless `defaults`."""
-    found: dict[str, Any] = {}
-    for f in fields(op):
-        value = getattr(op, f.name)
-        if (
-            defaults
-            or f.default is MISSING
-            or f.default != value
-            or type(f.default) is not type(value)
-        ):
-            found[f.name] = value
+    found = {name: getattr(op, name) for name in field_names(type(op))}
+    if not defaults:
+        for name, default in field_defaults(type(op)).items():
+            if default == found[name] and type(default) is type(found[name]):
+                del found[name]
     return found
 
 
 def _near(name: object, known: Iterable[str]) -> str:
-    near: Optional[list[str]] = get_close_matches(str(name), list(known), n=1)
+    from difflib import get_close_matches  # only for a message
+
+    near: list[str] = get_close_matches(str(name), list(known), n=1)
     if near:
         return f"; did you mean {near[0]!r}?"
     listed = sorted(known)

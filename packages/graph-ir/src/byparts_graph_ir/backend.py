@@ -8,11 +8,7 @@ Backends of one space look at the same memory, each through its own `view`.
 
 from __future__ import annotations
 
-import mmap
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Optional, Protocol
 
 from byparts_graph_ir.errors import GraphError, MissingRule
 from byparts_graph_ir.graph import Node, Op
@@ -21,10 +17,18 @@ from byparts_graph_ir.pipeline import Pass
 from byparts_graph_ir.table import Table
 from byparts_graph_ir.types import TensorType
 
-Array = Any  # numpy.ndarray, torch.Tensor, a pointer: a backend's own business
-Run = Callable[[], object]
-KernelRule = Callable[[Any, Sequence[Array], Sequence[Array]], Run]
-FunctionalRule = Callable[..., Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any, Protocol, TypeAlias
+else:
+    Protocol = object
+
+Array: TypeAlias = "Any"  # numpy.ndarray, torch.Tensor, a pointer: a backend's own business
+Run: TypeAlias = "Callable[[], object]"
+KernelRule: TypeAlias = "Callable[[Any, Sequence[Array], Sequence[Array]], Run]"
+FunctionalRule: TypeAlias = "Callable[..., Any]"
 
 
 class Space(Protocol):
@@ -52,6 +56,8 @@ class HostSpace:
 
     def allocate(self, size_bytes: int) -> memoryview:
         """A writable view of at least one byte."""
+        import mmap  # a shared library, and graphs are planned without memory
+
         return memoryview(mmap.mmap(-1, max(1, size_bytes)))
 
     def read(self, memory: memoryview, offset: int, size_bytes: int) -> memoryview:
@@ -102,12 +108,12 @@ class Backend:
     kernels: Table[KernelRule] = None  # type: ignore[assignment]  # an empty one of its own
     functions: Table[FunctionalRule] = None  # type: ignore[assignment]
     space: Space = HOST
-    around: Optional[Callable[[], AbstractContextManager[object]]] = None
+    around: Callable[[], AbstractContextManager[object]] | None = None
     passes: tuple[Pass, ...] = ()
-    fuses: Optional[Callable[[Node], bool]] = None
-    capture: Optional[Callable[[Sequence[Run]], Run]] = None
-    copy: Optional[Callable[[Array], Array]] = None
-    adopt: Optional[Callable[[object], Optional[tuple[Any, TensorType]]]] = None
+    fuses: Callable[[Node], bool] | None = None
+    capture: Callable[[Sequence[Run]], Run] | None = None
+    copy: Callable[[Array], Array] | None = None
+    adopt: Callable[[object], tuple[Any, TensorType] | None] | None = None
 
     def __post_init__(self) -> None:
         for name, what in (("kernels", "kernel"), ("functions", "function")):

@@ -6,10 +6,13 @@ inside an op is its own digest.  Fields count as they print, so 0.0 is not -0.0 
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 from byparts_graph_ir.graph import Graph, Op
 from byparts_graph_ir.lazy_dataclass import field_names
+
+try:  # what hashlib.blake2b is, without loading OpenSSL: 4 MB
+    from _blake2 import blake2b
+except ImportError:  # an interpreter built without it
+    from hashlib import blake2b
 
 
 def digest_of(graph: Graph) -> bytes:

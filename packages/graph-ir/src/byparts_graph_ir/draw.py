@@ -7,17 +7,20 @@ looks at).  A tooltip on each box has its whole line of text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from html import escape
 from math import inf
-from typing import Union
 
 from byparts_graph_ir.graph import Graph, Input, Node, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import TypeAlias
 
 WIDTH, HEIGHT, GAP_X, GAP_Y, MARGIN = 150, 38, 22, 34, 16
 INPUT, NODE, OUTPUT = "#e8e4d8", "#d8e4f0", "#f0d8d0"
 
-Box = Union[Value, Node]  # an input, or a node with all its outputs
+Box: TypeAlias = "Value | Node"  # an input, or a node with all its outputs
 Places = dict[Box, tuple[float, float]]
 
 

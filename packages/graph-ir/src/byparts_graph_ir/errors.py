@@ -5,9 +5,11 @@ A message says what was wrong with its actual numbers; notes add where it was ma
 
 from __future__ import annotations
 
-from typing import TypeVar
+TYPE_CHECKING = False  # `typing` takes as long to import as all of this part
+if TYPE_CHECKING:
+    from typing import TypeVar
 
-E = TypeVar("E", bound=BaseException)
+    E = TypeVar("E", bound=BaseException)
 
 
 class GraphError(ValueError):

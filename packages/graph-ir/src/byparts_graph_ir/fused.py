@@ -8,15 +8,17 @@ pass `fuse` makes such nodes, a backend has a kernel rule on `Fused` that compil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
 from byparts_graph_ir.arithmetic import arithmetic
 from byparts_graph_ir.errors import ShapeError
 from byparts_graph_ir.graph import Graph, Input, Node, Op, Sample, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_graph_ir.specialize import infer_inputs, specialize
 from byparts_graph_ir.types import TensorType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,7 @@ shares what it did not touch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from inspect import signature
-from typing import Any, ClassVar, Optional
 
 from byparts_graph_ir.arithmetic import Arithmetic, Operand, arithmetic_rule
 from byparts_graph_ir.errors import GraphError, add_note
@@ -26,8 +23,13 @@ from byparts_graph_ir.op_name import snake_case
 from byparts_graph_ir.types import TensorType
 from byparts_graph_ir.where import inherit, where
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any, ClassVar, TypeAlias
+
 Types = tuple[TensorType, ...]
-Rule = Callable[["Node"], Optional[tuple["Value", ...]]]
+Rule: TypeAlias = "Callable[[Node], tuple[Value, ...] | None]"
 
 
 @dataclass(frozen=True)
@@ -399,6 +401,8 @@ def _output_types(node: Node) -> Types:
 
 def _wrong_arity(op: Op, types: Sequence[TensorType], error: TypeError, line: str) -> BaseException:
     """A clear error where the number of inputs is wrong; any other TypeError is a bug in the op."""
+    from inspect import signature  # only for a message
+
     try:
         signature(op.infer).bind(*types)
     except TypeError:

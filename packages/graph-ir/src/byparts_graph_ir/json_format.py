@@ -15,20 +15,21 @@ no word for is an object of one key: {"tuple": [..]}, {"float": "nan"}, {"bytes"
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
-from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import Any, Optional
 
 from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
 from byparts_graph_ir.errors import FormatError, GraphError, ShapeError
 from byparts_graph_ir.graph import Graph, Input, Node, Value, nested
 from byparts_graph_ir.types import Dimension, TensorType
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, TypeAlias
+
 FORMAT, VERSION = "byparts-graph", 1
 
-Json = Any  # what json.loads gives: checked here, field by field
+Json: TypeAlias = "Any"  # what json.loads gives: checked here, field by field
 
 
 def to_json(graph: Graph) -> str:
@@ -44,7 +45,7 @@ def to_json(graph: Graph) -> str:
     return json.dumps({"format": FORMAT, "version": VERSION, "graphs": graphs}, allow_nan=False)
 
 
-def from_json(text: str, ops: Optional[Ops] = None) -> Graph:
+def from_json(text: str, ops: Ops | None = None) -> Graph:
     """The graph of a text.  `ops` maps names to op classes; by default those of installed parts.
 
     Raises:
@@ -91,6 +92,8 @@ def _dump(value: object, index: Mapping[Graph, int], node: Node) -> Json:
     if isinstance(value, tuple):
         return {"tuple": [_dump(item, index, node) for item in value]}
     if isinstance(value, bytes):
+        from base64 import b64encode  # rare, and not small
+
         return {"bytes": b64encode(value).decode()}
     if isinstance(value, TensorType):
         return {"type": str(value)}
@@ -172,9 +175,11 @@ def _dimension(word: str) -> Dimension:
 
 
 def _bytes(data: Json) -> bytes:
+    from base64 import b64decode  # as above
+
     try:
         return b64decode(_text(data, "bytes"), validate=True)
-    except (Base64Error, ValueError) as error:
+    except ValueError as error:  # binascii.Error is one
         raise FormatError(f"bytes are base64: {error}") from error
 
 

@@ -18,8 +18,7 @@ from operator import attrgetter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from dataclasses import dataclass as dataclass
-    from dataclasses import replace as replace
+    from dataclasses import dataclass as dataclass, replace as replace
     from typing import Any
 
 _METHODS = ("__init__", "__setattr__", "__delattr__", "__repr__", "__eq__", "__hash__")
@@ -80,6 +79,19 @@ def field_names(cls: Any) -> tuple[str, ...]:
 
 
 _known: dict[type, tuple[str, ...]] = {}
+
+
+def field_defaults(cls: Any) -> dict[str, Any]:
+    """Those of its fields that may be left out, and their values; of some, what makes a value."""
+    if isinstance(_raw(cls, "__dataclass_fields__"), _Fields):
+        return _defaults(cls)
+    from dataclasses import MISSING, fields  # it is made with that
+
+    found = {
+        f.name: f.default if f.default_factory is MISSING else f.default_factory
+        for f in fields(cls)
+    }
+    return {name: default for name, default in found.items() if default is not MISSING}
 
 
 def _raw(cls: type, name: str) -> object:

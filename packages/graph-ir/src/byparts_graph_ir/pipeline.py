@@ -9,14 +9,18 @@ same and used it for an error message alone, while running.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from byparts_graph_ir.errors import GraphError, add_note
 from byparts_graph_ir.graph import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
 
-Check = Callable[[Graph], object]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+Check: TypeAlias = "Callable[[Graph], object]"
 
 
 @dataclass(frozen=True)

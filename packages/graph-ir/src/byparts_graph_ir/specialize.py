@@ -8,16 +8,18 @@ from the shape of the data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Optional
-
 from byparts_graph_ir.errors import GraphError, ShapeError, add_note
 from byparts_graph_ir.graph import Graph, Input, Node, Op, Types, Value, output_types
 from byparts_graph_ir.lazy_dataclass import replace
 from byparts_graph_ir.types import Dimension, TensorType, unify
 from byparts_graph_ir.where import inherit
 
-Known = Sequence[Optional[TensorType]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+Known: TypeAlias = "Sequence[TensorType | None]"
 
 
 def specialize(graph: Graph, types: Known = ()) -> Graph:

@@ -6,13 +6,17 @@ both places; a missing rule is an error that says which line to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
-
 from byparts_graph_ir.errors import GraphError, MissingRule
 from byparts_graph_ir.graph import Op
 
-R = TypeVar("R")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Generic, TypeVar
+
+    R = TypeVar("R")
+else:  # `Table[Rule]` means nothing when it runs
+    R, Generic = None, {None: object}
 
 
 class Table(Generic[R]):

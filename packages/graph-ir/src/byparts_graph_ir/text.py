@@ -16,17 +16,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
-from typing import Any, Optional, TypeVar, cast
 
 from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
 from byparts_graph_ir.errors import FormatError, GraphError, ShapeError
 from byparts_graph_ir.graph import Graph, Input, Node, Value
 from byparts_graph_ir.types import ITEM_BYTES, Dimension, TensorType
 
-DEEPEST = 64  # levels of graphs inside graphs; deeper programs go through JSON, which is flat
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
-T = TypeVar("T")
+DEEPEST = 64  # levels of graphs inside graphs; deeper programs go through JSON, which is flat
 
 
 def show(graph: Graph) -> str:
@@ -38,7 +39,7 @@ def show(graph: Graph) -> str:
     return _show(graph, 0)
 
 
-def parse(text: str, ops: Optional[Ops] = None) -> Graph:
+def parse(text: str, ops: Ops | None = None) -> Graph:
     """The graph of a text.  `ops` maps names to op classes; by default those of installed parts.
 
     Raises:
@@ -114,7 +115,7 @@ class _Parser:
                 raise FormatError(
                     f"{self._place(here)}: {text[here]!r} begins nothing that is known"
                 )
-            kind = cast(str, found.lastgroup)
+            kind = found.lastgroup or ""
             if kind == "comment":
                 self.comments[len(self.tokens) - 1] = found["comment"].strip()
             elif kind != "space":
@@ -210,7 +211,7 @@ class _Parser:
             self.comma("]")
         return self.typed(dtype, tuple(dims), start)
 
-    def typed(self, dtype: str, dims: Optional[tuple[Dimension, ...]], start: int) -> TensorType:
+    def typed(self, dtype: str, dims: tuple[Dimension, ...] | None, start: int) -> TensorType:
         try:
             return TensorType(dtype, dims)
         except ShapeError as error:
@@ -284,7 +285,7 @@ class _Parser:
         if not self.seen(",") and self.peek() != end:
             raise self.error(f"',' or {end!r}")
 
-    def error(self, expected: str, at: Optional[int] = None) -> FormatError:
+    def error(self, expected: str, at: int | None = None) -> FormatError:
         _, word, here = self.tokens[self.at if at is None else at]
         return FormatError(f"{self._place(here)}: expected {expected}, found {word!r}")
 

@@ -6,15 +6,17 @@ known).  A shape of `None` means that not even the rank is known.  0-d and 0-siz
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from math import prod
-from typing import Optional, Union
 
 from byparts_graph_ir.errors import ShapeError
 from byparts_graph_ir.lazy_dataclass import frozen_delattr, frozen_setattr
 
-Dimension = Union[int, str, None]
-Shape = Optional[tuple[Dimension, ...]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Dimension: TypeAlias = "int | str | None"
+Shape: TypeAlias = "tuple[Dimension, ...] | None"
 
 ITEM_BYTES = {
     **{"f16": 2, "bf16": 2, "f32": 4, "f64": 8},
@@ -46,6 +48,8 @@ class TensorType:
 
     def _check(self) -> None:
         if self.dtype not in ITEM_BYTES:
+            from difflib import get_close_matches  # only for a message
+
             near = get_close_matches(str(self.dtype), ITEM_BYTES, n=1, cutoff=0.5)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(ITEM_BYTES)}"
             raise ShapeError(f"unknown dtype {self.dtype!r}{hint}")

@@ -9,15 +9,15 @@ still names the user's.
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import CodeType, FrameType
-from typing import Optional
+from _thread import _local  # `threading.local`, without importing `threading`
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
 
 
-class _Lent(threading.local):
-    where: Optional[str] = None
+class _Lent(_local):
+    where: str | None = None
 
 
 _lent = _Lent()
@@ -41,7 +41,7 @@ def where() -> str:
     lent = _lent.where
     if lent is not None:
         return lent
-    frame: Optional[FrameType] = sys._getframe(2)  # the caller is our constructor
+    frame: FrameType | None = sys._getframe(2)  # the caller is our constructor
     while frame is not None:
         if not _ours[frame.f_globals.get("__name__", "")]:
             return _text(frame)
@@ -49,15 +49,20 @@ def where() -> str:
     return ""
 
 
-@contextmanager
-def inherit(line: str) -> Iterator[None]:
+class inherit:  # noqa: N801  # read as a verb: `with inherit(line):`
     """Nodes made inside carry `line`.  Per thread."""
-    before = _lent.where
-    _lent.where = line
-    try:
-        yield
-    finally:
-        _lent.where = before
+
+    __slots__ = ("before", "line")
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+
+    def __enter__(self) -> None:
+        self.before = _lent.where
+        _lent.where = self.line
+
+    def __exit__(self, *raised: object) -> None:
+        _lent.where = self.before
 
 
 def _text(frame: FrameType) -> str:

@@ -1,0 +1,60 @@
+"""A package whose public names are imported when they are first used (PEP 562).
+
+    if TYPE_CHECKING:
+        from byparts_graph_ir.table import Table as Table    # what type checkers and editors read
+
+    if not TYPE_CHECKING:
+        __all__ = lazy_names(__name__, graph="Graph Node", table="Table")  # what runs
+
+`import byparts_opset` then costs no module of ops, and a program that multiplies matrices loads no
+convolution.  A test keeps the two lists equal: `stated_names` reads the first.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Any
+else:
+    ModuleType = type(sys)
+
+
+class _Package(ModuleType):
+    """A module that knows in which of its own modules a name lives."""
+
+    def __getattr__(self, name: str) -> Any:
+        home = self.__dict__["_homes"].get(name)
+        if home is None:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        full = f"{self.__name__}.{home}"
+        __import__(full)
+        value = self.__dict__[name] = getattr(sys.modules[full], name)
+        return value
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python sets a package's attribute `cast` when it has imported its module cast.py; where
+        # a public name is called so too, it stays that name.
+        if isinstance(value, ModuleType) and self.__dict__["_homes"].get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *self.__dict__["_homes"]})
+
+
+def lazy_names(package: str, /, **modules: str) -> list[str]:
+    """Give a package these names, listed after the module that each lives in; `__all__` for it."""
+    homes = {name: module for module, names in modules.items() for name in names.split()}
+    this = sys.modules[package]
+    this.__dict__["_homes"] = homes
+    this.__class__ = _Package
+    return list(homes)
+
+
+def homes(package: str) -> dict[str, str]:
+    """Public name -> the module of the package that it lives in, in reading order."""
+    found: dict[str, str] = vars(sys.modules[package])["_homes"]
+    return found
