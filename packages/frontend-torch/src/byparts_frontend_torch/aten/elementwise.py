@@ -54,6 +54,11 @@ def log10(x: Value) -> Value:
     return ops.log(floating(x)) * (1 / log(10))
 
 
+@rules.on("aten.exp2.default")
+def exp2(x: Value) -> Value:
+    return ops.pow(2.0, floating(x))
+
+
 @rules.on("aten.round.decimals")
 def round_to(x: Value, decimals: int = 0) -> Value:
     scale = 10.0**decimals

@@ -57,12 +57,15 @@ def index_put(
         behind = tuple(range(rank_of(first), rank_of(x)))
         mask = ops.expand_dims(first, behind) if behind else first
         return ops.where(mask, ops.reshape(ops.cast(values, x.type.dtype), ()), x)
+    if x.type.dtype == "bool":  # which have no sum
+        numbers = index_put(ops.cast(x, "u8"), indices, ops.cast(values, "u8"), accumulate)
+        return ops.cast(numbers, "bool")
     axes, rows, at = joined(x, indices)
     front = [*axes, *(a for a in range(rank_of(x)) if a not in axes)]
     values = _as_slices(ops.cast(values, x.type.dtype), axes, rows, at)
     added = ops.scatter_add(at, values, rows, 0)
     if not accumulate:
-        hits = ops.scatter_add(at, ops.ones(dims_of(values)), ops.cast(rows, "f32"), 0)
+        hits = ops.scatter_add(at, ops.ones(dims_of(values)), rows, 0)
         added = ops.where(hits > 0, added, rows)
     shape = dims_of(x)
     added = ops.reshape(added, [shape[a] for a in front])
