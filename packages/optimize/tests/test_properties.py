@@ -8,18 +8,24 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from byparts_autodiff import gradients
 from byparts_conformance.graphs import Array, arguments, graphs
 from byparts_graph_ir import FLOATS, Graph, Node, verify
 from byparts_opset.evaluate import evaluate
-from byparts_optimize import canonical, fold, legalize, merge, optimize, simplify
+from byparts_optimize import canonical, fold, fuse, legalize, merge, optimize, simplify
 
 MESSAGES = ("first", "second")  # of the prints
-EXACT = [canonical, fold, simplify, merge, optimize]
 Pass = Callable[[Graph], Graph]
+
+
+def fused(graph: Graph) -> Graph:
+    """Regions of what most backends join."""
+    return fuse(graph, lambda node: node.op.pattern in ("elementwise", "broadcast"))
+
+
+EXACT = [canonical, fold, simplify, merge, optimize, fused]
 
 
 def run(graph: Graph, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], str]:

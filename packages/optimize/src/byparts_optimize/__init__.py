@@ -1,7 +1,8 @@
-"""Passes that make a graph smaller: fold, simplify, merge, legalize."""
+"""Passes that make a graph smaller (fold, simplify, merge), or fit a backend (legalize, fuse)."""
 
 from byparts_optimize.canonical import canonical
 from byparts_optimize.fold import fold
+from byparts_optimize.fuse import fuse
 from byparts_optimize.legalize import legalize
 from byparts_optimize.merge import merge
 from byparts_optimize.optimize import optimize
@@ -12,6 +13,7 @@ __all__ = [
     "canonical",
     "fast_rules",
     "fold",
+    "fuse",
     "legalize",
     "merge",
     "optimize",
