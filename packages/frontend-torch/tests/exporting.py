@@ -1,13 +1,20 @@
-"""Exports for tests: torch's own warnings are not ours to fail on.  Not a test file."""
+"""Exports for tests, which are skipped where there is no torch.  Not a test file.
+
+Torch's own warnings are not ours to fail on.
+"""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
-import torch
+import pytest
 
 from byparts_frontend_torch import Imported, from_exported
+
+pytest.importorskip("torch", reason="needs torch")
+
+import torch
 
 
 def exported(model: Any, *args: Any, **options: Any) -> Any:

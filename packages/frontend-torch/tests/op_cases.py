@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import exporting  # noqa: F401  # skips what comes here without torch
 import torch
 
 F = torch.nn.functional
@@ -97,7 +98,11 @@ GROUPS: dict[str, Group] = {
             "of numbers": lambda b, x: (torch.logical_and(b, x > 0), torch.logical_not(b)),
             "reduced": lambda b, x: (b.sum(), b.any(), b.all(), b.all(1), b.any(0, keepdim=True)),
             "counted": lambda b, x: (b.float().mean(), b.cumsum(0), x.count_nonzero(1)),
-            "choice": lambda b, x: (torch.where(b, x, 0.0), torch.where(b, 1, x), x.masked_fill(b, -1)),
+            "choice": lambda b, x: (
+                torch.where(b, x, 0.0),
+                torch.where(b, 1, x),
+                x.masked_fill(b, -1),
+            ),
             "arithmetic": lambda b, x: (b * x, b + b, b * b, b == (x > 0), b < (x > 0)),
             "written": lambda b, x: b.index_fill(0, torch.tensor([1]), True),
         },
@@ -122,7 +127,12 @@ GROUPS: dict[str, Group] = {
     "reductions": (
         {
             "sums": lambda x: (x.sum(), x.sum((1, 2)), x.mean(), x.mean(-1, keepdim=True)),
-            "variances": lambda x: (x.var(), x.var(1), x.var((0, 2), correction=2), x.var(1, False)),
+            "variances": lambda x: (
+                x.var(),
+                x.var(1),
+                x.var((0, 2), correction=2),
+                x.var(1, False),
+            ),
             "deviations": lambda x: (x.std(2, unbiased=False), *torch.std_mean(x)),
             "with means": lambda x: torch.var_mean(x, 1),
             "extremes": lambda x: (x.amax((1, 3)), x.amin(), x.max(), x.min(), torch.aminmax(x)),
@@ -145,27 +155,56 @@ GROUPS: dict[str, Group] = {
         {
             "views": lambda x: (x.view(6, -1), x.reshape(2, -1, 3), x.flatten(1), x.ravel()),
             "axes": lambda x: (x.permute(3, 1, 0, 2), x.transpose(1, 3), x.movedim(1, -1), x.mT),
-            "ones": lambda x: (x.unsqueeze(0), x[:, None], x[:1].squeeze(0), x.squeeze(), x.squeeze(1)),
+            "ones": lambda x: (
+                x.unsqueeze(0),
+                x[:, None],
+                x[:1].squeeze(0),
+                x.squeeze(),
+                x.squeeze(1),
+            ),
             "repeated": lambda x: (x.expand(4, 2, 3, 8, 6), x.repeat(1, 2, 1, 1), x.tile(2, 1)),
             "each repeated": lambda x: (x.repeat_interleave(2, 1), x.repeat(2, 1, 1, 1, 1)),
-            "turned": lambda x: (x.flip((1, 3)), x.roll((1, -2), (2, 3)), torch.rot90(x, 1, (2, 3))),
+            "turned": lambda x: (
+                x.flip((1, 3)),
+                x.roll((1, -2), (2, 3)),
+                torch.rot90(x, 1, (2, 3)),
+            ),
             "parts": lambda x: (x[:, 1], x[:, -1], x[..., ::2], x[1:, :2, 3:-1], x.narrow(2, 1, 3)),
-            "joined": lambda x: (torch.cat([x, x * 2], 1), torch.stack([x, x], -1), torch.cat([x, x.int()])),
+            "joined": lambda x: (
+                torch.cat([x, x * 2], 1),
+                torch.stack([x, x], -1),
+                torch.cat([x, x.int()]),
+            ),
             "cut": lambda x: (*x.split(3, 2), *x.chunk(4, 3), *x.unbind(1), *x.split([1, 2], 1)),
             "triangles": lambda x: (x.tril(), x.triu(1)),
-            "diagonals": lambda x: [x.diagonal(o, 2, 3) for o in (0, 2, -1)] + [x.diagonal(1, 1, 2)],
-            "pixels": lambda x: (F.pixel_unshuffle(x, 2), F.pixel_shuffle(x.reshape(2, 4, 6, 6), 2)),
+            "diagonals": lambda x: (
+                [x.diagonal(o, 2, 3) for o in (0, 2, -1)] + [x.diagonal(1, 1, 2)]
+            ),
+            "pixels": lambda x: (
+                F.pixel_unshuffle(x, 2),
+                F.pixel_shuffle(x.reshape(2, 4, 6, 6), 2),
+            ),
             "windows": lambda x: (x.unfold(2, 3, 2), F.unfold(x, 2)),
             "grid": lambda x: torch.meshgrid(x[0, 0, :, 0], x[0, 0, 0], indexing="ij"),
-            "copies": lambda x: (x.clone(), x.contiguous(), x.to(memory_format=torch.channels_last)),
+            "copies": lambda x: (
+                x.clone(),
+                x.contiguous(),
+                x.to(memory_format=torch.channels_last),
+            ),
         },
         (IMAGE,),
     ),
     "padding": (
         {
             "constant": lambda x: (F.pad(x, (1, 2)), F.pad(x, (1, -2, 0, 3), value=2.0)),
-            "reflected": lambda x: (F.pad(x, (1, 2, 2, 1), "reflect"), F.pad(x[0], (1, 2), "reflect")),
-            "replicated": lambda x: (F.pad(x, (1, 2, 2, 1), "replicate"), F.pad(x[0], (1, 2), "replicate")),
+            "reflected": lambda x: (
+                F.pad(x, (1, 2, 2, 1), "reflect"),
+                F.pad(x[0], (1, 2), "reflect"),
+            ),
+            "replicated": lambda x: (
+                F.pad(x, (1, 2, 2, 1), "replicate"),
+                F.pad(x[0], (1, 2), "replicate"),
+            ),
             "circular": lambda x: F.pad(x, (1, 2, 2, 1), "circular"),
             "nothing": lambda x: F.pad(x, (0, 0)),
         },
@@ -173,9 +212,16 @@ GROUPS: dict[str, Group] = {
     ),
     "indices": (
         {
-            "embedding": lambda x, i: (F.embedding(i, x[0, 0]), F.embedding(i, x[0, 0], padding_idx=0)),
+            "embedding": lambda x, i: (
+                F.embedding(i, x[0, 0]),
+                F.embedding(i, x[0, 0], padding_idx=0),
+            ),
             "one": lambda x, i: (x[i % 2], x[:, i % 3], x[-i % 2], x[:, :, i - 1]),
-            "several": lambda x, i: (x[i % 2, i % 3], x[:, i % 3, i], x[:, :, i[:, :, None], i[:, None]]),
+            "several": lambda x, i: (
+                x[i % 2, i % 3],
+                x[:, i % 3, i],
+                x[:, :, i[:, :, None], i[:, None]],
+            ),
             "apart": lambda x, i: (x[i % 2, :, i], x[:, i % 3, :, i]),
             "select": lambda x, i: (torch.index_select(x, 1, i[0]), x.index_fill(1, i[0], 0.0)),
             "gather": lambda x, i: torch.gather(x, 1, (i % 3)[:, :, None, None].expand(2, 3, 2, 2)),
@@ -189,7 +235,9 @@ GROUPS: dict[str, Group] = {
                 torch.index_add(x, 1, i[0], x),
             ),
             "scatter reduce": lambda x, i: [
-                x.scatter_reduce(1, (i % 3)[:, :, None, None].expand(2, 3, 8, 6), x, "sum", include_self=s)
+                x.scatter_reduce(
+                    1, (i % 3)[:, :, None, None].expand(2, 3, 8, 6), x, "sum", include_self=s
+                )
                 for s in (True, False)
             ],
         },
@@ -197,12 +245,20 @@ GROUPS: dict[str, Group] = {
     ),
     "writes": (
         {
-            "in place": lambda x, y: (x.clone().add_(1).relu_(), x.clone().copy_(y), x.clone().fill_(2)),
+            "in place": lambda x, y: (
+                x.clone().add_(1).relu_(),
+                x.clone().copy_(y),
+                x.clone().fill_(2),
+            ),
             "to parts": written,
             "index put": lambda x, y: (
                 torch.zeros(4, 5).index_put((torch.tensor([0, 1]),), y[:2]),
-                torch.zeros(4, 5).index_put((torch.tensor([0, 0]), torch.tensor([1, 1])), y[0, :2], True),
-                torch.zeros(4, 5, 2).index_put((torch.tensor([0, 3]), torch.tensor([1, 1])), y[:2, :2]),
+                torch.zeros(4, 5).index_put(
+                    (torch.tensor([0, 0]), torch.tensor([1, 1])), y[0, :2], True
+                ),
+                torch.zeros(4, 5, 2).index_put(
+                    (torch.tensor([0, 3]), torch.tensor([1, 1])), y[:2, :2]
+                ),
             ),
             "slices": lambda x, y: (
                 torch.slice_scatter(x, y[:2], 0, 1, 3),
@@ -214,10 +270,27 @@ GROUPS: dict[str, Group] = {
     ),
     "made": (
         {
-            "ranges": lambda x: (torch.arange(5), torch.arange(1.0, 3.0, 0.5), torch.arange(9, 1, -2)),
-            "filled": lambda x: (torch.ones(2, 3), torch.zeros(2), torch.full((2,), 7), x.new_full((2,), 3)),
-            "like": lambda x: (torch.zeros_like(x), torch.ones_like(x, dtype=torch.int32), torch.full_like(x, 2)),
-            "written": lambda x: (torch.tensor([1.0, 2.0]), torch.tensor(3) + x, torch.scalar_tensor(2.0)),
+            "ranges": lambda x: (
+                torch.arange(5),
+                torch.arange(1.0, 3.0, 0.5),
+                torch.arange(9, 1, -2),
+            ),
+            "filled": lambda x: (
+                torch.ones(2, 3),
+                torch.zeros(2),
+                torch.full((2,), 7),
+                x.new_full((2,), 3),
+            ),
+            "like": lambda x: (
+                torch.zeros_like(x),
+                torch.ones_like(x, dtype=torch.int32),
+                torch.full_like(x, 2),
+            ),
+            "written": lambda x: (
+                torch.tensor([1.0, 2.0]),
+                torch.tensor(3) + x,
+                torch.scalar_tensor(2.0),
+            ),
             "matrices": lambda x: (torch.eye(3), torch.eye(2, 3), torch.tril(torch.ones(4, 4))),
             "spaced": lambda x: torch.linspace(0, 1, 5),
             "empty": lambda x: (torch.empty(2, 3) * 0).isnan() | True,
@@ -227,8 +300,18 @@ GROUPS: dict[str, Group] = {
     "products": (
         {
             "matrices": lambda a, b, c, d: (a @ b, torch.mm(a, b), c @ d, torch.bmm(c, d), c @ b),
-            "vectors": lambda a, b, c, d: (a @ b[:, 0], a[0] @ b, a[0] @ b[:, 0], c @ b[:, 0], a[0] @ d),
-            "named": lambda a, b, c, d: (torch.mv(a, b[:, 0]), torch.dot(a[0], b[:, 0]), torch.tensordot(a, b, 1)),
+            "vectors": lambda a, b, c, d: (
+                a @ b[:, 0],
+                a[0] @ b,
+                a[0] @ b[:, 0],
+                c @ b[:, 0],
+                a[0] @ d,
+            ),
+            "named": lambda a, b, c, d: (
+                torch.mv(a, b[:, 0]),
+                torch.dot(a[0], b[:, 0]),
+                torch.tensordot(a, b, 1),
+            ),
             "added": lambda a, b, c, d: (
                 torch.addmm(b[0], a, b, beta=0.5, alpha=2),
                 torch.addmm(b[0], a, b, beta=0),
@@ -247,13 +330,21 @@ GROUPS: dict[str, Group] = {
     ),
     "convolutions": (
         {
-            "plain": lambda x, w, s: (F.conv2d(x, w), F.conv2d(x, w, padding="same"), F.conv2d(x[0], w)),
-            "strided": lambda x, w, s: F.conv2d(x, w, w[:, 0, 0, 0], stride=2, padding=(1, 0), dilation=2),
+            "plain": lambda x, w, s: (
+                F.conv2d(x, w),
+                F.conv2d(x, w, padding="same"),
+                F.conv2d(x[0], w),
+            ),
+            "strided": lambda x, w, s: F.conv2d(
+                x, w, w[:, 0, 0, 0], stride=2, padding=(1, 0), dilation=2
+            ),
             "grouped": lambda x, w, s: F.conv2d(x.repeat(1, 2, 1, 1), w, groups=2),
             "transposed": lambda x, w, s: (
                 F.conv_transpose2d(x, w[:3]),
                 F.conv_transpose2d(x, w[:3], stride=2, padding=1, output_padding=1),
-                F.conv_transpose2d(x.repeat(1, 2, 1, 1), w.repeat(2, 1, 1, 1)[:6], groups=2, stride=(2, 3)),
+                F.conv_transpose2d(
+                    x.repeat(1, 2, 1, 1), w.repeat(2, 1, 1, 1)[:6], groups=2, stride=(2, 3)
+                ),
             ),
             "one axis": lambda x, w, s: (
                 F.conv1d(s, w[:, :, 0], padding=1),
@@ -265,16 +356,29 @@ GROUPS: dict[str, Group] = {
     ),
     "pools": (
         {
-            "maxima": lambda x: (F.max_pool2d(x, 2), F.max_pool2d(x, 3, 2, 1), F.max_pool2d(x[0], 2)),
-            "ceil": lambda x: (F.max_pool2d(x, 3, 2, ceil_mode=True), F.avg_pool2d(x, 3, 2, 1, True)),
+            "maxima": lambda x: (
+                F.max_pool2d(x, 2),
+                F.max_pool2d(x, 3, 2, 1),
+                F.max_pool2d(x[0], 2),
+            ),
+            "ceil": lambda x: (
+                F.max_pool2d(x, 3, 2, ceil_mode=True),
+                F.avg_pool2d(x, 3, 2, 1, True),
+            ),
             "means": lambda x: (F.avg_pool2d(x, 2), F.avg_pool2d(x, 3, 2, 1)),
             "counted": lambda x: (
                 F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
                 F.avg_pool2d(x, 2, divisor_override=3),
             ),
-            "adaptive": lambda x: [F.adaptive_avg_pool2d(x, s) for s in (1, (4, 3), (3, 4), (16, 5))],
+            "adaptive": lambda x: [
+                F.adaptive_avg_pool2d(x, s) for s in (1, (4, 3), (3, 4), (16, 5))
+            ],
             "adaptive maxima": lambda x: F.adaptive_max_pool2d(x, (4, 3)),
-            "one axis": lambda x: (F.max_pool1d(x[0], 2), F.avg_pool1d(x[0], 2), F.adaptive_avg_pool1d(x[0], 3)),
+            "one axis": lambda x: (
+                F.max_pool1d(x[0], 2),
+                F.avg_pool1d(x[0], 2),
+                F.adaptive_avg_pool1d(x[0], 3),
+            ),
             "norms": lambda x: F.lp_pool2d(x, 2, 2),
         },
         (IMAGE,),
@@ -317,10 +421,14 @@ GROUPS: dict[str, Group] = {
             "plain": lambda q, m, b: F.scaled_dot_product_attention(q, q, q),
             "scaled": lambda q, m, b: F.scaled_dot_product_attention(q, q, q, scale=0.3),
             "causal": lambda q, m, b: F.scaled_dot_product_attention(q, q, q, is_causal=True),
-            "fewer": lambda q, m, b: F.scaled_dot_product_attention(q[:, :, :3], q, q, is_causal=True),
+            "fewer": lambda q, m, b: F.scaled_dot_product_attention(
+                q[:, :, :3], q, q, is_causal=True
+            ),
             "masked": lambda q, m, b: F.scaled_dot_product_attention(q, q, q, m),
             "masked by bools": lambda q, m, b: F.scaled_dot_product_attention(q, q, q, b),
-            "shared": lambda q, m, b: F.scaled_dot_product_attention(q, q[:, :2], q[:, :2], enable_gqa=True),
+            "shared": lambda q, m, b: F.scaled_dot_product_attention(
+                q, q[:, :2], q[:, :2], enable_gqa=True
+            ),
         },
         (QUERY, drawn(5, 5), torch.tril(torch.ones(5, 5), -1) > 0),  # one row with nothing in it
     ),
@@ -337,13 +445,19 @@ GROUPS: dict[str, Group] = {
                 F.cross_entropy(x, t, weight=x[0].abs()),
                 F.nll_loss(x, t),
             ),
-            "of two": lambda x, t, s, u: (F.mse_loss(x, -x), F.l1_loss(x, -x), F.smooth_l1_loss(x, -x)),
+            "of two": lambda x, t, s, u: (
+                F.mse_loss(x, -x),
+                F.l1_loss(x, -x),
+                F.smooth_l1_loss(x, -x),
+            ),
             "robust": lambda x, t, s, u: (F.huber_loss(x, -x), F.hinge_embedding_loss(x, x.sign())),
             "binary": lambda x, t, s, u: (
                 F.binary_cross_entropy(x.sigmoid(), x.softmax(1)),
                 F.binary_cross_entropy_with_logits(x, x.sigmoid()),
             ),
-            "divergence": lambda x, t, s, u: F.kl_div(x.log_softmax(1), x.softmax(1), reduction="sum"),
+            "divergence": lambda x, t, s, u: F.kl_div(
+                x.log_softmax(1), x.softmax(1), reduction="sum"
+            ),
         },
         (MATRIX, torch.tensor([0, 4, 2, 2]), IMAGE, torch.randint(0, 3, (2, 8, 6))),
     ),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import exporting
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch", reason="needs torch")
-
-from exporting import imported
+import torch
 from torch_models import models
 
 import byparts_opset as ops
@@ -44,7 +42,7 @@ def loss_of(outputs: tuple[Value, ...]) -> Value:
 def test_what_a_model_gives(name: str) -> None:
     """In evaluation mode and f32: by the reference, and as a planned program."""
     model, x = models()[name]
-    made = imported(model.eval(), x)
+    made = exporting.imported(model.eval(), x)
     expected = [y.detach().numpy() for y in outputs_of(model, x)]
 
     arrays = (x.numpy(), *made.weights.values())
@@ -59,7 +57,7 @@ def test_gradients_of_a_model(name: str) -> None:
     model, x = models()[name]
     model = model.double().train("GPT" not in name)
     x = x.double() if x.is_floating_point() else x
-    made = imported(model, x)
+    made = exporting.imported(model, x)
     outputs = made.graph.outputs[: len(made.outputs)]
     loss = loss_of(outputs)
     trained = [made.values[n] for n in made.parameters]
@@ -80,7 +78,7 @@ def test_a_step_of_batch_norm_updates_its_statistics() -> None:
     """Running mean, variance and count are outputs, under the names of what they update."""
     model, x = models()["ResNet-18"]
     x = x.double()
-    made = imported(model.double().train(), x)
+    made = exporting.imported(model.double().train(), x)
     results = evaluate(made.graph, x.numpy(), *made.weights.values())
     model(x)
 

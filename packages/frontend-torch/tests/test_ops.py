@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import exporting
 import numpy as np
 import pytest
-
-torch = pytest.importorskip("torch", reason="needs torch")
-
-from exporting import Function, imported
+import torch
 from op_cases import GROUPS
 
 from byparts_opset.evaluate import evaluate
@@ -26,7 +24,9 @@ def leaves(results: Any) -> list[Any]:
 def test_functions_are_those_of_torch(group: str) -> None:
     """Values, dtypes and shapes."""
     cases, given = GROUPS[group]
-    made = imported(Function(lambda *args: [case(*args) for case in cases.values()]), *given)
+    made = exporting.imported(
+        exporting.Function(lambda *args: [case(*args) for case in cases.values()]), *given
+    )
     expected = [(n, leaf) for n, case in cases.items() for leaf in leaves(case(*given))]
 
     results = evaluate(made.graph, *(x.numpy() for x in given), *made.weights.values())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import exporting  # noqa: F401  # skips what comes here without torch
 import torch
 from torch import nn
 

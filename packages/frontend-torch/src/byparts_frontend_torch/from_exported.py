@@ -61,9 +61,7 @@ class Imported:
         return dict(zip(self.weights, self.graph.inputs[first:], strict=True))
 
 
-def from_exported(
-    exported: Any, *, seed: int | None = None, rules: Rules = rules
-) -> Imported:
+def from_exported(exported: Any, *, seed: int | None = None, rules: Rules = rules) -> Imported:
     """The graph and the weights of a `torch.export.ExportedProgram`.
 
     Args:
@@ -88,8 +86,8 @@ def from_exported(
             refused |= {refusal.name}
 
 
-class _Refused(Exception):  # noqa: N818  # no failure: the other way is taken
-    """A rule refused, and torch can decompose the op."""
+class _Refused(Exception):
+    """No failure: a rule refused, and torch can decompose the op."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)

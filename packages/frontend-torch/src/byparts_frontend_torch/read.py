@@ -46,7 +46,9 @@ def read(
             if node.op == "call_function" and target_of(node) not in _CHECKS:
                 known[node.name] = _value(node, known, rules)
     names = (*signature.outputs, *signature.updates.values())
-    return {n: known[n] if isinstance(known[n], Value) else as_value(known[n], "i64") for n in names}
+    return {
+        n: known[n] if isinstance(known[n], Value) else as_value(known[n], "i64") for n in names
+    }
 
 
 def check_supported(graph: Any, rules: Rules) -> None:
@@ -66,7 +68,7 @@ def check_supported(graph: Any, rules: Rules) -> None:
 
 
 def target_of(node: Any) -> str:
-    """ "aten.add.Tensor", or the name of what is called."""
+    """The overload, as "aten.add.Tensor", or the name of what is called."""
     target = node.target
     if hasattr(target, "overloadpacket"):
         return str(target)
@@ -86,7 +88,9 @@ def _advice(name: str, nodes: list[Any]) -> str:
     place = f", first at {first}" if first else ""
     times = f"{len(nodes)} x {name}{place}"
     if name.startswith("higher_order."):
-        return f"  {times}; control flow is not imported: choose with torch.where, or export each way"
+        return (
+            f"  {times}; control flow is not imported: choose with torch.where, or export each way"
+        )
     if unbacked_of(nodes[0]):
         return f"  {times}; its result has a shape or a number that depends on data"
     return f'  {times}; add a rule with @rules.on("{name}")'
@@ -118,7 +122,8 @@ def _value(node: Any, known: Mapping[str, Any], rules: Rules) -> Any:
     except Exception as error:
         if isinstance(error, UnsupportedOp):
             error.op = name  # type: ignore[attr-defined]  # which one to decompose instead
-        raise add_note(error, f"importing {name}, called at {line or 'an unknown line'}")
+        add_note(error, f"importing {name}, called at {line or 'an unknown line'}")
+        raise
     return result
 
 
@@ -159,5 +164,3 @@ def _check_types(name: str, result: Any, meta: Any, rule: Rule) -> None:
                 f"{name}: output{place} is {expected} in torch, and the rule "
                 f"{rule.__module__}.{getattr(rule, '__name__', rule)} gives {got}"
             )
-
-

@@ -27,7 +27,7 @@ Size = Union[int, str, Expression]
 
 def size_of(x: Any) -> Any:
     """A number of torch's as ours: `SymInt` by its expression; what is none stays."""
-    node = getattr(x, "node", None)
+    node: Any = getattr(x, "node", None)
     if type(x).__module__.partition(".")[0] != "torch" or not hasattr(node, "expr"):
         return x
     expression = node.expr

@@ -32,9 +32,7 @@ def attention(
     """q: [..., s, d]; k: [..., t, d]; v: [..., t, e]; mask broadcasts to [..., s, t]."""
     if enable_gqa:
         k, v = _as_many_heads(k, q), _as_many_heads(v, q)
-    alike = q.type.shape and k.type.shape and v.type.shape
-    same = alike and q.type.shape[:-2] == k.type.shape[:-2] == v.type.shape[:-2]
-    if mask is None and not dropout_p and _whole is not None and same and None not in alike:
+    if mask is None and not dropout_p and _whole is not None and _alike(q, k, v):
         whole: Value = _whole(q, k, v, causal=is_causal, scale=scale)
         return whole
     scale = size_at(q, rank_of(q) - 1) ** -0.5 if scale is None else scale
@@ -46,6 +44,12 @@ def attention(
         weights, _ = native_dropout(weights, dropout_p, True)
     y = ops.matmul(weights, v)
     return y if dead is None else ops.where(dead, 0.0, y)
+
+
+def _alike(q: Value, k: Value, v: Value) -> bool:
+    """Whether the three have the same leading axes; what torch broadcasts there, ours does not."""
+    leads = {(x.type.shape or ())[:-2] for x in (q, k, v)}
+    return len(leads) == 1 and None not in leads.pop()
 
 
 def _weights(scores: Value, mask: Value | None) -> tuple[Value, Value | None]:

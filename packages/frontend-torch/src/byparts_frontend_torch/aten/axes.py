@@ -37,7 +37,9 @@ def size_at(x: Value, axis: int) -> int:
     assert x.type.shape is not None, "torch knows every rank"
     size = x.type.shape[axis]
     if not isinstance(size, int):
-        raise UnsupportedOp(f"needs the size of axis {axis} of {x.type}: export it with a fixed one")
+        raise UnsupportedOp(
+            f"needs the size of axis {axis} of {x.type}: export it with a fixed one"
+        )
     return size
 
 

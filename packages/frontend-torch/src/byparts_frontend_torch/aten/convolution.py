@@ -25,7 +25,7 @@ def convolution(
     output_padding: Sequence[int],
     groups: int,
 ) -> Value:
-    """x: [n, c, h, w]; weight: [o, c / groups, kh, kw], or [c, o / groups, kh, kw] if transposed."""
+    """x: [n, c, h, w]; weight: [o, c / groups, kh, kw]; transposed: [c, o / groups, kh, kw]."""
     axes = rank_of(weight) - 2
     if axes not in (1, 2):
         raise UnsupportedOp(f"a convolution along {axes} axes, of {x.type}: 1 and 2 are imported")
@@ -36,9 +36,7 @@ def convolution(
     around = ((top, top), (left, left))
     if transposed:
         more = _pair(output_padding, axes, 0)
-        y = ops.conv2d_transpose(
-            x, weight, strides, around, dilations, groups, output_padding=more
-        )
+        y = ops.conv2d_transpose(x, weight, strides, around, dilations, groups, output_padding=more)
     else:
         y = ops.conv2d(x, weight, strides, around, dilations, groups)
     y = y if bias is None else y + ops.expand_dims(bias, (1, 2))

@@ -122,12 +122,18 @@ def fmod(x: Operand, y: Operand) -> Value:
 
 @rules.on("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
 def pow(x: Operand, y: Operand) -> Value:
-    """With the powers that people write as what they are, which is faster and has a gradient at 0."""
+    """Powers that people write become what they are: faster, and with a gradient at 0."""
     base, power = promoted(x, y)
     if isinstance(y, (int, float)) and base.type.dtype in FLOATS:
         if y == 3:
             return base * ops.square(base)
-        simple = {1: ops.identity, 2: ops.square, 0.5: ops.sqrt, -0.5: ops.rsqrt, -1: ops.reciprocal}
+        simple = {
+            1: ops.identity,
+            2: ops.square,
+            0.5: ops.sqrt,
+            -0.5: ops.rsqrt,
+            -1: ops.reciprocal,
+        }
         if y in simple:
             return simple[y](base)
     return ops.pow(base, power)

@@ -63,9 +63,7 @@ def _written_out(equation: str, ranks: Sequence[int]) -> tuple[list[str], str]:
     spans = [rank - len(t.replace("...", "")) for t, rank in zip(terms, ranks, strict=True)]
     longest = max((s for s, t in zip(spans, terms, strict=True) if "..." in t), default=0)
     dots = "".join(free[:longest])
-    terms = [
-        t.replace("...", dots[longest - s :]) for t, s in zip(terms, spans, strict=True)
-    ]
+    terms = [t.replace("...", dots[longest - s :]) for t, s in zip(terms, spans, strict=True)]
     if not arrow:
         letters = given.replace(",", "").replace(".", "")
         once = sorted(c for c in set(letters) if letters.count(c) == 1)

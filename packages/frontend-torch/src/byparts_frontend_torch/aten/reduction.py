@@ -15,7 +15,9 @@ Dims = Sequence[int]
 
 
 @rules.on("aten.sum.dim_IntList")
-def sum(x: Value, dim: Dims | None = None, keepdim: bool = False, dtype: str | None = None) -> Value:
+def sum(
+    x: Value, dim: Dims | None = None, keepdim: bool = False, dtype: str | None = None
+) -> Value:
     return ops.sum(_summed(x, dtype), axes_of(x, dim), keepdim)
 
 

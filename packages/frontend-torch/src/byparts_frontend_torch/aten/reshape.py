@@ -186,9 +186,8 @@ def _sizes(shape: Sequence[Any], axes: Sequence[int]) -> list[Size]:
 def _slice(x: Value, axis: int, start: Size | None, end: Size | None, step: int) -> slice:
     """Python's slice; one that goes up to the size of the axis goes to the end."""
     size = (x.type.shape or ())[axis]
-    if end is None or end == _END or end == size:
-        end = None
-    elif isinstance(end, int) and isinstance(size, int) and end >= size:
+    beyond = isinstance(end, int) and isinstance(size, int) and end >= size
+    if end in (None, _END, size) or beyond:
         end = None
     for bound in (start, end):
         if isinstance(bound, (str, Expression)):

@@ -71,15 +71,17 @@ def _targets(x: Value, sizes: Sizes, scales: Scales) -> list[tuple[int, int, flo
 
 def _step(size: int, to: int, scale: float | None) -> np.float32:
     """How far one element of y goes in x."""
-    return np.float32(1 / scale) if scale else np.float32(size) / np.float32(to)
+    step: np.float32 = np.float32(size) / np.float32(to)
+    return np.float32(1 / scale) if scale else step
 
 
 def _between(size: int, to: int, scale: float | None, corners: bool) -> NDArray[Any]:
     """Where in x each element of y is."""
-    i = np.arange(to, dtype=np.float32)
+    i: NDArray[Any] = np.arange(to, dtype=np.float32)
     if corners:
-        return i * np.float32((size - 1) / (to - 1) if to > 1 else 0)
-    return np.maximum((i + np.float32(0.5)) * _step(size, to, scale) - np.float32(0.5), 0)
+        return np.asarray(i * np.float32((size - 1) / (to - 1) if to > 1 else 0))
+    half = np.float32(0.5)
+    return np.asarray(np.maximum((i + half) * _step(size, to, scale) - half, 0))
 
 
 def _repeated(x: Value, axis: int, at: NDArray[Any]) -> Value:
@@ -106,4 +108,4 @@ def _along(part: NDArray[Any], axis: int, rank: int) -> NDArray[Any]:
 
 
 def _floor(x: NDArray[Any]) -> NDArray[Any]:
-    return np.floor(x).astype(np.int64)
+    return np.asarray(np.floor(x), np.int64)
