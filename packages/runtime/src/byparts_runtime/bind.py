@@ -9,11 +9,12 @@ step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from byparts_graph_ir import (
     Backend,
+    Fused,
     Graph,
     GraphError,
     MissingRule,
@@ -45,6 +46,14 @@ class Step:
     run: Run
 
 
+class RefusedRegions(MissingRule):
+    """Regions that no backend takes after all; their nodes may be bound one by one."""
+
+    def __init__(self, ops: Sequence[Op], why: MissingRule) -> None:
+        super().__init__(*why.args)
+        self.ops = tuple(ops)
+
+
 def bind(
     graph: Graph, places: Sequence[Bytes], aliased: frozenset[Node], backends: Sequence[Backend]
 ) -> tuple[Step, ...]:
@@ -52,6 +61,7 @@ def bind(
 
     Raises:
         MissingRule: no backend takes a node; says what each answered and what to install.
+        RefusedRegions: no backend takes some regions, and all else is bound.
     """
     views: dict[tuple[int, int, int, TensorType], Any] = {}
 
@@ -82,7 +92,23 @@ def bind(
             return Step(node, backend.name, _checked(run, node, backend))
         raise _missing(node, refusals)
 
-    return tuple([step(node) for node in graph.nodes if node not in aliased])
+    return _each(step, [node for node in graph.nodes if node not in aliased])
+
+
+def _each(step: Callable[[Node], Step], nodes: Sequence[Node]) -> tuple[Step, ...]:
+    """The steps; regions that are refused are told all at once."""
+    steps: list[Step] = []
+    refused: dict[Op, MissingRule] = {}
+    for node in nodes:
+        try:
+            steps.append(step(node))
+        except MissingRule as error:
+            if not isinstance(node.op, Fused):
+                raise
+            refused[node.op] = error
+    if refused:
+        raise RefusedRegions(tuple(refused), next(iter(refused.values())))
+    return tuple(steps)
 
 
 def aliased_nodes(graph: Graph, locations: Sequence[Location]) -> frozenset[Node]:

@@ -16,6 +16,7 @@ from byparts_runtime.plan import Planner, separate
 
 Supports = Callable[[Node], bool]
 Legalize = Callable[[Graph, Supports], Graph]
+Fuse = Callable[..., Graph]  # (graph, wants, alone)
 BackendsArgument = Sequence[Union[str, Backend]]
 PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
 PlannerArgument = Union[str, Planner, None]
@@ -61,6 +62,12 @@ def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
         return legalize
     found: Optional[Legalize] = _installed("passes", "legalize")
     return found
+
+
+def find_fuse(backends: Sequence[Backend]) -> Optional[Fuse]:
+    """The pass that makes regions, if it is installed and some backend wants any."""
+    wanted = any(b.fuses is not None for b in backends)
+    return _installed("passes", "fuse") if wanted else None
 
 
 def find_planner(planner: PlannerArgument) -> Planner:

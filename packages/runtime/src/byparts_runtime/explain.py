@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Optional
 
-from byparts_graph_ir import Graph, Node, Stage, Value
+from byparts_graph_ir import Fused, Graph, Node, Stage, Value
 from byparts_runtime.machine import Machine
 from byparts_runtime.plan import separate
 from byparts_runtime.profile import Profile
@@ -26,9 +26,18 @@ def explain(stages: Sequence[Stage], machine: Machine, profile: Optional[Profile
         time = f"{profile.step_s[i] * 1e6:.1f} us" if profile and i is not None else ""
         backend = "" if i is None else steps[i].backend
         number = "" if i is None else str(i + 1)
-        rows.append((number, node.op.name, backend, *_columns(node, machine), node.where, time))
+        rows.append((number, _op(node), backend, *_columns(node, machine), node.where, time))
     lines = [str(stage) for stage in stages]
     return "\n".join([*lines, "", *_table(rows), "", *_totals(machine, profile)])
+
+
+def _op(node: Node) -> str:
+    """Its name; of a region, what it is made of."""
+    if not isinstance(node.op, Fused):
+        return node.op.name
+    names = Counter(n.op.name for n in node.op.graph.nodes)
+    parts = [name if count == 1 else f"{count} {name}" for name, count in names.items()]
+    return f"fused({', '.join(parts if len(parts) <= 5 else [*parts[:4], '...'])})"
 
 
 def _columns(node: Node, machine: Machine) -> tuple[str, str, str, str]:

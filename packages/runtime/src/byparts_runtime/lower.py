@@ -1,13 +1,14 @@
 """From the program as it was written to the one that runs, in stages that can be looked at.
 
-    specialize -> passes (optimize: fold, simplify, merge) -> legalize -> hoist
+    specialize -> passes (optimize: fold, simplify, merge) -> legalize -> what the backends want:
+    passes of their own, regions to compute in one go (fuse, inline) -> hoist
 
 Each stage is a graph; `str(stage)` is its line.  What follows, place and bind, makes no new graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Optional
 
@@ -15,15 +16,17 @@ from byparts_graph_ir import (
     Backend,
     Graph,
     Node,
+    Op,
     Pass,
     ShapeError,
     Stage,
     Types,
+    Value,
     pipeline,
     specialize,
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.discover import Legalize
+from byparts_runtime.discover import Fuse, Legalize, Supports
 from byparts_runtime.hoist import hoist
 
 
@@ -45,8 +48,10 @@ def lower(
     passes: Sequence[Pass],
     legalize: Optional[Legalize],
     backends: Sequence[Backend],
+    fuse: Optional[Fuse] = None,
+    refused: Collection[Op] = (),
 ) -> Lowered:
-    """Lower for these input types and backends.
+    """Lower for these input types and backends; `refused` are regions that none of them takes.
 
     Raises:
         ShapeError: a type contradicts the graph, or some type is not static afterwards.
@@ -60,15 +65,45 @@ def lower(
 
     row = [Pass("specialize", lambda g: _static(specialize(g, types)), gives=("static",)), *passes]
     if legalize is not None:
-        row.append(Pass("legalize", partial(_legal, legalize, backends), gives=("legal",)))
-    row += [p for b in backends for p in b.passes]
+        has = partial(_has, backends, fuse is not None)
+        row.append(Pass("legalize", partial(_legal, legalize, has), gives=("legal",)))
+    row += _wanted(backends, fuse, refused)
     row.append(Pass("hoist", take_constants))
     stages = pipeline(*row).stages(graph)
     return Lowered(stages[-1].graph, tuple(constants), tuple(stages))
 
 
-def _legal(legalize: Legalize, backends: Sequence[Backend], graph: Graph) -> Graph:
-    return legalize(graph, lambda node: any(b.supports(node.op) for b in backends))
+def _wanted(
+    backends: Sequence[Backend], fuse: Optional[Fuse], refused: Collection[Op]
+) -> Iterator[Pass]:
+    """The backends' own passes, then their regions, then back with those that they refused."""
+    for backend in backends:
+        yield from backend.passes
+    for backend in backends:
+        if backend.fuses is not None and fuse is not None:
+            alone = partial(_lacks, backends)
+            yield Pass("fuse", partial(fuse, wants=backend.fuses, alone=alone))
+    if refused:
+        yield Pass("inline", lambda graph: graph.rewrite(partial(_inlined, refused)))
+
+
+def _legal(legalize: Legalize, has: Supports, graph: Graph) -> Graph:
+    return legalize(graph, has)
+
+
+def _has(backends: Sequence[Backend], fusing: bool, node: Node) -> bool:
+    """Whether some backend has a rule for the node, or will get it in a region."""
+    if any(b.supports(node.op) for b in backends):
+        return True
+    return fusing and any(b.fuses is not None and b.fuses(node) for b in backends)
+
+
+def _lacks(backends: Sequence[Backend], node: Node) -> bool:
+    return not any(b.supports(node.op) for b in backends)
+
+
+def _inlined(refused: Collection[Op], node: Node) -> Optional[tuple[Value, ...]]:
+    return node.op.decompose(*node.inputs) if node.op in refused else None
 
 
 def _static(graph: Graph) -> Graph:

@@ -17,9 +17,19 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from byparts_graph_ir import Graph, GraphError, ShapeError, Stage, Types, Value, compatible
+from byparts_graph_ir import (
+    Backend,
+    Graph,
+    GraphError,
+    Op,
+    ShapeError,
+    Stage,
+    Types,
+    Value,
+    compatible,
+)
 from byparts_runtime.arrays import Array, as_array, numpy_dtype, writer
-from byparts_runtime.bind import Bytes, Step
+from byparts_runtime.bind import Bytes, RefusedRegions, Step
 from byparts_runtime.design import CommitArgument, Design, with_seconds
 from byparts_runtime.discover import (
     BackendsArgument,
@@ -27,15 +37,16 @@ from byparts_runtime.discover import (
     PassesArgument,
     PlannerArgument,
     find_backends,
+    find_fuse,
     find_legalize,
     find_passes,
     find_planner,
 )
 from byparts_runtime.explain import explain
 from byparts_runtime.in_place import Donations, Interface, updates_last
-from byparts_runtime.lower import lower
+from byparts_runtime.lower import Lowered, lower
 from byparts_runtime.machine import Machine, compute_constants
-from byparts_runtime.plan import Plan
+from byparts_runtime.plan import Plan, Planner
 from byparts_runtime.profile import Profile, chrome_trace, profile
 from byparts_runtime.variable import Variable
 
@@ -78,21 +89,40 @@ def build(
     _check_variables(graph, variables, updates, found[0].space)
     feeds, fetches = len(graph.inputs) - len(variables), len(graph.outputs) - len(updates)
     types = tuple(v.type for v in graph.inputs[:feeds]) + tuple(v.type for v in variables)
-    lowered = lower(graph, types, find_passes(passes), find_legalize(legalize), found)
-    _check_updates(lowered.graph.outputs[fetches:], updates)
+    ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
     interface = Interface(feeds, variables, fetches, updates)
-    final, in_place = lowered.graph, Donations()
-    if commit == "auto" and updates:
-        final, in_place = updates_last(final, interface, found)
+    place = find_planner(planner)
+    refused: tuple[Op, ...] = ()
+    while True:
+        lowered = lower(graph, types, *ways, refused)
+        _check_updates(lowered.graph.outputs[fetches:], updates)
+        try:
+            return _bound(lowered, interface, found, place, alignment, commit)
+        except RefusedRegions as error:  # each time others: these are inlined now
+            refused += error.ops
+
+
+def _bound(
+    lowered: Lowered,
+    interface: Interface,
+    backends: tuple[Backend, ...],
+    planner: Planner,
+    alignment: int,
+    commit: CommitArgument,
+) -> Program:
+    """The program of a lowered graph."""
+    graph, in_place = lowered.graph, Donations()
+    if commit == "auto" and interface.updates:
+        graph, in_place = updates_last(graph, interface, backends)
     design = Design(
-        final,
-        feeds,
-        fetches,
-        variables,
-        updates,
-        compute_constants(lowered.constants, found, alignment),
-        found,
-        find_planner(planner),
+        graph,
+        interface.first_variable,
+        interface.first_update,
+        interface.variables,
+        interface.updates,
+        compute_constants(lowered.constants, backends, alignment),
+        backends,
+        planner,
         alignment,
         in_place=tuple(in_place.items()),
     )

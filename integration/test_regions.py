@@ -1,0 +1,142 @@
+"""Regions from the graph to the step: a backend says what it wants, and may still refuse it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import byparts_opset as ops
+from byparts_graph_ir import Backend, Fused, Graph, Input, MissingRule, Node, Pass, TensorType
+from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy import make
+from byparts_kernels_numpy.table import kernels, view
+from byparts_runtime import build
+
+Rule = Callable[[Fused, Sequence[Any], Sequence[Any]], Run]
+
+
+def elementwise(node: Node) -> bool:
+    return node.op.pattern == "elementwise"
+
+
+def in_one_go(op: Fused, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
+    """`evaluate`, which is slow and right."""
+
+    def run() -> None:
+        for out, result in zip(outputs, op.evaluate(*inputs), strict=True):
+            out[...] = result
+
+    return run
+
+
+def joining(rule: Rule, **wanted: Any) -> Backend:
+    """A backend of one rule."""
+    backend = Backend("joiner", view, fuses=elementwise, **wanted)
+    backend.kernels.on(Fused)(rule)
+    return backend
+
+
+def program_text() -> Graph:
+    x = Input(TensorType("f32", (2, 2)), None, "x")
+    return Graph.of((x,), (ops.tanh(x @ x) * x + x,))
+
+
+X = np.array([[0.5, -1.0], [2.0, 0.25]], "float32")
+WANT = np.tanh(X @ X) * X + X
+
+
+def test_a_region_is_one_step_and_is_explained() -> None:
+    program = build(program_text(), backends=(joining(in_one_go), "numpy"))
+
+    assert [step.backend for step in program.steps] == ["numpy", "joiner"]
+    assert "fused(tanh, mul, add)" in program.explain() and "\nfuse: 2 nodes" in program.explain()
+    np.testing.assert_allclose(program(X)[0], WANT, rtol=1e-6)
+
+
+def test_a_refused_region_is_inlined() -> None:
+    """Its nodes go to the next backend, as if nobody had wanted them."""
+
+    def refusing(op: Fused, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
+        raise MissingRule("no tanh in one go today")
+
+    program = build(program_text(), backends=(joining(refusing), "numpy"))
+
+    assert [n.op.name for n in program.graph.nodes] == ["matmul", "tanh", "mul", "add"]
+    assert "\ninline: 4 nodes" in program.explain()
+    np.testing.assert_allclose(program(X)[0], WANT, rtol=1e-6)
+
+
+def test_only_the_refused_regions_are_inlined() -> None:
+    x = Input(TensorType("f32", (2, 2)), None, "x")
+    graph = Graph.of((x,), (ops.sin(ops.tanh(x)), ops.cos(ops.tanh(x @ x))))
+
+    def choosy(op: Fused, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
+        if any(n.op.name == "sin" for n in op.graph.nodes):
+            raise MissingRule("no sin")
+        return in_one_go(op, inputs, outputs)
+
+    program = build(graph, backends=(joining(choosy), "numpy"))
+
+    assert sorted(n.op.name for n in program.graph.nodes) == ["fused", "matmul", "sin", "tanh"]
+    np.testing.assert_allclose(program(X)[0], np.sin(np.tanh(X)), rtol=1e-6)
+
+
+def test_what_nobody_takes_in_the_end_is_told_by_node() -> None:
+    def refusing(op: Fused, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
+        raise MissingRule("not today")
+
+    x = Input(TensorType("f32", (2,)), None, "x")
+    with pytest.raises(MissingRule, match=r"no kernel for Neg on \(f32\[2\]\); tried joiner"):
+        build(Graph.of((x,), (-(-x * x),)), backends=(joining(refusing),))
+
+
+def test_a_backend_that_compiles_needs_no_kernel_of_its_own() -> None:
+    """Also for a node that stands alone."""
+    x = Input(TensorType("f32", (2, 2)), None, "x")
+    program = build(Graph.of((x,), (ops.tanh(x),)), backends=(joining(in_one_go),))
+
+    assert [n.op.name for n in program.graph.nodes] == ["fused"]
+    np.testing.assert_allclose(program(X)[0], np.tanh(X), rtol=1e-6)
+
+
+def test_what_has_kernels_and_is_alone_keeps_them() -> None:
+    graph = program_text()
+    numpy = replace(make(), fuses=lambda node: node.op.name == "tanh")
+
+    assert "fused" not in [n.op.name for n in build(graph, backends=(numpy,)).graph.nodes]
+
+
+def test_a_backend_brings_passes_of_its_own() -> None:
+    """They see the graph in ops that are there, and may bring ops of their own."""
+    seen: list[str] = []
+
+    def look(graph: Graph) -> Graph:
+        seen.extend(n.op.name for n in graph.nodes)
+        return graph
+
+    backend = Backend("other", view, kernels, passes=(Pass("look", look),))
+    x = Input(TensorType("f32", (2, 2)), None, "x")
+    program = build(Graph.of((x,), (ops.reverse(x, 0),)), backends=(backend,))
+
+    assert "SOFT" not in seen and "\nlook: " in program.explain()
+
+
+def test_without_the_pass_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where byparts-optimize is not installed."""
+    monkeypatch.setattr("byparts_runtime.program.find_fuse", lambda backends: None)
+    program = build(program_text(), backends=(joining(in_one_go), "numpy"))
+
+    assert "fused" not in [n.op.name for n in program.graph.nodes]
+
+
+def test_a_region_that_fails_when_bound_is_no_refusal() -> None:
+    """A bug in a compiler is not covered up."""
+    broken = partial(joining, lambda op, xs, ys: 1 / 0)  # type: ignore[arg-type,return-value]
+
+    with pytest.raises(ZeroDivisionError):
+        build(program_text(), backends=(broken(), "numpy"))
