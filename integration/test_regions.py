@@ -121,9 +121,9 @@ def test_a_backend_brings_passes_of_its_own() -> None:
 
     backend = Backend("other", view, kernels, passes=(Pass("look", look),))
     x = Input(TensorType("f32", (2, 2)), None, "x")
-    program = build(Graph.of((x,), (ops.reverse(x, 0),)), backends=(backend,))
+    program = build(Graph.of((x,), (ops.logsumexp(x),)), backends=(backend,))
 
-    assert "SOFT" not in seen and "\nlook: " in program.explain()
+    assert "logsumexp" not in seen and "\nlook: " in program.explain()
 
 
 def test_without_the_pass_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
