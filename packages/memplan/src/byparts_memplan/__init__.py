@@ -1,34 +1,54 @@
 """One arena for all intermediate values: lifetimes, in-place, offsets."""
 
-from byparts_memplan.buffer import Buffer, Placement, PlanError, lower_bound
-from byparts_memplan.check import check
-from byparts_memplan.check_plan import check_plan
-from byparts_memplan.json_format import (
-    placement_from_json,
-    placement_to_json,
-    plan_from_json,
-    plan_to_json,
-)
-from byparts_memplan.lifetimes import Decision
-from byparts_memplan.place import place
-from byparts_memplan.plan import Location, Plan, plan
+from byparts_graph_ir.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Buffer",
-    "lower_bound",
-    "place",
-    "Placement",
-    "check",
-    "plan",
-    "Plan",
-    "Location",
-    "Decision",
-    "check_plan",
-    "PlanError",
-    "placement_to_json",
-    "placement_from_json",
-    "plan_to_json",
-    "plan_from_json",
-]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.buffer import (
+        Buffer as Buffer,
+        Placement as Placement,
+        PlanError as PlanError,
+        lower_bound as lower_bound,
+    )
+    from byparts_memplan.check import (
+        check as check,
+    )
+    from byparts_memplan.check_plan import (
+        check_plan as check_plan,
+    )
+    from byparts_memplan.json_format import (
+        placement_from_json as placement_from_json,
+        placement_to_json as placement_to_json,
+        plan_from_json as plan_from_json,
+        plan_to_json as plan_to_json,
+    )
+    from byparts_memplan.lifetimes import (
+        Decision as Decision,
+    )
+    from byparts_memplan.order import (
+        order as order,
+        peak_bytes as peak_bytes,
+    )
+    from byparts_memplan.place import (
+        place as place,
+    )
+    from byparts_memplan.plan import (
+        Location as Location,
+        Plan as Plan,
+        plan as plan,
+    )
+
+if not TYPE_CHECKING:
+    __all__ = lazy_names(
+        __name__,
+        buffer="Buffer Placement PlanError lower_bound",
+        check="check",
+        check_plan="check_plan",
+        json_format="placement_from_json placement_to_json plan_from_json plan_to_json",
+        lifetimes="Decision",
+        order="order peak_bytes",
+        place="place",
+        plan="Location Plan plan",
+    )

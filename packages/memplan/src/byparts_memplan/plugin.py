@@ -1,6 +1,6 @@
 """What this part tells the hub; light."""
 
-from byparts_graph_ir.hooks import Planner, hookimpl
+from byparts_graph_ir.hooks import Pass, Planner, hookimpl
 
 BYPARTS_API = (1, 0)
 
@@ -9,3 +9,9 @@ BYPARTS_API = (1, 0)
 def byparts_planners() -> list[Planner]:
     """Offsets in one arena."""
     return [Planner("greedy", "byparts_memplan:plan", doc="largest first, lowest fitting offset")]
+
+
+@hookimpl
+def byparts_passes() -> list[Pass]:
+    """Orders of the nodes."""
+    return [Pass("order", "byparts_memplan:order", doc="fewer bytes alive, by list scheduling")]
