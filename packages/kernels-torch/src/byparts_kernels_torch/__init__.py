@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 MODULES: tuple[str, ...] = (
     *("constant", "unary", "activation", "binary", "select", "matmul", "random"),
     *("reduce", "argmax", "cumulative", "copies", "index"),
-    *("activation_gradient", "softmax", "cross_entropy", "optimizer"),
+    *("activation_gradient", "softmax", "cross_entropy", "optimizer", "conv2d"),
 )
 
 

@@ -1,0 +1,235 @@
+"""Convolution and its gradients: torch's, turned or framed to suit it, or products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch import patches
+from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
+from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.wide import HALVES, in_turn
+from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dTranspose
+from byparts_opset.convolution import TO_OIHW, Convolution
+from byparts_opset.window import TO_NCHW, Pair
+
+_REASON = "torch's convolution has no out=: what it returns is copied"
+allocates.update(dict.fromkeys((Conv2d, Conv2dTranspose, Conv2dFilterGradient), _REASON))
+
+FEW_TAPS = 100  # elements of a patch up to which patches are faster
+FEW_CHANNELS = 3  # the same for dx, and for turning x and dy for dw
+BLOCK = 16  # oneDNN's blocks of channels: f32 in a register
+
+convolution_backward = torch.ops.aten.convolution_backward.default
+
+
+@kernels.on(Conv2d)
+def conv2d(op: Conv2d, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    x, w, y = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
+    if 0 in (x.numel(), w.numel(), y.numel()):
+        return y.zero_
+    g = geometry(op, x, w)
+    return in_turn(_FORWARD[forward_by(g, x)](g, x, w, y))
+
+
+@kernels.on(Conv2dTranspose)
+def conv2d_transpose(
+    op: Conv2dTranspose, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """The gradient of x, for a convolution whose x is our y."""
+    dy, w, dx = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
+    if 0 in (dy.numel(), w.numel(), dx.numel()):
+        return dx.zero_
+    g = geometry(op, dx, w)
+    return in_turn(_INPUT[input_by(g, dx)](g, dy, w, dx))
+
+
+@kernels.on(Conv2dFilterGradient)
+def conv2d_filter_gradient(
+    op: Conv2dFilterGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """The third input is never read."""
+    x, dy, dw = _images(op, inputs[0]), _images(op, inputs[1]), _filter(op, outputs[0])
+    if 0 in (x.numel(), dy.numel(), dw.numel()):
+        return dw.zero_
+    g = geometry(op, x, dw)
+    return in_turn(_FILTER[filter_by(g, x)](g, x, dy, dw))
+
+
+def forward_by(g: Geometry, x: Tensor) -> str:
+    """Which way is fastest for y."""
+    if not x.dtype.is_floating_point:
+        return "patches"
+    if x.device.type != "cpu" or g.groups > 1:
+        return "torch"
+    if g.pointwise:
+        return "product"
+    if g.layout == "NCHW" and g.taps <= FEW_TAPS:
+        return "patches"
+    odd = g.i > BLOCK and g.i % BLOCK != 0
+    return "turned" if g.layout == "NCHW" and odd and x.dtype is torch.float32 else "torch"
+
+
+def input_by(g: Geometry, dx: Tensor) -> str:
+    """Which way is fastest for dx."""
+    if not dx.dtype.is_floating_point:
+        return "patches"
+    if dx.device.type != "cpu" or g.groups > 1 or dx.dtype in HALVES:
+        return "torch"  # products of half types would be rounded before they are added
+    if g.pointwise:
+        return "product"
+    return "patches" if g.layout == "NCHW" and g.i <= FEW_CHANNELS else "torch"
+
+
+def filter_by(g: Geometry, x: Tensor) -> str:
+    """Which way is fastest for dw."""
+    if not x.dtype.is_floating_point:
+        return "patches"
+    if x.device.type != "cpu" or g.groups > 1 or x.dtype in HALVES:
+        return "torch"
+    if g.pointwise:
+        return "product"
+    odd = g.i > FEW_CHANNELS and g.i % BLOCK != 0
+    return "turned" if g.layout == "NCHW" and odd and x.dtype is torch.float32 else "torch"
+
+
+def _forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
+    padding, given, steps = _padded(g, x)
+    how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
+    return [*steps, partial(_copied, y, partial(torch.convolution, given, w, *how))]
+
+
+def _forward_turned(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
+    (images, before), (filter, more) = _turned(x), _turned(w)
+    return [*before, *more, *_forward(replace(g, layout="NHWC"), images, filter, y)]
+
+
+def _forward_product(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
+    matrix, steps, _ = _matrix(g, _seen(g, x))
+    into, _, after = _matrix(g, y)
+    weights = w[:, :, 0, 0]
+    if g.layout == "NHWC":
+        return [*steps, partial(torch.mm, matrix, weights.t(), out=into), *after]
+    one = weights.expand(g.images, -1, -1)
+    return [*steps, partial(torch.bmm, one, matrix, out=into), *after]
+
+
+def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
+    """dx is given for its shape alone; where it is cropped or padded unevenly, a frame is."""
+    padding = g.padding
+    like = frame(g, dx, g.images) if padding is None else dx
+    how = (None, g.strides, padding or (0, 0), g.dilations, False, (0, 0), g.groups)
+    compute = partial(convolution_backward, dy, like, w, *how, (True, False, False))
+    if padding is not None:
+        return [partial(_first_copied, dx, compute)]
+    clear: list[Run] = [dx.zero_] if g.crops else []
+    return [*clear, partial(_inner_copied, g, inner(g, dx, -1), compute)]
+
+
+def _input_product(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
+    given, steps, _ = _matrix(g, dy)
+    part, weights = _seen(g, dx), w[:, :, 0, 0]
+    into, _, after = _matrix(g, part)
+    if part.shape != dx.shape:
+        steps.append(dx.zero_)
+    if g.layout == "NHWC":
+        return [*steps, partial(torch.mm, given, weights, out=into), *after]
+    one = weights.t().expand(g.images, -1, -1)
+    return [*steps, partial(torch.bmm, one, given, out=into), *after]
+
+
+def _filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+    """dw, or a stand-in without strides, is given for its shape alone."""
+    padding, given, steps = _padded(g, x)
+    like, _ = patches.contiguous(dw)
+    how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
+    compute = partial(convolution_backward, dy, given, like, *how, (False, True, False))
+    return [*steps, partial(_second_copied, dw, compute)]
+
+
+def _filter_turned(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+    (images, before), (pixels, more) = _turned(x), _turned(dy)
+    return [*before, *more, *_filter_gradient(replace(g, layout="NHWC"), images, pixels, dw)]
+
+
+def _filter_product(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+    (matrix, steps, _), (pixels, more, _) = _matrix(g, _seen(g, x)), _matrix(g, dy)
+    sums = dw[:, :, 0, 0]
+    if g.layout == "NHWC":
+        return [*steps, *more, partial(torch.mm, matrix.t(), pixels, out=sums.t())]
+    add = partial(torch.addbmm, sums, pixels, matrix.transpose(1, 2), beta=0, out=sums)
+    return [*steps, *more, add]
+
+
+_FORWARD = {
+    **{"torch": _forward, "turned": _forward_turned},
+    **{"product": _forward_product, "patches": patches.forward},
+}
+_INPUT = {"torch": _input, "product": _input_product, "patches": patches.input_gradient}
+_FILTER = {
+    **{"torch": _filter_gradient, "turned": _filter_turned},
+    **{"product": _filter_product, "patches": patches.filter_gradient},
+}
+
+
+def _copied(y: Tensor, compute: Callable[[], Tensor]) -> None:
+    y.copy_(compute())
+
+
+def _first_copied(dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+    dx.copy_(compute()[0])
+
+
+def _second_copied(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+    dw.copy_(compute()[1])
+
+
+def _inner_copied(g: Geometry, dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+    dx.copy_(inner(g, compute()[0], 1))
+
+
+def _padded(g: Geometry, x: Tensor) -> tuple[Pair, Tensor, list[Run]]:
+    """Padding that torch can do, the images to give it, and how to fill them if need be."""
+    if g.padding is not None:
+        return g.padding, x, []
+    source = inner(g, x, -1)
+    if not g.pads:
+        return (0, 0), source, []
+    images = frame(g, x, g.images)
+    return (0, 0), images, [partial(inner(g, images, 1).copy_, source)]
+
+
+def _turned(x: Tensor) -> tuple[Tensor, list[Run]]:
+    """With the channels last in memory, and how to fill it."""
+    copy = torch.empty_like(x, memory_format=torch.channels_last)
+    return copy, [partial(copy.copy_, x)]
+
+
+def _seen(g: Geometry, x: Tensor) -> Tensor:
+    """The pixels of x that a 1x1 kernel meets."""
+    view = inner(g, x, -1)[:, :, :: g.strides[0], :: g.strides[1]]
+    return view[:, :, : g.counts[0], : g.counts[1]]
+
+
+def _matrix(g: Geometry, x: Tensor) -> tuple[Tensor, list[Run], list[Run]]:
+    """[n, c, p q], or [n p q, c] with channels last; to be filled and written back if a copy."""
+    last = g.layout == "NHWC"
+    view = x.permute(0, 2, 3, 1) if last else x
+    shape = (-1, x.shape[1]) if last else (*x.shape[:2], -1)
+    try:
+        return view.view(shape), [], []
+    except RuntimeError:
+        copy = torch.empty(view.shape, dtype=x.dtype, device=x.device)
+        return copy.view(shape), [partial(copy.copy_, view)], [partial(view.copy_, copy)]
+
+
+def _images(op: Convolution, x: Tensor) -> Tensor:
+    return x.permute(TO_NCHW[op.layout])
+
+
+def _filter(op: Convolution, w: Tensor) -> Tensor:
+    return w.permute(TO_OIHW[op.layout])

@@ -1,0 +1,208 @@
+"""Convolution as products of matrices: each patch of the images becomes a column.
+
+Columns are made for a few images at a time, so that they are still in cache when they are
+multiplied.  All scratch memory is allocated when the step is bound.  This is what integers take,
+which torch does not convolve, and what is faster where a patch has few elements (`conv2d.py`).
+
+Images are [n, c, h, w] and filters [o, i, u, v] here, whatever strides they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import torch
+
+from byparts_graph_ir import TensorType
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.table import Tensor
+from byparts_opset.convolution import FROM_OIHW, Convolution, placed
+from byparts_opset.window import Pair, from_nchw, span
+
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A convolution in numbers; `i` and `o` are channels of one group.
+
+    Attributes:
+        extents: height and width of x.
+        counts: height and width of y.
+        around: padding along each; negative padding crops.
+    """
+
+    images: int
+    groups: int
+    i: int
+    o: int
+    extents: Pair
+    kernel: Pair
+    counts: Pair
+    strides: Pair
+    dilations: Pair
+    around: tuple[Pair, Pair]
+    layout: str
+
+    @property
+    def taps(self) -> int:
+        """Elements of a patch."""
+        return self.i * self.kernel[0] * self.kernel[1]
+
+    @property
+    def pixels(self) -> int:
+        """Elements of a channel of y."""
+        return self.counts[0] * self.counts[1]
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether the kernel is 1x1, unpadded."""
+        return self.kernel == (1, 1) and not self.pads
+
+    @property
+    def pads(self) -> bool:
+        """Whether there is a border."""
+        return max(map(max, self.around)) > 0
+
+    @property
+    def crops(self) -> bool:
+        """Whether elements of x take no part."""
+        return min(map(min, self.around)) < 0
+
+    @property
+    def padding(self) -> Pair | None:
+        """The padding as torch takes it, the same on both sides, if that gives these windows."""
+        sides = (self.around[0][0], self.around[1][0])
+        for axis, lower in enumerate(sides):
+            reach = span(self.kernel[axis], self.dilations[axis]) or 0
+            room = self.extents[axis] + 2 * lower - reach
+            if lower < 0 or room // self.strides[axis] + 1 != self.counts[axis]:
+                return None
+        return sides
+
+
+def geometry(op: Convolution, x: Tensor, w: Tensor) -> Geometry:
+    """Of the convolution that takes x [n, c, h, w] and the filter w [o, i, u, v]."""
+    (n, c, height, width), (o, i, *kernel) = x.shape, w.shape
+    images = from_nchw("f32", (n, c, height, width), op.layout)
+    filter = TensorType("f32", tuple(w.shape[axis] for axis in FROM_OIHW[op.layout]))
+    counts, around = placed(op, images, filter)
+    return Geometry(
+        *(n, op.groups, i, o // op.groups, (height, width), (kernel[0], kernel[1])),
+        *(counts, op.strides, op.dilations, around, op.layout),
+    )
+
+
+def forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
+    """y = filters times patches."""
+    weights, steps = contiguous(w)
+    factors = weights.view(g.groups, g.o, g.taps)
+    pixels, _ = contiguous(y)
+    into = pixels.view(g.images, g.groups, g.o, g.pixels)
+    for part, fill, columns in _columns(g, x):
+        steps += fill
+        for k in range(g.groups):
+            one = factors[k].expand(len(columns), -1, -1)
+            steps.append(partial(torch.bmm, one, columns[:, k], out=into[part, k]))
+    return steps if pixels is y else [*steps, partial(y.copy_, pixels)]
+
+
+def filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+    """dw = the sum over images of pixels times patches."""
+    pixels, steps = contiguous(dy)
+    given = pixels.view(g.images, g.groups, g.o, g.pixels)
+    weights, _ = contiguous(dw)
+    sums = weights.view(g.groups, g.o, g.taps)
+    for part, fill, columns in _columns(g, x):
+        steps += fill
+        for k in range(g.groups):
+            factors = given[part, k], columns[:, k].transpose(1, 2)
+            keep = 0 if part.start == 0 else 1
+            steps.append(partial(torch.addbmm, sums[k], *factors, beta=keep, out=sums[k]))
+    return steps if weights is dw else [*steps, partial(dw.copy_, weights)]
+
+
+def input_gradient(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
+    """dx = turned filters times pixels, each tap of the products added to the images."""
+    (weights, steps), (pixels, more) = contiguous(w), contiguous(dy)
+    factors = weights.view(g.groups, g.o, g.taps).transpose(1, 2)
+    given = pixels.view(g.images, g.groups, g.o, g.pixels)
+    spare, room = frame(g, dx, _chunk(g, dx)), _room(g, dx)
+    steps += [*more, *([dx.zero_] if g.crops else [])]
+    for part in _parts(g, dx):
+        count = part.stop - part.start
+        images, columns = spare[:count], room[:count]
+        steps.append(images.zero_)
+        for k in range(g.groups):
+            one = factors[k].expand(count, -1, -1)
+            steps.append(partial(torch.bmm, one, given[part, k], out=columns[:, k]))
+        targets = windows(g, images)
+        taps = columns.view(targets.shape)
+        for u, v in product(*map(range, g.kernel)):
+            steps.append(partial(targets[:, :, :, u, v].add_, taps[:, :, :, u, v]))
+        steps.append(partial(inner(g, dx[part], -1).copy_, inner(g, images, 1)))
+    return steps
+
+
+def contiguous(x: Tensor) -> tuple[Tensor, list[Run]]:
+    """x, or a stand-in without strides and how to fill it."""
+    if x.is_contiguous():
+        return x, []
+    copy = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    return copy, [partial(copy.copy_, x)]
+
+
+def windows(g: Geometry, frame: Tensor) -> Tensor:
+    """A view [n, group, i, u, v, p, q] of padded images."""
+    n, c, h, w = frame.stride()
+    shape = (len(frame), g.groups, g.i, *g.kernel, *g.counts)
+    dilated = (h * g.dilations[0], w * g.dilations[1])
+    moved = (h * g.strides[0], w * g.strides[1])
+    return frame.as_strided(shape, (n, c * g.i, c, *dilated, *moved), frame.storage_offset())
+
+
+def inner(g: Geometry, x: Tensor, sign: int) -> Tensor:
+    """Without the border that padding (1) or cropping (-1) gives it."""
+    (top, bottom), (left, right) = ((max(0, sign * a), max(0, sign * b)) for a, b in g.around)
+    return x[..., top : x.shape[-2] - bottom, left : x.shape[-1] - right]
+
+
+def frame(g: Geometry, x: Tensor, images: int) -> Tensor:
+    """Room for padded images of the channels of x; zeros, and no step writes the border."""
+    height, width = (e + sum(a) for e, a in zip(g.extents, g.around, strict=True))
+    order = torch.contiguous_format if g.layout == "NCHW" else torch.channels_last
+    shape = (images, x.shape[1], height, width)
+    zeros = torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order)
+    return zeros.zero_()
+
+
+def _columns(g: Geometry, x: Tensor) -> Iterator[tuple[slice, list[Run], Tensor]]:
+    """For some images at a time, how to fill their patches [n, group, taps, p q], and those."""
+    room = _room(g, x)
+    spare = frame(g, x, len(room)) if g.pads else x
+    for part in _parts(g, x):
+        source = inner(g, x[part], -1)
+        images = spare[: len(source)] if g.pads else source
+        columns, seen = room[: len(source)], windows(g, images)
+        fill: list[Run] = [partial(inner(g, images, 1).copy_, source)] if g.pads else []
+        yield part, [*fill, partial(columns.view(seen.shape).copy_, seen)], columns
+
+
+def _room(g: Geometry, x: Tensor) -> Tensor:
+    """For the patches of one chunk."""
+    shape = (_chunk(g, x), g.groups, g.taps, g.pixels)
+    return torch.empty(shape, dtype=x.dtype, device=x.device)
+
+
+def _chunk(g: Geometry, x: Tensor) -> int:
+    """How many images at a time."""
+    image_bytes = g.groups * g.taps * g.pixels * x.element_size()
+    return max(1, min(g.images, CHUNK_BYTES // image_bytes))
+
+
+def _parts(g: Geometry, x: Tensor) -> list[slice]:
+    size = _chunk(g, x)
+    return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]
