@@ -10,7 +10,7 @@ from byparts_conformance.compare import difference
 from byparts_conformance.graphs import arguments, graphs
 from byparts_graph_ir import Graph, from_json, parse, to_json, verify
 from byparts_kernels_numpy import make
-from byparts_memplan import check_plan, plan
+from byparts_memplan import check_plan, order, peak_bytes, plan
 from byparts_opset import OPS
 from byparts_opset.evaluate import evaluate
 from byparts_optimize import fold, legalize, merge, optimize, simplify
@@ -48,6 +48,16 @@ def test_every_plan_passes_the_checker(graph: Graph) -> None:
         check_plan(g, made)
 
         assert made.arena_bytes >= made.lower_bound_bytes
+
+
+@given(graphs())
+def test_an_order_is_no_worse(graph: Graph) -> None:
+    """The same nodes, effects as they were, and never more bytes alive."""
+    after = verify(order(graph))
+
+    assert set(after.nodes) == set(graph.nodes)
+    assert [n for n in after.nodes if n.op.effect] == [n for n in graph.nodes if n.op.effect]
+    assert peak_bytes(after) <= peak_bytes(graph)
 
 
 @given(graphs(), integers(0, 9))

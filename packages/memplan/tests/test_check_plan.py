@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given as forall
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given as forall, settings, strategies as st
 from planned_ops import (
     Cast,
     Copy,

@@ -4,8 +4,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from byparts_memplan import Buffer, Placement, PlanError, check, lower_bound, place
 

@@ -27,7 +27,6 @@ from byparts_graph_ir import Backend, Graph, Table
 from byparts_runtime import Program, Store, Variable
 from byparts_runtime.in_place import in_c
 
-
 TWO = np.array([1, 2], np.float32)
 
 

@@ -132,6 +132,7 @@ def graph_of(inputs: Sequence[Value], *outputs: Value) -> Graph:
 def build_by_hand(graph: Graph, **options: Any) -> Program:
     """Everything as an argument: no discovery, whatever is installed."""
     by_hand: dict[str, Any] = {"backends": (TOY,), "passes": (), "planner": None, "legalize": None}
+    by_hand["order"] = None
     return build(graph, **{**by_hand, **options})
 
 

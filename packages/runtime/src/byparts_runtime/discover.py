@@ -17,10 +17,12 @@ from byparts_runtime.plan import Planner, separate
 Supports = Callable[[Node], bool]
 Legalize = Callable[[Graph, Supports], Graph]
 Fuse = Callable[..., Graph]  # (graph, wants, alone)
+Order = Callable[..., Graph]  # (graph, *, external)
 BackendsArgument = Sequence[Union[str, Backend]]
 PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
 PlannerArgument = Union[str, Planner, None]
 LegalizeArgument = Union[Literal["auto"], Legalize, None]
+OrderArgument = Union[Literal["auto"], Order, None]
 
 AUTO_PASSES = ("optimize",)  # those of them that are installed, in this order
 
@@ -62,6 +64,13 @@ def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
         return legalize
     found: Optional[Legalize] = _installed("passes", "legalize")
     return found
+
+
+def find_order(order: OrderArgument, planner: PlannerArgument) -> Optional[Order]:
+    """The pass that puts nodes in a better order; without a planner no order is better."""
+    if order != "auto":
+        return order
+    return None if planner is None else _installed("passes", "order")
 
 
 def find_fuse(backends: Sequence[Backend]) -> Optional[Fuse]:

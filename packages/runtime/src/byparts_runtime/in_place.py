@@ -42,8 +42,11 @@ class Interface:
 
 def updates_last(
     graph: Graph, interface: Interface, backends: Sequence[Backend]
-) -> tuple[Graph, Donations]:
-    """The graph with updates in place behind all other nodes, and what to offer the planner."""
+) -> tuple[Graph, Donations, int]:
+    """The graph with updates in place behind all other nodes; what to offer the planner; how many.
+
+    O(nodes).
+    """
     found = _candidates(graph, interface)
     while True:  # dropping one may free another, never the other way round
         written = {v for pairs in found.values() for v, _ in pairs}
@@ -57,7 +60,7 @@ def updates_last(
     inputs = {v: i for i, v in enumerate(graph.inputs)}
     outputs = {v: j for j, v in enumerate(graph.outputs)}
     donate = {inputs[old]: outputs[new] for n in tail for old, new in found[n]}
-    return Graph(graph.inputs, nodes, graph.outputs), donate
+    return Graph(graph.inputs, nodes, graph.outputs), donate, len(tail)
 
 
 Pairs = tuple[tuple[Value, Value], ...]  # old and new value, by output

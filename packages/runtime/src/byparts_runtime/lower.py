@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from time import perf_counter
 from typing import Optional
 
 from byparts_graph_ir import (
@@ -25,8 +26,8 @@ from byparts_graph_ir import (
     pipeline,
     specialize,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.discover import Fuse, Legalize, Supports
+from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_runtime.discover import Fuse, Legalize, Order, Supports
 from byparts_runtime.hoist import hoist
 
 
@@ -71,6 +72,22 @@ def lower(
     row.append(Pass("hoist", take_constants))
     stages = pipeline(*row).stages(graph)
     return Lowered(stages[-1].graph, tuple(constants), tuple(stages))
+
+
+def ordered(lowered: Lowered, updates: int, order: Order) -> Lowered:
+    """Its nodes in the order that `order` finds; the last `updates` of them stay the last."""
+    start, graph = perf_counter(), lowered.graph
+    first = len(graph.nodes) - updates
+    body, tail = graph.nodes[:first], graph.nodes[first:]
+    made = {v for n in tail for v in n.outputs}
+    needed = (v for v in (*graph.outputs, *(v for n in tail for v in n.inputs)) if v not in made)
+    found = order(
+        Graph(graph.inputs, body, tuple(dict.fromkeys(needed))),
+        external=frozenset(range(len(graph.inputs))),
+    )
+    new = Graph(graph.inputs, (*found.nodes, *tail), graph.outputs)
+    stage = Stage("order", new, perf_counter() - start)
+    return replace(lowered, graph=new, stages=(*lowered.stages, stage))
 
 
 def _wanted(

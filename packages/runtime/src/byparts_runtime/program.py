@@ -28,23 +28,27 @@ from byparts_graph_ir import (
     Value,
     compatible,
 )
+from byparts_graph_ir.lazy_dataclass import replace
 from byparts_runtime.arrays import Array, as_array, numpy_dtype, writer
 from byparts_runtime.bind import Bytes, RefusedRegions, Step
 from byparts_runtime.design import CommitArgument, Design, with_seconds
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
+    Order,
+    OrderArgument,
     PassesArgument,
     PlannerArgument,
     find_backends,
     find_fuse,
     find_legalize,
+    find_order,
     find_passes,
     find_planner,
 )
 from byparts_runtime.explain import explain
 from byparts_runtime.in_place import Donations, Interface, updates_last
-from byparts_runtime.lower import Lowered, lower
+from byparts_runtime.lower import Lowered, lower, ordered
 from byparts_runtime.machine import Machine, compute_constants
 from byparts_runtime.plan import Plan, Planner
 from byparts_runtime.profile import Profile, chrome_trace, profile
@@ -60,6 +64,7 @@ def build(
     passes: PassesArgument = "auto",
     planner: PlannerArgument = "auto",
     legalize: LegalizeArgument = "auto",
+    order: OrderArgument = "auto",
     alignment: int = 64,
     commit: CommitArgument = "auto",
 ) -> Program:
@@ -74,6 +79,7 @@ def build(
         passes: names or functions `Graph -> Graph`; "auto": `optimize`, if installed.
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
+        order: `order(graph, external=...)`: the nodes in a better order; "auto": as installed.
         alignment: of every value, in bytes.
         commit: "auto": updates that can run on the variables themselves do so when all else is
             done, the other new values are copied over the old ones; "copy": all are; "exchange":
@@ -91,13 +97,13 @@ def build(
     types = tuple(v.type for v in graph.inputs[:feeds]) + tuple(v.type for v in variables)
     ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
     interface = Interface(feeds, variables, fetches, updates)
-    place = find_planner(planner)
+    place, sort = find_planner(planner), find_order(order, planner)
     refused: tuple[Op, ...] = ()
     while True:
         lowered = lower(graph, types, *ways, refused)
         _check_updates(lowered.graph.outputs[fetches:], updates)
         try:
-            return _bound(lowered, interface, found, place, alignment, commit)
+            return _bound(lowered, interface, found, place, sort, alignment, commit)
         except RefusedRegions as error:  # each time others: these are inlined now
             refused += error.ops
 
@@ -107,15 +113,19 @@ def _bound(
     interface: Interface,
     backends: tuple[Backend, ...],
     planner: Planner,
+    order: Optional[Order],
     alignment: int,
     commit: CommitArgument,
 ) -> Program:
     """The program of a lowered graph."""
-    graph, in_place = lowered.graph, Donations()
+    in_place, last = Donations(), 0
     if commit == "auto" and interface.updates:
-        graph, in_place = updates_last(graph, interface, backends)
+        graph, in_place, last = updates_last(lowered.graph, interface, backends)
+        lowered = replace(lowered, graph=graph)
+    if order is not None:
+        lowered = ordered(lowered, last, order)
     design = Design(
-        graph,
+        lowered.graph,
         interface.first_variable,
         interface.first_update,
         interface.variables,

@@ -1,0 +1,87 @@
+"""Peak live bytes of a training step: torch eager against ours on torch kernels.
+
+    python integration/bench/live_bytes.py PATH_OF_THE_HARNESS w1,w2,w3,w5,w6
+
+Counted is what a step needs at its worst moment: weights, the optimizer's state, gradients,
+activations, and whatever the allocator of torch gives out meanwhile (its profiler reports each
+request).  Ours has in addition the arena, constants, and scratch that kernels made when they were
+bound.  The batch is the caller's, and counted for neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("harness", help="folder of bench.py, with its peers")
+    parser.add_argument("workloads", nargs="?", default="w1,w2,w3,w4,w5,w6")
+    arguments = parser.parse_args()
+    sys.path[:0] = [arguments.harness, str(Path(arguments.harness, "peers"))]
+    torch.set_num_threads(1)
+    print("| work | torch eager, bytes | byparts_torch, bytes | ratio |")
+    print("| --- | ---: | ---: | ---: |")
+    for name in arguments.workloads.split(","):
+        theirs, ours = eager(name), planned(name)
+        print(f"| {name} | {theirs:,} | {ours:,} | {ours / theirs:.2f} |", flush=True)
+
+
+def eager(name: str) -> int:
+    """Weights and state that stay, and the most that a step adds."""
+    import torch_eager
+    import workloads
+
+    torch_eager.torch = torch
+    peer = torch_eager.build(name, workloads.make(name), 1)
+    for _ in range(2):
+        peer.step()  # the optimizer makes its state
+    peer.opt.zero_grad(set_to_none=True)
+    state = [t for s in peer.opt.state.values() for t in s.values() if isinstance(t, torch.Tensor)]
+    kept = sum(t.nbytes for t in (*peer.P.values(), *peer.hp.get("stats", {}).values(), *state))
+    inputs = sum(t.nbytes for t in peer.I.values())
+    assert inputs, "the peer holds its batch itself"
+    return kept + requested(peer.step)[1]
+
+
+def planned(name: str) -> int:
+    """Arena, variables, constants, scratch, and the most that a step adds."""
+    import workload_graphs
+    import workloads
+
+    made: list[Any] = []
+    spec = workloads.make(name)
+    scratch, _ = requested(lambda: made.append(workload_graphs.build(name, spec, ("torch",))))
+    (peer,) = made
+    for _ in range(2):
+        peer.step()
+    design = peer.run._machine.design
+    constants = design.graph.inputs[design.first_constant : design.first_second]
+    kept = peer.run._machine.plan.arena_bytes + sum(v.size_bytes for v in peer.variables)
+    kept += sum(v.type.size_bytes for v in constants)
+    return kept + scratch + requested(peer.step)[1]
+
+
+def requested(run: Callable[[], object]) -> tuple[int, int]:
+    """Of torch's allocator, during a call: bytes that are kept after it, the most meanwhile."""
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
+        run()
+    events = [e for e in found.profiler.kineto_results.events() if e.name() == "[memory]"]
+    events.sort(key=lambda e: e.start_ns())
+    levels = list(accumulate((e.nbytes() for e in events), initial=0))
+    return levels[-1], max(levels)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""A better order: fewer bytes alive, the same nodes, effects as they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planned_ops import Add, Copy, Shout, given
+
+from byparts_graph_ir import Graph, Op, TensorType, Types, Value, verify
+from byparts_memplan import order, peak_bytes, plan
+
+
+@dataclass(frozen=True)
+class Sum(Op):
+    """A number of a vector."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (TensorType(x.dtype, ()),)
+
+
+def late_sums(count: int) -> Graph:
+    """Copies of x, all made before the first of them is summed."""
+    x = given(64)
+    copies = [Copy()(x) for _ in range(count)]
+    total = Sum()(copies[0])
+    for c in copies[1:]:
+        total = Add()(total, Sum()(c))
+    return Graph.of([x], [total], order=[*copies, total])
+
+
+def test_what_frees_runs_before_what_needs_more() -> None:
+    """Each copy is summed before the next is made."""
+    graph = late_sums(4)
+
+    better = verify(order(graph, external={0}))
+
+    assert peak_bytes(graph, {0}) == 4 * 256 + 4
+    assert peak_bytes(better, {0}) == 256 + 2 * 4
+    assert plan(better, external={0}, alignment=4).arena_bytes == 256 + 2 * 4
+    assert set(better.nodes) == set(graph.nodes)
+
+
+def test_a_good_order_is_left_alone() -> None:
+    """Not even changed for one that is as good."""
+    once = order(late_sums(4), external={0})
+
+    assert order(once, external={0}) is once
+
+
+def test_effects_keep_their_order() -> None:
+    """Printing the small one first would free more, but it was written last."""
+    x = given(64)
+    copies = [Copy()(x) for _ in range(3)]
+    shouts = [Shout()(c) for c in copies]
+    sums = [Sum()(s) for s in shouts[::-1]]
+    graph = Graph.of([x], sums, order=[*copies, *shouts, *sums])
+
+    better = order(graph, external={0})
+
+    assert [n for n in better.nodes if n.op == Shout()] == [s.node for s in shouts]
+    assert peak_bytes(better, {0}) < peak_bytes(graph, {0})
+
+
+def test_a_long_chain_takes_linear_time() -> None:
+    """No recursion, and nothing is looked at again and again."""
+    x: Value = given(2)
+    values = [x]
+    for _ in range(5000):
+        values.append(Add()(values[-1], x))
+    graph = Graph.of([values[0]], [values[-1]])
+
+    assert order(graph) is graph
