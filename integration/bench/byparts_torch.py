@@ -1,4 +1,4 @@
-"""The peer `byparts_torch` of the side-by-side benchmark; `workload_graphs.py` says what it runs."""
+"""The peer `byparts_torch` of the side-by-side benchmark: `workload_graphs.py` on torch kernels."""
 
 from __future__ import annotations
 
