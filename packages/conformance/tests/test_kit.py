@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +24,20 @@ from byparts_conformance import (
     shape_rule,
     unknown_shapes,
 )
+from byparts_conformance.habits import HABITS
 from byparts_conformance.plugin import table
-from byparts_graph_ir import Backend, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    Backend,
+    MissingRule,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+)
+from byparts_graph_ir.hub import Parts
 from byparts_kernels_numpy import make
 from byparts_opset import Add, Gather, Neg, neg
 
@@ -201,3 +216,102 @@ def test_the_table_says_what_happened() -> None:
 
     assert lines[1] == "backend npu" and lines[3].split() == ["add", "ok", "ok"]
     assert lines[-1] == "1 of 3 ops right, 0 of them decomposed; 1 wrong (neg), 1 absent"
+
+
+def everything() -> list[type[Op]]:
+    return [Add, Neg, Gather]
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_the_numpy_backend_keeps_to_every_habit(habit: str) -> None:
+    """And where nothing is wrong, nothing is said."""
+    assert HABITS[habit](make(), everything()) == ""
+
+
+def reads_at_once(op: Neg, xs: Any, ys: Any) -> Any:
+    kept = -xs[0]
+    return partial(np.copyto, ys[0], kept)
+
+
+_SCRATCH: dict[Any, Any] = {}
+
+
+def shares_scratch(op: Neg, xs: Any, ys: Any) -> Any:
+    """All programs of one shape use one piece of memory."""
+    scratch = _SCRATCH.setdefault((xs[0].shape, xs[0].dtype), np.empty_like(xs[0]))
+
+    def run() -> None:
+        scratch[...] = 1
+        time.sleep(0.001 * (threading.get_ident() % 7))
+        scratch[...] *= -xs[0]
+        time.sleep(0.001)
+        ys[0][...] = scratch
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("rule", "habit", "message"),
+    [
+        (reads_at_once, "values read only when run", "bound before its inputs were written"),
+        (
+            lambda op, xs, ys: lambda: np.negative(xs[0], ys[0]) is xs[0].fill(0),
+            "inputs unchanged",
+            "the kernel changed its input 0",
+        ),
+        (shares_scratch, "four threads", "output 0 differs"),
+    ],
+)
+def test_a_bad_habit_of_a_kernel_is_found(rule: Any, habit: str, message: str) -> None:
+    """One planted mistake of each kind."""
+    assert message in HABITS[habit](backend(rule), [Neg])
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda op, x: -x.astype("float64"), r"result 0 is float64\[.*\], and must be float32"),
+        (lambda op, x: -x[:1] if x.ndim else x, r"result 0 is .*\[1.*\], and must be"),
+    ],
+)
+def test_a_result_that_would_be_cast_or_repeated_is_found(function: Any, message: str) -> None:
+    """Copied into place it would look right."""
+    made = Backend("other", make().view)
+    made.functions.on(Neg)(function)
+
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(HABITS["dtype and shape kept"](made, [Neg]))
+
+
+def test_a_backend_that_takes_anything_is_found() -> None:
+    """A rule for what it cannot know, or an error that names nothing."""
+
+    class Eager(Backend):
+        def bind(self, node: Node, inputs: Any, outputs: Any) -> Any:
+            return lambda: None
+
+    class Silent(Backend):
+        def bind(self, node: Node, inputs: Any, outputs: Any) -> Any:
+            raise MissingRule("no")
+
+    habit = HABITS["unknown op refused by name"]
+    assert habit(Eager("e", make().view), []) == "an op that it cannot know was bound"
+    assert habit(Silent("s", make().view), []) == "the error does not name OpThatNobodyHas: no"
+
+
+def test_a_heavy_plugin_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part whose plugin imports NumPy would slow every listing down."""
+    (tmp_path / "heavy.py").write_text(
+        "import numpy\nfrom byparts_graph_ir.hooks import *\nBYPARTS_API = (1, 0)\n"
+        "@hookimpl\ndef byparts_backends(): return [Backend('heavy', 'heavy:make')]\n"
+    )
+    info = tmp_path / "heavy-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: heavy\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[byparts.parts]\nheavy = heavy\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("byparts_conformance.habits.parts", Parts())
+
+    said = HABITS["light discovery"](Backend("heavy", make().view), [])
+    assert said == "its plugin imports numpy: do that inside make()"

@@ -2,8 +2,7 @@
 
 from byparts_conformance.cases import Case, cases_of, f64_cases
 from byparts_conformance.compare import difference
-from byparts_conformance.kernel import Mismatch
-from byparts_conformance.kernel import check as kernel_check
+from byparts_conformance.kernel import Mismatch, check as kernel_check
 from byparts_conformance.meaning import (
     decomposition,
     gradient,

@@ -24,6 +24,7 @@ from byparts_graph_ir import (
     TensorType,
     Types,
     from_json,
+    nested,
     parse,
     to_json,
     verify,
@@ -75,7 +76,8 @@ def unknown_shapes(case: Case) -> str:
 
 def round_trips(case: Case) -> str:
     """Text and JSON give the op back."""
-    graph, ops = graph_of(case), {case.op.name: type(case.op)}
+    graph = graph_of(case)
+    ops = {n.op.name: type(n.op) for inner in nested(graph) for n in inner.nodes}
     if parse(str(graph), ops) != graph:
         return f"text does not parse back:\n{graph}"
     return "" if from_json(to_json(graph), ops) == graph else "JSON does not load back"

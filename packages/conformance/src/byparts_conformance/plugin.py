@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
 
 from byparts_conformance.cases import COLUMNS
+from byparts_conformance.habits import HABITS
 from byparts_conformance.meaning import differentiable
-from byparts_graph_ir import Op
+from byparts_graph_ir import Fused, Op
 from byparts_graph_ir.hub import parts
 
 Record = Callable[[str], None]
 Cells = dict[tuple[str, str, str], str]  # backend, op, column -> what the table says
 
 CELLS = pytest.StashKey[Cells]()
+ALSO = pytest.StashKey[dict[tuple[str, str], str]]()  # backend, habit -> "ok" or what is wrong
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,12 +35,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Begin an empty table."""
-    config.stash[CELLS] = {}
+    config.stash[CELLS], config.stash[ALSO] = {}, {}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each op, backend and column."""
+    """One test for each op, backend and column; one for each backend and habit."""
     config, names = metafunc.config, metafunc.fixturenames
+    if "habit" in names:
+        metafunc.parametrize("backend_name", config.getoption("--byparts-backend"))
+        metafunc.parametrize("habit", HABITS)
     if "op" not in names:
         return
     ops = _chosen(config)
@@ -74,15 +79,28 @@ def record(request: pytest.FixtureRequest, op: type[Op], backend_name: str, colu
     return write
 
 
+@pytest.fixture
+def ops(request: pytest.FixtureRequest) -> list[type[Op]]:
+    """All of them."""
+    return list(_chosen(request.config).values())
+
+
+@pytest.fixture
+def said(request: pytest.FixtureRequest, backend_name: str, habit: str) -> Record:
+    """Writes one row under the table."""
+    return partial(request.config.stash[ALSO].__setitem__, (backend_name, habit))
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """The table, op by column, of each backend."""
-    cells = config.stash[CELLS]
+    """The table, op by column, of each backend, and what else it keeps to."""
+    cells, also = config.stash[CELLS], config.stash[ALSO]
     for name in dict.fromkeys(backend for backend, _, _ in cells):
         rows = {op: {} for b, op, _ in cells if b == name}  # type: dict[str, dict[str, str]]
         for (b, op, column), said in cells.items():
             if b == name:
                 rows[op][column] = said
-        for line in table(name, rows):
+        habits = {habit: said for (b, habit), said in also.items() if b == name}
+        for line in (*table(name, rows), *also_rows(habits)):
             terminalreporter.write_line(line)
 
 
@@ -100,6 +118,12 @@ def table(name: str, rows: Mapping[str, Mapping[str, str]]) -> list[str]:
             " ".join([f"{op:{width}}", *(f"{row.get(c, ''):>{wide}}" for c in COLUMNS)]).rstrip()
         )
     return [*lines, _sentence(rows)]
+
+
+def also_rows(habits: Mapping[str, str]) -> list[str]:
+    """A line for each habit."""
+    width = max(map(len, habits), default=0)
+    return [f"also: {habit:{width}}  {said}" for habit, said in habits.items()]
 
 
 def _sentence(rows: Mapping[str, Mapping[str, str]]) -> str:
@@ -120,7 +144,7 @@ def _kind(said: set[str]) -> str:
 
 
 def _chosen(config: pytest.Config) -> dict[str, type[Op]]:
-    every, wanted = parts.ops(), config.getoption("--byparts-op")
+    every, wanted = {**parts.ops(), Fused.name: Fused}, config.getoption("--byparts-op")
     unknown = [name for name in wanted if name not in every]
     if unknown:
         raise pytest.UsageError(f"no op {unknown[0]!r}; installed: {', '.join(sorted(every))}")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from byparts_conformance import kernel, meaning
 from byparts_conformance.cases import Case, cases_of, f64_cases
+from byparts_conformance.habits import HABITS, Ops
 from byparts_conformance.plugin import Record
 from byparts_graph_ir import Backend, Op
 
@@ -54,6 +55,15 @@ def test_kernel(op: type[Op], backend: Backend, column: str, record: Record) -> 
     record("FAIL")
     outcomes = {kernel.check(backend, case, how) for case in cases}
     record(min(outcomes, key=(kernel.ABSENT, kernel.VIA, kernel.OK).index))
+
+
+def test_also(backend: Backend, habit: str, ops: Ops, said: Callable[[str], None]) -> None:
+    """What a backend must keep to beside right answers."""
+    said("FAIL")
+    with kernel.within(backend):
+        wrong = HABITS[habit](backend, ops)
+    said(wrong or "ok")
+    assert not wrong, wrong
 
 
 def _expect(cases: list[Case], check: Callable[[Case], str]) -> None:
