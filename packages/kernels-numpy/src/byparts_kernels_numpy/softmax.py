@@ -17,7 +17,7 @@ from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array
-from byparts_opset.softmax import LogSoftmax, Softmax
+from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
 
 SHORT_ROW = 64
 
@@ -62,6 +62,24 @@ def log_softmax(op: LogSoftmax, inputs: Sequence[Array], outputs: Sequence[Array
     return in_turn([_log_softmax(x, y, *work(x)) for x, y in blocks(op.axis, *inputs, *outputs)])
 
 
+@kernels.on(SoftmaxGradient)
+@plain
+def softmax_gradient(op: SoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    work = shared(lambda block: (line(block), np.empty(block.shape, block.dtype)))
+    cut = blocks(op.axis, *inputs, *outputs)
+    return in_turn([_softmax_gradient(dy, y, dx, *work(y)) for dy, y, dx in cut])
+
+
+@kernels.on(LogSoftmaxGradient)
+@plain
+def log_softmax_gradient(
+    op: LogSoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+) -> Run:
+    work = shared(lambda block: (line(block), np.empty(block.shape, block.dtype)))
+    cut = blocks(op.axis, *inputs, *outputs)
+    return in_turn([_log_softmax_gradient(dy, y, dx, *work(y)) for dy, y, dx in cut])
+
+
 def _softmax(x: Array, y: Array, m: Array, columns: Array | None) -> Run:
     start, e = (x, y) if columns is None else (columns, columns)
     total = summing(e, m)
@@ -89,5 +107,29 @@ def _log_softmax(x: Array, y: Array, m: Array, below: Array, e: Array) -> Run:
         total()
         np.log(m, m)
         np.subtract(below, m, y)
+
+    return run
+
+
+def _softmax_gradient(dy: Array, y: Array, dx: Array, m: Array, weighed: Array) -> Run:
+    total = summing(weighed, m)
+
+    def run() -> None:
+        np.multiply(dy, y, weighed)
+        total()
+        np.subtract(dy, m, dx)
+        np.multiply(dx, y, dx)
+
+    return run
+
+
+def _log_softmax_gradient(dy: Array, y: Array, dx: Array, m: Array, share: Array) -> Run:
+    total = summing(dy, m)
+
+    def run() -> None:
+        np.exp(y, share)
+        total()
+        np.multiply(share, m, share)
+        np.subtract(dy, share, dx)
 
     return run
