@@ -1,4 +1,4 @@
-"""The views share memory; what is missing is named.  Needs torch."""
+"""The views share memory; a kernel more is a line; what is missing is named.  Needs torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from byparts_graph_ir import HOST, ITEM_BYTES, MissingRule, Node, Op, TensorType
 from byparts_graph_ir.hub import parts
 
 torch = pytest.importorskip("torch", reason="needs torch")
-backend = pytest.importorskip("byparts_kernels_torch.backend", reason="needs torch")
+table = pytest.importorskip("byparts_kernels_torch.table", reason="needs torch")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def test_the_hub_makes_it() -> None:
 
 def test_a_view_is_the_memory_itself() -> None:
     memory = HOST.allocate(64)
-    x = backend.view(memory, 16, TensorType("f32", (2, 3)))
+    x = table.view(memory, 16, TensorType("f32", (2, 3)))
 
     x.fill_(1)
 
@@ -43,19 +43,19 @@ def test_a_view_is_the_memory_itself() -> None:
 
 @pytest.mark.parametrize("dtype", ITEM_BYTES)
 def test_every_dtype_has_its_size(dtype: str) -> None:
-    x = backend.view(HOST.allocate(64), 0, TensorType(dtype, (4,)))
+    x = table.view(HOST.allocate(64), 0, TensorType(dtype, (4,)))
 
     assert x.element_size() == ITEM_BYTES[dtype]
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])
 def test_scalars_and_empty_tensors_have_their_shape(shape: tuple[int, ...]) -> None:
-    assert backend.view(HOST.allocate(64), 0, TensorType("f32", shape)).shape == shape
+    assert table.view(HOST.allocate(64), 0, TensorType("f32", shape)).shape == shape
 
 
-def test_a_missing_kernel_names_op_line_and_way_out() -> None:
-    made = backend.make()
-    says = "no kernel for Double on (f32[2]); add one with @kernels.on(Double); torch kernels come"
+def test_a_missing_kernel_names_op_and_line() -> None:
+    made = parts.backend("torch")
+    says = "no kernel for Double on (f32[2]); add one with @kernels.on(Double)"
 
     assert not made.supports(Double())
     with pytest.raises(MissingRule, match=re.escape(says)):
@@ -63,9 +63,9 @@ def test_a_missing_kernel_names_op_line_and_way_out() -> None:
 
 
 def test_an_added_kernel_runs_in_the_arena(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend.kernels, "_rules", {})
-    backend.kernels.on(Double)(lambda op, xs, ys: partial(torch.add, xs[0], xs[0], out=ys[0]))
-    made, memory = backend.make(), HOST.allocate(64)
+    monkeypatch.setattr(table.kernels, "_rules", {})
+    table.kernels.on(Double)(lambda op, xs, ys: partial(torch.add, xs[0], xs[0], out=ys[0]))
+    made, memory = parts.backend("torch"), HOST.allocate(64)
     x, y = (made.view(memory, offset, TensorType("f32", (2,))) for offset in (0, 8))
     x.copy_(torch.tensor([1.0, 2.0]))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
-from typing import Union
+from typing import Any, Union
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ import torch
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.pick import picked, turned
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.broadcast_to import BroadcastTo
 from byparts_opset.join import Concat, Split
@@ -28,6 +28,8 @@ from byparts_opset.tile import Tile
 from byparts_opset.transpose import Transpose
 
 Renamed = Union[Reshape, Flatten, ExpandDims, Squeeze]
+
+allocates[Transpose] = "for matrices, torch's copy has a block of 60 x 60 elements"
 
 
 @kernels.on(Reshape, Flatten, ExpandDims, Squeeze)
@@ -93,21 +95,20 @@ def pad(op: Pad, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     if op.mode != "constant":
         return picked(x, _sources(op, x), y)
     pairs = zip(x.shape, op.paddings, strict=True)
-    middle = y[(*(slice(lo, lo + d) for d, (lo, _) in pairs), ...)]
-    return in_turn([filled(y, op.value), partial(middle.copy_, x)])
+    middle: Any = (*(slice(lo, lo + d) for d, (lo, _) in pairs), ...)
+    return in_turn([filled(y, op.value), partial(y[middle].copy_, x)])
 
 
 def _part(op: Union[Slice, SliceGradient], x: Tensor) -> tuple[Tensor, list[int]]:
     """The elements of x that are taken, in the order of x; and the axes to turn round."""
-    backwards = []
+    backwards, parts = [], []
     for axis, s in enumerate(slices_of(op)):
         taken = range(x.shape[axis])[s]
         if taken.step < 0:
             backwards.append(axis)
             taken = taken[::-1]
-        bounds = (taken[0], taken[-1] + 1, taken.step) if taken else (0, 0, 1)
-        x = x[(*(slice(None),) * axis, slice(*bounds))]
-    return x, backwards
+        parts.append(slice(taken[0], taken[-1] + 1, taken.step) if taken else slice(0, 0))
+    return x[tuple(parts)] if parts else x, backwards
 
 
 def _sources(op: Pad, x: Tensor) -> dict[int, list[int]]:

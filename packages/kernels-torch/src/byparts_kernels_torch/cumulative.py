@@ -37,7 +37,6 @@ def _sums(op: CumSum, x: Tensor, y: Tensor) -> Run:
     if not op.exclusive:
         return partial(torch.cumsum, x, op.axis, dtype=x.dtype, out=y)
     first, rest = y.narrow(op.axis, 0, 1), x.shape[op.axis] - 1
-    if rest == 0:
-        return first.zero_
     before, to = x.narrow(op.axis, 0, rest), y.narrow(op.axis, 1, rest)
-    return in_turn([first.zero_, partial(torch.cumsum, before, op.axis, dtype=x.dtype, out=to)])
+    sums = partial(torch.cumsum, before, op.axis, dtype=x.dtype, out=to)
+    return in_turn([first.zero_, sums if rest else nothing])

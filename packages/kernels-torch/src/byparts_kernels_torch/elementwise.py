@@ -32,14 +32,16 @@ def number(value: float, like: Tensor) -> Tensor:
 def filled(y: Tensor, value: float) -> Run:
     """The step that writes one number everywhere, rounded as a cast would."""
     if value == 0 and copysign(1, value) > 0:
-        return y.zero_
+        zero: Run = y.zero_
+        return zero
     return partial(y.fill_, rounded(value, y))
 
 
 def rounded(value: float, like: Tensor) -> float:
     """The number as the dtype of `like` has it; too great a one is infinite, and no error."""
     exact = torch.float64 if isinstance(value, float) else torch.int64
-    return torch.tensor(value, dtype=exact).to(like.dtype).item()
+    result: float = torch.tensor(value, dtype=exact).to(like.dtype).item()
+    return result
 
 
 def nothing() -> None:

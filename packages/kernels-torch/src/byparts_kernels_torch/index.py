@@ -15,12 +15,14 @@ import torch
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.dense import dense, empty
 from byparts_kernels_torch.elementwise import filled, nothing, number
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.index import Gather, OneHot, ScatterAdd, check_range
 from byparts_opset.top_k import TopK
 
 WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
+
+allocates[TopK] = "torch's sort makes its indices anew"
 
 
 @kernels.on(Gather)

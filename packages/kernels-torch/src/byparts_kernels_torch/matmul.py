@@ -13,10 +13,12 @@ import torch
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.dense import dense, empty
-from byparts_kernels_torch.elementwise import nothing
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.elementwise import filled, nothing
+from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.matmul import MatMul
+
+allocates[MatMul] = "of half types on the CPU: oneDNN packs an operand"
 
 
 @kernels.on(MatMul)
@@ -26,7 +28,7 @@ def matmul(op: MatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> R
     if y.numel() == 0:
         return nothing
     if a.numel() == 0:
-        return y.zero_
+        return filled(y, 0)
     left, right = a.mT if op.transpose_a else a, b.mT if op.transpose_b else b
     if prod(b.shape[:-2]) == 1 and (prod(a.shape[:-2]) == 1 or not op.transpose_a):
         rows = left.flatten(0, -2) if left.dim() > 2 and not op.transpose_a else _alone(left)

@@ -25,6 +25,9 @@ def picked(x: Tensor, indices: Mapping[int, Sequence[int]], y: Tensor) -> Run:
     if not indices:
         return partial(y.copy_, x)
     steps: list[Run] = []
+    if not x.is_contiguous():  # torch would copy it at each call
+        x, strided = empty(x.shape, x), x
+        steps.append(partial(x.copy_, strided))
     for i, (axis, index) in enumerate(indices.items()):
         shape = list(x.shape)
         shape[axis] = len(index)

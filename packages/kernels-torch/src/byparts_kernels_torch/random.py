@@ -33,7 +33,7 @@ def random_uniform(op: RandomUniform, inputs: Sequence[Tensor], outputs: Sequenc
             made = [_shift(torch.bitwise_right_shift, words, 32 - bits)]
         return [*made, partial(part.copy_, front), partial(torch.mul, part, scale, out=part)]
 
-    return drawing(*inputs[:2], each * flat.numel(), start)
+    return drawing(inputs[0], inputs[1], each * flat.numel(), start)
 
 
 @kernels.on(Bernoulli)
@@ -46,7 +46,7 @@ def bernoulli(op: Bernoulli, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     def start(lower: int, upper: int, words: Tensor) -> list[Run]:
         return [partial(torch.lt, words[: upper - lower], limit, out=flat[lower:upper])]
 
-    return drawing(*inputs[:2], flat.numel(), start)
+    return drawing(inputs[0], inputs[1], flat.numel(), start)
 
 
 def _joined(words: Tensor, bits: int) -> list[Run]:

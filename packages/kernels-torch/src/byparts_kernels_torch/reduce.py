@@ -23,7 +23,10 @@ Reduction = Union[Sum, Mean, Max, Min, LogSumExp, All, AnyOp, Prod]
 
 @kernels.on(Sum)
 def sum(op: Sum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    return _reduced(torch.sum, op, inputs[0], outputs[0])
+    """Of half types over axes that are not neighbours torch would make a copy at each call."""
+    axes = _axes(op, inputs[0])
+    apart = len(axes) > 0 and axes[-1] - axes[0] >= len(axes)
+    return (widened(_sum) if apart else _sum)(op, inputs, outputs)
 
 
 @kernels.on(Max)
@@ -121,6 +124,10 @@ def prod_of_others(op: ProdOfOthers, inputs: Sequence[Tensor], outputs: Sequence
             partial(torch.mul, y, behind, out=y),
         ]
     )
+
+
+def _sum(op: Sum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    return _reduced(torch.sum, op, inputs[0], outputs[0])
 
 
 def _before(x: Tensor, axis: int, y: Tensor) -> list[Run]:

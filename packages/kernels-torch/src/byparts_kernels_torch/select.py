@@ -33,7 +33,7 @@ def select(op: Select, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> R
     if not pieces:
         return partial(torch.where, c, x, y, out=z)
     mask, mixed = torch.empty_like(pieces[0][-1]), torch.empty_like(pieces[0][-1])
-    return in_turn([step for piece in pieces for step in _choose(*piece, mask, mixed)])
+    return in_turn([step for piece in pieces for step in _choose(piece, mask, mixed)])
 
 
 @kernels.on(Dropout)
@@ -46,7 +46,7 @@ def dropout(op: Dropout, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) ->
     if not pieces:
         return in_turn([scale, partial(y.masked_fill_, dropped, 0)])
     mask, one = torch.empty_like(pieces[0][-1]), number(1, whole)
-    return in_turn([scale, *(step for piece in pieces for step in _clear(*piece, mask, one))])
+    return in_turn([scale, *(step for piece in pieces for step in _clear(piece, mask, one))])
 
 
 @kernels.on(Clip)
@@ -55,7 +55,8 @@ def clip(op: Clip, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     return partial(torch.clamp, x, rounded(op.low, y), rounded(op.high, y), out=y)
 
 
-def _choose(c: Tensor, x: Tensor, y: Tensor, z: Tensor, mask: Tensor, mixed: Tensor) -> list[Run]:
+def _choose(piece: tuple[Tensor, ...], mask: Tensor, mixed: Tensor) -> list[Run]:
+    c, x, y, z = piece
     mask, mixed = mask[: z.numel()], mixed[: z.numel()]
     return [
         partial(mask.copy_, c),
@@ -66,7 +67,8 @@ def _choose(c: Tensor, x: Tensor, y: Tensor, z: Tensor, mask: Tensor, mixed: Ten
     ]
 
 
-def _clear(dropped: Tensor, y: Tensor, mask: Tensor, one: Tensor) -> list[Run]:
+def _clear(piece: tuple[Tensor, ...], mask: Tensor, one: Tensor) -> list[Run]:
+    dropped, y = piece
     mask = mask[: y.numel()]
     return [
         partial(mask.copy_, dropped),

@@ -13,13 +13,13 @@ The C functions of `torch` and `torch._C._nn` cost 0.5 us a call; an overload su
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
 from byparts_graph_ir import KernelRule, Op, Table, TensorType
 
-Tensor = torch.Tensor
+Tensor: TypeAlias = torch.Tensor
 
 kernels: Table[KernelRule] = Table("kernel")
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
@@ -34,8 +34,11 @@ DTYPES = {
 def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
     """`memory` from `offset` on, as a contiguous tensor; a buffer of the host, or torch bytes."""
     dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
-    if isinstance(memory, Tensor):
-        return memory[offset : offset + kind.size_bytes].view(dtype).view(dims)
-    if size == 0:
-        return torch.empty(dims, dtype=dtype)  # torch refuses a buffer of no elements
-    return torch.frombuffer(memory, dtype=dtype, count=size, offset=offset).view(dims)
+    flat: Tensor
+    if isinstance(memory, torch.Tensor):
+        flat = memory[offset : offset + kind.size_bytes].view(dtype)
+    elif size == 0:
+        flat = torch.empty(0, dtype=dtype)  # torch refuses a buffer of no elements
+    else:
+        flat = torch.frombuffer(memory, dtype=dtype, count=size, offset=offset)
+    return flat.view(dims)
