@@ -15,19 +15,22 @@ MODULES: tuple[str, ...] = (
 )
 
 
-def make(device: str = "cpu", threads: Optional[int] = None) -> Backend:
+def make(
+    device: str = "cpu", threads: Optional[int] = None, *, keep_denormals: bool = False
+) -> Backend:
     """The backend; loads torch and the kernels.
 
     Args:
         device: "cpu", whose memory is the host's, or "cuda:0".
         threads: how many torch may use while a program runs; by default as it is set.
+        keep_denormals: compute with numbers below 1.2e-38 too, slowly; by default they are zero.
 
     Raises:
         RuntimeError: torch does not see the device.
     """
     from byparts_kernels_torch.backend import make_backend  # torch is not needed before
 
-    return make_backend(device, threads)
+    return make_backend(device, threads, keep_denormals)
 
 
 __version__ = "0.1.0"
