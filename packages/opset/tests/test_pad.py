@@ -2,8 +2,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numeric import call, check_gradient, run
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType

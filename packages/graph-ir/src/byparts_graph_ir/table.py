@@ -2,9 +2,16 @@
 
 `kernels.on(Tanh)` adds a rule, `kernels[op]` finds it.  Registering twice is an error that names
 both places; a missing rule is an error that says which line to write.
+
+A package with many rules says in which of its modules those for which ops are, and a module is
+imported when one of its ops is asked for:
+
+    kernels = Table.lazily("kernel", "acme_npu", "byparts_opset", unary="unary hyperbolic")
 """
 
 from __future__ import annotations
+
+import sys
 
 from byparts_graph_ir.errors import GraphError, MissingRule
 from byparts_graph_ir.graph import Op
@@ -25,16 +32,41 @@ class Table(Generic[R]):
     def __init__(self, what: str) -> None:
         self.what = what
         self._rules: dict[type[Op], R] = {}
+        self._package = ""
+        self._homes: dict[str, list[str]] = {}  # module of ops -> modules with rules for them
+        self._waiting: dict[str, None] = {}  # modules of ops whose rules are not imported yet
+
+    @classmethod
+    def lazily(cls, what: str, package: str, ops_package: str, /, **modules: str) -> Table[R]:
+        """A table whose rules stand in modules of `package`, each with the modules of its ops.
+
+        Modules of ops in `ops_package` by their last name, others by their full one.
+        """
+        table = cls(what)
+        table._package = f"{package}."
+        for module, names in modules.items():
+            for name in names.split():
+                ops_module = name if "." in name else f"{ops_package}.{name}"
+                table._homes.setdefault(ops_module, []).append(f"{package}.{module}")
+        table._waiting = dict.fromkeys(table._homes)
+        return table
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, rule):
+            return cls
 
     def on(self, *ops: type[Op]) -> Callable[[R], R]:
         """Decorator: register one rule for these ops.
 
         Raises:
-            GraphError: an op already has a rule here.
+            GraphError: an op already has a rule here, or is not looked for where this is said.
         """
 
         def register(rule: R) -> R:
+            here = sys._getframe(1).f_globals.get("__name__", "")
             for op in ops:
+                self._announce(op, here)
                 if op in self._rules:
                     old, new = _place(self._rules[op]), _place(rule)
                     raise GraphError(
@@ -47,7 +79,12 @@ class Table(Generic[R]):
 
     def get(self, op: Op | type[Op]) -> R | None:
         """The rule for an op, or `None`."""
-        return self._rules.get(op if isinstance(op, type) else type(op))
+        kind = op if isinstance(op, type) else type(op)
+        rule = self._rules.get(kind)
+        if rule is None and kind.__module__ in self._waiting:
+            self._load(kind.__module__)
+            rule = self._rules.get(kind)
+        return rule
 
     def __getitem__(self, op: Op | type[Op]) -> R:
         rule = self.get(op)
@@ -57,13 +94,30 @@ class Table(Generic[R]):
         return rule
 
     def __contains__(self, op: object) -> bool:
-        return (op if isinstance(op, type) else type(op)) in self._rules
+        return self.get(op) is not None  # type: ignore[arg-type]  # anything may be asked for
 
     def __iter__(self) -> Iterator[type[Op]]:
+        for module in list(self._waiting):
+            self._load(module)
         return iter(self._rules)
 
     def __len__(self) -> int:
-        return len(self._rules)
+        return sum(1 for _ in self)
+
+    def _load(self, ops_module: str) -> None:
+        for module in self._homes[ops_module]:
+            __import__(module)
+        self._waiting.pop(ops_module, None)  # not before: a thread beside this one waits for it
+
+    def _announce(self, op: type[Op], here: str) -> None:
+        """Before `here` registers a rule: a stranger meets ours; ours are where they are said."""
+        if not here.startswith(self._package):
+            self.get(op)
+        elif self._package and here not in self._homes.get(op.__module__, ()):
+            raise GraphError(
+                f"nobody would look in {here} for the {self.what} of {op.__name__}: "
+                f"add {op.__module__} to it where the table is made"
+            )
 
 
 def _place(rule: object) -> str:

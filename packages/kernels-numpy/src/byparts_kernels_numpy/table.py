@@ -20,7 +20,35 @@ import numpy as np
 from byparts_graph_ir import KernelRule, Op, Table, TensorType
 from byparts_opset.dtypes import Array, numpy_dtype
 
-kernels: Table[KernelRule] = Table("kernel")
+# Module of kernels = "the modules of ops that it has them for"; add yours here.
+kernels: Table[KernelRule] = Table.lazily(
+    "kernel",
+    "byparts_kernels_numpy",
+    "byparts_opset",
+    constant="constant identity",
+    unary="unary trigonometric hyperbolic rounding cast compare logic",
+    error_function="error_function",
+    activation="activation",
+    activation_gradient="activation_gradient",
+    binary="binary compare logic",
+    select="select",
+    matmul="matmul",
+    conv2d="conv2d",
+    pool="pool",
+    softmax="softmax",
+    cross_entropy="cross_entropy",
+    random="random",
+    random_normal="random_normal",
+    dropout="dropout",
+    batch_norm="batch_norm",
+    layer_norm="layer_norm",
+    optimizer="optimizer",
+    reduce="reduce prod",
+    argmax="argmax",
+    cumulative="cumulative",
+    copies="broadcast_to join pad reshape reverse slicing transpose",
+    index="index top_k",
+)
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
 
 

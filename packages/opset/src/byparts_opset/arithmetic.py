@@ -6,15 +6,16 @@ a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+import byparts_opset
 from byparts_graph_ir import Operand, ShapeError, Value, arithmetic
-from byparts_opset import binary, compare, unary
-from byparts_opset.constant import Fill, fill
-from byparts_opset.matmul import matmul
-from byparts_opset.slicing import getitem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_opset.constant import Fill
 
 
 def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
@@ -28,7 +29,7 @@ def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
     if hasattr(x, "dtype") and getattr(x, "shape", None) == ():
         x = x.item()  # NumPy's scalars
     if isinstance(x, bool):
-        return fill(x, "bool")
+        return byparts_opset.fill(x, "bool")
     if not isinstance(x, (int, float)):
         raise ShapeError(
             f"an operand is a {type(x).__name__}, no value and no number; "
@@ -46,24 +47,22 @@ def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
 @lru_cache(maxsize=1024)
 def _fill(text: str, x: float, dtype: str) -> Fill:
     """The same op for the same number: a program has few.  `text` tells 0.0 from -0.0."""
-    return Fill(x, dtype)
+    return byparts_opset.Fill(x, dtype)
 
 
-arithmetic.update(
-    lift=lift,
-    add=binary.add,
-    sub=binary.sub,
-    mul=binary.mul,
-    div=binary.div,
-    floordiv=binary.floordiv,
-    mod=binary.mod,
-    pow=binary.pow,
-    neg=unary.neg,
-    abs=unary.abs,
-    less=compare.less,
-    less_equal=compare.less_equal,
-    greater=compare.greater,
-    greater_equal=compare.greater_equal,
-    matmul=matmul,
-    getitem=getitem,
+def _later(name: str) -> Callable[..., Value]:
+    """The function of this name; its module is imported when it is first called."""
+
+    def first(*operands: Any) -> Value:
+        function: Callable[..., Value] = getattr(byparts_opset, name)
+        arithmetic[name] = function
+        return function(*operands)
+
+    return first
+
+
+_NAMES = (
+    *("add", "sub", "mul", "div", "floordiv", "mod", "pow", "neg", "abs", "matmul", "getitem"),
+    *("less", "less_equal", "greater", "greater_equal"),
 )
+arithmetic.update({name: _later(name) for name in _NAMES}, lift=lift)
