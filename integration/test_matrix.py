@@ -107,7 +107,7 @@ def test_every_subset_is_tried_on_demand() -> None:
 
 
 def test_sockets_are_read_from_the_plugins() -> None:
-    assert REAL["memplan"].sockets == {"planners"} and REAL["runtime"].sockets == set()
+    assert "planners" in REAL["memplan"].sockets and REAL["runtime"].sockets == set()
 
 
 def test_extras_that_parts_ask_of_each_other_are_required() -> None:
