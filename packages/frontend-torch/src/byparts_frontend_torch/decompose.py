@@ -6,6 +6,7 @@ that, so what comes out of such a part is detached first.
 
 from __future__ import annotations
 
+import warnings
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +38,10 @@ def decomposed(exported: Any, rules: Rules, refused: frozenset[str]) -> Decompos
         if overload is not None and overload in table:
             table.pop(overload)
             kept.add(name)
-    return Decomposed(_detached(exported).run_decompositions(table), frozenset(kept))
+    with warnings.catch_warnings():
+        for category in (DeprecationWarning, FutureWarning):  # of what torch itself does
+            warnings.simplefilter("ignore", category)
+        return Decomposed(_detached(exported).run_decompositions(table), frozenset(kept))
 
 
 def _overload(ops: Any, name: str) -> Any:

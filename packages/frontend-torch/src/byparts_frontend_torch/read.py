@@ -64,7 +64,9 @@ def check_supported(graph: Any, rules: Rules) -> None:
     if missing:
         plural = "s have" if len(missing) > 1 else " has"
         lines = "\n".join(_advice(name, nodes) for name, nodes in missing.items())
-        raise UnsupportedOp(f"{len(missing)} op{plural} no rule here:\n{lines}")
+        raise UnsupportedOp(
+            f"{len(missing)} op{plural} no rule in byparts_frontend_torch:\n{lines}"
+        )
 
 
 def target_of(node: Any) -> str:
@@ -77,10 +79,9 @@ def target_of(node: Any) -> str:
 
 def _is_known(node: Any, rules: Rules) -> bool:
     name = target_of(node)
-    if node.target is operator.getitem or name in _CHECKS or name in rules:
-        return True
-    size = node.meta.get("val")
-    return hasattr(size, "node") and not unbacked(size)
+    # Arithmetic of sizes: what it computes stands in the node, as an expression.
+    size = name.startswith(("python.", "aten.sym_"))
+    return size or name in _CHECKS or name in rules
 
 
 def _advice(name: str, nodes: list[Any]) -> str:
@@ -91,12 +92,12 @@ def _advice(name: str, nodes: list[Any]) -> str:
         return (
             f"  {times}; control flow is not imported: choose with torch.where, or export each way"
         )
-    if unbacked_of(nodes[0]):
+    if _depends_on_data(nodes[0]):
         return f"  {times}; its result has a shape or a number that depends on data"
     return f'  {times}; add a rule with @rules.on("{name}")'
 
 
-def unbacked_of(node: Any) -> bool:
+def _depends_on_data(node: Any) -> bool:
     """Whether a shape, or a number, of a node's result depends on data."""
     value = node.meta.get("val")
     sizes = [value] if hasattr(value, "node") else getattr(value, "shape", ())

@@ -27,10 +27,15 @@ _NAME = re.compile(r"\w+\.\w+\.\w+")
 
 
 class Rules:
-    """Full name of an overload ("aten.add.Tensor") -> rule."""
+    """Full name of an overload ("aten.add.Tensor") -> rule.
 
-    def __init__(self) -> None:
+    Args:
+        others: rules for what this table has none for; the table may have one that differs.
+    """
+
+    def __init__(self, others: Rules | None = None) -> None:
         self._rules: dict[str, Rule] = {}
+        self._others: Rules | tuple[()] = () if others is None else others
 
     def on(self, *names: str) -> Callable[[Rule], Rule]:
         """Decorator: register one rule for these overloads.
@@ -44,7 +49,7 @@ class Rules:
 
         def register(rule: Rule) -> Rule:
             for name in names:
-                if name in self._rules:
+                if name in self._rules and not _is_cell_again(self._rules[name], rule):
                     old, new = _place(self._rules[name]), _place(rule)
                     raise GraphError(f"{name} already has a rule: {old}; second: {new}")
                 self._rules[name] = rule
@@ -54,19 +59,26 @@ class Rules:
 
     def get(self, name: str) -> Rule | None:
         """The rule for an overload, or `None`."""
-        return self._rules.get(name)
+        rule = self._rules.get(name)
+        return self._others.get(name) if rule is None and self._others else rule
 
     def __contains__(self, name: object) -> bool:
-        return name in self._rules
+        return name in self._rules or name in self._others
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rules)
+        return iter(dict.fromkeys((*self._others, *self._rules)))
 
     def __len__(self) -> int:
-        return len(self._rules)
+        return len(list(iter(self)))
 
 
 rules = Rules()
+
+
+def _is_cell_again(old: Rule, new: Rule) -> bool:
+    """Whether somebody at a prompt, or in a notebook, has written a function anew."""
+    names = [(getattr(r, "__module__", ""), getattr(r, "__qualname__", "")) for r in (old, new)]
+    return names[0] == names[1] and names[0][0] == "__main__"
 
 
 def _place(rule: Rule) -> str:

@@ -1,7 +1,8 @@
 """The line of the model that called an op.
 
 Torch keeps the stack of each call as text.  Its innermost frame outside torch is the model's own:
-`y = self.layer(x)`, and not the line inside `torch/nn` that this runs.
+`y = self.layer(x)`, and not the line inside `torch/nn` that this runs.  A model put together of
+torch's own modules has no such line; then the module says where.
 """
 
 from __future__ import annotations
@@ -15,8 +16,15 @@ _FRAME = re.compile(r'File "([^"<]+)", line (\d+)')  # "<...>" is code that torc
 
 
 def line_of(node: Any) -> str:
-    """The user's "file:line"; "" where torch does not know it."""
-    frames = _FRAME.findall(node.meta.get("stack_trace") or "")
+    """The user's "file:line", or "blocks.0 (Linear)"; "" where torch knows neither."""
     home = str(Path(getattr(sys.modules.get("torch"), "__file__", None) or "torch").parent)
-    users = [frame for frame in frames if not frame[0].startswith(home)]
-    return ":".join((users or frames or [("",)])[-1])
+    for file, line in reversed(_FRAME.findall(node.meta.get("stack_trace") or "")):
+        if not file.startswith(home):
+            return f"{file}:{line}"
+    modules = list((node.meta.get("nn_module_stack") or {}).values())
+    return f"{modules[-1][0]} ({_name(modules[-1][1])})" if modules else ""
+
+
+def _name(kind: Any) -> str:
+    """Of a class, or of its full name."""
+    return str(getattr(kind, "__name__", kind)).rpartition(".")[2]

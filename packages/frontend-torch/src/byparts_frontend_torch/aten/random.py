@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import byparts_opset as ops
+from byparts_frontend_torch.aten.creation import zeros
 from byparts_frontend_torch.errors import UnsupportedOp
 from byparts_frontend_torch.rules import rules
 from byparts_frontend_torch.stream import next_draw
+from byparts_frontend_torch.symbols import Size
 from byparts_graph_ir import Value
 
 
@@ -19,6 +23,16 @@ def native_dropout(x: Value, p: float, train: bool | None) -> tuple[Value, Value
     key, counter = next_draw(x)
     dropped = ops.bernoulli(key, counter, x, float(p))
     return ops.Dropout(float(p))(x, dropped), ops.logical_not(dropped)
+
+
+@rules.on("aten.rand.default")
+def rand(size: Sequence[Size], dtype: str | None = None) -> Value:
+    return rand_like(zeros(size, dtype))  # type: ignore[no-any-return]
+
+
+@rules.on("aten.randn.default")
+def randn(size: Sequence[Size], dtype: str | None = None) -> Value:
+    return randn_like(zeros(size, dtype))  # type: ignore[no-any-return]
 
 
 @rules.on("aten.rand_like.default")
