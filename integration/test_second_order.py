@@ -40,8 +40,25 @@ CASES: dict[str, tuple[Function, Sequence[np.ndarray]]] = {
         [_normal(4, 2), _normal(2), _normal(2)],
     ),
     "layer_norm": (o.layer_norm, [_normal(2, 3), _normal(3), _normal(3)]),
+    "tanh": (lambda x: o.tanh(x * x), [_normal(3)]),
+    "sigmoid": (lambda x: o.sigmoid(x * x), [_normal(3)]),
+    "relu": (lambda x: o.relu(x) * x, [np.array([-1.0, 0.5, 2])]),
+    "silu": (lambda x: o.silu(x * x), [_normal(3)]),
+    "gelu": (lambda x: o.gelu(x * x), [_normal(3)]),
+    "gelu_by_tanh": (lambda x: o.gelu(x * x, approximate=True), [_normal(3)]),
+    "attention": (o.attention, [_normal(2, 2, 3), _normal(2, 4, 3), _normal(2, 4, 2)]),
+    "causal_attention": (
+        lambda q, k, v: o.attention(q, k, v, causal=True),
+        [_normal(3, 2), _normal(3, 2), _normal(3, 2)],
+    ),
     "dropout": (lambda x: o.dropout(x * x, 1, 2, 0.3), [_normal(5)]),
 }
+
+
+OPEN = (
+    *("softmax", "cross_entropy", "batch_norm", "layer_norm", "gelu", "log_softmax"),
+    *("attention", "causal_attention"),
+)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -56,7 +73,7 @@ def test_second_order(name: str) -> None:
     check_gradient(first, *arrays, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["softmax", "cross_entropy", "batch_norm", "layer_norm"])
+@pytest.mark.parametrize("name", OPEN)
 def test_second_order_of_a_batch_that_is_not_known(name: str) -> None:
     """The same where the first dimension of the data is open."""
     function, arrays = CASES[name]
