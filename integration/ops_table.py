@@ -1,23 +1,30 @@
-"""Writes `docs/ops.md`: every op with its facts, and how the NumPy backend has it.
+"""Writes `docs/ops.md`: every op with its facts, and how the NumPy and torch backends have it.
 
 python integration/ops_table.py          # writes the file
+
+What torch has is read from `torch_kernels.json`, so that the page can be written and tested without
+torch; where torch is installed, that file is written anew, and a test says when it is stale.
 """
 
+import json
+from importlib.util import find_spec
 from pathlib import Path
 
+from byparts_graph_ir import Backend, KernelRule, Table
 from byparts_kernels_numpy import make
 from byparts_kernels_numpy.table import allocates
 from byparts_opset import OPS
-from byparts_opset.facts import kernel_column, made_of, markdown
+from byparts_opset.facts import Column, kernel_column, made_of, markdown
 
 FILE = Path(__file__).parents[1] / "docs" / "ops.md"
+TORCH = Path(__file__).with_name("torch_kernels.json")
 HEAD = """# The ops
 
 Written by `python integration/ops_table.py` from the ops themselves; a test says when it is stale.
 
 {count} ops, {primitive} of them primitive ("made of" is empty): a backend with those has all.
 "over": inputs whose memory the output may take. "view of": inputs whose bytes the output is.
-"numpy": whether the NumPy backend has a kernel, and if that allocates at each run, why.
+"numpy", "torch": whether the backend has a kernel, and if that allocates at each run, why.
 
 """
 
@@ -26,9 +33,31 @@ def text() -> str:
     """The whole file."""
     primitive = sum(not made_of(op) for op in OPS.values())
     head = HEAD.format(count=len(OPS), primitive=primitive)
-    return head + markdown(OPS, {"numpy": kernel_column(make(), allocates)})
+    columns = {"numpy": kernel_column(make(), allocates), "torch": recorded_column()}
+    return head + markdown(OPS, columns)
+
+
+def torch_kernels() -> dict[str, str]:
+    """The ops for which torch has a kernel; why it allocates, or nothing.  Needs torch."""
+    import byparts_kernels_torch.table as table
+    from byparts_kernels_torch import make as make_torch
+
+    kernels = make_torch().kernels
+    return {name: table.allocates.get(op, "") for name, op in OPS.items() if op in kernels}
+
+
+def recorded_column() -> Column:
+    """How torch has each op, as it was when torch was there."""
+    recorded: dict[str, str] = json.loads(TORCH.read_text(encoding="utf-8"))
+    known = {OPS[name]: why for name, why in recorded.items() if name in OPS}
+    kernels: Table[KernelRule] = Table("kernel")
+    kernels.on(*known)(lambda op, inputs, outputs: lambda: None)
+    stand_in = Backend("torch", lambda memory, offset, type: memory, kernels)
+    return kernel_column(stand_in, {op: why for op, why in known.items() if why})
 
 
 if __name__ == "__main__":
+    if find_spec("torch") is not None:
+        TORCH.write_text(json.dumps(torch_kernels(), indent=0) + "\n", encoding="utf-8")
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(text(), encoding="utf-8")

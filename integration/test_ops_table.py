@@ -1,5 +1,6 @@
 """The generated table of ops is what the ops say."""
 
+import json
 from pathlib import Path
 from runpy import run_path
 
@@ -16,6 +17,14 @@ def test_ops_table_is_current() -> None:
     assert SCRIPT["text"]() == written, "run python integration/ops_table.py"
 
 
-def test_numpy_has_every_op() -> None:
+def test_what_torch_has_is_current() -> None:
+    """After a change to a kernel for torch: `python integration/ops_table.py`, with torch."""
+    pytest.importorskip("torch", reason="needs torch")
+    written = json.loads(SCRIPT["TORCH"].read_text(encoding="utf-8"))
+
+    assert SCRIPT["torch_kernels"]() == written, "run python integration/ops_table.py"
+
+
+def test_every_backend_has_every_op() -> None:
     """With a kernel, or by the ops it is made of."""
     assert "| missing |" not in SCRIPT["text"]()
