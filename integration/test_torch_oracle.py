@@ -14,10 +14,10 @@ import pytest
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, Input, TensorType, Value
+from byparts_graph_ir import Graph, Input, Op, TensorType, Value
 from byparts_runtime import build
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="needs torch")
 F = torch.nn.functional
 
 Case = tuple[Callable[..., Any], Callable[..., Any], list[tuple[int, ...]]]
@@ -85,6 +85,34 @@ CASES: dict[str, Case] = {
         lambda x: F.gelu(x, approximate="tanh"),
         [(5, 3)],
     ),
+    "relu": (ops.relu, F.relu, [(5, 3)]),
+    "sigmoid": (ops.sigmoid, F.sigmoid, [(5, 3)]),
+    "tanh": (ops.tanh, torch.tanh, [(5, 3)]),
+    "attention": (
+        ops.attention,
+        F.scaled_dot_product_attention,
+        [(2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 2)],
+    ),
+    "attention, scaled": (
+        lambda q, k, v: ops.attention(q, k, v, scale=0.3),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.3),
+        [(2, 4, 5), (2, 6, 5), (2, 6, 5)],
+    ),
+    "attention, causal": (
+        lambda q, k, v: ops.attention(q, k, v, causal=True),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        [(2, 3, 4, 5), (2, 3, 4, 5), (2, 3, 4, 5)],
+    ),
+    "attention, causal, more keys than queries": (
+        lambda q, k, v: ops.attention(q, k, v, causal=True),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        [(1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4)],
+    ),
+    "attention, causal, fewer keys than queries": (
+        lambda q, k, v: ops.attention(q, k, v, causal=True),
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        [(1, 2, 5, 4), (1, 2, 3, 4), (1, 2, 3, 4)],
+    ),
     "softplus": (ops.softplus, F.softplus, [(5, 3)]),
     "elu": (ops.elu, F.elu, [(5, 3)]),
     "selu": (ops.selu, F.selu, [(5, 3)]),
@@ -135,6 +163,90 @@ def test_values_and_gradients_agree_with_torch(name: str) -> None:
     (want * torch.tensor(weights)).sum().backward()
     for got, expected in zip(found, (want, *(t.grad for t in tensors)), strict=True):
         np.testing.assert_allclose(got, expected.detach().numpy(), rtol=1e-10, atol=1e-10)
+
+
+BACKWARD = torch.ops.aten
+SHAPES = [(5, 3), (5, 3)]
+
+# Ours and theirs take the same arrays, the first of them a gradient.
+GRADIENT_OPS: dict[str, Case] = {
+    "relu": (ops.relu_gradient, lambda dy, y: BACKWARD.threshold_backward(dy, y, 0), SHAPES),
+    "sigmoid": (ops.sigmoid_gradient, BACKWARD.sigmoid_backward, SHAPES),
+    "tanh": (ops.tanh_gradient, BACKWARD.tanh_backward, SHAPES),
+    "silu": (ops.silu_gradient, BACKWARD.silu_backward, SHAPES),
+    "gelu": (ops.gelu_gradient, BACKWARD.gelu_backward, SHAPES),
+    "gelu by tanh": (
+        lambda dy, x: ops.gelu_gradient(dy, x, approximate=True),
+        lambda dy, x: BACKWARD.gelu_backward(dy, x, approximate="tanh"),
+        SHAPES,
+    ),
+    "softmax": (
+        lambda dy, y: ops.softmax_gradient(dy, y, 0),
+        lambda dy, y: BACKWARD._softmax_backward_data(dy, y, 0, dy.dtype),
+        SHAPES,
+    ),
+    "log softmax": (
+        lambda dy, y: ops.log_softmax_gradient(dy, y, 0),
+        lambda dy, y: BACKWARD._log_softmax_backward_data(dy, y, 0, dy.dtype),
+        SHAPES,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GRADIENT_OPS)
+def test_gradient_ops_agree_with_torch(name: str) -> None:
+    """On any arrays, whether or not an activation could have given them."""
+    ours, theirs, shapes = GRADIENT_OPS[name]
+    rng = np.random.default_rng(0)
+    arrays = [rng.uniform(-1.5, 1.5, shape) for shape in shapes]
+    inputs = [Input(TensorType("f64", shape)) for shape in shapes]
+
+    (found,) = build(Graph.of(inputs, [first(ours(*inputs))]))(*arrays)
+
+    want = theirs(*map(torch.tensor, arrays))
+    np.testing.assert_allclose(found, want.numpy(), rtol=1e-12, atol=1e-14)
+
+
+# Of one weight: ours is an op and how many states it has, theirs an optimizer.
+STEPS: dict[str, tuple[Op, int, Callable[..., Any]]] = {
+    "gradient descent": (ops.GradientDescent(1), 0, lambda w: torch.optim.SGD(w, lr=0.125)),
+    "momentum": (
+        ops.Momentum(1, 0.75),
+        1,
+        lambda w: torch.optim.SGD(w, lr=0.125, momentum=0.75),
+    ),
+    "nesterov": (
+        ops.Momentum(1, 0.75, nesterov=True),
+        1,
+        lambda w: torch.optim.SGD(w, lr=0.125, momentum=0.75, nesterov=True),
+    ),
+    "adam": (
+        ops.Adam(1, 0.8, 0.95, 1e-3),
+        2,
+        lambda w: torch.optim.Adam(w, lr=0.125, betas=(0.8, 0.95), eps=1e-3),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_five_steps_agree_with_torch(name: str) -> None:
+    """From states of zeros, with another gradient at each step."""
+    op, states, make = STEPS[name]
+    rng = np.random.default_rng(0)
+    old = [rng.normal(size=(3, 2)), *[np.zeros((3, 2))] * states]
+    weight = torch.tensor(old[0], requires_grad=True)
+    theirs = make([weight])
+    types = [TensorType("f64", (3, 2))] * (2 + states)
+    scalars = [TensorType("f32", ())] * (2 if name == "adam" else 1)
+    inputs = [Input(t) for t in (*types, *scalars)]
+    step = build(Graph.of(inputs, op.outputs_of(*inputs)))
+    for number in range(1, 6):
+        dw = rng.normal(size=(3, 2))
+        old = list(step(*old, dw, *(0.125, number)[: len(scalars)]))
+        weight.grad = torch.tensor(dw)
+        theirs.step()
+
+    np.testing.assert_allclose(old[0], weight.detach().numpy(), rtol=1e-12)
 
 
 def first(y: Value | tuple[Value, ...]) -> Value:

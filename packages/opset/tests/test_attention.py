@@ -77,9 +77,9 @@ def test_second_order_goes_through_the_decomposition() -> None:
 def test_large_scores_do_not_overflow() -> None:
     """A score of 10^4 is certain, not infinite."""
     q, k, v = np.array([[100.0]]), np.array([[100.0], [-100.0]]), np.array([[1.0], [2.0]])
-    inputs = [Input(TensorType("f64", a.shape)) for a in (q, k, v)]
+    x, y, z = inputs = [Input(TensorType("f64", a.shape)) for a in (q, k, v)]
 
-    assert run(Graph.of(inputs, [attention(*inputs)]), q, k, v)[0].tolist() == [[1]]
+    assert run(Graph.of(inputs, [attention(x, y, z)]), q, k, v)[0].tolist() == [[1]]
     found = run(Graph.of(inputs, present(Attention().decompose(*inputs))), q, k, v)
     assert [x.tolist() for x in found] == [[[1]], [1e4]]
 
