@@ -1,6 +1,6 @@
 """What this part tells the hub; imports no torch."""
 
-from byparts_graph_ir.hooks import Backend, hookimpl
+from byparts_graph_ir.hooks import Backend, Ops, hookimpl
 
 BYPARTS_API = (1, 0)
 
@@ -17,3 +17,9 @@ def byparts_backends() -> list[Backend]:
             priority=10,
         )
     ]
+
+
+@hookimpl
+def byparts_ops() -> list[Ops]:
+    """What passes of this backend put into graphs; the kit tries them too."""
+    return [Ops("torch", "byparts_kernels_torch.ops:OPS", doc="ops that torch has as one call")]

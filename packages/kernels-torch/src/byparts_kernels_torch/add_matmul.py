@@ -1,0 +1,40 @@
+"""A product added to something: one `addmm`, with rows folded; right also over its first input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.elementwise import nothing
+from byparts_kernels_torch.ops import AddMatMul
+from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.wide import in_turn
+
+allocates[AddMatMul] = "of half types on the CPU: oneDNN packs an operand"
+
+
+@kernels.on(AddMatMul)
+@dense
+def add_matmul(op: AddMatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (c, a, b), (y,) = inputs, outputs
+    if y.numel() == 0:
+        return nothing
+    rows = a.t() if op.transpose_a else a.flatten(0, -2)
+    whole = y.view(-1, y.shape[-1])
+    added, steps = _rows(c, y, whole)
+    right = b.t() if op.transpose_b else b
+    return in_turn([*steps, partial(torch.addmm, added, rows, right, out=whole)])
+
+
+def _rows(c: Tensor, y: Tensor, whole: Tensor) -> tuple[Tensor, list[Run]]:
+    """c as `addmm` broadcasts it, and how to fill it where only a copy says that."""
+    if c.shape == y.shape:
+        return c.view(whole.shape), []
+    if c.dim() < 2 or y.dim() == 2:
+        return c, []
+    copy = empty(y.shape, y)
+    return copy.view(whole.shape), [partial(copy.copy_, c)]

@@ -1,0 +1,261 @@
+"""Pooling: along the height, then along the width, without a loop over pixels.
+
+torch pools images of NCHW one element at a time, and those with the channels last in vectors.  So
+on the CPU a maximum or a mean is taken in kh + kw calls on strided views, which also knows every
+padding, and where the place of the maximum is asked for, some images at a time are turned
+(`pool_indices.py`).  CPU ms, one thread, f32, best of many, on a machine that others used too:
+
+                            torch, NCHW   here   | gradient: torch, with indices   here, without
+    max  100x20x24x24 2/2        7.4       0.8   |            0.5                      3.1
+    max   32x64x32x32 3/2       45.9       2.4   |            3.3                      7.0
+    mean 100x20x24x24 2/2        2.8       0.8   |            2.8                      1.3
+
+Other devices have torch's own kernels, where padding alike on both sides gives these windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import product
+from math import inf
+from typing import Any
+
+import torch
+from torch._C import _nn as nn
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.pool_indices import (
+    apart,
+    images,
+    in_layout,
+    indexed,
+    pixels,
+    torch_windows,
+)
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.pool import (
+    AveragePool,
+    AveragePoolGradient,
+    MaxPool,
+    MaxPoolGradient,
+    MaxPoolGradientGradient,
+)
+from byparts_opset.pooling import Pool, divisors, windows
+from byparts_opset.window import pads, side
+
+CHUNK_BYTES = 1 << 20
+
+Cover = tuple[slice, slice]  # windows, and the element each of them has at some offset
+
+
+@kernels.on(MaxPool)
+def max_pool(op: MaxPool, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """Maxima along the height, then along the width."""
+    x, y = images(op, inputs[0]), images(op, outputs[0])
+    how = torch_windows(op, x)
+    if x.device.type != "cpu" and how is not None and y.numel():
+        places = torch.empty_like(y, dtype=torch.int64)
+        return partial(nn.max_pool2d_with_indices, x, *how, out=(y, places))
+    low = -inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
+    return in_turn(list(_pooled(op, x, y, torch.maximum, low)))
+
+
+@kernels.on(MaxPoolGradient)
+def max_pool_gradient(
+    op: MaxPoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """Each dy to the first maximum of its window, which is looked for again."""
+    return (_sent if apart(op) else widened(_sent))(op, inputs, outputs)
+
+
+@kernels.on(MaxPoolGradientGradient)
+def max_pool_gradient_gradient(
+    op: MaxPoolGradientGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """Of each window, the element of g that stands at the first maximum."""
+    x, y, g, out = (images(op, t) for t in (*inputs, *outputs))
+    if out.numel() == 0:
+        return out.zero_
+    steps: list[Run] = []
+    if not x.dtype.is_floating_point:
+        steps.append(out.zero_)
+        for hit, at, seen in _hits(op, x, y, steps):
+            picked = torch.empty_like(hit, dtype=g.dtype)
+            steps.append(partial(torch.mul, hit, g[seen], out=picked))
+            steps.append(partial(out[at].add_, picked))
+        return in_turn(steps)
+    for f in indexed(op, x):
+        own = torch.empty_like(f.maxima)
+        given = torch.empty_like(g[f.part])
+        steps += [*f.find, partial(given.copy_, g[f.part])]
+        steps.append(partial(torch.gather, pixels(given), 2, pixels(f.places), out=pixels(own)))
+        steps += [*_only_maxima(own, f.maxima, y[f.part]), partial(out[f.part].copy_, own)]
+    return in_turn(steps)
+
+
+@kernels.on(AveragePool)
+@widened
+def average_pool(op: AveragePool, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """Sums along the height, then along the width, then one product."""
+    x, y = images(op, inputs[0]), images(op, outputs[0])
+    how = _torch_means(op, x)
+    if how is not None:
+        return partial(nn.avg_pool2d, x, *how, out=y)
+    share = _shares(op, x)
+    return in_turn([*_pooled(op, x, y, torch.add, 0), partial(torch.mul, y, share, out=y)])
+
+
+@kernels.on(AveragePoolGradient)
+@widened
+def average_pool_gradient(
+    op: AveragePoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """Shares, spread along the width, then along the height."""
+    dy, dx = images(op, inputs[0]), images(op, outputs[0])  # the second is never read
+    how = _torch_means(op, dx)
+    if how is not None:
+        backward = torch.ops.aten.avg_pool2d_backward.grad_input
+        return partial(backward, dy, dx, *how, None, grad_input=dx)
+    share, (down, across) = _shares(op, dx), _covers(op, dx)
+    steps: list[Run] = []
+    for part in _parts(dx):
+        own = torch.empty_like(dy[part])
+        wide = _between(own, dx[part])
+        steps.append(partial(torch.mul, dy[part], share, out=own))
+        steps += [*_spread(3, own, wide, across), *_spread(2, wide, dx[part], down)]
+    return in_turn(steps)
+
+
+def _sent(op: MaxPoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    x, y, dy, dx = (images(op, t) for t in (*inputs, *outputs))
+    if dx.numel() == 0 or dy.numel() == 0:
+        return dx.zero_
+    steps: list[Run] = [dx.zero_]
+    if not x.dtype.is_floating_point:
+        for hit, at, seen in _hits(op, x, y, steps):
+            own, target = torch.empty_like(hit, dtype=dy.dtype), dx[seen]
+            steps.append(partial(torch.mul, hit, dy[at], out=own))
+            steps.append(partial(target.add_, own))
+        return in_turn(steps)
+    for f in indexed(op, x):
+        own = torch.empty_like(f.maxima)
+        steps += [*f.find, partial(own.copy_, dy[f.part]), *_only_maxima(own, f.maxima, y[f.part])]
+        add = partial(pixels(dx[f.part]).scatter_add_, 2, pixels(f.places), pixels(own))
+        steps.append(add)
+    return in_turn(steps)
+
+
+def _only_maxima(x: Tensor, maxima: Tensor, y: Tensor) -> Iterator[Run]:
+    """x = 0 where y is not the maximum; so where that is nan, which equals no element."""
+    other = torch.empty_like(x, dtype=torch.bool)
+    yield partial(torch.ne, maxima, y, out=other)
+    yield partial(x.masked_fill_, other, torch.zeros((), dtype=x.dtype, device=x.device))
+
+
+def _hits(op: Pool, x: Tensor, y: Tensor, steps: list[Run]) -> Iterator[tuple[Tensor, Any, Any]]:
+    """Integers, tap by tap: which windows find their maximum there first; adds how to find it."""
+    free = torch.empty_like(y, dtype=torch.bool)
+    steps.append(partial(free.fill_, True))
+    for (at_h, seen_h), (at_w, seen_w) in product(*_covers(op, x)):
+        at, seen = (..., at_h, at_w), (..., seen_h, seen_w)
+        hit = torch.empty_like(free[at])
+        steps.append(partial(torch.eq, x[seen], y[at], out=hit))
+        steps.append(partial(hit.logical_and_, free[at]))
+        steps.append(partial(free[at].logical_xor_, hit))
+        yield hit, at, seen
+
+
+def _pooled(
+    op: Pool, x: Tensor, y: Tensor, f: Callable[..., Any], identity: float
+) -> Iterator[Run]:
+    down, across = _covers(op, x)
+    for part in _parts(x):
+        images, into = x[part], y[part]
+        flat = _between(into, images)
+        yield from _reduced(2, images, flat, down, f, identity)
+        yield from _reduced(3, flat, into, across, f, identity)
+
+
+def _reduced(
+    axis: int, x: Tensor, y: Tensor, covers: list[Cover], f: Callable[..., Any], identity: float
+) -> Iterator[Run]:
+    """y = the elements of x under the window along one axis, taken together."""
+    everywhere = slice(0, y.shape[axis])
+    whole = [seen for at, seen in covers if at == everywhere]
+    if len(whole) > 1:
+        yield partial(f, x[_along(axis, whole[0])], x[_along(axis, whole[1])], out=y)
+    elif whole:
+        yield partial(y.copy_, x[_along(axis, whole[0])])
+    else:
+        yield partial(y.fill_, identity)
+    for at, seen in covers:
+        if seen not in whole[:2]:
+            part = y[_along(axis, at)]
+            yield partial(f, part, x[_along(axis, seen)], out=part)
+
+
+def _spread(axis: int, y: Tensor, x: Tensor, covers: list[Cover]) -> Iterator[Run]:
+    """x = each element of y added to all elements of its window along one axis."""
+    yield x.zero_
+    for at, seen in covers:
+        yield partial(x[_along(axis, seen)].add_, y[_along(axis, at)])
+
+
+def _covers(op: Pool, x: Tensor) -> tuple[list[Cover], list[Cover]]:
+    """For height and width, for each offset in the window: which windows have an element there."""
+    counts, around = windows(op, in_layout(op, x))
+    result: list[list[Cover]] = []
+    for extent, count, (lower, _), kernel, s in zip(
+        x.shape[2:], counts, around, op.ksize, op.strides, strict=True
+    ):
+        covers = []
+        for u in range(kernel):
+            first = max(0, -((u - lower) // s))
+            last = min(count, (extent - 1 + lower - u) // s + 1)
+            start = first * s + u - lower
+            if first < last:
+                seen = slice(start, start + (last - first - 1) * s + 1, s)
+                covers.append((slice(first, last), seen))
+        result.append(covers)
+    return result[0], result[1]
+
+
+def _along(axis: int, part: slice) -> tuple[slice, ...]:
+    return (slice(None),) * axis + (part,)
+
+
+def _between(rows: Tensor, columns: Tensor) -> Tensor:
+    """Scratch with the height of one and the width of the other, laid out as they are."""
+    n, c, h, w = (*rows.shape[:3], columns.shape[3])
+    last = columns.stride(1) < columns.stride(3)
+    order = torch.channels_last if last else torch.contiguous_format
+    return torch.empty((n, c, h, w), dtype=rows.dtype, device=rows.device, memory_format=order)
+
+
+def _shares(op: AveragePool | AveragePoolGradient, x: Tensor) -> Tensor:
+    """One over the number of elements in each window."""
+    count = divisors(op, in_layout(op, x), op.count_include_pad)
+    if count.size and (count == count.flat[0]).all():
+        count = count[:1, :1]
+    return torch.tensor((1 / count).tolist(), dtype=x.dtype, device=x.device).view(count.shape)
+
+
+def _parts(x: Tensor) -> list[slice]:
+    """Some images at a time."""
+    image_bytes = max(1, x[:1].numel() * x.element_size())
+    size = max(1, CHUNK_BYTES // image_bytes)
+    return [slice(i, min(i + size, len(x))) for i in range(0, len(x), size)]
+
+
+def _torch_means(op: AveragePool | AveragePoolGradient, x: Tensor) -> tuple[Any, ...] | None:
+    """Torch's arguments, on a device for which it is the faster, and where it has these windows."""
+    sides = [pads(side(op.padding, a), x.shape[2 + a], op.ksize[a], op.strides[a]) for a in (0, 1)]
+    fits = all(
+        lower == upper and 2 * lower <= k for (lower, upper), k in zip(sides, op.ksize, strict=True)
+    )
+    if x.device.type == "cpu" or not fits or x.numel() == 0:
+        return None
+    padding = (sides[0][0], sides[1][0])
+    return (op.ksize, op.strides, padding, op.ceil_mode, op.count_include_pad)

@@ -1,0 +1,188 @@
+"""Where the maximum of each window stands, as torch finds it.
+
+Its kernel for images of NCHW takes one element at a time, that for the channels last many: on the
+CPU some images at a time are turned in scratch memory, which pays at any size.  Where torch cannot
+pad (it pads alike on both sides), images are framed with the smallest number, and places in the
+frame become places in the plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import Any
+
+import torch
+from torch._C import _nn as nn
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.ops import MaxPoolIndices, MaxPoolScatter
+from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.pooling import Frame, Pool, windows
+from byparts_opset.window import TO_NCHW
+
+CHUNK_BYTES = 1 << 19
+
+
+@dataclass(frozen=True)
+class Found:
+    """Some images: how to find the maxima [n, c, p, q] and their places, both in scratch memory."""
+
+    part: slice
+    find: tuple[Run, ...]
+    maxima: Tensor
+    places: Tensor
+
+
+@kernels.on(MaxPoolIndices)
+def max_pool_indices(
+    op: MaxPoolIndices, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """One call where torch is fast on what is there, else some images at a time."""
+    x, y, places = (images(op, t) for t in (*inputs, *outputs))
+    if y.numel() == 0:
+        return y.zero_
+    how = torch_windows(op, x)
+    if how is not None and (x.device.type != "cpu" or _last(x)):
+        return partial(nn.max_pool2d_with_indices, x, *how, out=(y, places))
+    steps: list[Run] = []
+    for f in indexed(op, x):
+        steps += [*f.find, partial(y[f.part].copy_, f.maxima)]
+        steps.append(partial(places[f.part].copy_, f.places))
+    return in_turn(steps)
+
+
+@kernels.on(MaxPoolScatter)
+def max_pool_scatter(
+    op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    """The third input is never read."""
+    return (_scatter if apart(op) else widened(_scatter))(op, inputs[:2], outputs)
+
+
+def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
+    """The maxima of images [n, c, h, w], those of some images at a time."""
+    counts, around = windows(op, in_layout(op, x))
+    how = torch_windows(op, x)
+    size = len(x) if x.device.type != "cpu" else max(1, CHUNK_BYTES // _image_bytes(x))
+    parts = [slice(i, min(i + size, len(x))) for i in range(0, len(x), size)]
+    room = _frame(x[parts[0]], around if how is None else ((0, 0), (0, 0)))
+    maxima = _scratch(x, (len(room), x.shape[1], *counts), x.dtype)
+    places = _scratch(x, maxima.shape, torch.int64)
+    whole = how or (op.ksize, op.strides, (0, 0), (1, 1), False)
+    for part in parts:
+        own = x[part]
+        given, y, at = (t[: len(own)] for t in (room, maxima, places))
+        inside = given if how else _inside(given, own, around)
+        find: list[Run] = [partial(inside.copy_, own)]
+        find.append(partial(nn.max_pool2d_with_indices, given, *whole, out=(y, at)))
+        find += [] if how else _to_plane(at, given.shape[3], own.shape, around)
+        yield Found(part, tuple(find), y, at)
+
+
+def torch_windows(op: Pool, x: Tensor) -> tuple[Any, ...] | None:
+    """Torch's arguments, where padding alike on both sides gives the same windows."""
+    counts, around = windows(op, in_layout(op, x))
+    lower = (around[0][0], around[1][0])
+    if any(2 * p > k for p, k in zip(lower, op.ksize, strict=True)):
+        return None
+    for ceil in (False, True):
+        if all(
+            _count(e, p, k, s, ceil) == n
+            for e, p, k, s, n in zip(x.shape[2:], lower, op.ksize, op.strides, counts, strict=True)
+        ):
+            return (op.ksize, op.strides, lower, (1, 1), ceil)
+    return None
+
+
+def apart(op: Pool) -> bool:
+    """Whether no two windows share an element."""
+    return all(s >= k for s, k in zip(op.strides, op.ksize, strict=True))
+
+
+def pixels(x: Tensor) -> Tensor:
+    """A view [n, c, h w]."""
+    return x.view(*x.shape[:2], -1)
+
+
+def images(op: Pool, x: Tensor) -> Tensor:
+    """A view [n, c, h, w]."""
+    return x.permute(TO_NCHW[op.layout])
+
+
+def in_layout(op: Pool, x: Tensor) -> tuple[int, ...]:
+    """The shape of images [n, c, h, w] in the layout of the op."""
+    n, c, h, w = x.shape
+    return (n, c, h, w) if op.layout == "NCHW" else (n, h, w, c)
+
+
+def _scatter(op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    dy, places, dx = (images(op, t) for t in (*inputs, *outputs))
+    if dx.numel() == 0 or dy.numel() == 0:
+        return dx.zero_
+    (dy, places), steps = _viewable(dy, places)
+    add = partial(pixels(dx).scatter_add_, 2, pixels(places), pixels(dy))
+    return in_turn([*steps, dx.zero_, add])
+
+
+def _viewable(*given: Tensor) -> tuple[list[Tensor], list[Run]]:
+    """Stand-ins for what has gaps, and how to fill them."""
+    found: list[Tensor] = []
+    steps: list[Run] = []
+    for x in given:
+        gaps = not x.is_contiguous() and not _last(x)
+        found.append(torch.empty(x.shape, dtype=x.dtype, device=x.device) if gaps else x)
+        steps += [partial(found[-1].copy_, x)] if gaps else []
+    return found, steps
+
+
+def _frame(x: Tensor, around: Frame) -> Tensor:
+    """Room for padded images; a step never writes the border."""
+    height, width = (e + sum(a) for e, a in zip(x.shape[2:], around, strict=True))
+    low = -inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
+    return _scratch(x, (*x.shape[:2], height, width), x.dtype).fill_(low)
+
+
+def _inside(frame: Tensor, x: Tensor, around: Frame) -> Tensor:
+    (top, _), (left, _) = around
+    return frame[..., top : top + x.shape[2], left : left + x.shape[3]]
+
+
+def _to_plane(places: Tensor, width: int, shape: Sequence[int], around: Frame) -> list[Run]:
+    """Frame to plane; a window of nothing but the smallest number points at its first element."""
+    (top, _), (left, _) = around
+    rows = torch.empty_like(places)
+    return [
+        partial(torch.div, places, width, rounding_mode="floor", out=rows),
+        partial(places.sub_, rows, alpha=width),
+        partial(places.sub_, left),
+        partial(places.clamp_, 0, shape[3] - 1),
+        partial(rows.sub_, top),
+        partial(rows.clamp_, 0, shape[2] - 1),
+        partial(places.add_, rows, alpha=shape[3]),
+    ]
+
+
+def _count(extent: int, padding: int, kernel: int, stride: int, ceil: bool) -> int:
+    """How many windows torch has."""
+    room = extent + 2 * padding - kernel
+    if not ceil:
+        return room // stride + 1
+    last = -(-room // stride)
+    return last + 1 if last * stride < extent + padding else last
+
+
+def _scratch(x: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    order = torch.channels_last if x.device.type == "cpu" else torch.contiguous_format
+    return torch.empty(tuple(shape), dtype=dtype, device=x.device, memory_format=order)
+
+
+def _image_bytes(x: Tensor) -> int:
+    return max(1, x[:1].numel() * x.element_size())
+
+
+def _last(x: Tensor) -> bool:
+    return x.is_contiguous(memory_format=torch.channels_last)
