@@ -34,68 +34,65 @@ def drawing(
     blocks = -(-count // 4)
     pieces = -(-blocks // PIECE.get(key.device.type, PIECE_ELSEWHERE))
     size = -(-blocks // max(1, pieces))
-    draw = _Blocks(key, counter, size)
-    steps: list[Run] = draw.key_steps()
+    draw = _Blocks(key.view(()), size)
+    fill, steps = in_turn(draw.steps()), draw.key_steps()
     for first in range(0, blocks, max(1, size)):
         upper = min(4 * (first + size), count)
-        steps += [*draw.steps(first), *start(4 * first, upper, draw.words.view(-1))]
+        begin = partial(torch.add, counter.view(()), draw.number(first), out=draw.start)
+        steps += [begin, fill, *start(4 * first, upper, draw.words.view(-1))]
     return in_turn(steps)
 
 
 class _Blocks:
-    """Scratch for so many blocks, and the steps that fill `words`, [blocks, 4]."""
+    """Scratch for so many blocks, and the steps that fill `words`, [blocks, 4], from `start` on."""
 
-    def __init__(self, key: Tensor, counter: Tensor, blocks: int) -> None:
-        self.key, self.counter = key.view(()), counter.view(())
-        self.new = partial(torch.empty, dtype=torch.int64, device=key.device)
-        self.words = self.new(blocks, 4)
-        self.each = torch.arange(blocks, device=key.device)
-        self.n, self.even, self.odd, self.product = (
-            *(self.new(blocks), self.new(2, blocks), self.new(2, blocks), self.new(2, blocks)),
-        )
+    def __init__(self, key: Tensor, blocks: int) -> None:
+        self.key = key
+        self.words, self.start = self.new(blocks, 4), self.new()
+        self.even, self.odd, self.product = (self.new(2, blocks) for _ in range(3))
         self.keys = self.new(ROUNDS, 2, 1)
         self.mask, self.half = self.number(MASK), self.number(32)
 
-    def number(self, value: int) -> Tensor:
-        """A 0-d i64."""
+    def new(self, *shape: int) -> Tensor:
+        """Scratch of i64."""
+        return torch.empty(shape, dtype=torch.int64, device=self.key.device)
+
+    def number(self, value: object) -> Tensor:
+        """Numbers as i64."""
         return torch.tensor(value, dtype=torch.int64, device=self.key.device)
 
     def key_steps(self) -> list[Run]:
-        """The key of each round, of the words that are changed in it: k1, k0, k1, k0, ..."""
+        """The key of each round, in the order of the words it meets: k1, k0; k0, k1; ..."""
         words, turned = self.new(2, 1), self.new(2, 1)
         raised = [[[r * s & MASK] for s in KEY_STEPS[:: 1 if r % 2 else -1]] for r in range(ROUNDS)]
-        steps = torch.tensor(raised, dtype=torch.int64, device=self.key.device)
+        added = self.number(raised)
         return [
             partial(words[0].copy_, self.key),
             partial(torch.bitwise_right_shift, self.key, self.half, out=words[1, 0]),
             partial(turned[0].copy_, words[1]),
             partial(turned[1].copy_, words[0]),
-            partial(torch.add, steps[0::2], turned, out=self.keys[0::2]),
-            partial(torch.add, steps[1::2], words, out=self.keys[1::2]),
+            partial(torch.add, added[0::2], turned, out=self.keys[0::2]),
+            partial(torch.add, added[1::2], words, out=self.keys[1::2]),
             partial(torch.bitwise_and, self.keys, self.mask, out=self.keys),
         ]
 
-    def steps(self, first: int) -> list[Run]:
-        """Fill `words` with the blocks that stand `first` behind the counter."""
-        start = self.new(())
-        ways = [torch.tensor(m, dtype=torch.int64, device=self.key.device) for m in self._turns()]
-        even, odd, words = self.even, self.odd, self.words
+    def steps(self) -> list[Run]:
+        """Counters, ten rounds, and the words in their order."""
+        even, odd, words, n = self.even, self.odd, self.words, self.new(len(self.words))
+        each = torch.arange(len(n), device=n.device)
+        turns = [self.number([[m] for m in MULTIPLIERS[::way]]) for way in (1, -1)]
         return [
-            partial(torch.add, self.counter, self.number(first), out=start),
-            partial(torch.add, self.each, start, out=self.n),
-            partial(torch.bitwise_and, self.n, self.mask, out=even[0]),
-            partial(torch.bitwise_right_shift, self.n, self.half, out=odd[1]),
+            partial(torch.add, each, self.start, out=n),
+            partial(torch.bitwise_and, n, self.mask, out=even[0]),
+            partial(torch.bitwise_right_shift, n, self.half, out=odd[1]),
             partial(torch.bitwise_and, odd[1], self.mask, out=odd[1]),
             even[1].zero_,
             odd[0].zero_,
-            *(step for r in range(ROUNDS) for step in self._round(ways[r % 2], self.keys[r])),
+            *(step for r in range(ROUNDS) for step in self._round(turns[r % 2], self.keys[r])),
             partial(words[:, 0::2].copy_, even.t()),
             partial(words[:, 1].copy_, odd[1]),
             partial(words[:, 3].copy_, odd[0]),
         ]
-
-    def _turns(self) -> tuple[list[list[int]], list[list[int]]]:
-        return [[m] for m in MULTIPLIERS], [[m] for m in MULTIPLIERS[::-1]]
 
     def _round(self, multipliers: Tensor, key: Tensor) -> list[Run]:
         even, odd, product = self.even, self.odd, self.product
