@@ -27,7 +27,7 @@ def add_matmul(op: AddMatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor
     whole = y.view(-1, y.shape[-1])
     added, steps = _rows(c, y, whole)
     right = b.t() if op.transpose_b else b
-    return in_turn([*steps, partial(torch.addmm, added, rows, right, out=whole)])
+    return in_turn([*steps, partial(torch.addmm, added, rows, right, alpha=op.scale, out=whole)])
 
 
 def _rows(c: Tensor, y: Tensor, whole: Tensor) -> tuple[Tensor, list[Run]]:

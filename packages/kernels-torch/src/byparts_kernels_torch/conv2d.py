@@ -10,6 +10,7 @@ import torch
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch import patches
+from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import HALVES, in_turn
@@ -31,7 +32,7 @@ convolution_backward = torch.ops.aten.convolution_backward.default
 def conv2d(op: Conv2d, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     x, w, y = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
     if 0 in (x.numel(), w.numel(), y.numel()):
-        return y.zero_
+        return filled(y, 0)
     g = geometry(op, x, w)
     return in_turn(_FORWARD[forward_by(g, x)](g, x, w, y))
 
@@ -43,7 +44,7 @@ def conv2d_transpose(
     """The gradient of x, for a convolution whose x is our y."""
     dy, w, dx = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
     if 0 in (dy.numel(), w.numel(), dx.numel()):
-        return dx.zero_
+        return filled(dx, 0)
     g = geometry(op, dx, w)
     return in_turn(_INPUT[input_by(g, dx)](g, dy, w, dx))
 
@@ -55,7 +56,7 @@ def conv2d_filter_gradient(
     """The third input is never read."""
     x, dy, dw = _images(op, inputs[0]), _images(op, inputs[1]), _filter(op, outputs[0])
     if 0 in (x.numel(), dy.numel(), dw.numel()):
-        return dw.zero_
+        return filled(dw, 0)
     g = geometry(op, x, dw)
     return in_turn(_FILTER[filter_by(g, x)](g, x, dy, dw))
 

@@ -16,6 +16,7 @@ from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.binary import add
 from byparts_opset.broadcast import broadcast_types, meet_types
 from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.elementwise import floats
 from byparts_opset.matmul import MatMul
 from byparts_opset.pooling import CASES, check, images, restored, type_of_x, type_of_y, windows
 from byparts_opset.window import Padding, Pair, offsets, padded
@@ -117,7 +118,7 @@ class MaxPoolScatter(Op):
 
 @dataclass(frozen=True)
 class AddMatMul(Op):
-    """y = c + a @ b, for c that broadcasts to the product: a bias, or what is added up so far.
+    """y = c + scale * a @ b, for c that broadcasts to the product: a bias, or what is added up so far.
 
     a: [..., m, k], or [k, m] with `transpose_a`; b: [k, n], or [n, k]; c: up to [..., m, n].
     """
@@ -126,6 +127,7 @@ class AddMatMul(Op):
 
     transpose_a: bool = False
     transpose_b: bool = False
+    scale: float = 1.0
 
     inplace = ((0, 0),)
     pattern = "contraction"
@@ -133,23 +135,25 @@ class AddMatMul(Op):
     def infer(self, c: TensorType, a: TensorType, b: TensorType) -> Types:
         if b.rank != 2 or (a.rank != 2 and self.transpose_a):
             raise ShapeError(f"{self.name}: b is one matrix, and a is if transposed: {a}, {b}")
-        (product,) = MatMul(self.transpose_a, self.transpose_b).infer(a, b)
+        (product,) = floats(self, *MatMul(self.transpose_a, self.transpose_b).infer(a, b))
         if broadcast_types(self.name, c, product) != product:
             raise ShapeError(f"{self.name}: c is {c}, which does not broadcast to {product}")
         return (product,)
 
     def infer_unranked(self, c: TensorType, a: TensorType, b: TensorType) -> Types:
-        return MatMul(self.transpose_a, self.transpose_b).infer_unranked(a, b)
+        return floats(self, *MatMul(self.transpose_a, self.transpose_b).infer_unranked(a, b))
 
     def evaluate(self, c: Array, a: Array, b: Array) -> tuple[Array, ...]:
         product = MatMul(self.transpose_a, self.transpose_b).evaluate(wide(a), wide(b))[0]
-        return (narrow(wide(c) + product, a.dtype),)
+        return (narrow(wide(c) + product * self.scale, a.dtype),)
 
     def decompose(self, c: Value, a: Value, b: Value) -> tuple[Value, ...] | None:
-        return (add(c, MatMul(self.transpose_a, self.transpose_b)(a, b)),)
+        product = MatMul(self.transpose_a, self.transpose_b)(a, b)
+        return (add(c, product if self.scale == 1 else product * self.scale),)
 
     def flops(self, c: TensorType, a: TensorType, b: TensorType) -> int:
-        return MatMul(self.transpose_a, self.transpose_b).flops(a, b) + self.infer(c, a, b)[0].size
+        product = MatMul(self.transpose_a, self.transpose_b)
+        return product.flops(a, b) + product.infer(a, b)[0].size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -161,7 +165,7 @@ class AddMatMul(Op):
             types = tuple(TensorType("f32", shape) for shape in (c, a, b))
             yield Sample(cls(), types)
         flipped = (TensorType("f32", s) for s in ((4,), (2, 3), (4, 2)))
-        yield Sample(cls(True, True), tuple(flipped))
+        yield Sample(cls(True, True, -2.0), tuple(flipped))
 
 
 OPS: dict[str, type[Op]] = {op.name: op for op in (MaxPoolIndices, MaxPoolScatter, AddMatMul)}

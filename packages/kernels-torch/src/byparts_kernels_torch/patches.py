@@ -199,7 +199,7 @@ def _room(g: Geometry, x: Tensor) -> Tensor:
 
 def _chunk(g: Geometry, x: Tensor) -> int:
     """How many images at a time."""
-    image_bytes = g.groups * g.taps * g.pixels * x.element_size()
+    image_bytes = g.groups * g.taps * g.pixels * int(x.element_size())
     return max(1, min(g.images, CHUNK_BYTES // image_bytes))
 
 

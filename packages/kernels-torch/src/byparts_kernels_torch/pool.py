@@ -25,6 +25,7 @@ import torch
 from torch._C import _nn as nn
 
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.pool_indices import (
     apart,
     images,
@@ -77,7 +78,7 @@ def max_pool_gradient_gradient(
     """Of each window, the element of g that stands at the first maximum."""
     x, y, g, out = (images(op, t) for t in (*inputs, *outputs))
     if out.numel() == 0:
-        return out.zero_
+        return filled(out, 0)
     steps: list[Run] = []
     if not x.dtype.is_floating_point:
         steps.append(out.zero_)
@@ -131,7 +132,7 @@ def average_pool_gradient(
 def _sent(op: MaxPoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     x, y, dy, dx = (images(op, t) for t in (*inputs, *outputs))
     if dx.numel() == 0 or dy.numel() == 0:
-        return dx.zero_
+        return filled(dx, 0)
     steps: list[Run] = [dx.zero_]
     if not x.dtype.is_floating_point:
         for hit, at, seen in _hits(op, x, y, steps):
@@ -228,10 +229,10 @@ def _along(axis: int, part: slice) -> tuple[slice, ...]:
 
 def _between(rows: Tensor, columns: Tensor) -> Tensor:
     """Scratch with the height of one and the width of the other, laid out as they are."""
-    n, c, h, w = (*rows.shape[:3], columns.shape[3])
+    shape = (*rows.shape[:3], columns.shape[3])
     last = columns.stride(1) < columns.stride(3)
     order = torch.channels_last if last else torch.contiguous_format
-    return torch.empty((n, c, h, w), dtype=rows.dtype, device=rows.device, memory_format=order)
+    return torch.empty(shape, dtype=rows.dtype, device=rows.device, memory_format=order)
 
 
 def _shares(op: AveragePool | AveragePoolGradient, x: Tensor) -> Tensor:

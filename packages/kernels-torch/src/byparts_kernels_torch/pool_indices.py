@@ -18,6 +18,7 @@ import torch
 from torch._C import _nn as nn
 
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.ops import MaxPoolIndices, MaxPoolScatter
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn, widened
@@ -44,7 +45,7 @@ def max_pool_indices(
     """One call where torch is fast on what is there, else some images at a time."""
     x, y, places = (images(op, t) for t in (*inputs, *outputs))
     if y.numel() == 0:
-        return y.zero_
+        return filled(y, 0)
     how = torch_windows(op, x)
     if how is not None and (x.device.type != "cpu" or _last(x)):
         return partial(nn.max_pool2d_with_indices, x, *how, out=(y, places))
@@ -122,7 +123,7 @@ def in_layout(op: Pool, x: Tensor) -> tuple[int, ...]:
 def _scatter(op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     dy, places, dx = (images(op, t) for t in (*inputs, *outputs))
     if dx.numel() == 0 or dy.numel() == 0:
-        return dx.zero_
+        return filled(dx, 0)
     (dy, places), steps = _viewable(dy, places)
     add = partial(pixels(dx).scatter_add_, 2, pixels(places), pixels(dy))
     return in_turn([*steps, dx.zero_, add])
@@ -181,8 +182,8 @@ def _scratch(x: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
 
 
 def _image_bytes(x: Tensor) -> int:
-    return max(1, x[:1].numel() * x.element_size())
+    return max(1, int(x[:1].numel() * x.element_size()))
 
 
 def _last(x: Tensor) -> bool:
-    return x.is_contiguous(memory_format=torch.channels_last)
+    return bool(x.is_contiguous(memory_format=torch.channels_last))
