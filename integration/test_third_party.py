@@ -1,0 +1,46 @@
+"""A stranger's distribution, installed as a wheel: found, tested by the kit, trained with."""
+
+from __future__ import annotations
+
+import re
+
+from third_party.environment import HERE, Environment
+
+
+def test_its_own_tests_pass(acme: Environment) -> None:
+    """Training, its memory, its pass, planner, front-end: in the environment it is installed in."""
+    options = ("-q", "-W", "error", "-p", "no:cacheprovider", "--noconftest", "-c", "/dev/null")
+    done = acme.run("-m", "pytest", *options, HERE / "acme-byparts-npu" / "tests")
+
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
+
+
+def test_the_kit_finds_nothing_wrong(acme: Environment) -> None:
+    """Of all ops, those that the NPU lacks are "-", and none is on a list of exceptions."""
+    done = acme.run("-m", "byparts_graph_ir", "check", "npu", "-k", "test_kernel or test_also")
+    (right, of, wrong) = re.findall(r"(\d+) of (\d+) ops right, .* (\d+) wrong", done.stdout)[0]
+
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert int(right) > 30 and int(of) > 130 and wrong == "0"
+    assert re.search(r"^mul_add +ok +ok +ok +ok +- +- +- +ok +ok$", done.stdout, re.MULTILINE)
+    assert len(re.findall(r"^also: .* ok$", done.stdout, re.MULTILINE)) == 6
+
+
+def test_its_ops_are_tried_on_every_backend(acme: Environment) -> None:
+    """NumPy has no kernel for a stranger's op, and what the op is made of."""
+    done = acme.run("-m", "byparts_graph_ir", "check", "numpy", "--byparts-op", "mul_add")
+
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert "1 of 1 ops right, 1 of them decomposed; 0 wrong" in done.stdout
+
+
+def test_the_listing_shows_what_it_brings(acme: Environment) -> None:
+    said = acme.run("-m", "byparts_graph_ir", "parts", "--strict")
+
+    assert said.returncode == 0
+    assert re.search(
+        r"^acme-npu +1\.2\.0 +ok +[\d.]+ +ops: acme; passes: join-mul-add; planners: shelves; "
+        r"backends: npu; frontends: acme-layers$",
+        said.stdout,
+        re.MULTILINE,
+    )

@@ -1,0 +1,1 @@
+"""Distributions of strangers, good and broken, and environments to install them in."""

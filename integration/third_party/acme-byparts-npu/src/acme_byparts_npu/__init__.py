@@ -1,0 +1,1 @@
+"""The ACME NPU for byparts."""
