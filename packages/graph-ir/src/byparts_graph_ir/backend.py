@@ -48,6 +48,13 @@ class Space(Protocol):
     def synchronize(self) -> None:
         """Wait until everything asked for is done."""
 
+    # A space that is not the host's may also have
+    #   adopt(value) -> (memory, type) or None: a caller's array that is in this space already, as
+    #       memory of it, without a copy.  None: it is not ours.  GraphError: it is, but cannot be
+    #       used as it is; says what to do.
+    #   writer(memory, offset, type) -> callable: copies arrays of NumPy, or what `adopt` gave, of
+    #       this type to there.  Prepared once and called at each run, e.g. through pinned memory.
+
 
 class HostSpace:
     """Plain memory: anonymous pages, so aligned to a page, and not counted before use."""
@@ -96,11 +103,11 @@ class Backend:
             for ops of its own that join several, e.g. matmul and add.
         fuses: the nodes it wants joined into `Fused` regions, for which `kernels` has a rule: the
             rule compiles `op.graph`.
-        capture: makes one run of all runs of a program, e.g. a CUDA graph.  Called when the memory
-            is in place; may run them.  Raises CaptureRefused where something forbids it.
+        capture: `capture(runs, warm)` makes one run of several, e.g. a CUDA graph.  Called when the
+            memory is in place, within `around`.  With `warm` it may run them before, without it
+            they must not run: they write variables.  The result is best a partial of a C function.
+            Raises CaptureRefused where something forbids it.
         copy: an array of its own kind that owns its memory, from a view.
-        adopt: a caller's tensor as memory of the space and its type, without a copy; `None` where
-            it is elsewhere, or not contiguous.
     """
 
     name: str
@@ -111,9 +118,8 @@ class Backend:
     around: Callable[[], AbstractContextManager[object]] | None = None
     passes: tuple[Pass, ...] = ()
     fuses: Callable[[Node], bool] | None = None
-    capture: Callable[[Sequence[Run]], Run] | None = None
+    capture: Callable[[Sequence[Run], bool], Run] | None = None
     copy: Callable[[Array], Array] | None = None
-    adopt: Callable[[object], tuple[Any, TensorType] | None] | None = None
 
     def __post_init__(self) -> None:
         for name, what in (("kernels", "kernel"), ("functions", "function")):

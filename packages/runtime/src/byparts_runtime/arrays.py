@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from math import prod
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import FLOATS, INTEGERS, ShapeError, Space, TensorType
+from byparts_graph_ir import FLOATS, INTEGERS, Backend, GraphError, ShapeError, Space, TensorType
 
 Array = NDArray[Any]
 
@@ -24,6 +24,7 @@ _NUMPY = {
     **{"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8"},
 }
 _OURS = {np.dtype(theirs): ours for ours, theirs in _NUMPY.items()}
+_BITS = np.dtype("V2")  # stands for bf16 where ml_dtypes is not installed
 _TAKES = {"b": {"bool"}, "i": INTEGERS | FLOATS, "u": INTEGERS | FLOATS, "f": FLOATS}
 
 
@@ -39,9 +40,19 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
     try:
         import ml_dtypes  # an optional extra
     except ImportError as error:
-        raise ImportError("bf16 in NumPy needs ml_dtypes: pip install ml_dtypes") from error
+        how = 'pip install ml_dtypes, or stay in torch with build(..., results="torch")'
+        raise ImportError(f"bf16 in NumPy needs ml_dtypes: {how}") from error
     bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
     return bfloat16
+
+
+@cache
+def carrier(name: str) -> np.dtype[Any]:
+    """What holds and moves elements: as `numpy_dtype`, but for bf16 two bytes do as well."""
+    try:
+        return numpy_dtype(name)
+    except ImportError:
+        return _BITS
 
 
 def type_of(array: Array) -> TensorType:
@@ -53,23 +64,74 @@ def type_of(array: Array) -> TensorType:
     return _type(array.dtype, array.shape)
 
 
+def taken(value: object, expected: TensorType, space: Space, what: str) -> Any:
+    """The value as a `writer` of the space takes it: an array, or memory that is there already.
+
+    Raises:
+        ShapeError: it is of another type; nothing is cast.
+        GraphError: it is on another device, or not contiguous there.
+    """
+    found = adopted(value, space, what)
+    if found is None:
+        return as_array(value, expected, what)
+    memory, kind = found
+    if kind != expected:
+        hint = "" if kind.dtype == expected.dtype else f"; convert it to {expected.dtype} first"
+        raise ShapeError(f"{what}: expected {expected}, got {kind}{hint}")
+    return memory
+
+
+def adopted(value: object, space: Space, what: str) -> Optional[tuple[Any, TensorType]]:
+    """Memory and type of an array that is in the space already, if the space can see that."""
+    adopt = getattr(space, "adopt", None)
+    if adopt is None or isinstance(value, np.ndarray):
+        return None
+    try:
+        found: Optional[tuple[Any, TensorType]] = adopt(value)
+    except GraphError as error:
+        raise type(error)(f"{what}: {error}") from error
+    return found
+
+
 def as_array(value: object, expected: TensorType, what: str) -> Array:
     """The value as an array of exactly the expected, static type; `what` names it in errors.
 
     Raises:
         ShapeError: it is something else.
+        GraphError: it is an array that is not in host memory.
     """
     array = guess(value, expected, what)
-    if array.dtype != numpy_dtype(expected.dtype):
-        wanted = numpy_dtype(expected.dtype).name
-        raise ShapeError(f'{_got(what, expected, array)}; convert it with .astype("{wanted}")')
+    if array.dtype != carrier(expected.dtype):
+        wanted = "bfloat16" if expected.dtype == "bf16" else numpy_dtype(expected.dtype).name
+        how = f'.astype("{wanted}")' if hasattr(value, "astype") else f"a cast to {wanted}"
+        raise ShapeError(f"{_got(what, expected, array)}; convert it with {how}")
     if array.shape != expected.shape:
         raise ShapeError(_got(what, expected, array))
     return array
 
 
+def measured(
+    value: object, known: TensorType, space: Space, what: str
+) -> tuple[object, TensorType]:
+    """The value and its type; numbers and lists become arrays of the known dtype."""
+    found = adopted(value, space, what)
+    if found is not None:
+        return value, found[1]
+    array = guess(value, known, what)
+    return array, type_of(array)
+
+
 def guess(value: object, known: TensorType, what: str) -> Array:
-    """The value as an array of the known dtype; its shape is its own business."""
+    """The value as an array, of the known dtype if it has none; its shape is its own business.
+
+    Arrays of others come through DLPack, without a copy.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        from byparts_runtime.foreign import host_array  # ctypes: only where such an array is met
+
+        return host_array(value, what)
     if hasattr(value, "dtype"):
         array: Array = np.asarray(value)
         return array
@@ -78,7 +140,7 @@ def guess(value: object, known: TensorType, what: str) -> Array:
 
 def view(memory: Any, offset: int, kind: TensorType) -> Array:
     """The tensor of this static type at `offset` of host memory."""
-    array: Array = np.ndarray(kind.dims, numpy_dtype(kind.dtype), memory, offset)
+    array: Array = np.ndarray(kind.dims, carrier(kind.dtype), memory, offset)
     return array
 
 
@@ -89,11 +151,33 @@ def reader(space: Space, memory: Any, offset: int, kind: TensorType) -> Callable
     return partial(_read, space, memory, offset, kind)
 
 
-def writer(space: Space, memory: Any, offset: int, kind: TensorType) -> Callable[[Array], object]:
-    """A callable that copies an array of exactly this type there."""
+def fetcher(
+    results: Optional[Backend], space: Space, memory: Any, offset: int, kind: TensorType
+) -> Callable[[], Any]:
+    """A callable that gives the caller an array of its own: of that backend, else of NumPy."""
+    if results is not None and results.copy is not None:
+        return partial(results.copy, results.view(memory, offset, kind))
+    numpy_dtype(kind.dtype)  # bf16 may be absent
+    return reader(space, memory, offset, kind)
+
+
+def writer(space: Space, memory: Any, offset: int, kind: TensorType) -> Callable[[Any], object]:
+    """A callable that copies there what `taken` gave for this type."""
     if space.name == "host":
         return partial(view(memory, offset, kind).__setitem__, ...)
-    return partial(_write, space, memory, offset)
+    prepare = getattr(space, "writer", None)
+    if prepare is None:
+        return partial(_write, space, memory, offset)
+    prepared: Callable[[Any], object] = prepare(memory, offset, kind)
+    return prepared
+
+
+def put(space: Space, memory: Any, kind: TensorType, value: Any) -> None:
+    """Copy there, this once, what `taken` gave for this type."""
+    if space.name != "host" and isinstance(value, np.ndarray):
+        _write(space, memory, 0, value)  # a prepared writer may hold on to pinned memory
+    else:
+        writer(space, memory, 0, kind)(value)
 
 
 def to_bytes(array: Array) -> bytes:
@@ -107,7 +191,7 @@ def _type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> TensorType:
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
-    name = _OURS.get(dtype) or ("bf16" if dtype.name == "bfloat16" else None)
+    name = _OURS.get(dtype) or ("bf16" if dtype.name == "bfloat16" or dtype == _BITS else None)
     if name is None:
         raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join((*_NUMPY, 'bf16'))}")
     return name
@@ -145,9 +229,11 @@ def _got(what: str, expected: TensorType, array: Array) -> str:
 
 
 def _read(space: Space, memory: Any, offset: int, kind: TensorType) -> Array:
+    space.synchronize()
     data = space.read(memory, offset, kind.size_bytes)
-    flat = np.frombuffer(data, numpy_dtype(kind.dtype), prod(kind.dims)) if kind.size else ()
-    return np.array(flat, numpy_dtype(kind.dtype)).reshape(kind.dims)
+    dtype = carrier(kind.dtype)
+    flat = np.frombuffer(data, dtype, prod(kind.dims)) if kind.size else ()
+    return np.array(flat, dtype).reshape(kind.dims)
 
 
 def _write(space: Space, memory: Any, offset: int, array: Array) -> None:

@@ -16,7 +16,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 import numpy as np
 
 from byparts_graph_ir import FormatError
-from byparts_runtime.arrays import Array, numpy_dtype
+from byparts_runtime.arrays import Array, carrier, type_of
 
 Path = Union[str, PathLike[str]]
 
@@ -53,7 +53,7 @@ def read_tensors(path: Path, only: Optional[Container[str]] = None) -> dict[str,
 
 def _write(archive: ZipFile, name: str, array: Array) -> None:
     entry = ZipInfo(f"{name}.npy")
-    if array.dtype.name == "bfloat16":
+    if type_of(array).dtype == "bf16":
         entry.comment, array = _BF16, array.view(np.uint16)
     with archive.open(entry, "w", force_zip64=True) as file:
         np.lib.format.write_array(file, array, allow_pickle=False)
@@ -62,4 +62,4 @@ def _write(archive: ZipFile, name: str, array: Array) -> None:
 def _read(archive: ZipFile, entry: ZipInfo) -> Array:
     with archive.open(entry) as file:
         array = np.lib.format.read_array(file, allow_pickle=False)
-    return array.view(numpy_dtype("bf16")) if entry.comment == _BF16 else array
+    return array.view(carrier("bf16")) if entry.comment == _BF16 else array

@@ -35,7 +35,7 @@ class Commit:
     No source shares bytes with a target.
     """
 
-    __slots__ = ("assign", "key", "runs", "sources", "targets")
+    __slots__ = ("assign", "duplicate", "key", "runs", "sources", "targets")
 
     def __init__(
         self,
@@ -43,9 +43,10 @@ class Commit:
         key: object,
         sources: Sequence[Any],
         runs: Sequence[Run] = (),
+        duplicate: Callable[[Any], Any] = deepcopy,
     ) -> None:
         self.targets, self.key, self.sources = tuple(targets), key, tuple(sources)
-        self.runs = tuple(runs)
+        self.runs, self.duplicate = tuple(runs), duplicate
         self.assign: Callable[[Any, Any, Any], object] = setitem
 
     def __call__(self) -> None:
@@ -63,7 +64,14 @@ class Commit:
 
     def rehearsal(self) -> Commit:
         """The assignments on copies of the targets, to be measured."""
-        return Commit(deepcopy(self.targets), self.key, self.sources)
+        return Commit(tuple(map(self.duplicate, self.targets)), self.key, self.sources)
+
+    def device_runs(self) -> tuple[Run, ...]:
+        """All that it does to memory, as runs: what a backend may record.  Sides are no memory."""
+        if self.key is not ...:
+            return self.runs
+        pairs = zip(self.targets, self.sources, strict=True)
+        return (*self.runs, *(partial(setitem, target, ..., source) for target, source in pairs))
 
     def _assignments(self) -> map[object]:
         return map(self.assign, self.targets, repeat(self.key), self.sources)

@@ -17,7 +17,6 @@ import numpy as np
 from byparts_graph_ir import Backend, add_note
 from byparts_graph_ir.backend import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.arrays import Array
 from byparts_runtime.bind import Step, describe
 from byparts_runtime.commit import Commit
 
@@ -28,26 +27,36 @@ class Cycle:
 
     Attributes:
         steps: the nodes, bound.
-        runs: what they call, then what else must be done before the fetches.
+        staging: copies of old values that become new ones (a swap), made before the commit.
+        runs: what is called before the fetches: the above, or their replay, and `finish`.
         readers: each gives a copy of one fetch.
         commit: makes the new values the variables' values.
         around: the context of a run.
         updates: steps that run within the commit.
+        plain: the commit as it is without a replay.
+        finish: waits until all that was asked for is done.
+        note: why the steps are replayed, or not; may be empty.
+        replayed: whether `runs` begin with one run in the place of the steps.
     """
 
     steps: tuple[Step, ...]
+    staging: tuple[Run, ...]
     runs: tuple[Run, ...]
-    readers: tuple[Callable[[], Array], ...]
+    readers: tuple[Callable[[], Any], ...]
     commit: Commit
     around: Callable[[], AbstractContextManager[object]]
-    updates: tuple[Step, ...] = ()
+    updates: tuple[Step, ...]
+    plain: Commit
+    finish: Run
+    note: str = ""
+    replayed: bool = False
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
         """In the order in which they run."""
         return (*self.steps, *self.updates)
 
-    def __call__(self) -> tuple[Array, ...]:
+    def __call__(self) -> tuple[Any, ...]:
         """Run.  The caller holds the lock."""
         runs = iter(self.runs)
         with self.around():
@@ -55,11 +64,17 @@ class Cycle:
                 for run in runs:
                     run()
             except BaseException as error:
-                self.blame(error, len(self.runs) - length_hint(runs) - 1)
+                self._blame_run(error, len(self.runs) - length_hint(runs) - 1)
                 raise
             fetched = tuple([read() for read in self.readers])
             self.commit()
             return fetched
+
+    def _blame_run(self, error: BaseException, i: int) -> None:
+        if self.replayed:
+            how = "build(..., capture=False) shows in which"
+            add_note(error, f"in the replay of {len(self.steps)} steps; {how}")
+        self.blame(error, -1 if self.replayed else i)
 
     def blame(self, error: BaseException, i: int) -> None:
         """Add to an error which step it comes from."""
@@ -68,7 +83,7 @@ class Cycle:
             add_note(
                 error, f"in step {i + 1} of {count} on {step.backend!r}, {describe(step.node)}"
             )
-        if self.commit.targets or self.updates:
+        if self.plain.targets or self.updates:
             add_note(error, "the variables are as they were before this run")
 
 

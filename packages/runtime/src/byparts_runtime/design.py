@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Optional
 
 from byparts_graph_ir import Backend, Graph, Input, Space
 from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_runtime.bind import Bytes
+from byparts_runtime.capture import CaptureArgument
 from byparts_runtime.plan import Plan, Planner, check_plan
 from byparts_runtime.variable import Variable
 
@@ -22,7 +23,8 @@ class Design:
     an input for the second memory of each updated variable, which no node reads: the planner may
     "donate" it to the new value.  Its outputs are `fetches` fetches and the updates.  `in_place`
     are (input, output) positions of variables and new values that may be written over them by the
-    last nodes, within the commit.
+    last nodes, within the commit.  `results` is the backend whose arrays the fetches are; NumPy's
+    if there is none.
     """
 
     graph: Graph
@@ -36,6 +38,8 @@ class Design:
     alignment: int
     commit: CommitArgument = "auto"
     in_place: tuple[tuple[int, int], ...] = ()
+    capture: CaptureArgument = "auto"
+    results: Optional[Backend] = None
 
     @property
     def space(self) -> Space:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Optional, Union
 from warnings import warn
 
-from byparts_graph_ir import Backend, Graph, GraphError, Node, Pass
+from byparts_graph_ir import Backend, Graph, GraphError, Node, Pass, Space
 from byparts_runtime.plan import Planner, separate
 
 Supports = Callable[[Node], bool]
@@ -21,6 +21,7 @@ Order = Callable[..., Graph]  # (graph, *, external)
 BackendsArgument = Sequence[Union[str, Backend]]
 PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
 PlannerArgument = Union[str, Planner, None]
+ResultsArgument = Union[str, Backend]
 LegalizeArgument = Union[Literal["auto"], Legalize, None]
 OrderArgument = Union[Literal["auto"], Order, None]
 
@@ -41,6 +42,30 @@ def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
     if len(spaces) > 1:
         where = ", ".join(f"{b.name} in {b.space.name}" for b in found)
         raise GraphError(f"the backends of a program share one memory space; got {where}")
+    return found
+
+
+def find_results(
+    results: ResultsArgument, space: Space, backends: Sequence[Backend] = ()
+) -> Optional[Backend]:
+    """The backend whose arrays the caller wants, or `None`: NumPy's.
+
+    Raises:
+        GraphError: it computes in another space, or has no arrays to give.
+        PartError: it is not among `backends`, and not installed.
+    """
+    if results == "numpy":
+        return None
+    found = results
+    if isinstance(results, str):  # "torch" is "torch-cuda", where that is what runs
+        named = (b for b in backends if results in (b.name, b.name.partition("-")[0]))
+        found = next(named, None) or _hub().backend(results)
+    assert isinstance(found, Backend), "the hub gives backends"
+    if found.space.name != space.name:
+        where = f"{found.name} computes in {found.space.name}, the values are in {space.name}"
+        raise GraphError(f"results={results!r:.60}: {where}; give a backend of that space")
+    if found.copy is None:
+        raise GraphError(f'results={results!r:.60}: {found.name} has no `copy`; use "numpy"')
     return found
 
 

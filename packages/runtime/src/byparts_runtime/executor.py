@@ -14,16 +14,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
+from typing import Any
 
-from byparts_graph_ir import Graph, GraphError, Types, specialize
+from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specialize
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.arrays import Array, guess, type_of
+from byparts_runtime.arrays import measured
+from byparts_runtime.capture import CaptureArgument
 from byparts_runtime.design import CommitArgument
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
     PassesArgument,
     PlannerArgument,
+    ResultsArgument,
     find_backends,
 )
 from byparts_runtime.program import Program, build
@@ -58,12 +61,16 @@ class Executor:
         legalize: LegalizeArgument = "auto",
         alignment: int = 64,
         commit: CommitArgument = "auto",
+        capture: CaptureArgument = "auto",
+        results: ResultsArgument = "numpy",
     ) -> None:
         if capacity < 1:
             raise GraphError(f"executor: capacity is {capacity}, and must be at least 1")
         self.backends, self.capacity = find_backends(backends), capacity
-        self._passes, self._planner, self._legalize = passes, planner, legalize
-        self._alignment, self._commit = alignment, commit
+        self._options: dict[str, Any] = {
+            **{"passes": passes, "planner": planner, "legalize": legalize, "alignment": alignment},
+            **{"commit": commit, "capture": capture, "results": results},
+        }
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
         self._lock = Lock()  # of the cache; never held while building
@@ -81,11 +88,12 @@ class Executor:
         *feeds: object,
         variables: Sequence[Variable] = (),
         updates: Sequence[Variable] = (),
-    ) -> tuple[Array, ...]:
+    ) -> tuple[Any, ...]:
         """Run a graph on these feeds; see `build` for the rest."""
-        arrays = _arrays(graph, feeds, len(variables))
-        types = tuple(type_of(a) for a in arrays)
-        return self.program(graph, types, variables=variables, updates=updates)(*arrays)
+        typed = _typed(graph, feeds, len(variables), self.backends[0].space)
+        types = tuple(kind for _, kind in typed)
+        program = self.program(graph, types, variables=variables, updates=updates)
+        return program(*(value for value, _ in typed))
 
     def program(
         self,
@@ -135,11 +143,7 @@ class Executor:
             backends=self.backends,
             variables=variables,
             updates=updates,
-            passes=self._passes,
-            planner=self._planner,
-            legalize=self._legalize,
-            alignment=self._alignment,
-            commit=self._commit,
+            **self._options,
         )
 
     def _keep(self, key: Key, program: Program) -> None:
@@ -151,12 +155,15 @@ class Executor:
                 self._evictions += 1
 
 
-def _arrays(graph: Graph, feeds: Sequence[object], variables: int) -> list[Array]:
+def _typed(
+    graph: Graph, feeds: Sequence[object], variables: int, space: Space
+) -> list[tuple[object, TensorType]]:
+    """The feeds with their types; what has none is an array now."""
     inputs = graph.inputs[: len(graph.inputs) - variables]
     if len(feeds) != len(inputs):
         names = ", ".join(f"{getattr(v, 'name', '') or i}: {v.type}" for i, v in enumerate(inputs))
         raise GraphError(f"the graph takes {len(inputs)} feeds ({names}), got {len(feeds)}")
     return [
-        guess(value, v.type, f"feed {getattr(v, 'name', '') or i!r}")
+        measured(value, v.type, space, f"feed {getattr(v, 'name', '') or i!r}")
         for i, (value, v) in enumerate(zip(feeds, inputs, strict=True))
     ]

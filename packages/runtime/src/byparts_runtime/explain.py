@@ -82,6 +82,7 @@ def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
         *([] if bound is None else [f"bound      {bound:,} bytes, alive at one time"]),
         f"variables  {sum(v.size_bytes for v in machine.variables):,} bytes",
         f"commit     {_commit(machine)}",
+        *([f"capture    {note}"] if (note := machine.cycle().note) else []),
         f"constants  {sum(_constant_bytes(machine)):,} bytes",
     ]
     return [*lines, f"time       {profile.total_s * 1e6:.1f} us a run"] if profile else lines
@@ -95,7 +96,7 @@ def _commit(machine: Machine) -> str:
         return f"{copied:,} bytes copied a run" + f", {there} variables updated in place" * (
             there > 0
         )
-    copied = len(cycle.runs) - len(cycle.steps) - (design.space.name != "host")
+    copied = len(cycle.staging)
     return f"{len(design.updates)} variables exchanged a run, {copied} of them copied before"
 
 

@@ -9,18 +9,20 @@ wrong side is copied to the other instead.
 
 from __future__ import annotations
 
+from _thread import RLock  # `threading.RLock`, without importing `threading`
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from functools import partial
 from operator import itemgetter, ne, setitem
-from threading import RLock
 from types import TracebackType
 from typing import Any, Optional
 
 from byparts_graph_ir import Backend, Graph, Node, TensorType, add_note
 from byparts_graph_ir.backend import Run
-from byparts_runtime.arrays import Array, reader, view
+from byparts_runtime.arrays import fetcher, view
 from byparts_runtime.bind import Bytes, aliased_nodes, bind, describe
+from byparts_runtime.capture import capture
 from byparts_runtime.commit import Commit
 from byparts_runtime.cycle import Cycle, around, runs_of
 from byparts_runtime.design import Design
@@ -78,16 +80,22 @@ class Machine:
 
     def _bind(self) -> Cycle:
         design, places, context = self.design, self._places(), around(self.design.backends)
+        settle = self._exchange if design.commit == "exchange" else self._copy
         with context():
-            steps = bind(design.graph, places, self.aliased, design.backends)
-            settle = self._exchange if design.commit == "exchange" else self._copy
-            staging, commit = settle(places)
-        finish = () if design.space.name == "host" else (design.space.synchronize,)
-        readers = tuple(self._reader(places, i) for i in range(design.fetches))
-        updates = tuple(step for step in steps if self._updates(step.node))
-        steps = tuple(step for step in steps if not self._updates(step.node))
-        commit.runs = tuple(step.run for step in updates)
-        return Cycle(steps, runs_of(steps, staging, finish), readers, commit, context, updates)
+            bound = bind(design.graph, places, self.aliased, design.backends)
+            staging, plain = settle(places)
+            updates = tuple(step for step in bound if self._updates(step.node))
+            steps = tuple(step for step in bound if not self._updates(step.node))
+            plain.runs = runs_of(updates)
+            body = runs_of(steps, staging)
+            made = capture(design.capture, design.backends, (*steps, *updates), body, plain)
+            readers = tuple(self._reader(places, i) for i in range(design.fetches))
+        finish = design.space.synchronize
+        # Results that stay where they are may be waited for by whoever reads them.
+        waits = design.space.name != "host" and design.results is None
+        runs = (*made.runs, finish) if waits else made.runs
+        rest = (made.commit, context, updates, plain, finish, made.note, made.replayed)
+        return Cycle(steps, tuple(staging), runs, readers, *rest)
 
     def copied(self) -> tuple[Variable, ...]:
         """The updated variables that are not written in place."""
@@ -97,7 +105,7 @@ class Machine:
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Whatever is run within, the variables are as before afterwards.  The lock is held."""
-        kept = [(v, v.read()) for v in self.variables] if self._written else []
+        kept = [(v, v.carried()) for v in self.variables] if self._written else []
         try:
             yield
         finally:
@@ -113,10 +121,11 @@ class Machine:
         outside = self.design.outside(self._feeds)
         return tuple(_place(at, self.arena, outside) for at in self.plan.locations)
 
-    def _reader(self, places: Sequence[Bytes], output: int) -> Callable[[], Array]:
+    def _reader(self, places: Sequence[Bytes], output: int) -> Callable[[], Any]:
         value = self.design.graph.outputs[output]
         place = places[self.design.graph.ids[value]]
-        return reader(self.design.space, place.memory, place.offset, value.type)
+        design = self.design
+        return fetcher(design.results, design.space, place.memory, place.offset, value.type)
 
     def _copy(self, places: Sequence[Bytes]) -> tuple[list[Run], Commit]:
         """Copies over the old values; before that, of old values that become new ones (a swap)."""
@@ -135,7 +144,8 @@ class Machine:
                 source = staged
             sources.append(source)
             targets.append(self._look(Bytes(memory, 0), kind))
-        return staging, Commit(targets, ..., sources)
+        copy = None if design.space.name == "host" else design.backends[0].copy
+        return staging, Commit(targets, ..., sources, duplicate=copy or deepcopy)
 
     def _in_place(self) -> frozenset[int]:
         """Values that the plan has put over variables."""

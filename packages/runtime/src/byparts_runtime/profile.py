@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from os import PathLike
 from statistics import median
 from time import perf_counter
 from typing import Any, Union
 
 from byparts_graph_ir import Node
+from byparts_graph_ir.backend import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.cycle import Cycle
 
@@ -88,26 +90,28 @@ def _arguments(i: int, node: Node) -> dict[str, Any]:
 def _measure(cycle: Cycle) -> list[Span]:
     """The span of each step, then that of fetching and that of the commit.
 
-    Steps that update variables in place do so: the caller brings the values back.
+    Each is waited for, also where steps are replayed as one otherwise.  Steps that update variables
+    in place do so: the caller brings the values back.
     """
-    commit = cycle.commit.rehearsal()
-    count, spans = len(cycle.steps), []
+    commit = cycle.plain.rehearsal()
+    timed, spans = partial(_timed, cycle.finish), []
     with cycle.around():
-        for i, run in enumerate(cycle.runs[:count]):
+        cycle.finish()
+        for i, step in enumerate(cycle.steps):
             try:
-                spans.append(_timed(run))
+                spans.append(timed(step.run))
             except BaseException as error:
                 cycle.blame(error, i)
                 raise
-        finish = (*cycle.runs[count:], *cycle.readers)  # also copies before a swap, and synchronize
-        fetching = _timed(lambda: [part() for part in finish])
-        spans += [_timed(run) for run in cycle.commit.runs]
-        return [*spans, fetching, _timed(commit)]
+        fetching = timed(lambda: [part() for part in (*cycle.staging, *cycle.readers)])
+        spans += [timed(step.run) for step in cycle.updates]
+        return [*spans, fetching, timed(commit)]
 
 
-def _timed(part: Callable[[], object]) -> Span:
+def _timed(finish: Run, part: Callable[[], object]) -> Span:
     start = perf_counter()
     part()
+    finish()
     return start, perf_counter()
 
 

@@ -23,14 +23,17 @@ from byparts_graph_ir import (
     GraphError,
     Op,
     ShapeError,
+    Space,
     Stage,
+    TensorType,
     Types,
     Value,
     compatible,
 )
 from byparts_graph_ir.lazy_dataclass import replace
-from byparts_runtime.arrays import Array, as_array, numpy_dtype, writer
+from byparts_runtime.arrays import adopted, as_array, carrier, taken, writer
 from byparts_runtime.bind import Bytes, RefusedRegions, Step
+from byparts_runtime.capture import CaptureArgument
 from byparts_runtime.design import CommitArgument, Design, with_seconds
 from byparts_runtime.discover import (
     BackendsArgument,
@@ -39,20 +42,24 @@ from byparts_runtime.discover import (
     OrderArgument,
     PassesArgument,
     PlannerArgument,
+    ResultsArgument,
     find_backends,
     find_fuse,
     find_legalize,
     find_order,
     find_passes,
     find_planner,
+    find_results,
 )
-from byparts_runtime.explain import explain
 from byparts_runtime.in_place import Donations, Interface, updates_last
 from byparts_runtime.lower import Lowered, lower, ordered
 from byparts_runtime.machine import Machine, compute_constants
-from byparts_runtime.plan import Plan, Planner
-from byparts_runtime.profile import Profile, chrome_trace, profile
+from byparts_runtime.plan import Plan
 from byparts_runtime.variable import Variable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for people who look, and then imported; not at the start of every program
+    from byparts_runtime.profile import Profile
 
 
 def build(
@@ -67,6 +74,8 @@ def build(
     order: OrderArgument = "auto",
     alignment: int = 64,
     commit: CommitArgument = "auto",
+    capture: CaptureArgument = "auto",
+    results: ResultsArgument = "numpy",
 ) -> Program:
     """Lower, place and bind a graph.
 
@@ -85,6 +94,10 @@ def build(
             done, the other new values are copied over the old ones; "copy": all are; "exchange":
             they are computed into a second memory of each updated variable, which then becomes its
             value: no copy, for as many bytes more.  All leave everything as it was if a run fails.
+        capture: "auto": if the backend can record what it runs and replay it by one call (a CUDA
+            graph), it does; `True`: or the program is not built; `False`: it does not.
+        results: whose arrays the fetches are: "numpy", or a backend ("torch"), in the space of the
+            program; those of a device are not waited for.
 
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
@@ -97,13 +110,15 @@ def build(
     types = tuple(v.type for v in graph.inputs[:feeds]) + tuple(v.type for v in variables)
     ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
     interface = Interface(feeds, variables, fetches, updates)
-    place, sort = find_planner(planner), find_order(order, planner)
+    sort = find_order(order, planner)
+    arrays = find_results(results, found[0].space, found)
+    last = {"planner": find_planner(planner), "capture": capture, "results": arrays}
     refused: tuple[Op, ...] = ()
     while True:
         lowered = lower(graph, types, *ways, refused)
         _check_updates(lowered.graph.outputs[fetches:], updates)
         try:
-            return _bound(lowered, interface, found, place, sort, alignment, commit)
+            return _bound(lowered, interface, found, sort, alignment, commit, **last)
         except RefusedRegions as error:  # each time others: these are inlined now
             refused += error.ops
 
@@ -112,12 +127,12 @@ def _bound(
     lowered: Lowered,
     interface: Interface,
     backends: tuple[Backend, ...],
-    planner: Planner,
     order: Optional[Order],
     alignment: int,
     commit: CommitArgument,
+    **ways: Any,
 ) -> Program:
-    """The program of a lowered graph."""
+    """The program of a lowered graph; `ways` are what only the design needs."""
     in_place, last = Donations(), 0
     if commit == "auto" and interface.updates:
         graph, in_place, last = updates_last(lowered.graph, interface, backends)
@@ -132,9 +147,9 @@ def _bound(
         interface.updates,
         compute_constants(lowered.constants, backends, alignment),
         backends,
-        planner,
-        alignment,
+        alignment=alignment,
         in_place=tuple(in_place.items()),
+        **ways,
     )
     return Program(with_seconds(design) if commit == "exchange" else design, lowered.stages)
 
@@ -148,7 +163,7 @@ class Program:
         self._design, self._machine = design, Machine(design)
         self._feeds = tuple(map(self._feed, range(design.feeds), self._machine.feed_places()))
 
-    def __call__(self, *feeds: object) -> tuple[Array, ...]:
+    def __call__(self, *feeds: object) -> tuple[Any, ...]:
         """Run; the fetches, as arrays of the caller's own.
 
         Raises:
@@ -160,19 +175,21 @@ class Program:
             self._accept(feeds)
             return cycle()
 
-    def bind(self, *feeds: Array) -> BoundProgram:
+    def bind(self, *feeds: Any) -> BoundProgram:
         """The same program on these very arrays: refill them in place and call it, for hot loops.
+
+        NumPy's, or those of a library that speaks DLPack (torch), in the space of the program.
 
         Raises:
             ShapeError: one is not of its type.
-            GraphError: one is not contiguous and aligned, so that it could only be read by copying.
+            GraphError: one is elsewhere, or not contiguous and aligned, so that it could only be
+                read by copying.
         """
         self._check_count(feeds)
         types = self.feed_types
         names = [self._name(i) for i in range(len(types))]
-        memory = [_memory_of(*given) for given in zip(feeds, types, names, strict=True)]
-        if memory and self._design.space.name != "host":
-            raise GraphError(f"bind: the program is in {self._design.space.name}, not on the host")
+        space = self._design.space
+        memory = [_memory_of(*given, space) for given in zip(feeds, types, names, strict=True)]
         return BoundProgram(Machine(self._design, memory), feeds)
 
     @property
@@ -198,11 +215,15 @@ class Program:
 
     def explain(self) -> str:
         """A table of what runs where and why, and of memory; with times after `profile`."""
+        from byparts_runtime.explain import explain
+
         with self._machine.lock:
             return explain(self.stages, self._machine, self.last_profile)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
+        from byparts_runtime.profile import profile
+
         with self._machine.lock:
             cycle = self._machine.cycle()
             with self._machine.unchanged():
@@ -211,6 +232,8 @@ class Program:
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
         """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
+        from byparts_runtime.profile import chrome_trace
+
         with self._machine.lock:
             self._accept(feeds)
             with self._machine.unchanged():
@@ -225,7 +248,8 @@ class Program:
         for i, (write, dtype, shape) in enumerate(self._feeds):
             value: Any = feeds[i]
             if value.__class__ is not np.ndarray or value.dtype != dtype or value.shape != shape:
-                value = as_array(value, self.graph.inputs[i].type, f"feed {self._name(i)}")
+                kind = self.graph.inputs[i].type
+                value = taken(value, kind, self._design.space, f"feed {self._name(i)}")
             write(value)
 
     def _check_count(self, feeds: Sequence[object]) -> None:
@@ -237,7 +261,7 @@ class Program:
     def _feed(self, i: int, place: Bytes) -> tuple[Any, Any, Any]:
         kind = self.graph.inputs[i].type
         write = writer(self._design.space, place.memory, place.offset, kind)
-        return write, numpy_dtype(kind.dtype), kind.shape
+        return write, carrier(kind.dtype), kind.shape
 
     def _name(self, i: int) -> str:
         return repr(getattr(self.graph.inputs[i], "name", "") or i)
@@ -250,26 +274,31 @@ class BoundProgram:
         feeds: those arrays.
     """
 
-    def __init__(self, machine: Machine, feeds: Sequence[Array]) -> None:
+    def __init__(self, machine: Machine, feeds: Sequence[Any]) -> None:
         self.feeds = tuple(feeds)  # kept alive: the steps point into them
         self._machine = machine
 
-    def __call__(self) -> tuple[Array, ...]:
+    def __call__(self) -> tuple[Any, ...]:
         """Run on what the arrays hold now; the fetches."""
         with self._machine.lock:
             return self._machine.cycle()()
 
 
-def _memory_of(array: object, kind: Any, name: str) -> Bytes:
-    if not isinstance(array, np.ndarray):
-        raise ShapeError(f"bind: feed {name} is no array: {type(array).__name__} {array!r:.60}")
-    as_array(array, kind, f"feed {name}")
+def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
+    what = f"bind: feed {name}"
+    if not (isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")):
+        raise ShapeError(f"{what} is no array: {type(given).__name__} {given!r:.60}")
+    if adopted(given, space, what) is not None:
+        return Bytes(taken(given, kind, space, what), 0)
+    array = as_array(given, kind, what)
+    if space.name != "host":
+        raise GraphError(f"{what} is in host memory, the program in {space.name}; bind one there")
     if not (array.flags.c_contiguous and array.flags.aligned):
         raise GraphError(
-            f"bind: feed {name} is not contiguous and aligned (strides {array.strides}), so it "
-            "cannot be read in place; bind numpy.ascontiguousarray(...) and refill that"
+            f"{what} is not contiguous and aligned (strides {array.strides}), so it cannot be read "
+            "in place; bind a contiguous copy and refill that"
         )
-    return Bytes(array.reshape(-1).view(np.uint8).data, 0)
+    return Bytes(array.reshape(-1).view(np.uint8).data, 0)  # no copy: it is contiguous
 
 
 def _check_counts(graph: Graph, variables: Sequence[Variable], updates: Sequence[Variable]) -> None:

@@ -10,16 +10,22 @@ read of an old value to the last write of a new one, so nobody ever sees half a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from _thread import RLock  # `threading.RLock`, without importing `threading`
+from collections.abc import Iterable, Iterator
 from os import PathLike
-from threading import RLock
 from typing import Any, Optional, Union
 
-import numpy as np
-
 from byparts_graph_ir import HOST, GraphError, ShapeError, Space, TensorType
-from byparts_runtime.arrays import Array, as_array, reader, type_of, writer
-from byparts_runtime.checkpoint import read_tensors, write_tensors
+from byparts_runtime.arrays import (
+    Array,
+    as_array,
+    fetcher,
+    measured,
+    put,
+    reader,
+    taken,
+)
+from byparts_runtime.discover import ResultsArgument, find_results
 
 
 class Variable:
@@ -35,7 +41,7 @@ class Variable:
         ShapeError: the value has no definite type: a Python number, an unknown dimension.
     """
 
-    __slots__ = ("_memories", "_readers", "_writers", "lock", "name", "side", "space", "type")
+    __slots__ = ("_memories", "lock", "name", "side", "space", "type")
 
     def __init__(
         self,
@@ -45,48 +51,48 @@ class Variable:
         space: Space = HOST,
         lock: Optional[Any] = None,
     ) -> None:
-        self.name = name
-        self.type = _static_type(name, value)
-        self.space = space
+        self.name, self.space = name, space
+        self.type = _static_type(name, value, space)
         self.lock = RLock() if lock is None else lock
         self.side = [0]  # which of its memories is the value; a list, so that C code can set it
         self._memories: dict[int, Any] = {}
-        self._readers: dict[int, Callable[[], Array]] = {}
-        self._writers: dict[int, Callable[[Array], object]] = {}
         self.memory(0)
         if not isinstance(value, TensorType):
-            self._writers[0](np.asarray(value))
+            self.write(value)
 
     def memory(self, side: int) -> Any:
         """Memory 0, or memory 1, which exists once a program asked for it (`commit="exchange"`)."""
         if side not in self._memories:
-            made = self.space.allocate(self.type.size_bytes)
-            self._readers[side] = reader(self.space, made, 0, self.type)
-            self._writers[side] = writer(self.space, made, 0, self.type)
-            self._memories[side] = made
+            self._memories[side] = self.space.allocate(self.type.size_bytes)
         return self._memories[side]
 
-    def read(self) -> Array:
-        """A copy of the value."""
+    def read(self, results: ResultsArgument = "numpy") -> Any:
+        """A copy of the value, as a NumPy array or as an array of a backend ("torch")."""
+        backend = find_results(results, self.space)
         with self.lock:
-            return self._readers[self.side[0]]()
+            return fetcher(backend, self.space, self._memories[self.side[0]], 0, self.type)()
 
     def write(self, value: object) -> None:
-        """Give it a new value.
+        """Give it a new value: numbers, an array, or an array that is in its space already.
 
         Raises:
             ShapeError: the value is not of its type.
+            GraphError: it is on another device.
         """
-        array = as_array(value, self.type, f"variable {self.name!r}")
+        ready = taken(value, self.type, self.space, f"variable {self.name!r}")
         with self.lock:
-            self._writers[self.side[0]](array)
+            put(self.space, self._memories[self.side[0]], self.type, ready)
 
     def turn(self) -> None:
         """Move the value to the other memory.  The caller holds the lock."""
         now = self.side[0]
-        self.memory(1 - now)
-        self._writers[1 - now](self._readers[now]())
+        put(self.space, self.memory(1 - now), self.type, self.carried())
         self.side[0] = 1 - now
+
+    def carried(self) -> Array:
+        """A copy as NumPy can move it: where ml_dtypes is missing, bf16 is two bytes each."""
+        with self.lock:
+            return reader(self.space, self._memories[self.side[0]], 0, self.type)()
 
     @property
     def size_bytes(self) -> int:
@@ -121,8 +127,10 @@ class Store:
 
     def save(self, path: Union[str, PathLike[str]]) -> None:
         """Write all values to an .npz file that `numpy.load` opens; replaces it whole or not."""
+        from byparts_runtime.checkpoint import write_tensors  # zipfile: 4 ms and 1 MB
+
         with self.lock:
-            values = {name: v.read() for name, v in self._variables.items()}
+            values = {name: v.carried() for name, v in self._variables.items()}
         write_tensors(path, values)
 
     def load(self, path: Union[str, PathLike[str]], only: Optional[Iterable[str]] = None) -> None:
@@ -133,6 +141,8 @@ class Store:
             ShapeError: a value is of another type than its variable.
             FormatError: the file is no .npz of arrays.
         """
+        from byparts_runtime.checkpoint import read_tensors  # likewise
+
         with self.lock:
             names = list(self._variables if only is None else only)
             found = read_tensors(path, None if only is None else set(names))
@@ -158,15 +168,14 @@ class Store:
         return len(self._variables)
 
 
-def _static_type(name: str, value: Union[TensorType, Array]) -> TensorType:
+def _static_type(name: str, value: object, space: Space) -> TensorType:
+    what = f"variable {name!r}"
     if isinstance(value, TensorType):
         kind = value
     elif hasattr(value, "dtype"):
-        kind = type_of(np.asarray(value))
+        kind = measured(value, TensorType("f32", None), space, what)[1]
     else:
-        raise ShapeError(
-            f"variable {name!r}: {value!r:.60} has no dtype; give an array, e.g. np.float32(...)"
-        )
+        raise ShapeError(f"{what}: {value!r:.60} has no dtype; give an array, e.g. np.float32(...)")
     if not kind.static:
         raise ShapeError(f"variable {name!r}: {kind} is not static, and memory needs numbers")
     return kind
