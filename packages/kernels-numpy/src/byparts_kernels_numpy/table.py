@@ -42,6 +42,7 @@ kernels: Table[KernelRule] = Table.lazily(
     dropout="dropout",
     batch_norm="batch_norm",
     layer_norm="layer_norm",
+    attention="attention",
     optimizer="optimizer",
     reduce="reduce prod",
     argmax="argmax",
