@@ -13,7 +13,7 @@ import numpy as np
 
 from byparts_graph_ir import Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.binary import add
+from byparts_opset.binary import add, mul
 from byparts_opset.broadcast import broadcast_types, meet_types
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.elementwise import floats
@@ -118,7 +118,7 @@ class MaxPoolScatter(Op):
 
 @dataclass(frozen=True)
 class AddMatMul(Op):
-    """y = c + scale * a @ b, for c that broadcasts to the product: a bias, or what is added up so far.
+    """y = c + scale * a @ b, for c that broadcasts to the product: a bias, or a sum so far.
 
     a: [..., m, k], or [k, m] with `transpose_a`; b: [k, n], or [n, k]; c: up to [..., m, n].
     """
@@ -168,4 +168,45 @@ class AddMatMul(Op):
         yield Sample(cls(True, True, -2.0), tuple(flipped))
 
 
-OPS: dict[str, type[Op]] = {op.name: op for op in (MaxPoolIndices, MaxPoolScatter, AddMatMul)}
+@dataclass(frozen=True)
+class AddMul(Op):
+    """z = c + scale * x * y, elementwise, by broadcasting of all three; floats only."""
+
+    name = "add_mul"
+
+    scale: float = 1.0
+
+    inplace = ((0, 0), (1, 0), (2, 0))
+    pattern = "elementwise"
+
+    def infer(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
+        floats(self, c)
+        return (broadcast_types(self.name, c, broadcast_types(self.name, x, y)),)
+
+    def infer_unranked(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
+        return (floats(self, c)[0] if c.shape is None else TensorType(c.dtype, None),)
+
+    def evaluate(self, c: Array, x: Array, y: Array) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):
+            return (narrow(wide(c) + self.scale * wide(x) * wide(y), c.dtype),)
+
+    def decompose(self, c: Value, x: Value, y: Value) -> tuple[Value, ...] | None:
+        return (add(c, mul(x * self.scale if self.scale != 1 else x, y)),)
+
+    def flops(self, c: TensorType, x: TensorType, y: TensorType) -> int:
+        return 2 * self.infer(c, x, y)[0].size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for c, x, y in (
+            *(((3, 4), (3, 4), (3, 4)), ((4,), (3, 1), (3, 4)), ((2, 3, 4), (3, 4), ())),
+            *(((), (), ()), ((0, 3), (3,), (0, 1))),
+        ):
+            types = tuple(TensorType("f32", shape) for shape in (c, x, y))
+            yield Sample(cls(), types)
+            yield Sample(cls(-0.5), types)
+
+
+OPS: dict[str, type[Op]] = {
+    op.name: op for op in (MaxPoolIndices, MaxPoolScatter, AddMatMul, AddMul)
+}

@@ -1,0 +1,90 @@
+"""Batch normalisation: torch's kernels, whose `out=` is real forward and missing backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.elementwise import number
+from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
+
+allocates[BatchNormGradient] = "torch's kernel has no out=: what it returns is copied"
+
+aten = torch.ops.aten
+
+
+@kernels.on(BatchNorm)
+@widened
+@dense
+def batch_norm(op: BatchNorm, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """torch gives 1 / sqrt(variance + epsilon): as exact, for all that variances are read for."""
+    (x, gamma, beta), (y, mean, variance) = inputs, outputs
+    x, y = (_channels_second(t, op.axis) for t in (x, y))
+    how = (x, gamma, beta, None, None, True, 0.0, op.epsilon)
+    return in_turn(
+        [
+            partial(
+                *(aten.native_batch_norm.out, *how),
+                **{"out": y, "save_mean": mean, "save_invstd": variance},
+            ),
+            partial(torch.pow, variance, number(-2, variance), out=variance),
+            partial(variance.sub_, number(op.epsilon, variance)),
+            partial(variance.clamp_min_, 0),
+        ]
+    )
+
+
+@kernels.on(BatchNormGradient)
+@widened
+@dense
+def batch_norm_gradient(
+    op: BatchNormGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
+    x, dy, dx = (_channels_second(t, op.axis) for t in (x, dy, dx))
+    scale = empty(variance.shape, variance)
+    how = (gamma, None, None, mean, scale, True, op.epsilon, (True, True, True))
+    compute = partial(aten.native_batch_norm_backward.default, dy, x, *how)
+    return in_turn(
+        [
+            partial(torch.add, variance, number(op.epsilon, variance), out=scale),
+            scale.rsqrt_,
+            partial(_copied, compute, (dx, dgamma, dbeta)),
+        ]
+    )
+
+
+@kernels.on(BatchNormInference)
+@widened
+@dense
+def batch_norm_inference(
+    op: BatchNormInference, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    (x, gamma, beta, mean, variance), (y,) = inputs, outputs
+    x, y = (_channels_second(t, op.axis) for t in (x, y))
+    unused = empty((0,), gamma), empty((0,), gamma)
+    return partial(
+        *(aten.native_batch_norm.out, x, gamma, beta, mean, variance, False, 0.0, op.epsilon),
+        **{"out": y, "save_mean": unused[0], "save_invstd": unused[1]},
+    )
+
+
+def _channels_second(x: Tensor, axis: int) -> Tensor:
+    """A view [n, channels, rest]; with the channels last in memory, as torch knows such images."""
+    axis %= x.dim()
+    before, after = prod(x.shape[:axis]), prod(x.shape[axis + 1 :])
+    if after == 1:
+        return x.view(1, before, 1, x.shape[axis]).permute(0, 3, 1, 2)
+    return x.view(before, x.shape[axis], after)
+
+
+def _copied(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:
+    for to, result in zip(into, compute(), strict=True):
+        to.copy_(result)
