@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from bound import BACKEND, Array, kernel, node_on, peak_bytes, spread
-from bound import bound as bind
+from bound import BACKEND, Array, bound as bind, kernel, node_on, peak_bytes, spread
 
 from byparts_graph_ir import Input, Node, Op, Sample, TensorType
 from byparts_kernels_numpy import patches

@@ -1,21 +1,20 @@
 """Kernels of all elementwise ops against the ops' own meaning."""
 
 from collections.abc import Iterator
-from importlib import import_module
 
 import numpy as np
 import pytest
-from bound import BACKEND, Array, kernel, peak_bytes, spread
-from bound import bound as bind
+from bound import BACKEND, Array, bound as bind, kernel, peak_bytes, spread
+from numeric import ops_of
 
-from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_graph_ir import Node, Sample, Value
 from byparts_opset.dtypes import numpy_dtype
 
 MODULES = (
     *("activation", "binary", "cast", "compare", "error_function", "hyperbolic"),
     *("logic", "rounding", "select", "trigonometric", "unary"),
 )
-OPS: list[type[Op]] = [op for m in MODULES for op in import_module(f"byparts_opset.{m}").OPS]
+OPS = ops_of(*MODULES)
 SAMPLES = [s for op in OPS for s in op.samples()]
 HALVES = [s for s in SAMPLES if "f32" in {t.dtype for t in s.types}]
 PRECISION = {"f16": 1e-3, "bf16": 8e-3, "f32": 1.2e-7, "f64": 2.3e-16}

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from bound import bound as bind
-from bound import kernel, peak_bytes, spread
+from bound import bound as bind, kernel, peak_bytes, spread
 
 from byparts_graph_ir import Sample
 from byparts_opset.dtypes import numpy_dtype

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from bound import Array, kernel, peak_bytes, spread
-from bound import bound as bind
+from bound import Array, bound as bind, kernel, peak_bytes, spread
 
 from byparts_graph_ir import Op, Sample
 from byparts_kernels_numpy import pool

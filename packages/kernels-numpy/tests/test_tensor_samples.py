@@ -4,8 +4,8 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from bound import BACKEND, Array, kernel, node_on, peak_bytes, spread
-from bound import bound as bind
+from bound import BACKEND, Array, bound as bind, kernel, node_on, peak_bytes, spread
+from numeric import ops_of
 
 from byparts_graph_ir import FLOATS, Op, Sample
 from byparts_kernels_numpy.table import allocates
@@ -15,7 +15,7 @@ MODULES = (
     *("reduce", "prod", "argmax", "cumulative", "reshape", "transpose", "reverse"),
     *("broadcast_to", "join", "slicing", "pad", "index", "top_k"),
 )
-OPS: list[type[Op]] = [op for m in MODULES for op in import_module(f"byparts_opset.{m}").OPS]
+OPS = ops_of(*MODULES)
 SAMPLES = [s for op in OPS if op in BACKEND.kernels for s in op.samples()]
 PRECISION = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-6, "float64": 1e-14}
 MANY = 128 * 1024  # bytes: above NumPy's own buffers of 8192 elements, below any array here

@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
+from byparts_opset import OPS
 from byparts_opset.dtypes import dtype_name
 
 Array = NDArray[Any]
 T = TypeVar("T")
+
+
+def ops_of(*modules: str) -> list[type[Op]]:
+    """The ops that these modules define."""
+    return [op for op in OPS.values() if op.__module__.partition(".")[2] in modules]
 
 
 def run(graph: Graph, *arrays: Array) -> tuple[Array, ...]:

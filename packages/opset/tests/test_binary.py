@@ -2,10 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from numeric import call, check_gradient, present, run, slopes, type_of
+from numeric import call, check_gradient, ops_of, present, run, slopes, type_of
 
 from byparts_graph_ir import Graph, Input, Op, ShapeError, TensorType, specialize
-from byparts_opset import binary
 from byparts_opset.binary import (
     Maximum,
     Minimum,
@@ -21,7 +20,7 @@ from byparts_opset.binary import (
 from byparts_opset.constant import fill
 
 X, Y = np.array([[1.5, 2.5], [4.25, 5.5]]), np.array([[2.0], [3.0]])
-OPS = [op() for op in binary.OPS]
+OPS = [op() for op in ops_of("binary")]
 
 
 @pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numeric import Array, call, check_gradient, present, run
+from numeric import Array, call, check_gradient, ops_of, present, run
 
 from byparts_graph_ir import Dimension, Graph, Input, Node, Op, Sample, ShapeError, TensorType
 from byparts_opset.conv2d import (
-    OPS,
     Conv2d,
     Conv2dFilterGradient,
     Conv2dInputGradient,
@@ -21,7 +20,7 @@ from byparts_opset.conv2d_transpose import conv2d_transpose
 from byparts_opset.window import Pair, pads
 
 RANDOM = np.random.default_rng(0)
-SAMPLES = [s for op in OPS for s in op.samples()]
+SAMPLES = [s for op in ops_of("conv2d") for s in op.samples()]
 
 
 def f32(*shape: Dimension) -> Input:

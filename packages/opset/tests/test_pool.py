@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numeric import Array, call, check_gradient
+from numeric import Array, call, check_gradient, ops_of
 
 from byparts_graph_ir import Dimension, Input, Sample, ShapeError, TensorType
 from byparts_opset.pool import (
-    OPS,
     AveragePool,
     MaxPool,
     MaxPoolGradient,
@@ -24,7 +23,7 @@ from byparts_opset.window import Padding, Pair
 RANDOM = np.random.default_rng(0)
 SAMPLES = [
     s
-    for op in OPS
+    for op in ops_of("pool")
     for s in op.samples()
     if not issubclass(op, (MaxPoolGradient, MaxPoolGradientGradient))
 ]

@@ -1,19 +1,17 @@
 """What holds for every op that reduces, moves or indexes, on its own samples."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
-from numeric import check_gradient, check_type, run, type_of
+from numeric import check_gradient, check_type, ops_of, run, type_of
 from sampled import arrays
 
-from byparts_graph_ir import Graph, Input, Node, Op, Sample, TensorType, Value, specialize
+from byparts_graph_ir import Graph, Input, Node, Sample, TensorType, Value, specialize
 
 MODULES = (
     *("reduce", "prod", "argmax", "cumulative", "reshape", "transpose", "reverse"),
     *("broadcast_to", "tile", "join", "slicing", "pad", "index", "top_k"),
 )
-OPS: list[type[Op]] = [op for m in MODULES for op in import_module(f"byparts_opset.{m}").OPS]
+OPS = ops_of(*MODULES)
 SAMPLES = [s for op in OPS for s in op.samples()]
 
 

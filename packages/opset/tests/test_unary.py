@@ -2,16 +2,15 @@ import math
 
 import numpy as np
 import pytest
-from numeric import call, check_gradient, slopes
+from numeric import call, check_gradient, ops_of, slopes
 
 from byparts_graph_ir import Input, Op, ShapeError, TensorType
-from byparts_opset import unary
 from byparts_opset.unary import Abs, Neg, Sign, Square, exp, log, neg, reciprocal, rsqrt, sqrt
 
 X = np.array([0.5, 1.0, 2.25], np.float64)
 
 
-@pytest.mark.parametrize("op", [op() for op in unary.OPS], ids=lambda op: op.name)
+@pytest.mark.parametrize("op", [op() for op in ops_of("unary")], ids=lambda op: op.name)
 def test_gradients(op: Op) -> None:
     """Of each op, on static, symbolic and unknown shapes."""
     check_gradient(op, X, unranked=True)

@@ -20,8 +20,7 @@ from byparts_kernels_numpy.plain import in_turn, plain
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array, DType
 from byparts_opset.prod import Prod, ProdOfOthers
-from byparts_opset.reduce import All, Max, Mean, Min, Sum
-from byparts_opset.reduce import Any as AnyOp
+from byparts_opset.reduce import All, Any as AnyOp, Max, Mean, Min, Sum
 
 LONGEST = 4096  # elements summed one after the other
 

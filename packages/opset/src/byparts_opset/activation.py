@@ -12,16 +12,12 @@ from typing import Any
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.binary import maximum
-from byparts_opset.compare import greater
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
-from byparts_opset.error_function import erf, erf_of
-from byparts_opset.hyperbolic import tanh
-from byparts_opset.select import clip, select
-from byparts_opset.unary import abs, exp, expm1, log1p
+from byparts_opset.error_function import erf_of
 
 # Klambauer et al. 2017, "Self-Normalizing Neural Networks", https://arxiv.org/abs/1706.02515.
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -45,12 +41,10 @@ class Relu(Op):
         return computed(lambda x: np.maximum(x, 0), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        from byparts_opset.activation_gradient import relu_gradient  # which needs this module
-
-        return (relu_gradient(dy, node.outputs[0]),)
+        return (ops.relu_gradient(dy, node.outputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (maximum(x, 0),)
+        return (ops.maximum(x, 0),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -77,10 +71,10 @@ class LeakyRelu(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (y,) = node.outputs
-        return (select(greater(y, 0), dy, self.alpha * dy),)
+        return (ops.select(ops.greater(y, 0), dy, self.alpha * dy),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (select(greater(x, 0), x, self.alpha * x),)
+        return (ops.select(ops.greater(x, 0), x, self.alpha * x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -110,10 +104,10 @@ class Elu(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (y,) = node.outputs
-        return (select(greater(y, 0), dy, dy * (y + self.alpha)),)
+        return (ops.select(ops.greater(y, 0), dy, dy * (y + self.alpha)),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (select(greater(x, 0), x, self.alpha * expm1(x)),)
+        return (ops.select(ops.greater(x, 0), x, self.alpha * ops.expm1(x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -136,10 +130,10 @@ class Selu(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (y,) = node.outputs
         below = y + SELU_SCALE * SELU_ALPHA
-        return (dy * select(greater(y, 0), SELU_SCALE, below),)
+        return (dy * ops.select(ops.greater(y, 0), SELU_SCALE, below),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (SELU_SCALE * select(greater(x, 0), x, SELU_ALPHA * expm1(x)),)
+        return (SELU_SCALE * ops.select(ops.greater(x, 0), x, SELU_ALPHA * ops.expm1(x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -160,12 +154,10 @@ class Sigmoid(Op):
         return computed(lambda x: 1 / (1 + np.exp(-x)), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        from byparts_opset.activation_gradient import sigmoid_gradient  # which needs this module
-
-        return (sigmoid_gradient(dy, node.outputs[0]),)
+        return (ops.sigmoid_gradient(dy, node.outputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (1 / (1 + exp(-x)),)
+        return (1 / (1 + ops.exp(-x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -188,7 +180,7 @@ class Softplus(Op):
         return (dy * sigmoid(node.inputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (maximum(x, 0) + log1p(exp(-abs(x))),)
+        return (ops.maximum(x, 0) + ops.log1p(ops.exp(-ops.abs(x))),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -209,11 +201,11 @@ class Softsign(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
-        below = 1 + abs(x)
+        below = 1 + ops.abs(x)
         return (dy / (below * below),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (x / (1 + abs(x)),)
+        return (x / (1 + ops.abs(x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -233,9 +225,7 @@ class Silu(Op):
         return computed(lambda x: x / (1 + np.exp(-x)), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        from byparts_opset.activation_gradient import silu_gradient  # which needs this module
-
-        return (silu_gradient(dy, node.inputs[0]),)
+        return (ops.silu_gradient(dy, node.inputs[0]),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x * sigmoid(x),)
@@ -266,12 +256,10 @@ class Gelu(Op):
         return computed(lambda x: x * (0.5 * (1 + erf_of(x * HALF_ROOT))), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        from byparts_opset.activation_gradient import gelu_gradient  # which needs this module
-
-        return (gelu_gradient(dy, node.inputs[0], self.approximate),)
+        return (ops.gelu_gradient(dy, node.inputs[0], self.approximate),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (x * (0.5 * (1 + tanh(bent(x))) if self.approximate else normal_share(x)),)
+        return (x * (0.5 * (1 + ops.tanh(bent(x))) if self.approximate else normal_share(x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -281,7 +269,7 @@ class Gelu(Op):
 
 def normal_share(x: Value) -> Value:
     """P(a standard normal number is below x)."""
-    return 0.5 * (1 + erf(x * HALF_ROOT))
+    return 0.5 * (1 + ops.erf(x * HALF_ROOT))
 
 
 def bent(x: Any) -> Any:
@@ -306,7 +294,7 @@ def leaky_relu(x: Value, alpha: float = 0.2) -> Value:
 
 def relu6(x: Value) -> Value:
     """x held between 0 and 6."""
-    return clip(x, 0.0, 6.0)
+    return ops.clip(x, 0.0, 6.0)
 
 
 def elu(x: Value, alpha: float = 1.0) -> Value:
@@ -317,9 +305,3 @@ def elu(x: Value, alpha: float = 1.0) -> Value:
 def gelu(x: Value, approximate: bool = False) -> Value:
     """x times the share of the standard normal distribution below it; or by tanh, approximately."""
     return Gelu(approximate)(x)
-
-
-OPS: tuple[type[Op], ...] = (
-    *(Relu, LeakyRelu, Elu, Selu),
-    *(Sigmoid, Softplus, Softsign, Silu, Gelu),
-)

@@ -11,16 +11,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.activation import BEND, CUBIC, HALF_ROOT, ROOT_PI, bent, normal_share, sigmoid
-from byparts_opset.compare import less_equal
+from byparts_opset.activation import BEND, CUBIC, HALF_ROOT, ROOT_PI, bent, normal_share
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, float_twins, twins_back
 from byparts_opset.error_function import erf_of
-from byparts_opset.hyperbolic import tanh
-from byparts_opset.select import select
-from byparts_opset.unary import exp
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class ReluGradient(Op):
         return (self(ddx, node.inputs[1]), None)
 
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
-        return (select(less_equal(y, 0), 0, dy),)
+        return (ops.select(ops.less_equal(y, 0), 0, dy),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -110,12 +107,12 @@ class SiluGradient(Op):
 
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         dy, x = node.inputs
-        share = sigmoid(x)
+        share = ops.sigmoid(x)
         bend = share * (1 - share) * (2 + x * (1 - 2 * share))
         return (self(ddx, x), ddx * dy * bend)
 
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
-        share = sigmoid(x)
+        share = ops.sigmoid(x)
         return (dy * (share + x * share * (1 - share)),)
 
     @classmethod
@@ -142,14 +139,14 @@ class GeluGradient(Op):
         dy, x = node.inputs
         if not self.approximate:
             return (self(ddx, x), ddx * dy * (_density(x) * (2 - x * x)))
-        bend, steep = tanh(bent(x)), _steepness(x)
+        bend, steep = ops.tanh(bent(x)), _steepness(x)
         inner = steep + 0.5 * x * (6 * BEND * CUBIC * x - 2 * bend * (steep * steep))
         return (self(ddx, x), ddx * dy * ((1 - bend * bend) * inner))
 
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         if not self.approximate:
             return (dy * (normal_share(x) + x * _density(x)),)
-        bend = tanh(bent(x))
+        bend = ops.tanh(bent(x))
         return (dy * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * _steepness(x)),)
 
     @classmethod
@@ -169,7 +166,7 @@ def gelu_gradient(dy: Value, x: Value, approximate: bool = False) -> Value:
 
 def _density(x: Value) -> Value:
     """The standard normal density: P' of the exact gelu."""
-    return HALF_ROOT / ROOT_PI * exp(-0.5 * (x * x))
+    return HALF_ROOT / ROOT_PI * ops.exp(-0.5 * (x * x))
 
 
 def _steepness(x: Value) -> Value:
@@ -200,9 +197,3 @@ def _samples(op: Op, low: float = -2.0, high: float = 2.0) -> Iterator[Sample]:
     """A matrix, a 0-d and an empty case; `low` and `high` are of the second input."""
     for shape in ((3, 4), (), (0, 2)):
         yield Sample(op, (TensorType("f32", shape),) * 2, ((-1, 1), (low, high)))
-
-
-OPS: tuple[type[Op], ...] = (
-    *(ReluGradient, SigmoidGradient, TanhGradient),
-    *(SiluGradient, GeluGradient),
-)

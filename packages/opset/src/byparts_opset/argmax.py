@@ -119,6 +119,3 @@ def _samples(make: Any) -> Iterator[Sample]:
     )
     for axis, keepdims, shape in cases:
         yield Sample(make(axis, keepdims), (TensorType("f32", shape),))
-
-
-OPS: tuple[type[Op], ...] = (ArgMax, ArgMin)

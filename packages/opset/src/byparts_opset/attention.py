@@ -19,23 +19,13 @@ from math import inf
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, same_dtype
-from byparts_opset.cast import cast
-from byparts_opset.compare import greater_equal
-from byparts_opset.composite import gradient_by_decomposition, is_zero
-from byparts_opset.constant import arange, fill, zeros
-from byparts_opset.cumulative import cumsum
 from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
 from byparts_opset.elementwise import floats
-from byparts_opset.like import count_like, ones_like
-from byparts_opset.matmul import matmul
 from byparts_opset.reduction import widened
-from byparts_opset.reshape import expand_dims, squeeze
-from byparts_opset.select import select
-from byparts_opset.unary import exp, log, rsqrt
 
 # The axes of each operand behind the batch: s queries, t keys, widths d and e.
 AXES = {
@@ -75,7 +65,7 @@ class Attention(Op):
         (q, k, v), (y, logsumexp) = node.inputs, node.outputs
         op = AttentionGradient(self.causal, self.scale)
         dq, dk, dv = op.outputs_of(dy, q, k, v, y, logsumexp)
-        if not is_zero(dlogsumexp):
+        if not ops.is_zero(dlogsumexp):
             more_dq, more_dk = _of_logsumexp(self, q, k, logsumexp, dlogsumexp)
             dq, dk = dq + more_dq, dk + more_dk
         return (dq, dk, dv)
@@ -86,10 +76,13 @@ class Attention(Op):
             return _of_no_keys(*self.infer(q.type, k.type, v.type))
         q, k, v = map(widened, (q, k, v))
         scores = _scores(self, q * _scale(self, q), k)
-        top = reduce.max(scores, (-1,), keepdims=True)
-        weights = exp(scores - top)
-        total = reduce.sum(weights, (-1,), keepdims=True)
-        return (cast(matmul(weights, v) / total, dtype), squeeze(log(total) + top, (-1,)))
+        top = ops.max(scores, (-1,), keepdims=True)
+        weights = ops.exp(scores - top)
+        total = ops.sum(weights, (-1,), keepdims=True)
+        return (
+            ops.cast(ops.matmul(weights, v) / total, dtype),
+            ops.squeeze(ops.log(total) + top, (-1,)),
+        )
 
     def flops(self, q: TensorType, k: TensorType, v: TensorType) -> int:
         return 2 * q.size * k.dims[-2] + 2 * v.size * q.dims[-2]
@@ -134,7 +127,7 @@ class AttentionGradient(Op):
         return tuple(narrow(x, dtype) for x in found)
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        return gradient_by_decomposition(node, *dys)
+        return ops.gradient_by_decomposition(node, *dys)
 
     def decompose(
         self, dy: Value, q: Value, k: Value, v: Value, y: Value, logsumexp: Value
@@ -143,11 +136,11 @@ class AttentionGradient(Op):
         dy, q, k, v, y = map(widened, (dy, q, k, v, y))
         scale = _scale(self, q)
         q = q * scale
-        p = exp(_scores(self, q, k) - expand_dims(logsumexp, -1))
-        mean = reduce.sum(dy * y, (-1,), keepdims=True)
-        ds = p * (matmul(dy, v, transpose_b=True) - mean)
-        dk, dv = matmul(ds, q, transpose_a=True), matmul(p, dy, transpose_a=True)
-        return tuple(cast(x, dtype) for x in (matmul(ds, k) * scale, dk, dv))
+        p = ops.exp(_scores(self, q, k) - ops.expand_dims(logsumexp, -1))
+        mean = ops.sum(dy * y, (-1,), keepdims=True)
+        ds = p * (ops.matmul(dy, v, transpose_b=True) - mean)
+        dk, dv = ops.matmul(ds, q, transpose_a=True), ops.matmul(p, dy, transpose_a=True)
+        return tuple(ops.cast(x, dtype) for x in (ops.matmul(ds, k) * scale, dk, dv))
 
     def flops(self, dy: TensorType, q: TensorType, k: TensorType, *rest: TensorType) -> int:
         return 6 * q.size * k.dims[-2] + 4 * dy.size * k.dims[-2]
@@ -178,36 +171,40 @@ def _of_logsumexp(
     q, k = widened(q), widened(k)
     scale = _scale(op, q)
     q = q * scale
-    ds = exp(_scores(op, q, k) - expand_dims(logsumexp, -1)) * expand_dims(dlogsumexp, -1)
-    return cast(matmul(ds, k) * scale, dtype), cast(matmul(ds, q, transpose_a=True), dtype)
+    ds = ops.exp(_scores(op, q, k) - ops.expand_dims(logsumexp, -1)) * ops.expand_dims(
+        dlogsumexp, -1
+    )
+    return ops.cast(ops.matmul(ds, k) * scale, dtype), ops.cast(
+        ops.matmul(ds, q, transpose_a=True), dtype
+    )
 
 
 def _of_no_keys(y: TensorType, logsumexp: TensorType) -> tuple[Value, ...] | None:
     if not y.static:
         return None
-    return (zeros(y.dims, y.dtype), fill(-inf, logsumexp.dtype, logsumexp.dims))
+    return (ops.zeros(y.dims, y.dtype), ops.fill(-inf, logsumexp.dtype, logsumexp.dims))
 
 
 def _scores(op: Attention | AttentionGradient, q: Value, k: Value) -> Value:
     """q kᵀ, for q scaled already; -inf where the query does not see the key.  [..., s, t]."""
-    scores = matmul(q, k, transpose_b=True)
-    return select(_seen(scores), scores, -inf) if op.causal else scores
+    scores = ops.matmul(q, k, transpose_b=True)
+    return ops.select(_seen(scores), scores, -inf) if op.causal else scores
 
 
 def _seen(scores: Value) -> Value:
     """Whether key j is not behind query i: a constant where the sizes are known."""
     s, t = (None, None) if scores.type.shape is None else scores.type.shape[-2:]
     if isinstance(s, int) and isinstance(t, int):
-        return greater_equal(expand_dims(arange(0, s), -1), arange(0, t))
-    ones = cast(ones_like(scores), "i32")
-    return greater_equal(cumsum(ones, -2), cumsum(ones, -1))
+        return ops.greater_equal(ops.expand_dims(ops.arange(0, s), -1), ops.arange(0, t))
+    ones = ops.cast(ops.ones_like(scores), "i32")
+    return ops.greater_equal(ops.cumsum(ones, -2), ops.cumsum(ones, -1))
 
 
 def _scale(op: Attention | AttentionGradient, q: Value) -> Value | float:
     if op.scale is not None:
         return op.scale
     d = None if q.type.shape is None else q.type.shape[-1]
-    return max(d, 1) ** -0.5 if isinstance(d, int) else rsqrt(count_like(q, (-1,)))
+    return max(d, 1) ** -0.5 if isinstance(d, int) else ops.rsqrt(ops.count_like(q, (-1,)))
 
 
 def _scores_of(op: Attention | AttentionGradient, q: Array, k: Array) -> Array:
@@ -279,6 +276,3 @@ def _samples() -> Iterator[tuple[bool, float | None, TensorType, TensorType, Ten
             *(causal, scale, TensorType("f32", (*lead, s, d))),
             *(TensorType("f32", (*lead, t, d)), TensorType("f32", (*lead, t, e))),
         )
-
-
-OPS: tuple[type[Op], ...] = (Attention, AttentionGradient)

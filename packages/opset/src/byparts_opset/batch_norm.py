@@ -14,16 +14,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, meet_types, normal_axis, same_dtype
-from byparts_opset.composite import gradient_by_decomposition, is_zero
 from byparts_opset.dtypes import Array, narrow
 from byparts_opset.elementwise import floats
-from byparts_opset.like import count_like
-from byparts_opset.reshape import expand_dims
-from byparts_opset.unary import rsqrt, square
 
 
 @dataclass(frozen=True)
@@ -65,10 +61,10 @@ class BatchNorm(Op):
         (x, gamma, _), (_, mean, variance) = node.inputs, node.outputs
         op = BatchNormGradient(self.axis, self.epsilon)
         dx, dgamma, dbeta = op.outputs_of(x, gamma, mean, variance, dy)
-        n = count_like(x) / count_like(gamma)
-        if not is_zero(dmean):
+        n = ops.count_like(x) / ops.count_like(gamma)
+        if not ops.is_zero(dmean):
             dx = dx + per_channel(dmean / n, x, self.axis)
-        if not is_zero(dvariance):
+        if not ops.is_zero(dvariance):
             dx = dx + centred(x, mean, self.axis) * per_channel(dvariance * (2.0 / n), x, self.axis)
         return (dx, dgamma, dbeta)
 
@@ -76,8 +72,8 @@ class BatchNorm(Op):
         if x.type.rank is None:
             return None
         axes = other_axes(self.axis, x.type.rank)
-        mean = reduce.mean(x, axes)
-        variance = reduce.mean(square(centred(x, mean, self.axis)), axes)
+        mean = ops.mean(x, axes)
+        variance = ops.mean(ops.square(centred(x, mean, self.axis)), axes)
         op = BatchNormInference(self.axis, self.epsilon)
         return (*op.decompose(x, gamma, beta, mean, variance), mean, variance)
 
@@ -134,7 +130,7 @@ class BatchNormGradient(Op):
         return (narrow(dx, x.dtype), narrow(dgamma, x.dtype), narrow(dbeta, x.dtype))
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        return gradient_by_decomposition(node, *dys)
+        return ops.gradient_by_decomposition(node, *dys)
 
     def decompose(
         self, x: Value, gamma: Value, mean: Value, variance: Value, dy: Value
@@ -142,13 +138,13 @@ class BatchNormGradient(Op):
         if x.type.rank is None:
             return None
         axes = other_axes(self.axis, x.type.rank)
-        deviation = rsqrt(variance + self.epsilon)
+        deviation = ops.rsqrt(variance + self.epsilon)
         h = centred(x, mean, self.axis) * per_channel(deviation, x, self.axis)
         dyh = dy * h
-        slope = h * per_channel(reduce.mean(dyh, axes), x, self.axis)
-        inner = dy - per_channel(reduce.mean(dy, axes), x, self.axis) - slope
+        slope = h * per_channel(ops.mean(dyh, axes), x, self.axis)
+        inner = dy - per_channel(ops.mean(dy, axes), x, self.axis) - slope
         dx = per_channel(gamma * deviation, x, self.axis) * inner
-        return (dx, reduce.sum(dyh, axes), reduce.sum(dy, axes))
+        return (dx, ops.sum(dyh, axes), ops.sum(dy, axes))
 
     def flops(self, x: TensorType, *rest: TensorType) -> int:
         return 11 * x.size
@@ -195,12 +191,12 @@ class BatchNormInference(Op):
             return _affine(x, gamma, beta, mean, variance, self.axis, self.epsilon)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return gradient_by_decomposition(node, dy)
+        return ops.gradient_by_decomposition(node, dy)
 
     def decompose(
         self, x: Value, gamma: Value, beta: Value, mean: Value, variance: Value
     ) -> tuple[Value, ...]:
-        scale = per_channel(rsqrt(variance + self.epsilon) * gamma, x, self.axis)
+        scale = per_channel(ops.rsqrt(variance + self.epsilon) * gamma, x, self.axis)
         return (centred(x, mean, self.axis) * scale + per_channel(beta, x, self.axis),)
 
     def flops(self, x: TensorType, *rest: TensorType) -> int:
@@ -249,7 +245,7 @@ def per_channel(v: Value, x: Value, axis: int) -> Value:
     """[channels] -> [channels, 1, 1], which broadcasts against x with its channels at `axis`."""
     assert x.type.rank is not None
     trailing = x.type.rank - 1 - axis % x.type.rank
-    return expand_dims(v, tuple(range(1, 1 + trailing))) if trailing else v
+    return ops.expand_dims(v, tuple(range(1, 1 + trailing))) if trailing else v
 
 
 def centred(x: Value, mean: Value, axis: int) -> Value:
@@ -307,6 +303,3 @@ def _samples() -> Iterator[tuple[int, TensorType, TensorType]]:
     """(axis, type of x, type of a parameter); no empty batch, which has no statistics."""
     for shape, axis in (((4, 3), 1), ((2, 3, 2, 2), 1), ((2, 2, 3), -1), ((3, 4), 0)):
         yield axis, TensorType("f32", shape), TensorType("f32", (shape[axis],))
-
-
-OPS: tuple[type[Op], ...] = (BatchNorm, BatchNormGradient, BatchNormInference)

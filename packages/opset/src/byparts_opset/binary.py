@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.compare import equal, greater_equal
-from byparts_opset.constant import Fill
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import (
     binary_samples,
@@ -21,9 +20,6 @@ from byparts_opset.elementwise import (
     two_floats,
     two_numbers,
 )
-from byparts_opset.like import sum_like
-from byparts_opset.select import select
-from byparts_opset.unary import log, square
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class Add(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        return (sum_like(dz, x), sum_like(dz, y))
+        return (ops.sum_like(dz, x), ops.sum_like(dz, y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -61,7 +57,7 @@ class Sub(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        return (sum_like(dz, x), -sum_like(dz, y))
+        return (ops.sum_like(dz, x), -ops.sum_like(dz, y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -82,7 +78,7 @@ class Mul(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        return (sum_like(dz * y, x), sum_like(dz * x, y))
+        return (ops.sum_like(dz * y, x), ops.sum_like(dz * x, y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -105,7 +101,7 @@ class Div(Op):
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         (x, y), (z,) = node.inputs, node.outputs
         dx = dz / y
-        return (sum_like(dx, x), -sum_like(dx * z, y))
+        return (ops.sum_like(dx, x), -ops.sum_like(dx * z, y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -152,7 +148,7 @@ class Mod(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        return (sum_like(dz, x), -sum_like(dz * (x // y), y))
+        return (ops.sum_like(dz, x), -ops.sum_like(dz * (x // y), y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -178,15 +174,15 @@ class Pow(Op):
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         (x, y), (z,) = node.inputs, node.outputs
         slope = _slope(x, y)
-        inside = select(equal(x, 0), 1, x)
-        return (sum_like(dz * slope, x), sum_like(dz * (z * log(inside)), y))
+        inside = ops.select(ops.equal(x, 0), 1, x)
+        return (ops.sum_like(dz * slope, x), ops.sum_like(dz * (z * ops.log(inside)), y))
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         x, y = node.inputs
         power = _number(y)
         if power is None or y.type.shape != ():
             return None
-        return (x,) if power == 1 else (square(x),) if power == 2 else None
+        return (x,) if power == 1 else (ops.square(x),) if power == 2 else None
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -205,13 +201,13 @@ def _slope(x: Value, y: Value) -> Value:
     power = _number(y)
     if power is not None:
         return y if power in (0, 1) else y * x if power == 2 else y * pow(x, power - 1)
-    at_zero = equal(y, 0)
-    return select(at_zero, 0, y * pow(x, select(at_zero, 1, y - 1)))
+    at_zero = ops.equal(y, 0)
+    return ops.select(at_zero, 0, y * pow(x, ops.select(at_zero, 1, y - 1)))
 
 
 def _number(x: Value) -> float | None:
     """The number that x is known to be."""
-    return x.node.op.value if x.node is not None and isinstance(x.node.op, Fill) else None
+    return x.node.op.value if x.node is not None and isinstance(x.node.op, ops.Fill) else None
 
 
 @dataclass(frozen=True)
@@ -228,8 +224,11 @@ class Maximum(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        first = greater_equal(x, y)
-        return (sum_like(select(first, dz, 0), x), sum_like(select(first, 0, dz), y))
+        first = ops.greater_equal(x, y)
+        return (
+            ops.sum_like(ops.select(first, dz, 0), x),
+            ops.sum_like(ops.select(first, 0, dz), y),
+        )
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -250,8 +249,11 @@ class Minimum(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        first = greater_equal(y, x)
-        return (sum_like(select(first, dz, 0), x), sum_like(select(first, 0, dz), y))
+        first = ops.greater_equal(y, x)
+        return (
+            ops.sum_like(ops.select(first, dz, 0), x),
+            ops.sum_like(ops.select(first, 0, dz), y),
+        )
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -273,7 +275,7 @@ class SquaredDifference(Op):
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
         slope = dz * (2 * (x - y))
-        return (sum_like(slope, x), -sum_like(slope, y))
+        return (ops.sum_like(slope, x), -ops.sum_like(slope, y))
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         difference = x - y
@@ -299,7 +301,7 @@ class Atan2(Op):
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         y, x = node.inputs
         ray = dz / (x * x + y * y)
-        return (sum_like(ray * x, y), -sum_like(ray * y, x))
+        return (ops.sum_like(ray * x, y), -ops.sum_like(ray * y, x))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -325,9 +327,3 @@ def add_n(values: Iterable[Value]) -> Value:
         odd = terms[-1:] if len(terms) % 2 else []
         terms = [add(x, y) for x, y in zip(terms[::2], terms[1::2], strict=False)] + odd
     return terms[0]
-
-
-OPS: tuple[type[Op], ...] = (
-    *(Add, Sub, Mul, Div, Floordiv, Mod, Pow),
-    *(Maximum, Minimum, SquaredDifference, Atan2),
-)

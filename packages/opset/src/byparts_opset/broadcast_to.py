@@ -7,10 +7,10 @@ from typing import Union
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
-from byparts_opset.like import sum_like
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BroadcastTo(Op):
         return (np.array(np.broadcast_to(x, y.dims), order="C"),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (sum_like(dy, node.inputs[0]),)
+        return (ops.sum_like(dy, node.inputs[0]),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,), (y,) = node.inputs, node.outputs
@@ -73,6 +73,3 @@ class BroadcastTo(Op):
 def broadcast_to(x: Value, shape: int | Iterable[Union[int, str]]) -> Value:
     """x repeated into `shape`; -1 keeps the dimension of x."""
     return BroadcastTo((shape,) if isinstance(shape, int) else tuple(shape))(x)
-
-
-OPS: tuple[type[Op], ...] = (BroadcastTo,)

@@ -56,6 +56,3 @@ class Cast(Op):
 def cast(x: Value, dtype: str) -> Value:
     """x as `dtype`; x itself if it is that already."""
     return x if x.type.dtype == dtype else Cast(dtype)(x)
-
-
-OPS: tuple[type[Op], ...] = (Cast,)

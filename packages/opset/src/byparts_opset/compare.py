@@ -10,6 +10,7 @@ from math import inf
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import FLOATS, Node, Op, Sample, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
@@ -23,8 +24,6 @@ from byparts_opset.elementwise import (
     same_shape_back,
     unary_samples,
 )
-from byparts_opset.logic import logical_not, logical_or
-from byparts_opset.unary import abs
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class NotEqual(Op):
         return (None, None)
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
-        return (logical_not(equal(x, y)),)
+        return (ops.logical_not(equal(x, y)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -102,7 +101,7 @@ class LessEqual(Op):
         return (None, None)
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
-        return (logical_or(less(x, y), equal(x, y)),)
+        return (ops.logical_or(less(x, y), equal(x, y)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -190,7 +189,7 @@ class IsInf(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (equal(abs(x), inf) if x.type.dtype in FLOATS else not_equal(x, x),)
+        return (equal(ops.abs(x), inf) if x.type.dtype in FLOATS else not_equal(x, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -212,7 +211,7 @@ class IsFinite(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (less(abs(x), inf) if x.type.dtype in FLOATS else equal(x, x),)
+        return (less(ops.abs(x), inf) if x.type.dtype in FLOATS else equal(x, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -222,8 +221,3 @@ class IsFinite(Op):
 equal, not_equal = Equal(), NotEqual()
 less, less_equal, greater, greater_equal = Less(), LessEqual(), Greater(), GreaterEqual()
 is_nan, is_inf, is_finite = IsNan(), IsInf(), IsFinite()
-
-OPS: tuple[type[Op], ...] = (
-    *(Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual),
-    *(IsNan, IsInf, IsFinite),
-)

@@ -12,10 +12,8 @@ worth a kernel usually has a gradient op instead, and leaves this to that op's o
 
 from __future__ import annotations
 
+import byparts_opset as ops
 from byparts_graph_ir import FLOATS, GraphError, Node, Value
-from byparts_opset.broadcast_to import BroadcastTo
-from byparts_opset.constant import Fill
-from byparts_opset.like import BroadcastLike, zeros_like
 
 Gradients = dict[Value, Value]
 
@@ -43,9 +41,9 @@ def gradient_by_decomposition(node: Node, *dys: Value) -> tuple[Value | None, ..
 
 def is_zero(x: Value) -> bool:
     """Whether a value is zeros by construction, as the gradient of an output nobody used."""
-    while x.node is not None and isinstance(x.node.op, (BroadcastLike, BroadcastTo)):
+    while x.node is not None and isinstance(x.node.op, (ops.BroadcastLike, ops.BroadcastTo)):
         x = x.node.inputs[0]
-    return x.node is not None and isinstance(x.node.op, Fill) and x.node.op.value == 0
+    return x.node is not None and isinstance(x.node.op, ops.Fill) and x.node.op.value == 0
 
 
 def _nodes_between(inputs: tuple[Value, ...], outputs: tuple[Value, ...]) -> list[Node]:
@@ -67,7 +65,7 @@ def _pull_back(gradients: Gradients, node: Node) -> None:
     """Add to the gradients of a node's inputs what those of its outputs make of them."""
     if not any(y in gradients for y in node.outputs):
         return
-    dys = [gradients[y] if y in gradients else zeros_like(y) for y in node.outputs]
+    dys = [gradients[y] if y in gradients else ops.zeros_like(y) for y in node.outputs]
     for x, dx in zip(node.inputs, node.op.gradient(node, *dys), strict=True):
         if dx is not None and x.type.dtype in FLOATS:
             _accumulate(gradients, x, dx)

@@ -224,6 +224,3 @@ def _is_one_number(x: Array) -> bool:
 def _literal(x: Array) -> Constant:
     little = x.astype(x.dtype.newbyteorder("<"), copy=False)
     return Constant(little.tobytes(), dtype_name(x.dtype), x.shape)
-
-
-OPS: tuple[type[Op], ...] = (Fill, Constant, Range, Eye)

@@ -349,6 +349,3 @@ def _type(x: Array) -> TensorType:
 def _cases() -> Iterator[tuple[Conv2d, TensorType, TensorType]]:
     for attributes, x, filter in CASES:
         yield Conv2d(*attributes), TensorType("f32", x), TensorType("f32", filter)
-
-
-OPS: tuple[type[Op], ...] = (Conv2d, Conv2dTranspose, Conv2dInputGradient, Conv2dFilterGradient)

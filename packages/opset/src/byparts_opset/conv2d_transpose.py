@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, ShapeError, Value
-from byparts_opset.conv2d import Conv2d, Conv2dTranspose
+from byparts_opset.conv2d import Conv2d
 from byparts_opset.convolution import dims, transposed_side
 from byparts_opset.window import Pair, padding_of, pads, pair, side, span
 
@@ -43,7 +44,7 @@ def conv2d_transpose(
             )
         to = None if output_shape is None else output_shape[axis]
         sides.append(_side_for(forward, axis, extents[axis], reach, extra, to))
-    return Conv2dTranspose(
+    return ops.Conv2dTranspose(
         forward.strides, (sides[0], sides[1]), forward.dilations, groups, layout
     )(x, filter)
 

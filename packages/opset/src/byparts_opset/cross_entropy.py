@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     INTEGERS,
     GraphError,
@@ -32,16 +33,9 @@ from byparts_graph_ir import (
     Value,
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
-from byparts_opset.compare import equal
-from byparts_opset.composite import is_zero
 from byparts_opset.dtypes import Array, narrow
 from byparts_opset.elementwise import floats
-from byparts_opset.index import one_hot
-from byparts_opset.reshape import expand_dims
-from byparts_opset.select import select
-from byparts_opset.softmax import log_softmax, softmax
 
 
 @dataclass(frozen=True)
@@ -78,20 +72,20 @@ class SoftmaxCrossEntropy(Op):
 
     def gradient(self, node: Node, dloss: Value, dresidual: Value) -> tuple[Value | None, ...]:
         logits, labels = node.inputs
-        dloss = expand_dims(dloss, -1)
-        dlogits, dlabels = node.outputs[1] * dloss, -log_softmax(logits) * dloss
-        if not is_zero(dresidual):
-            p = softmax(logits)
-            slope = reduce.sum(p * dresidual, (-1,), keepdims=True)
-            total = reduce.sum(labels, (-1,), keepdims=True)
+        dloss = ops.expand_dims(dloss, -1)
+        dlogits, dlabels = node.outputs[1] * dloss, -ops.log_softmax(logits) * dloss
+        if not ops.is_zero(dresidual):
+            p = ops.softmax(logits)
+            slope = ops.sum(p * dresidual, (-1,), keepdims=True)
+            total = ops.sum(labels, (-1,), keepdims=True)
             dlogits = dlogits + total * p * (dresidual - slope)
             dlabels = dlabels + (slope - dresidual)
         return (dlogits, dlabels)
 
     def decompose(self, logits: Value, labels: Value) -> tuple[Value, ...] | None:
-        terms = select(equal(labels, 0.0), 0.0, labels * log_softmax(logits))
-        residual = softmax(logits) * reduce.sum(labels, (-1,), keepdims=True) - labels
-        return (-reduce.sum(terms, (-1,)), residual)
+        terms = ops.select(ops.equal(labels, 0.0), 0.0, labels * ops.log_softmax(logits))
+        residual = ops.softmax(logits) * ops.sum(labels, (-1,), keepdims=True) - labels
+        return (-ops.sum(terms, (-1,)), residual)
 
     def flops(self, logits: TensorType, labels: TensorType) -> int:
         return 8 * logits.size
@@ -142,10 +136,10 @@ class SparseSoftmaxCrossEntropy(Op):
         return (narrow(loss, logits.dtype), narrow(residual, logits.dtype))
 
     def gradient(self, node: Node, dloss: Value, dresidual: Value) -> tuple[Value | None, ...]:
-        dlogits = node.outputs[1] * expand_dims(dloss, -1)
-        if not is_zero(dresidual):
-            p = softmax(node.inputs[0])
-            slope = reduce.sum(p * dresidual, (-1,), keepdims=True)
+        dlogits = node.outputs[1] * ops.expand_dims(dloss, -1)
+        if not ops.is_zero(dresidual):
+            p = ops.softmax(node.inputs[0])
+            slope = ops.sum(p * dresidual, (-1,), keepdims=True)
             dlogits = dlogits + p * (dresidual - slope)
         return (dlogits, None)
 
@@ -153,9 +147,9 @@ class SparseSoftmaxCrossEntropy(Op):
         classes = logits.type.shape[-1] if logits.type.shape else None
         if not isinstance(classes, int):
             return None
-        hot = one_hot(labels, classes, dtype=logits.type.dtype)
-        terms = select(equal(hot, 0.0), 0.0, log_softmax(logits))
-        return (-reduce.sum(terms, (-1,)), softmax(logits) - hot)
+        hot = ops.one_hot(labels, classes, dtype=logits.type.dtype)
+        terms = ops.select(ops.equal(hot, 0.0), 0.0, ops.log_softmax(logits))
+        return (-ops.sum(terms, (-1,)), ops.softmax(logits) - hot)
 
     def flops(self, logits: TensorType, labels: TensorType) -> int:
         return 5 * logits.size
@@ -226,6 +220,3 @@ def _log_softmax(logits: Array) -> Array:
         below = x - x.max(axis=-1, keepdims=True, initial=-np.inf)
         log_p: Array = below - np.log(np.exp(below).sum(axis=-1, keepdims=True))
     return log_p
-
-
-OPS: tuple[type[Op], ...] = (SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy)

@@ -64,6 +64,3 @@ def cumsum(x: Value, axis: int, exclusive: bool = False, reverse: bool = False) 
     rank = x.type.rank
     axis = axis if rank is None else normal_axis("cumsum", axis, rank)
     return CumSum(axis, exclusive, reverse)(x)
-
-
-OPS: tuple[type[Op], ...] = (CumSum,)

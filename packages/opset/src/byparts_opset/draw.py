@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Optional, Union
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     FLOATS,
     Dimension,
@@ -22,7 +23,6 @@ from byparts_graph_ir import (
     Value,
 )
 from byparts_graph_ir.lazy_dataclass import replace
-from byparts_opset.constant import fill
 from byparts_opset.dtypes import Array
 
 FieldShape = Optional[tuple[Dimension, ...]]  # None: shaped like a third input
@@ -42,7 +42,7 @@ def draw(op: Any, key: Stream, counter: Stream, shape: Shape) -> Value:
 
 def _i64(x: Stream) -> Value:
     """A number as a 0-d i64 with the same low 64 bits."""
-    return x if isinstance(x, Value) else fill((x + 2**63) % 2**64 - 2**63, "i64")
+    return x if isinstance(x, Value) else ops.fill((x + 2**63) % 2**64 - 2**63, "i64")
 
 
 def check_float(name: str, dtype: str) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     Dimension,
     GraphError,
@@ -26,8 +27,6 @@ from byparts_opset.broadcast import broadcast_shape, meet_types
 from byparts_opset.draw import Stream
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats
-from byparts_opset.random import bernoulli, random_uniform
-from byparts_opset.select import select
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Dropout(Op):
         return (self(dy, node.inputs[1]), None)
 
     def decompose(self, x: Value, dropped: Value) -> tuple[Value, ...] | None:
-        return (select(dropped, 0.0, x * (1 / (1 - self.rate))),)
+        return (ops.select(dropped, 0.0, x * (1 / (1 - self.rate))),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -80,14 +79,11 @@ def dropout(
     """
     like = x if shape is None else tuple(shape)
     if not isinstance(rate, Value):
-        return Dropout(rate)(x, bernoulli(key, counter, like, rate))
-    u = random_uniform(key, counter, like, dtype=rate.type.dtype)
-    return select(u < rate, 0.0, x / (1.0 - rate))
+        return Dropout(rate)(x, ops.bernoulli(key, counter, like, rate))
+    u = ops.random_uniform(key, counter, like, dtype=rate.type.dtype)
+    return ops.select(u < rate, 0.0, x / (1.0 - rate))
 
 
 def _check_rate(rate: float) -> None:
     if not 0 <= rate < 1:
         raise GraphError(f"dropout: the rate is {rate}, which is not in [0, 1)")
-
-
-OPS: tuple[type[Op], ...] = (Dropout,)

@@ -6,15 +6,19 @@ NumPy has no bfloat16; `ml_dtypes` brings one, and is imported only when a bf16 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from byparts_graph_ir import ShapeError
 
-Array = NDArray[Any]
-DType = np.dtype[Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    from numpy.typing import NDArray
+
+Array: TypeAlias = "NDArray[Any]"
+DType: TypeAlias = "np.dtype[Any]"
 
 _NUMPY = {
     **{"f16": "float16", "f32": "float32", "f64": "float64", "bool": "bool"},

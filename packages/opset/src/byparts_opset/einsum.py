@@ -15,16 +15,13 @@ from typing import TypeVar
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.binary import mul
 from byparts_opset.broadcast import meet_dims
 from byparts_opset.dtypes import Array, narrow, wide
-from byparts_opset.like import broadcast_like
-from byparts_opset.matmul import MatMul, number_dtype
-from byparts_opset.reduce import Sum
-from byparts_opset.reshape import as_target, expand_dims, reshape
-from byparts_opset.transpose import Transpose
+from byparts_opset.matmul import number_dtype
+from byparts_opset.reshape import as_target
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 T = TypeVar("T")
@@ -95,7 +92,7 @@ class Einsum(Op):
             kept = "".join(i for i in letters if i in seen)
             dx = Einsum(f"{','.join((out, *other_terms))}->{kept}")(dy, *others)
             alone = tuple(axis for axis, i in enumerate(letters) if i not in seen)
-            result.append(broadcast_like(expand_dims(dx, alone), x) if alone else dx)
+            result.append(ops.broadcast_like(ops.expand_dims(dx, alone), x) if alone else dx)
         return tuple(result)
 
     def decompose(self, *inputs: Value) -> tuple[Value, ...] | None:
@@ -175,7 +172,7 @@ def _joined(a: Term, b: Term, after: set[str], sizes: dict[str, Dimension]) -> T
     matrix_b = _matrices(b, batch, (right, inner) if turned_b else (inner, right), sizes)
     if matrix_a is None or matrix_b is None:
         return None
-    letters, y = batch + left + right, MatMul(turned_a, turned_b)(matrix_a, matrix_b)
+    letters, y = batch + left + right, ops.MatMul(turned_a, turned_b)(matrix_a, matrix_b)
     split = y if len(left) == len(right) == 1 else _shaped(y, [sizes[i] for i in letters])
     return None if split is None else (letters, split)
 
@@ -184,9 +181,9 @@ def _outer(a: Term, b: Term, batch: str, left: str, right: str) -> Term:
     """The product of all with all, within a batch."""
     x, y = _ordered(a, batch + left), _ordered(b, batch + right)
     n, m = len(batch), len(left)
-    x = expand_dims(x, range(n + m, n + m + len(right))) if right else x
-    y = expand_dims(y, range(n, n + m)) if left else y
-    return (batch + left + right, mul(x, y))
+    x = ops.expand_dims(x, range(n + m, n + m + len(right))) if right else x
+    y = ops.expand_dims(y, range(n, n + m)) if left else y
+    return (batch + left + right, ops.mul(x, y))
 
 
 def _matrices(
@@ -201,7 +198,7 @@ def _matrices(
 
 def _shaped(x: Value, shape: list[Dimension]) -> Value | None:
     target = as_target(tuple(shape))
-    return None if target is None else reshape(x, target)
+    return None if target is None else ops.reshape(x, target)
 
 
 def _product(letters: str, sizes: dict[str, Dimension]) -> Dimension:
@@ -216,12 +213,12 @@ def _summed(term: Term, needed: set[str]) -> Term:
     """Summed over the letters that nobody needs."""
     letters, x = term
     axes = tuple(axis for axis, i in enumerate(letters) if i not in needed)
-    return (_letters(letters, needed), Sum(axes, False)(x)) if axes else term
+    return (_letters(letters, needed), ops.Sum(axes, False)(x)) if axes else term
 
 
 def _ordered(term: Term, order: str) -> Value:
     letters, x = term
-    return x if letters == order else Transpose(tuple(letters.index(i) for i in order))(x)
+    return x if letters == order else ops.Transpose(tuple(letters.index(i) for i in order))(x)
 
 
 def _letters(letters: list[str] | str, among: set[str]) -> str:
@@ -230,6 +227,3 @@ def _letters(letters: list[str] | str, among: set[str]) -> str:
 
 def _without(items: tuple[T, ...], k: int) -> tuple[T, ...]:
     return (*items[:k], *items[k + 1 :])
-
-
-OPS: tuple[type[Op], ...] = (Einsum,)

@@ -96,6 +96,3 @@ identity, stop_gradient = Identity(), StopGradient()
 def print_value(x: Value, message: str = "") -> Value:
     """x, printed each time the program runs, in order with its other effects."""
     return Print(message)(x)
-
-
-OPS: tuple[type[Op], ...] = (Identity, StopGradient, Print)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     INTEGERS,
     GraphError,
@@ -24,12 +25,8 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types, normal_axis
-from byparts_opset.cast import cast
-from byparts_opset.compare import equal
-from byparts_opset.constant import Number, arange, exact, fill
+from byparts_opset.constant import Number, exact
 from byparts_opset.dtypes import Array, narrow, numpy_dtype, wide
-from byparts_opset.reshape import ExpandDims
-from byparts_opset.select import select
 
 
 @dataclass(frozen=True)
@@ -147,9 +144,9 @@ class OneHot(Op):
         return (None,)
 
     def decompose(self, indices: Value) -> tuple[Value, ...] | None:
-        each = arange(0, self.depth, dtype="i64")
-        hot = equal(ExpandDims((-1,))(cast(indices, "i64")), each)
-        return (select(hot, fill(self.on, self.dtype), fill(self.off, self.dtype)),)
+        each = ops.arange(0, self.depth, dtype="i64")
+        hot = ops.equal(ops.ExpandDims((-1,))(ops.cast(indices, "i64")), each)
+        return (ops.select(hot, ops.fill(self.on, self.dtype), ops.fill(self.off, self.dtype)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -198,6 +195,3 @@ def check_range(name: str, indices: Array, size: int, axis: int) -> None:
 def _check_indices(name: str, indices: TensorType) -> None:
     if indices.dtype not in INTEGERS:
         raise ShapeError(f"{name}: indices are integers, got {indices}; cast(indices, 'i32') first")
-
-
-OPS: tuple[type[Op], ...] = (Gather, ScatterAdd, OneHot)

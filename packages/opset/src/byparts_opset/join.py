@@ -9,6 +9,7 @@ from typing import Any, Union
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     ITEM_BYTES,
     Dimension,
@@ -23,7 +24,6 @@ from byparts_graph_ir import (
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, normal_axis, same_dtype
 from byparts_opset.dtypes import Array
-from byparts_opset.reshape import ExpandDims, Squeeze
 from byparts_opset.slicing import along
 
 Views = tuple[tuple[int, int, int], ...]
@@ -213,7 +213,7 @@ def split(x: Value, sizes: Union[int, Sequence[int]], axis: int = 0) -> tuple[Va
 
 def stack(xs: Sequence[Value], axis: int = 0) -> Value:
     """Values of one shape along a new axis, which is counted in the result."""
-    return Concat(axis)(*(ExpandDims((axis,))(x) for x in xs))
+    return Concat(axis)(*(ops.ExpandDims((axis,))(x) for x in xs))
 
 
 def unstack(x: Value, axis: int = 0) -> tuple[Value, ...]:
@@ -225,7 +225,7 @@ def unstack(x: Value, axis: int = 0) -> tuple[Value, ...]:
         raise ShapeError(f"unstack: the size of axis {axis} of {x.type} is not known")
     if size == 0:
         return ()
-    return tuple(Squeeze((axis,))(part) for part in split(x, (1,) * size, axis))
+    return tuple(ops.Squeeze((axis,))(part) for part in split(x, (1,) * size, axis))
 
 
 def _common(name: str, xs: Sequence[TensorType]) -> str:
@@ -252,6 +252,3 @@ def _sizes(axis: int, xs: Sequence[TensorType]) -> tuple[int, ...] | None:
 
 def _starts(sizes: Sequence[int]) -> list[int]:
     return [0, *accumulate(sizes)][:-1]
-
-
-OPS: tuple[type[Op], ...] = (Concat, Split, SplitLike)

@@ -12,15 +12,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset import reduce
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
-from byparts_opset.composite import gradient_by_decomposition, is_zero
 from byparts_opset.dtypes import Array, narrow
 from byparts_opset.elementwise import floats
-from byparts_opset.like import count_like, sum_like
-from byparts_opset.unary import rsqrt, square
 
 
 @dataclass(frozen=True)
@@ -74,19 +71,19 @@ class LayerNorm(Op):
         (x, gamma, _), (_, mean, variance) = node.inputs, node.outputs
         op = LayerNormGradient(self.axes, self.epsilon)
         dx, dgamma, dbeta = op.outputs_of(x, gamma, mean, variance, dy)
-        n = count_like(gamma)
-        if not is_zero(dmean):
+        n = ops.count_like(gamma)
+        if not ops.is_zero(dmean):
             dx = dx + dmean / n
-        if not is_zero(dvariance):
+        if not ops.is_zero(dvariance):
             dx = dx + (x - mean) * (dvariance * (2.0 / n))
         return (dx, dgamma, dbeta)
 
     def decompose(self, x: Value, gamma: Value, beta: Value) -> tuple[Value, ...] | None:
         axes = _axes(self.axes)
-        mean = reduce.mean(x, axes, keepdims=True)
+        mean = ops.mean(x, axes, keepdims=True)
         xc = x - mean
-        variance = reduce.mean(square(xc), axes, keepdims=True)
-        return (xc * rsqrt(variance + self.epsilon) * gamma + beta, mean, variance)
+        variance = ops.mean(ops.square(xc), axes, keepdims=True)
+        return (xc * ops.rsqrt(variance + self.epsilon) * gamma + beta, mean, variance)
 
     def flops(self, x: TensorType, gamma: TensorType, beta: TensorType) -> int:
         return 8 * x.size
@@ -147,18 +144,18 @@ class LayerNormGradient(Op):
         return (narrow(dx, x.dtype), narrow(dgamma, x.dtype), narrow(dbeta, x.dtype))
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        return gradient_by_decomposition(node, *dys)
+        return ops.gradient_by_decomposition(node, *dys)
 
     def decompose(
         self, x: Value, gamma: Value, mean: Value, variance: Value, dy: Value
     ) -> tuple[Value, ...] | None:
         axes = _axes(self.axes)
-        deviation = rsqrt(variance + self.epsilon)
+        deviation = ops.rsqrt(variance + self.epsilon)
         h = (x - mean) * deviation
         dyh, g = dy * h, dy * gamma
-        slope = h * reduce.mean(g * h, axes, keepdims=True)
-        dx = deviation * (g - reduce.mean(g, axes, keepdims=True) - slope)
-        return (dx, sum_like(dyh, gamma), sum_like(dy, gamma))
+        slope = h * ops.mean(g * h, axes, keepdims=True)
+        dx = deviation * (g - ops.mean(g, axes, keepdims=True) - slope)
+        return (dx, ops.sum_like(dyh, gamma), ops.sum_like(dy, gamma))
 
     def flops(self, x: TensorType, *rest: TensorType) -> int:
         return 13 * x.size
@@ -205,6 +202,3 @@ def _samples() -> Iterator[tuple[int, TensorType, TensorType]]:
     """(axes, type of x, type of a parameter)."""
     for axes, shape in ((1, (3, 4)), (2, (2, 3, 2)), (1, (5,)), (1, (0, 3))):
         yield axes, TensorType("f32", shape), TensorType("f32", shape[len(shape) - axes :])
-
-
-OPS: tuple[type[Op], ...] = (LayerNorm, LayerNormGradient)

@@ -13,10 +13,11 @@ from math import prod
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_dims, normal_axes, same_shape
-from byparts_opset.constant import Number, fill
+from byparts_opset.constant import Number
 from byparts_opset.dtypes import Array, narrow, wide
 
 
@@ -185,8 +186,8 @@ def count_like(x: Value, axes: Iterable[int] | None = None) -> Value:
 def fill_like(x: Value, value: Number) -> Value:
     """One number in the type of x."""
     if x.type.static:
-        return fill(value, x.type.dtype, x.type.dims)
-    return broadcast_like(fill(value, x.type.dtype), x)
+        return ops.fill(value, x.type.dtype, x.type.dims)
+    return broadcast_like(ops.fill(value, x.type.dtype), x)
 
 
 def zeros_like(x: Value) -> Value:
@@ -199,8 +200,7 @@ def ones_like(x: Value) -> Value:
     return fill_like(x, 1)
 
 
-# The static form of each, as far as the types tell, or None.  Their ops are imported late: the
-# modules that define them need this one for their gradients.
+# The static form of each, as far as the types tell, or None.
 
 
 def _broadcast(x: Value, like: Value) -> Value | None:
@@ -208,9 +208,7 @@ def _broadcast(x: Value, like: Value) -> Value | None:
         return x
     if not like.type.static:
         return None
-    from byparts_opset.broadcast_to import BroadcastTo
-
-    return BroadcastTo(like.type.dims)(x)
+    return ops.BroadcastTo(like.type.dims)(x)
 
 
 def _sum(x: Value, like: Value) -> Value | None:
@@ -222,14 +220,11 @@ def _sum(x: Value, like: Value) -> Value | None:
     pairs = list(zip(x.type.shape[lead:], like.type.shape, strict=True))
     if not all(_decided(d, to) for d, to in pairs):
         return None
-    from byparts_opset.reduce import Sum
-    from byparts_opset.reshape import ExpandDims
-
     ones = tuple(i for i, (d, to) in enumerate(pairs) if to == 1 and d != 1)
     if not lead:
-        return Sum(ones, True)(x)
-    y = Sum((*range(lead), *(lead + i for i in ones)), False)(x)
-    return ExpandDims(ones)(y) if ones else y
+        return ops.Sum(ones, True)(x)
+    y = ops.Sum((*range(lead), *(lead + i for i in ones)), False)(x)
+    return ops.ExpandDims(ones)(y) if ones else y
 
 
 def _reshape(x: Value, like: Value) -> Value | None:
@@ -237,9 +232,7 @@ def _reshape(x: Value, like: Value) -> Value | None:
         return x
     if not like.type.static:
         return None
-    from byparts_opset.reshape import Reshape
-
-    return Reshape(like.type.dims)(x)
+    return ops.Reshape(like.type.dims)(x)
 
 
 def _count(x: Value, axes: tuple[int, ...] | None) -> Value | None:
@@ -247,7 +240,7 @@ def _count(x: Value, axes: tuple[int, ...] | None) -> Value | None:
         return None
     dims = [x.type.shape[a] for a in normal_axes("count_like", axes, len(x.type.shape))]
     known = [d for d in dims if isinstance(d, int)]
-    return fill(prod(known), x.type.dtype) if len(known) == len(dims) else None
+    return ops.fill(prod(known), x.type.dtype) if len(known) == len(dims) else None
 
 
 def _decided(d: Dimension, to: Dimension) -> bool:
@@ -274,6 +267,3 @@ def _check_fits(name: str, x: TensorType, like: TensorType) -> None:
 
 def _one(y: Value | None) -> tuple[Value, ...] | None:
     return None if y is None else (y,)
-
-
-OPS: tuple[type[Op], ...] = (BroadcastLike, SumLike, ReshapeLike, CountLike)

@@ -105,5 +105,3 @@ class LogicalNot(Op):
 
 logical_and, logical_or, logical_xor = LogicalAnd(), LogicalOr(), LogicalXor()
 logical_not = LogicalNot()
-
-OPS: tuple[type[Op], ...] = (LogicalAnd, LogicalOr, LogicalXor, LogicalNot)

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_dims, same_dtype
 from byparts_opset.dtypes import Array, narrow, wide
-from byparts_opset.like import sum_like
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class MatMul(Op):
         ta, tb = self.transpose_a, self.transpose_b
         da = MatMul(tb, True)(b, dy) if ta else MatMul(False, not tb)(dy, b)
         db = MatMul(True, ta)(dy, a) if tb else MatMul(not ta, False)(a, dy)
-        return (sum_like(da, a), sum_like(db, b))
+        return (ops.sum_like(da, a), ops.sum_like(db, b))
 
     def _gradient_of_layer(self, a: Value, b: Value, dy: Value) -> tuple[Value | None, ...]:
         """One product for all of the batch, where the general rule makes many and sums them."""
@@ -150,16 +150,11 @@ def _is_dense_layer(op: MatMul, a: Value, b: Value) -> bool:
 
 
 def _as_rows(x: Value) -> Value:
-    from byparts_opset.reshape import Reshape  # which needs this module's neighbours first
-
     assert x.type.shape is not None, "the caller has looked"
     width = x.type.shape[-1]
     assert isinstance(width, int), "the caller has looked"
-    return Reshape((-1, width))(x)
+    return ops.Reshape((-1, width))(x)
 
 
 def _sample(op: MatMul, a: tuple[int, ...], b: tuple[int, ...]) -> Sample:
     return Sample(op, (TensorType("f32", a), TensorType("f32", b)))
-
-
-OPS: tuple[type[Op], ...] = (MatMul,)

@@ -17,15 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types, same_dtype
-from byparts_opset.cast import cast
-from byparts_opset.constant import fill
 from byparts_opset.dtypes import Array, narrow
 from byparts_opset.elementwise import floats
 from byparts_opset.reduction import widened
-from byparts_opset.unary import expm1, sqrt
 
 Values = tuple[Value, ...]
 
@@ -157,7 +155,7 @@ class Adam(Op):
         def step(w: Value, m: Value, v: Value, dw: Value, rate: Value, number: Value) -> Values:
             m = self.beta1 * m + (1 - self.beta1) * dw
             v = self.beta2 * v + (1 - self.beta2) * (dw * dw)
-            deviation = sqrt(v / _missing(self.beta2, number))
+            deviation = ops.sqrt(v / _missing(self.beta2, number))
             w = w - rate / _missing(self.beta1, number) * m / (deviation + self.epsilon)
             return (w, m, v)
 
@@ -215,7 +213,7 @@ def adam(
 
 
 def _scalar(x: Value | float) -> Value:
-    return x if isinstance(x, Value) else fill(x, "f32")
+    return x if isinstance(x, Value) else ops.fill(x, "f32")
 
 
 def _over_old_values(op: Op, count: int, groups: int) -> None:
@@ -270,14 +268,14 @@ def _decomposed(
     found = []
     for i in range(count):
         wide = [widened(v) for v in inputs[i : groups * count : count]]
-        scalars = [cast(v, wide[0].type.dtype) for v in inputs[groups * count :]]
-        found.append([cast(x, inputs[i].type.dtype) for x in step(*wide, *scalars)])
+        scalars = [ops.cast(v, wide[0].type.dtype) for v in inputs[groups * count :]]
+        found.append([ops.cast(x, inputs[i].type.dtype) for x in step(*wide, *scalars)])
     return tuple(x for group in zip(*found, strict=True) for x in group)
 
 
 def _missing(beta: float, number: Value) -> Value | float:
     """1 - beta^number: the weight of what was before the first step; exact also for beta near 1."""
-    return -expm1(number * math.log(beta)) if beta else 1.0
+    return -ops.expm1(number * math.log(beta)) if beta else 1.0
 
 
 def _elements(count: int, types: Types) -> int:
@@ -304,6 +302,3 @@ def _sample(
     return Sample(
         op, (*types * groups, *[TensorType("f32", ())] * len(scalars)), (*limits, *scalars)
     )
-
-
-OPS: tuple[type[Op], ...] = (GradientDescent, Momentum, Adam)

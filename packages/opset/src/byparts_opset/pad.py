@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast_to import BroadcastTo
 from byparts_opset.constant import Number, exact
 from byparts_opset.dtypes import Array
-from byparts_opset.join import Concat
-from byparts_opset.reduce import Sum
-from byparts_opset.reverse import Reverse
-from byparts_opset.slicing import Slice, SliceGradient, along
+from byparts_opset.slicing import along
 
 Paddings = tuple[tuple[int, int], ...]
 _MODES = ("constant", "edge", "reflect", "symmetric")
@@ -64,7 +61,7 @@ class Pad(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         if self.mode == "constant":
             starts, behind = zip(*self.paddings, strict=True) if self.paddings else ((), ())
-            return (Slice(starts, tuple(-hi or None for hi in behind))(dy),)
+            return (ops.Slice(starts, tuple(-hi or None for hi in behind))(dy),)
         for axis in reversed(range(len(self.paddings))):
             dy = self._axis_gradient(axis, dy)
         return (dy,)
@@ -78,7 +75,7 @@ class Pad(Op):
         for axis, (lo, hi) in enumerate(self.paddings):
             parts = [self._part(axis, lo, -1, x), x, self._part(axis, hi, 1, x)]
             some = [part for part in parts if part is not None]
-            x = Concat(axis)(*some) if len(some) > 1 else x
+            x = ops.Concat(axis)(*some) if len(some) > 1 else x
         return (x,)
 
     @classmethod
@@ -108,7 +105,7 @@ class Pad(Op):
                     f"pad: {pair} in mode {self.mode!r} needs {least} elements, x is {x}"
                 )
 
-    def _source(self, axis: int, count: int, side: int) -> Slice:
+    def _source(self, axis: int, count: int, side: int) -> ops.Slice:
         """The elements that the padding before (-1) or after (1) the axis repeats."""
         skip = 1 if self.mode == "reflect" else 0
         reach = (1 if self.mode == "edge" else count) + skip
@@ -119,10 +116,10 @@ class Pad(Op):
             return None
         source = self._source(axis, count, side)(x)
         if self.mode != "edge":
-            return Reverse((axis,))(source)
+            return ops.Reverse((axis,))(source)
         keep = [-1] * len(self.paddings)
         keep[axis] = count
-        return BroadcastTo(tuple(keep))(source)
+        return ops.BroadcastTo(tuple(keep))(source)
 
     def _axis_gradient(self, axis: int, dy: Value) -> Value:
         lo, hi = self.paddings[axis]
@@ -130,9 +127,9 @@ class Pad(Op):
         whole = dx
         for count, side, part in ((lo, -1, along(axis, 0, lo)), (hi, 1, along(axis, -hi, None))):
             if count:
-                turned = Sum((axis,), True) if self.mode == "edge" else Reverse((axis,))
+                turned = ops.Sum((axis,), True) if self.mode == "edge" else ops.Reverse((axis,))
                 source = self._source(axis, count, side)
-                put = SliceGradient(source.starts, source.stops, source.steps)
+                put = ops.SliceGradient(source.starts, source.stops, source.steps)
                 dx = dx + put(turned(part(dy)), whole)
         return dx
 
@@ -147,6 +144,3 @@ def pad(
 
 def _longer(d: Dimension, more: int) -> Dimension:
     return d + more if isinstance(d, int) else (None if more else d)
-
-
-OPS: tuple[type[Op], ...] = (Pad,)

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset import reduce
 from byparts_opset.broadcast import meet_types
 from byparts_opset.dtypes import Array
 from byparts_opset.pooling import (
@@ -287,24 +287,15 @@ def average_pool(
 
 def global_max_pool(x: Value, layout: str = MaxPool.layout) -> Value:
     """The maximum of each channel of each image; height and width become 1."""
-    return reduce.max(x, TO_NCHW[layout][2:], keepdims=True)
+    return ops.max(x, TO_NCHW[layout][2:], keepdims=True)
 
 
 def global_average_pool(x: Value, layout: str = AveragePool.layout) -> Value:
     """The mean of each channel of each image; height and width become 1."""
-    return reduce.mean(x, TO_NCHW[layout][2:], keepdims=True)
+    return ops.mean(x, TO_NCHW[layout][2:], keepdims=True)
 
 
 def _average_cases(cls: Callable[..., A]) -> Iterator[tuple[A, TensorType]]:
     for attributes, shape in CASES:
         for counted in (False, True):
             yield cls(*attributes, counted), TensorType("f32", shape)
-
-
-OPS: tuple[type[Op], ...] = (
-    MaxPool,
-    MaxPoolGradient,
-    MaxPoolGradientGradient,
-    AveragePool,
-    AveragePoolGradient,
-)

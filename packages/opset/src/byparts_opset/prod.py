@@ -11,16 +11,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axis
-from byparts_opset.cast import cast
-from byparts_opset.compare import equal
-from byparts_opset.cumulative import CumSum
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.elementwise import same_shape_back
-from byparts_opset.like import ones_like, reshape_like
-from byparts_opset.reduce import Sum
 from byparts_opset.reduction import (
     Axes,
     given_axes,
@@ -30,8 +26,6 @@ from byparts_opset.reduction import (
     restored,
     simpler,
 )
-from byparts_opset.reshape import ExpandDims, Reshape
-from byparts_opset.select import select
 
 
 @dataclass(frozen=True)
@@ -55,8 +49,8 @@ class Prod(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
         if self.axes is None:
-            line = Reshape((-1,))(x)
-            return (reshape_like(_chain(line, (0,), Reshape((1,))(dy)), x),)
+            line = ops.Reshape((-1,))(x)
+            return (ops.reshape_like(_chain(line, (0,), ops.Reshape((1,))(dy)), x),)
         return (_chain(x, self.axes, restored(self, dy)),)
 
     @classmethod
@@ -91,8 +85,8 @@ class ProdOfOthers(Op):
         (x,) = node.inputs
         one_out, itself = _leave_one_out(x, self.axis)  # [i, k]: x[k], but 1 where k = i
         rows, columns = _two_axes(self.axis)
-        others = select(itself, 0, ProdOfOthers(columns)(one_out))
-        return (Sum((rows,))(ExpandDims((columns,))(dy) * others),)
+        others = ops.select(itself, 0, ProdOfOthers(columns)(one_out))
+        return (ops.Sum((rows,))(ops.ExpandDims((columns,))(dy) * others),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         one_out, _ = _leave_one_out(x, self.axis)
@@ -130,14 +124,11 @@ def _chain(x: Value, axes: tuple[int, ...], dy: Value) -> Value:
 def _leave_one_out(x: Value, axis: int) -> tuple[Value, Value]:
     """x along a new axis before `axis`, with 1 on the diagonal of the two; and that diagonal."""
     before, after = _two_axes(axis)
-    number = CumSum(axis)(ones_like(cast(x, "i64")))  # its own place along the axis
-    itself = equal(ExpandDims((before,))(number), ExpandDims((after,))(number))
-    return select(itself, 1, ExpandDims((before,))(x)), itself
+    number = ops.CumSum(axis)(ops.ones_like(ops.cast(x, "i64")))  # its own place along the axis
+    itself = ops.equal(ops.ExpandDims((before,))(number), ops.ExpandDims((after,))(number))
+    return ops.select(itself, 1, ops.ExpandDims((before,))(x)), itself
 
 
 def _two_axes(axis: int) -> tuple[int, int]:
     """Where a new axis and `axis` stand once the new one was put before it."""
     return (axis, axis + 1) if axis >= 0 else (axis - 1, axis)
-
-
-OPS: tuple[type[Op], ...] = (Prod, ProdOfOthers)

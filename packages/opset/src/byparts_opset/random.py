@@ -17,10 +17,9 @@ from math import isfinite, prod
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import GraphError, Node, Op, Sample, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.binary import minimum
-from byparts_opset.cast import cast
 from byparts_opset.draw import (
     FieldShape,
     Shape,
@@ -33,9 +32,7 @@ from byparts_opset.draw import (
     placed,
 )
 from byparts_opset.dtypes import Array, numpy_dtype
-from byparts_opset.like import count_like
 from byparts_opset.philox import stream
-from byparts_opset.rounding import floor
 
 BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of a random word (f64: of two) in a uniform
 
@@ -140,7 +137,7 @@ def random_uniform(
     u = draw(RandomUniform(None, dtype), key, counter, shape)
     if (low, high) == (0.0, 1.0):
         return u
-    return minimum(u * (high - low) + low, _below(high, dtype))
+    return ops.minimum(u * (high - low) + low, _below(high, dtype))
 
 
 def bernoulli(key: Stream, counter: Stream, shape: Shape, p: float = 0.5) -> Value:
@@ -158,14 +155,14 @@ def random_int(
     if not low < high <= low + 2**53:
         raise GraphError(f"random_int: takes low < high <= low + 2^53, got {low} and {high}")
     u = draw(RandomUniform(None, "f64"), key, counter, shape)
-    y = cast(floor(u * float(high - low)), dtype)
+    y = ops.cast(ops.floor(u * float(high - low)), dtype)
     return y if low == 0 else y + low
 
 
 def next_counter(counter: Value, drawn: int | Value) -> Value:
     """The counter after a draw: of so many elements, or of as many as the value drawn has."""
     if isinstance(drawn, Value):
-        drawn = drawn.type.size if drawn.type.static else count_like(cast(drawn, "i64"))
+        drawn = drawn.type.size if drawn.type.static else ops.count_like(ops.cast(drawn, "i64"))
     return counter + drawn
 
 
@@ -174,6 +171,3 @@ def _below(high: float, dtype: str) -> float:
     kind = numpy_dtype(dtype).type
     x = kind(high)
     return float(x if float(x) < high else np.nextafter(x, kind(-np.inf)))
-
-
-OPS: tuple[type[Op], ...] = (RandomUniform, Bernoulli)

@@ -7,10 +7,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.binary import maximum, minimum
-from byparts_opset.cast import cast
 from byparts_opset.draw import (
     FieldShape,
     Shape,
@@ -25,9 +24,6 @@ from byparts_opset.draw import (
     wide_dtype,
 )
 from byparts_opset.dtypes import Array, numpy_dtype
-from byparts_opset.random import RandomUniform
-from byparts_opset.trigonometric import cos
-from byparts_opset.unary import log, sqrt
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class RandomNormal(Op):
 
     def evaluate(self, key: Array, counter: Array, *like: Array) -> tuple[Array, ...]:
         shape = numbers(self.shape, like)
-        (pairs,) = RandomUniform((*shape, 2), wide_dtype(self.dtype)).evaluate(key, counter)
+        (pairs,) = ops.RandomUniform((*shape, 2), wide_dtype(self.dtype)).evaluate(key, counter)
         u, v = np.moveaxis(pairs.astype(np.float64), -1, 0)
         y = np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * v)
         return (np.asarray(y).astype(numpy_dtype(self.dtype)),)
@@ -66,9 +62,9 @@ class RandomNormal(Op):
         shape = known_shape(self.shape, like)
         if shape is None:
             return None
-        pairs = RandomUniform((*shape, 2), wide_dtype(self.dtype))(key, counter)
+        pairs = ops.RandomUniform((*shape, 2), wide_dtype(self.dtype))(key, counter)
         u, v = pairs[..., 0], pairs[..., 1]
-        return (cast(sqrt(log(1.0 - u) * -2.0) * cos(v * (2 * np.pi)), self.dtype),)
+        return (ops.cast(ops.sqrt(ops.log(1.0 - u) * -2.0) * ops.cos(v * (2 * np.pi)), self.dtype),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         return placed(self, node)
@@ -120,7 +116,7 @@ class TruncatedNormal(Op):
 
     def evaluate(self, key: Array, counter: Array, *like: Array) -> tuple[Array, ...]:
         shape = numbers(self.shape, like)
-        (u,) = RandomUniform(shape, wide_dtype(self.dtype)).evaluate(key, counter)
+        (u,) = ops.RandomUniform(shape, wide_dtype(self.dtype)).evaluate(key, counter)
         normal = NormalDist()
         p = 0.5 + (u.reshape(-1).astype(np.float64) - 0.5) * WITHIN_TWO
         y = np.array([normal.inv_cdf(q) for q in p.tolist()]).clip(-2, 2)
@@ -133,13 +129,15 @@ class TruncatedNormal(Op):
         shape = known_shape(self.shape, like)
         if shape is None:
             return None
-        x = (RandomUniform(shape, wide_dtype(self.dtype))(key, counter) - 0.5) * (2 * WITHIN_TWO)
-        w = -log(1.0 - x * x)
+        x = (ops.RandomUniform(shape, wide_dtype(self.dtype))(key, counter) - 0.5) * (
+            2 * WITHIN_TWO
+        )
+        w = -ops.log(1.0 - x * x)
         highest, *rest = reversed(POLYNOMIAL_F64 if self.dtype == "f64" else POLYNOMIAL_F32)
         y = w * highest + rest[0]
         for c in rest[1:]:
             y = y * w + c
-        return (cast(minimum(maximum(y * x, -2.0), 2.0), self.dtype),)
+        return (ops.cast(ops.minimum(ops.maximum(y * x, -2.0), 2.0), self.dtype),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         return placed(self, node)
@@ -176,6 +174,3 @@ def truncated_normal(
 def _scaled(y: Value, mean: float, stddev: float) -> Value:
     y = y if stddev == 1 else y * stddev
     return y if mean == 0 else y + mean
-
-
-OPS: tuple[type[Op], ...] = (RandomNormal, TruncatedNormal)

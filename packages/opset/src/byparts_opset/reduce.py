@@ -13,14 +13,10 @@ from math import inf
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.cast import cast
-from byparts_opset.compare import equal
-from byparts_opset.constant import fill
 from byparts_opset.dtypes import Array, narrow, wide
-from byparts_opset.like import broadcast_like, count_like
-from byparts_opset.logic import logical_not
 from byparts_opset.reduction import (
     Axes,
     count,
@@ -38,8 +34,6 @@ from byparts_opset.reduction import (
     type_of,
     widened,
 )
-from byparts_opset.select import select
-from byparts_opset.unary import abs, exp, log
 
 
 @dataclass(frozen=True)
@@ -60,7 +54,7 @@ class Sum(Op):
             return (narrow(w.sum(axis=self.axes, keepdims=self.keepdims, dtype=w.dtype), x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (broadcast_like(restored(self, dy), node.inputs[0]),)
+        return (ops.broadcast_like(restored(self, dy), node.inputs[0]),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -87,12 +81,12 @@ class Mean(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
-        each = widened(dy) / count_like(widened(x), self.axes)
-        return (broadcast_like(restored(self, cast(each, x.type.dtype)), x),)
+        each = widened(dy) / ops.count_like(widened(x), self.axes)
+        return (ops.broadcast_like(restored(self, ops.cast(each, x.type.dtype)), x),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         total = Sum(self.axes, self.keepdims)(widened(x))
-        return (cast(total / count_like(widened(x), self.axes), x.type.dtype),)
+        return (ops.cast(total / ops.count_like(widened(x), self.axes), x.type.dtype),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -171,18 +165,20 @@ class LogSumExp(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs[0], restored(self, node.outputs[0])
-        y = select(equal(y, -inf), 0, y)  # all of x is -inf there: exp(x) = 0, where x - y is nan
-        return (restored(self, dy) * exp(x - y),)
+        y = ops.select(
+            ops.equal(y, -inf), 0, y
+        )  # all of x is -inf there: exp(x) = 0, where x - y is nan
+        return (restored(self, dy) * ops.exp(x - y),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         (y,) = reduced(self, x.type)
         if x.type.static and x.type.size == 0:
-            return (fill(-inf, y.dtype, y.dims),)
+            return (ops.fill(-inf, y.dtype, y.dims),)
         w = widened(x)
         top = Max(self.axes, True)(w)
-        top = select(equal(abs(top), inf), 0, top)
-        z = log(Sum(self.axes, True)(exp(w - top))) + top
-        return (dropped(self, cast(z, y.dtype)),)
+        top = ops.select(ops.equal(ops.abs(top), inf), 0, top)
+        z = ops.log(Sum(self.axes, True)(ops.exp(w - top))) + top
+        return (dropped(self, ops.cast(z, y.dtype)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -208,8 +204,8 @@ class All(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        failures = Sum(self.axes, self.keepdims)(cast(logical_not(x), "i64"))
-        return (equal(failures, 0),)
+        failures = Sum(self.axes, self.keepdims)(ops.cast(ops.logical_not(x), "i64"))
+        return (ops.equal(failures, 0),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -236,7 +232,7 @@ class Any(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (logical_not(All(self.axes, self.keepdims)(logical_not(x))),)
+        return (ops.logical_not(All(self.axes, self.keepdims)(ops.logical_not(x))),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -282,8 +278,5 @@ def any(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
 def _shared(op: Max | Min, node: Node, dy: Value) -> Value:
     """The gradient, in equal parts for all elements that are the extreme one."""
     (x,), (y,) = node.inputs, node.outputs
-    mask = cast(equal(x, restored(op, y)), x.type.dtype)
+    mask = ops.cast(ops.equal(x, restored(op, y)), x.type.dtype)
     return restored(op, dy) / Sum(op.axes, True)(mask) * mask
-
-
-OPS: tuple[type[Op], ...] = (Sum, Mean, Max, Min, LogSumExp, All, Any)

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union
 
+import byparts_opset as ops
 from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import replace
 from byparts_opset.broadcast import normal_axes
-from byparts_opset.cast import cast
 from byparts_opset.dtypes import Array, dtype_name
-from byparts_opset.reshape import ExpandDims, Reshape, Squeeze
 
 Axes = Union[int, Iterable[int], None]
 
@@ -115,14 +114,14 @@ def restored(op: Reduction, y: Value) -> Value:
 
     0-d stays as it is: it broadcasts.
     """
-    return y if op.keepdims or op.axes is None else ExpandDims(op.axes)(y)
+    return y if op.keepdims or op.axes is None else ops.ExpandDims(op.axes)(y)
 
 
 def dropped(op: Reduction, y: Value) -> Value:
     """A value that kept its axes in the shape of the output: without them, unless `keepdims`."""
     if op.keepdims:
         return y
-    return Reshape(())(y) if op.axes is None else Squeeze(op.axes)(y)
+    return ops.Reshape(())(y) if op.axes is None else ops.Squeeze(op.axes)(y)
 
 
 def type_of(x: Array) -> TensorType:
@@ -132,7 +131,7 @@ def type_of(x: Array) -> TensorType:
 
 def widened(x: Value) -> Value:
     """In f32 if it is of a half type, as `dtypes.wide` does for arrays."""
-    return cast(x, "f32") if x.type.dtype in ("f16", "bf16") else x
+    return ops.cast(x, "f32") if x.type.dtype in ("f16", "bf16") else x
 
 
 def reduction_samples(make: Any, low: float = -2.0, high: float = 2.0) -> Iterator[Sample]:

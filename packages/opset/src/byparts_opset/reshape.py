@@ -13,6 +13,7 @@ from typing import Union
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     Dimension,
     GraphError,
@@ -28,7 +29,6 @@ from byparts_graph_ir import (
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axes
 from byparts_opset.dtypes import Array
-from byparts_opset.like import reshape_like
 
 Views = tuple[tuple[int, int, int], ...]
 
@@ -63,7 +63,7 @@ class Reshape(Op):
         return (np.array(x.reshape(y.dims)),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (reshape_like(dy, node.inputs[0]),)
+        return (ops.reshape_like(dy, node.inputs[0]),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,), (y,) = node.inputs, node.outputs
@@ -102,7 +102,7 @@ class Flatten(Op):
         return (np.array(x.reshape(x.shape[0], prod(x.shape[1:]))),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (reshape_like(dy, node.inputs[0]),)
+        return (ops.reshape_like(dy, node.inputs[0]),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,) = node.inputs
@@ -187,7 +187,7 @@ class Squeeze(Op):
         return (np.array(x.reshape(y.dims)),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (reshape_like(dy, node.inputs[0]),)
+        return (ops.reshape_like(dy, node.inputs[0]),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,), (y,) = node.inputs, node.outputs
@@ -316,6 +316,3 @@ def _product(dims: Iterable[Dimension]) -> Dimension:
     if all(isinstance(d, int) for d in rest):
         return prod(d for d in rest if isinstance(d, int))
     return rest[0] if len(rest) == 1 else None
-
-
-OPS: tuple[type[Op], ...] = (Reshape, Flatten, ExpandDims, Squeeze)

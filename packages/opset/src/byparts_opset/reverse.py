@@ -58,6 +58,3 @@ def reverse(x: Value, axes: int | Iterable[int]) -> Value:
     return Reverse(
         axes if x.type.shape is None else normal_axes("reverse", axes, len(x.type.shape))
     )(x)
-
-
-OPS: tuple[type[Op], ...] = (Reverse,)

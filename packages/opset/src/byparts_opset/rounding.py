@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.compare import less
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
-from byparts_opset.select import select
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Trunc(Op):
         return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (select(less(x, 0), ceil(x), floor(x)),)
+        return (ops.select(ops.less(x, 0), ceil(x), floor(x)),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -101,5 +100,3 @@ class Trunc(Op):
 
 
 floor, ceil, round, trunc = Floor(), Ceil(), Round(), Trunc()
-
-OPS: tuple[type[Op], ...] = (Floor, Ceil, Round, Trunc)

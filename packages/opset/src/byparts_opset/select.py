@@ -6,15 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, same_dtype
-from byparts_opset.compare import greater_equal, less_equal
 from byparts_opset.constant import exact
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import broadcast_back, computed, numbers, same_shape_back
-from byparts_opset.like import sum_like
-from byparts_opset.logic import logical_and
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Select(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         c, x, y = node.inputs
-        return (None, sum_like(select(c, dz, 0), x), sum_like(select(c, 0, dz), y))
+        return (None, ops.sum_like(select(c, dz, 0), x), ops.sum_like(select(c, 0, dz), y))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -87,13 +85,11 @@ class Clip(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
-        inside = logical_and(greater_equal(x, self.low), less_equal(x, self.high))
+        inside = ops.logical_and(ops.greater_equal(x, self.low), ops.less_equal(x, self.high))
         return (select(inside, dy, 0),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        from byparts_opset.binary import maximum, minimum  # binary needs this module
-
-        return (minimum(maximum(x, self.low), self.high),)
+        return (ops.minimum(ops.maximum(x, self.low), self.high),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -108,6 +104,3 @@ select = where = Select()  # NumPy's name for it, and the one of compilers
 def clip(x: Value, low: float, high: float) -> Value:
     """x held between `low` and `high`."""
     return Clip(low, high)(x)
-
-
-OPS: tuple[type[Op], ...] = (Select, Clip)

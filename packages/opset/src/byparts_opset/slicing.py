@@ -14,6 +14,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import (
     ITEM_BYTES,
     Dimension,
@@ -28,9 +29,6 @@ from byparts_graph_ir import (
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types
 from byparts_opset.dtypes import Array
-from byparts_opset.index import gather
-from byparts_opset.reshape import ExpandDims, Reshape, Squeeze
-from byparts_opset.reverse import Reverse
 
 Bounds = tuple[Optional[int], ...]
 
@@ -122,7 +120,7 @@ class SliceGradient(Op):
         for axis, (s, d) in enumerate(zip(slices_of(self), like.type.dims, strict=False)):
             taken = range(d)[s]
             if len(taken) > 1 and taken.step < 0:
-                y, taken = Reverse((axis,))(y), taken[::-1]
+                y, taken = ops.Reverse((axis,))(y), taken[::-1]
             if len(taken) > 1 and taken.step > 1:
                 y = _spread(y, axis, taken.step)
             first, behind = (taken[0], taken[-1] + 1) if taken else (0, 0)
@@ -143,7 +141,7 @@ def getitem(x: Value, index: Any) -> Value:
         ShapeError: too many of them, an int out of range, or something else.
     """
     if isinstance(index, Value):
-        return gather(x, index)
+        return ops.gather(x, index)
     items = _without_ellipsis(x.type, index if isinstance(index, tuple) else (index,))
     slices: list[slice] = []
     squeezed: list[int] = []
@@ -158,8 +156,8 @@ def getitem(x: Value, index: Any) -> Value:
             slices.append(_one(x.type, len(slices), item))
     if any(s != slice(None) for s in slices):
         x = _sliced(slices)(x)
-    x = Squeeze(tuple(squeezed))(x) if squeezed else x
-    return ExpandDims(tuple(new))(x) if new else x
+    x = ops.Squeeze(tuple(squeezed))(x) if squeezed else x
+    return ops.ExpandDims(tuple(new))(x) if new else x
 
 
 def along(axis: int, start: int | None, stop: int | None, step: int = 1) -> Slice:
@@ -228,15 +226,13 @@ def _spread(y: Value, axis: int, step: int) -> Value:
     """y with `step - 1` zeros between its elements along the axis."""
     dims = y.type.dims
     gaps = ((0, 0),) * (axis + 1) + ((0, step - 1),) + ((0, 0),) * (len(dims) - axis - 1)
-    y = _pad(ExpandDims((axis + 1,))(y), gaps)
-    y = Reshape((*dims[:axis], dims[axis] * step, *dims[axis + 1 :]))(y)
+    y = _pad(ops.ExpandDims((axis + 1,))(y), gaps)
+    y = ops.Reshape((*dims[:axis], dims[axis] * step, *dims[axis + 1 :]))(y)
     return along(axis, 0, (dims[axis] - 1) * step + 1)(y)
 
 
 def _pad(y: Value, paddings: tuple[tuple[int, int], ...]) -> Value:
-    from byparts_opset.pad import Pad  # pad needs this module
-
-    return Pad(paddings)(y) if any(p != (0, 0) for p in paddings) else y
+    return ops.Pad(paddings)(y) if any(p != (0, 0) for p in paddings) else y
 
 
 def _without_ellipsis(x: TensorType, items: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -274,6 +270,3 @@ def _sample_cases() -> Iterator[tuple[Slice, tuple[int, ...]]]:
     yield Slice((1, 0, 1), (2, 3, 2)), (2, 3, 2)
     yield Slice((), ()), ()
     yield Slice((0,), (5,)), (0, 2)
-
-
-OPS: tuple[type[Op], ...] = (Slice, SliceGradient)

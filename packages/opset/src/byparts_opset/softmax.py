@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset import reduce
 from byparts_opset.broadcast import normal_axis
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, float_twins, floats, same_shape_back, twins_back
-from byparts_opset.unary import exp, log
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class Softmax(Op):
         return (softmax_gradient(dy, node.outputs[0], self.axis),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        e = exp(x - reduce.max(x, (self.axis,), keepdims=True))
-        return (e / reduce.sum(e, (self.axis,), keepdims=True),)
+        e = ops.exp(x - ops.max(x, (self.axis,), keepdims=True))
+        return (e / ops.sum(e, (self.axis,), keepdims=True),)
 
     def flops(self, x: TensorType) -> int:
         return 5 * x.size
@@ -70,8 +69,8 @@ class LogSoftmax(Op):
         return (log_softmax_gradient(dy, node.outputs[0], self.axis),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        below = x - reduce.max(x, (self.axis,), keepdims=True)
-        return (below - log(reduce.sum(exp(below), (self.axis,), keepdims=True)),)
+        below = x - ops.max(x, (self.axis,), keepdims=True)
+        return (below - ops.log(ops.sum(ops.exp(below), (self.axis,), keepdims=True)),)
 
     def flops(self, x: TensorType) -> int:
         return 5 * x.size
@@ -140,11 +139,11 @@ class LogSoftmaxGradient(Op):
 
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         dy, y = node.inputs
-        share = ddx * exp(y)
+        share = ddx * ops.exp(y)
         return (ddx - _total(self, share), -(share * _total(self, dy)))
 
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
-        return (dy - exp(y) * _total(self, dy),)
+        return (dy - ops.exp(y) * _total(self, dy),)
 
     def flops(self, dy: TensorType, y: TensorType) -> int:
         return 4 * y.size
@@ -184,7 +183,7 @@ def _along(op: Op, axis: int, x: TensorType) -> Types:
 
 
 def _total(op: SoftmaxGradient | LogSoftmaxGradient, x: Value) -> Value:
-    return reduce.sum(x, (op.axis,), keepdims=True)
+    return ops.sum(x, (op.axis,), keepdims=True)
 
 
 def _log_softmax(x: Array, axis: int) -> Array:
@@ -206,6 +205,3 @@ def _gradient_samples(
 ) -> Iterator[Sample]:
     for sample in _samples(last, first, middle):
         yield Sample(sample.op, sample.types * 2, ((-1, 1), limits))
-
-
-OPS: tuple[type[Op], ...] = (Softmax, LogSoftmax, SoftmaxGradient, LogSoftmaxGradient)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast_to import BroadcastTo
 from byparts_opset.dtypes import Array
-from byparts_opset.like import reshape_like, sum_like
-from byparts_opset.reshape import ExpandDims, Reshape, as_target
+from byparts_opset.reshape import as_target
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Tile(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
         ones, copies = self._copies(x)
-        return (reshape_like(sum_like(reshape_like(dy, copies), ones), x),)
+        return (ops.reshape_like(ops.sum_like(ops.reshape_like(dy, copies), ones), x),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         return node.inputs if all(r == 1 for r in self.repeats) else None
@@ -48,7 +47,7 @@ class Tile(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         (y,) = Node(self, (x,)).outputs
         target = as_target(y.type.shape)
-        return None if target is None else (Reshape(target)(self._copies(x)[1]),)
+        return None if target is None else (ops.Reshape(target)(self._copies(x)[1]),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -60,9 +59,9 @@ class Tile(Op):
 
     def _copies(self, x: Value) -> tuple[Value, Value]:
         """x with an axis of size 1 before each of its own; the same with the copies along those."""
-        ones = ExpandDims(tuple(range(0, 2 * len(self.repeats), 2)))(x)
+        ones = ops.ExpandDims(tuple(range(0, 2 * len(self.repeats), 2)))(x)
         shape: Any = tuple(d for r in self.repeats for d in (r, -1))
-        return ones, BroadcastTo(shape)(ones)
+        return ones, ops.BroadcastTo(shape)(ones)
 
 
 def tile(x: Value, repeats: int | Iterable[int]) -> Value:
@@ -74,6 +73,3 @@ def _times(d: Dimension, repeats: int) -> Dimension:
     if isinstance(d, int) or repeats == 0:
         return repeats * d if isinstance(d, int) else 0
     return d if repeats == 1 else None
-
-
-OPS: tuple[type[Op], ...] = (Tile,)

@@ -6,14 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.cast import cast
-from byparts_opset.cumulative import CumSum
 from byparts_opset.dtypes import Array, wide
-from byparts_opset.index import ScatterAdd
-from byparts_opset.like import count_like, ones_like, reshape_like
-from byparts_opset.reshape import Reshape
 from byparts_opset.slicing import along
 
 
@@ -52,11 +48,11 @@ class TopK(Op):
         (x,), (_, indices) = node.inputs, node.outputs
         if self.k == 0:
             return (None,)
-        indices = Reshape((-1, self.k))(indices)
-        row = CumSum(0, exclusive=True)(ones_like(along(1, 0, 1)(indices)))
-        place = row * count_like(cast(x, "i64"), (-1,)) + indices
-        line = ScatterAdd(0)(place, Reshape((-1, self.k))(dvalues), Reshape((-1,))(x))
-        return (reshape_like(line, x),)
+        indices = ops.Reshape((-1, self.k))(indices)
+        row = ops.CumSum(0, exclusive=True)(ops.ones_like(along(1, 0, 1)(indices)))
+        place = row * ops.count_like(ops.cast(x, "i64"), (-1,)) + indices
+        line = ops.ScatterAdd(0)(place, ops.Reshape((-1, self.k))(dvalues), ops.Reshape((-1,))(x))
+        return (ops.reshape_like(line, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -68,6 +64,3 @@ def top_k(x: Value, k: int) -> tuple[Value, Value]:
     """The k greatest along the last axis in falling order, and their indices."""
     values, indices = TopK(k).outputs_of(x)
     return values, indices
-
-
-OPS: tuple[type[Op], ...] = (TopK,)

@@ -89,6 +89,3 @@ def transpose(x: Value, permutation: Iterable[int] | None = None) -> Value:
 def inverse(permutation: tuple[int, ...]) -> tuple[int, ...]:
     """The permutation that undoes this one."""
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
-
-
-OPS: tuple[type[Op], ...] = (Transpose,)

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.binary import atan2
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
-from byparts_opset.unary import sqrt
 
 
 @dataclass(frozen=True)
@@ -92,10 +91,10 @@ class Asin(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
-        return (dy / sqrt((1 - x) * (1 + x)),)
+        return (dy / ops.sqrt((1 - x) * (1 + x)),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (atan2(x, sqrt((1 - x) * (1 + x))),)
+        return (ops.atan2(x, ops.sqrt((1 - x) * (1 + x))),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -116,10 +115,10 @@ class Acos(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
-        return (-(dy / sqrt((1 - x) * (1 + x))),)
+        return (-(dy / ops.sqrt((1 - x) * (1 + x))),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (atan2(sqrt((1 - x) * (1 + x)), x),)
+        return (ops.atan2(ops.sqrt((1 - x) * (1 + x)), x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -143,7 +142,7 @@ class Atan(Op):
         return (dy / (1 + x * x),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (atan2(x, 1),)
+        return (ops.atan2(x, 1),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -151,5 +150,3 @@ class Atan(Op):
 
 
 sin, cos, tan, asin, acos, atan = Sin(), Cos(), Tan(), Asin(), Acos(), Atan()
-
-OPS: tuple[type[Op], ...] = (Sin, Cos, Tan, Asin, Acos, Atan)

@@ -249,8 +249,3 @@ class Log1p(Op):
 neg, abs, sign = Neg(), Abs(), Sign()
 square, reciprocal, sqrt, rsqrt = Square(), Reciprocal(), Sqrt(), Rsqrt()
 exp, expm1, log, log1p = Exp(), Expm1(), Log(), Log1p()
-
-OPS: tuple[type[Op], ...] = (
-    *(Neg, Abs, Sign, Square, Reciprocal, Sqrt, Rsqrt),
-    *(Exp, Expm1, Log, Log1p),
-)
