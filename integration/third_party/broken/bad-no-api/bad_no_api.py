@@ -1,0 +1,3 @@
+"""Does not say which API it was made for."""
+
+BYPARTS = True

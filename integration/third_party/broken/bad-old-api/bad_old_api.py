@@ -1,0 +1,3 @@
+"""Made for an API that is gone."""
+
+BYPARTS_API = (0, 9)
