@@ -47,6 +47,15 @@ def test_inputs_stand_before_weights() -> None:
     assert made.parameters == ("0.weight", "0.bias", "1.weight", "1.bias")
 
 
+def test_masks_that_nothing_reads_are_no_weights() -> None:
+    """The fused attention needs none; the other reads them, and they are in no state dict."""
+    words = torch.zeros(1, 4, dtype=torch.long)
+    fused, masked = (imported(Gpt(fused=f).eval(), words) for f in (True, False))
+
+    masks = {"blocks.0.attention.mask", "blocks.1.attention.mask"}
+    assert set(masked.weights) - set(fused.weights) == masks
+
+
 def test_frozen_parameters_are_weights_and_not_trained() -> None:
     model = nn.Linear(3, 2)
     model.bias.requires_grad_(False)

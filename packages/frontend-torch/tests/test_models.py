@@ -52,6 +52,18 @@ def test_what_a_model_gives(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_what_a_model_gives_on_torch_kernels(name: str) -> None:
+    pytest.importorskip("byparts_kernels_torch", reason="needs kernels-torch")
+    model, x = models()[name]
+    made = exporting.imported(model.eval(), x)
+
+    results = build(made.graph, backends=("torch", "numpy"))(x.numpy(), *made.weights.values())
+
+    for got, y in zip(results, outputs_of(model, x), strict=True):
+        np.testing.assert_allclose(got, y.detach().numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_gradients_of_a_model(name: str) -> None:
     """Of a weighting of all outputs, by every parameter, in f64."""
     model, x = models()[name]

@@ -53,7 +53,7 @@ def signature_of(exported: Any) -> Signature:
         GraphError: an input or an output that is no tensor, a dtype, a layout or a dynamic
             dimension that we have not.
     """
-    specs = exported.graph_signature.input_specs
+    specs = _read_specs(exported)
     tensors = {s.target: _tensor(exported, s.target) for s in specs if s.kind.name in _WEIGHTS}
     tied = _tied(tensors)
     weights = {n: as_array(t, n) for n, t in tensors.items() if n not in tied}
@@ -73,6 +73,13 @@ def signature_of(exported: Any) -> Signature:
     outputs, updates = _results(exported.graph_signature.output_specs, tied)
     inputs, unique = tuple(given.values()), tuple(dict.fromkeys(trained))
     return Signature(known, inputs, weights, values, unique, tied, outputs, updates)
+
+
+def _read_specs(exported: Any) -> list[Any]:
+    """All inputs, but buffers that the state dict leaves out (masks) and that nothing reads."""
+    idle = {n.name for n in exported.graph.nodes if n.op == "placeholder" and not n.users}
+    specs = exported.graph_signature.input_specs
+    return [s for s in specs if s.persistent is not False or s.arg.name not in idle]
 
 
 def _tensor(exported: Any, name: str) -> Any:
