@@ -11,7 +11,7 @@ from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.dense import dense, empty
 from byparts_kernels_torch.elementwise import nothing
 from byparts_kernels_torch.ops import AddMatMul
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.table import Tensor, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn
 
 allocates[AddMatMul] = "of half types on the CPU: oneDNN packs an operand"
@@ -27,6 +27,8 @@ def add_matmul(op: AddMatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor
     whole = y.view(-1, y.shape[-1])
     added, steps = _rows(c, y, whole)
     right = b.t() if op.transpose_b else b
+    if same_memory(added, whole):  # `addmm(out=)` would copy it over itself
+        return partial(whole.addmm_, rows, right, alpha=op.scale)
     return in_turn([*steps, partial(torch.addmm, added, rows, right, alpha=op.scale, out=whole)])
 
 

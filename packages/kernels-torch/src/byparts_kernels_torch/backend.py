@@ -12,9 +12,12 @@ from typing import Optional
 
 import torch
 
-from byparts_graph_ir import Backend
+from byparts_graph_ir import Backend, Pass
 from byparts_kernels_torch import MODULES, table
 from byparts_kernels_torch.context import Context
+from byparts_kernels_torch.join import join
+
+PASSES = (Pass("join", join, needs=("static",)),)
 
 
 def make_backend(device: str, threads: Optional[int], keep_denormals: bool) -> Backend:
@@ -24,7 +27,7 @@ def make_backend(device: str, threads: Optional[int], keep_denormals: bool) -> B
     if device != "cpu":
         raise RuntimeError(f"device {device!r}: this version computes on the CPU only")
     around = partial(Context, threads, keep_denormals)
-    return Backend("torch", table.view, table.kernels, around=around, copy=owned)
+    return Backend("torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned)
 
 
 def owned(x: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,7 @@ from functools import partial
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.optimizer import Adam, GradientDescent, Momentum
 
@@ -85,7 +85,7 @@ def _updated(
 ) -> Run:
     """Copies where memory differs, then a step for each dtype."""
     news = list(outputs)
-    moved = [(y, x) for y, x in zip(news, inputs, strict=False) if not _same(x, y)]
+    moved = [(y, x) for y, x in zip(news, inputs, strict=False) if not same_memory(x, y)]
     gradients = list(inputs[len(news) : len(news) + count])
     for i, dw in enumerate(gradients):
         if not dw.is_contiguous():
@@ -93,11 +93,6 @@ def _updated(
             moved.append((gradients[i], dw))
     groups: list[Group] = [(*news[i::count], gradients[i]) for i in range(count)]
     return in_turn([*_copies(moved), *(step(g) for g in _by_dtype(groups))])
-
-
-def _same(x: Tensor, y: Tensor) -> bool:
-    """Whether they are one memory; what has no elements may be anywhere."""
-    return y.numel() == 0 or x is y or (x.data_ptr() == y.data_ptr() and not x.is_meta)
 
 
 def _copies(moved: Sequence[tuple[Tensor, Tensor]]) -> Iterator[Run]:

@@ -42,3 +42,8 @@ def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
     else:
         flat = torch.frombuffer(memory, dtype=dtype, count=size, offset=offset)
     return flat.view(dims)
+
+
+def same_memory(x: Tensor, y: Tensor) -> bool:
+    """Whether they are one memory; what has no elements may be anywhere."""
+    return y.numel() == 0 or x is y or (x.data_ptr() == y.data_ptr() and not x.is_meta)
