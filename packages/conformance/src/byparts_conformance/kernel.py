@@ -22,6 +22,7 @@ from byparts_opset.dtypes import numpy_dtype
 Array = NDArray[Any]
 
 OK, VIA, ABSENT = "ok", "via decompose", "-"
+SOME = "some"  # of the cases of a column, as a rule of the dtypes, are right, the others absent
 
 
 class Mismatch(AssertionError):
@@ -105,6 +106,13 @@ def _check(backend: Backend, case: Case, how: str) -> str:
     except MissingRule:
         return _through_decomposition(backend, case) if how == "plain" else ABSENT
     return OK
+
+
+def cell(outcomes: set[str]) -> str:
+    """One word for several cases: what all of them are, or that it depends on the dtype."""
+    if ABSENT in outcomes and len(outcomes) > 1:
+        return SOME
+    return min(outcomes, key=(ABSENT, VIA, OK).index)
 
 
 def applies(case: Case, how: str) -> bool:
