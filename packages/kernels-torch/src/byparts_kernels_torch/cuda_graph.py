@@ -35,7 +35,7 @@ def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:
             _warm_up(gpu, runs)
         graph = gpu.api.CUDAGraph()
         # Calls of other threads are their own business.
-        options = {"stream": gpu.api.Stream(gpu.device), "capture_error_mode": "thread_local"}
+        options = {"stream": gpu.recording, "capture_error_mode": "thread_local"}
         with gpu.api.device(gpu.index), gpu.api.graph(graph, **options):
             _run_all(runs)
     except Exception as error:  # whatever it was, the plain runs may do
@@ -45,7 +45,7 @@ def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:
 
 
 def _warm_up(gpu: Gpu, runs: Sequence[Run]) -> None:
-    here, side = gpu.stream(), gpu.api.Stream(gpu.device)
+    here, side = gpu.stream(), gpu.warming
     side.wait_stream(here)
     with gpu.api.stream(side):
         _run_all(runs)

@@ -9,6 +9,7 @@ the stream that is current in the calling thread: a program belongs on one strea
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Optional
 
 import numpy as np
@@ -37,6 +38,16 @@ class Gpu:
     def stream(self) -> Any:
         """The one that this thread works on."""
         return self.api.current_stream(self.device)
+
+    @cached_property
+    def warming(self) -> Any:
+        """A stream to try things on; kept, because cuBLAS has a workspace for each stream."""
+        return self.api.Stream(self.device)
+
+    @cached_property
+    def recording(self) -> Any:
+        """A stream to record on."""
+        return self.api.Stream(self.device)
 
 
 class CudaSpace:
