@@ -1,0 +1,61 @@
+"""From nothing to the first green row, as the author of a backend walks: three commands."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from third_party.environment import NEEDS, Environment, make
+
+RELU_WITH_A_BUG = """\
+    functions.on(Relu)(lambda op, x: np.where(x < 0, -x, x))
+    return Backend("""
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> Environment:
+    if NEEDS:
+        pytest.skip(f"needs {', '.join(NEEDS)}")
+    return make(tmp_path / "env")
+
+
+def test_three_commands_to_the_first_green_row(
+    environment: Environment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under a minute, offline; what the new backend lacks is "-" and on no list."""
+    start = time.perf_counter()
+    made = environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)
+    environment.install(tmp_path / "byparts-kernels-npu", editable=True)
+    installed = time.perf_counter()
+    check = environment.run("-m", "byparts_graph_ir", "check", "npu")
+    end = time.perf_counter()
+
+    assert made.stdout.splitlines()[-1].endswith("byparts-kernels-npu && byparts check npu")
+    assert check.returncode == 0, check.stdout[-3000:]
+    assert re.search(r"^add( +ok){9}$", check.stdout, re.MULTILINE)
+    assert re.search(r"^tanh .* -$", check.stdout, re.MULTILINE)
+    assert re.search(r"^\d+ of \d+ ops right, \d+ .* 0 wrong, \d+ absent$", check.stdout, re.M)
+    assert check.stdout.count("also: ") == 6 and " skipped" not in check.stdout
+    with capsys.disabled():
+        print(f"\nnew + install {installed - start:.1f} s, check {end - installed:.1f} s", end=" ")
+    assert end - start < 60
+
+
+def test_a_wrong_kernel_is_a_red_row(environment: Environment, tmp_path: Path) -> None:
+    """The next thing an author does: a rule more, which is wrong for negative numbers."""
+    environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)
+    folder = tmp_path / "byparts-kernels-npu"
+    module = folder / "byparts_kernels_npu.py"
+    text = module.read_text().replace("import Add\n", "import Add, Relu\n")
+    module.write_text(text.replace("    return Backend(", RELU_WITH_A_BUG))
+    environment.install(folder)
+
+    check = environment.run("-m", "byparts_graph_ir", "check", "npu", "--byparts-op", "relu")
+
+    assert check.returncode == 1
+    assert re.search(r"^relu +FAIL +FAIL +ok ", check.stdout, re.MULTILINE), check.stdout
+    assert "0 of 1 ops right, 0 of them decomposed; 1 wrong (relu), 0 absent" in check.stdout
+    assert re.search(r"Mismatch: .*output 0 differs at \[\d", check.stdout)
