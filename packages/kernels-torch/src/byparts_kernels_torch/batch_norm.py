@@ -28,12 +28,10 @@ def batch_norm(op: BatchNorm, inputs: Sequence[Tensor], outputs: Sequence[Tensor
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     x, y = (_channels_second(t, op.axis) for t in (x, y))
     how = (x, gamma, beta, None, None, True, 0.0, op.epsilon)
+    into = {"out": y, "save_mean": mean, "save_invstd": variance}
     return in_turn(
         [
-            partial(
-                *(aten.native_batch_norm.out, *how),
-                **{"out": y, "save_mean": mean, "save_invstd": variance},
-            ),
+            partial(aten.native_batch_norm.out, *how, **into),
             partial(torch.pow, variance, number(-2, variance), out=variance),
             partial(variance.sub_, number(op.epsilon, variance)),
             partial(variance.clamp_min_, 0),
@@ -69,11 +67,9 @@ def batch_norm_inference(
 ) -> Run:
     (x, gamma, beta, mean, variance), (y,) = inputs, outputs
     x, y = (_channels_second(t, op.axis) for t in (x, y))
-    unused = empty((0,), gamma), empty((0,), gamma)
-    return partial(
-        *(aten.native_batch_norm.out, x, gamma, beta, mean, variance, False, 0.0, op.epsilon),
-        **{"out": y, "save_mean": unused[0], "save_invstd": unused[1]},
-    )
+    how = (x, gamma, beta, mean, variance, False, 0.0, op.epsilon)
+    unused = {"save_mean": empty((0,), gamma), "save_invstd": empty((0,), gamma)}
+    return partial(aten.native_batch_norm.out, *how, out=y, **unused)
 
 
 def _channels_second(x: Tensor, axis: int) -> Tensor:

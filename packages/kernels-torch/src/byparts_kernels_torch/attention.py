@@ -1,0 +1,182 @@
+"""Attention: products and a softmax, some heads at a time, or torch's flash attention.
+
+Flash attention keeps no matrix of weights, skips what a causal query does not see, and has no
+`out=`.  The products have it: their matrices take 1 MiB of scratch (3 MiB in the gradient), or one
+head's where that is more.  f32, ms on one thread; `*` marks what runs here:
+
+    batch x heads x time x width      flash   products  |  gradient: flash   products
+    8 x 4 x  128 x 64, causal          1.63     1.65*   |             3.97     3.29*
+    8 x 4 x  256 x 64, causal          5.9*     6.9     |            13.9     13.5*
+    1 x 4 x 1024 x 64, causal          7.1*    14.3     |            16.9*    26.8
+    1 x 4 x 1024 x 64                  9.2*    11.6     |            21.8*    26.7
+    1 x 2 x 4096 x 64, causal         46.5*   196       |           106*     485
+    2 x 2 x    8 x  8, causal          0.011*   0.029   |             0.022*   0.042
+
+Products stand in also where torch has no flash attention: where values are of another width than
+keys, and on other devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import inf, prod
+
+import torch
+
+from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.elementwise import filled
+from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.wide import in_turn, widened
+from byparts_opset.attention import Attention, AttentionGradient
+
+allocates[Attention] = allocates[AttentionGradient] = (
+    "torch's flash attention has no out=: what it returns is copied"
+)
+
+LEAST = 32 * 32  # weights of one head from which on products are faster, on the CPU
+MOST, MOST_BACK = 128 * 128, 256 * 256  # up to which they are, and for the gradient
+
+CHUNK_BYTES = {"cpu": 1 << 20}  # of one matrix of weights
+OTHER_CHUNK_BYTES = 1 << 28  # where a call costs more, and memory is faster
+
+flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
+
+
+@kernels.on(Attention)
+@widened
+@dense
+def attention(op: Attention, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (q, k, v), (y, logsumexp) = map(_heads, inputs), outputs
+    into, sums = _heads(y), logsumexp.view(-1, q.shape[1], 1)
+    if 0 in (y.numel(), k.shape[1]):
+        return in_turn([filled(y, 0), filled(logsumexp, -inf)])
+    scale = _scale(op, q)
+    if by_flash(q, k, v, MOST):
+        one = (t.unsqueeze(1) for t in (q, k, v))
+        compute = partial(torch._scaled_dot_product_flash_attention_for_cpu, *one, 0.0, op.causal)
+        whole = (into.unsqueeze(1), sums.view(len(q), 1, -1))
+        return partial(_copied, partial(compute, scale=scale), whole)
+    unseen = _unseen(op.causal, q, k)
+    room = empty((_together(q, k), q.shape[1], k.shape[1]), q)
+    top = empty((len(room), q.shape[1], 1), q)
+    steps: list[Run] = []
+    for part in _parts(q, len(room)):
+        scores, most, total = room[: _size(part)], top[: _size(part)], sums[part]
+        steps += [
+            _product(q[part], k[part].mT, scores, scale, unseen),
+            partial(torch.amax, scores, -1, True, out=total),
+            partial(torch._softmax, scores, -1, False, out=scores),
+            partial(torch.amax, scores, -1, True, out=most),
+            most.log_,  # of the largest weight: what the largest score is over the sum
+            partial(total.sub_, most),
+            partial(torch.bmm, scores, v[part], out=into[part]),
+        ]
+    return in_turn(steps)
+
+
+@kernels.on(AttentionGradient)
+@widened
+@dense
+def attention_gradient(
+    op: AttentionGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    dy, q, k, v, y = map(_heads, inputs[:5])
+    into = tuple(map(_heads, outputs))
+    if 0 in (dy.numel(), q.numel(), k.numel()):
+        return in_turn([filled(t, 0) for t in outputs])
+    logsumexp, scale = inputs[5].view(-1, q.shape[1], 1), _scale(op, q)
+    if by_flash(q, k, v, MOST_BACK):
+        one = [t.unsqueeze(1) for t in (dy, q, k, v, y, logsumexp[..., 0])]
+        compute = partial(flash_backward, *one, 0.0, op.causal, scale=scale)
+        return partial(_copied, compute, tuple(t.unsqueeze(1) for t in into))
+    scratch = _Scratch(_together(q, k), q, k, v)
+    steps: list[Run] = []
+    for part in _parts(q, scratch.heads):
+        given = [t[part] for t in (dy, q, k, v, y, logsumexp)]
+        steps += _gradients(op.causal, scale, given, [t[part] for t in into], scratch)
+    return in_turn(steps)
+
+
+def by_flash(q: Tensor, k: Tensor, v: Tensor, most: int) -> bool:
+    """Whether torch's kernel is the faster one."""
+    weights = q.shape[1] * k.shape[1]
+    fits = q.device.type == "cpu" and q.shape[2] == v.shape[2] and q.shape[2] > 0
+    return fits and not LEAST <= weights <= most
+
+
+class _Scratch:
+    """For some heads: weights, what they are multiplied by, dy * y, and a number for each query."""
+
+    def __init__(self, heads: int, q: Tensor, k: Tensor, v: Tensor) -> None:
+        s, t, e = q.shape[1], k.shape[1], v.shape[2]
+        self.heads = heads
+        self.weights, self.slopes = empty((heads, s, t), q), empty((heads, s, t), q)
+        self.terms, self.one = empty((heads, s, e), q), empty((heads, s, 1), q)
+
+
+def _gradients(
+    causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor], scratch: _Scratch
+) -> list[Run]:
+    """dv = pᵀ dy; ds = p * (dy vᵀ - sum(dy * y)); dq = scale ds k; dk = scale dsᵀ q."""
+    (dy, q, k, v, y, logsumexp), (dq, dk, dv) = given, into
+    heads = len(q)
+    p, ds = scratch.weights[:heads], scratch.slopes[:heads]
+    terms, one = scratch.terms[:heads], scratch.one[:heads]
+    return [
+        partial(torch.neg, logsumexp, out=one),
+        _product(q, k.mT, p, scale, one),
+        p.exp_,
+        *([p.tril_] if causal else []),
+        partial(torch.bmm, p.mT, dy, out=dv),
+        partial(torch.mul, dy, y, out=terms),
+        partial(torch.sum, terms, -1, True, out=one),
+        one.neg_,
+        _product(dy, v.mT, ds, 1.0, one),
+        partial(ds.mul_, p),
+        _product(ds, k, dq, scale, None),
+        _product(ds.mT, q, dk, scale, None),
+    ]
+
+
+def _product(a: Tensor, b: Tensor, out: Tensor, scale: float, added: Tensor | None) -> Run:
+    """out = scale a b + added."""
+    if added is None:
+        return partial(torch.baddbmm, out, a, b, beta=0, alpha=scale, out=out)
+    return partial(torch.baddbmm, added, a, b, alpha=scale, out=out)
+
+
+def _unseen(causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
+    """What is added to scores [s, t]: -inf for the keys behind each query."""
+    if not causal:
+        return None
+    return empty((q.shape[1], k.shape[1]), q).fill_(-inf).triu_(1)
+
+
+def _copied(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:
+    for to, result in zip(into, compute(), strict=True):
+        to.copy_(result)
+
+
+def _heads(x: Tensor) -> Tensor:
+    """A view [heads, time, width]."""
+    return x.view(prod(x.shape[:-2]), *x.shape[-2:])
+
+
+def _together(q: Tensor, k: Tensor) -> int:
+    """How many heads at a time."""
+    room = CHUNK_BYTES.get(q.device.type, OTHER_CHUNK_BYTES)
+    return max(1, min(len(q), room // int(q.shape[1] * k.shape[1] * q.element_size())))
+
+
+def _parts(x: Tensor, size: int) -> list[slice]:
+    return [slice(i, min(i + size, len(x))) for i in range(0, len(x), size)]
+
+
+def _size(part: slice) -> int:
+    return int(part.stop - part.start)
+
+
+def _scale(op: Attention | AttentionGradient, q: Tensor) -> float:
+    return max(q.shape[-1], 1) ** -0.5 if op.scale is None else op.scale
