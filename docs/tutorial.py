@@ -361,27 +361,21 @@ print(static)
 #     %16: f32[4,1] = mul(%15, %10)  # tutorial.py:268
 #     %17: f32[4,1] = mul(%15, %10)  # tutorial.py:268
 #     %18: f32[4,1] = add(%16, %17)  # tutorial.py:267
-#     %19: f32[] = fill(value=1.0)  # tutorial.py:267
-#     %20: f32[4,1] = mul(%9, %9)  # tutorial.py:267
-#     %21: f32[4,1] = sub(%19, %20)  # tutorial.py:267
-#     %22: f32[4,1] = mul(%18, %21)  # tutorial.py:267
-#     %23: f32[4,8] = matmul(%22, %w2, transpose_b=True)  # tutorial.py:267
-#     %24: f32[] = fill(value=1.0)  # tutorial.py:267
-#     %25: f32[4,8] = mul(%7, %7)  # tutorial.py:267
-#     %26: f32[4,8] = sub(%24, %25)  # tutorial.py:267
-#     %27: f32[4,8] = mul(%23, %26)  # tutorial.py:267
-#     %28: f32[2,8] = matmul(%x, %27, transpose_a=True)  # tutorial.py:267
-#     %29: f32[2,8] = mul(%13, %28)  # tutorial.py:342
-#     %30: f32[2,8] = sub(%w1, %29)  # tutorial.py:342
-#     %31: f32[] = fill(value=0.1)  # tutorial.py:342
-#     %32: f32[8] = sum(%27, axes=(0,))  # tutorial.py:267
-#     %33: f32[8] = mul(%31, %32)  # tutorial.py:342
-#     %34: f32[8] = sub(%b1, %33)  # tutorial.py:342
-#     %35: f32[] = fill(value=0.1)  # tutorial.py:342
-#     %36: f32[8,1] = matmul(%7, %22, transpose_a=True)  # tutorial.py:267
-#     %37: f32[8,1] = mul(%35, %36)  # tutorial.py:342
-#     %38: f32[8,1] = sub(%w2, %37)  # tutorial.py:342
-#     return %12, %30, %34, %38
+#     %19: f32[4,1] = tanh_gradient(%18, %9)  # tutorial.py:267
+#     %20: f32[4,8] = matmul(%19, %w2, transpose_b=True)  # tutorial.py:267
+#     %21: f32[4,8] = tanh_gradient(%20, %7)  # tutorial.py:267
+#     %22: f32[2,8] = matmul(%x, %21, transpose_a=True)  # tutorial.py:267
+#     %23: f32[2,8] = mul(%13, %22)  # tutorial.py:342
+#     %24: f32[2,8] = sub(%w1, %23)  # tutorial.py:342
+#     %25: f32[] = fill(value=0.1)  # tutorial.py:342
+#     %26: f32[8] = sum(%21, axes=(0,))  # tutorial.py:267
+#     %27: f32[8] = mul(%25, %26)  # tutorial.py:342
+#     %28: f32[8] = sub(%b1, %27)  # tutorial.py:342
+#     %29: f32[] = fill(value=0.1)  # tutorial.py:342
+#     %30: f32[8,1] = matmul(%7, %19, transpose_a=True)  # tutorial.py:267
+#     %31: f32[8,1] = mul(%29, %30)  # tutorial.py:342
+#     %32: f32[8,1] = sub(%w2, %31)  # tutorial.py:342
+#     return %12, %24, %28, %32
 #   }
 
 # %% [markdown]
@@ -404,10 +398,10 @@ for work in (fold, simplify, merge):
     print(work.__name__, len(smaller.nodes))
 print("optimize", len(optimize(static).nodes))
 # prints:
-#   fold 33
-#   simplify 30
-#   merge 27
-#   optimize 27
+#   fold 27
+#   simplify 24
+#   merge 22
+#   optimize 22
 
 # %%
 print(optimize(static))
@@ -422,25 +416,20 @@ print(optimize(static))
 #     %11: f32[4,1] = mul(%10, %10)  # tutorial.py:268
 #     %12: f32[] = sum(%11)  # tutorial.py:268
 #     %13: f32[] = fill(value=0.1)  # tutorial.py:342
-#     %14: f32[] = fill(value=1.0)  # tutorial.py:326
-#     %15: f32[4,1] = add(%10, %10)  # tutorial.py:267
-#     %16: f32[4,1] = mul(%9, %9)  # tutorial.py:267
-#     %17: f32[4,1] = sub(%14, %16)  # tutorial.py:267
-#     %18: f32[4,1] = mul(%15, %17)  # tutorial.py:267
-#     %19: f32[4,8] = matmul(%18, %w2, transpose_b=True)  # tutorial.py:267
-#     %20: f32[4,8] = mul(%7, %7)  # tutorial.py:267
-#     %21: f32[4,8] = sub(%14, %20)  # tutorial.py:267
-#     %22: f32[4,8] = mul(%19, %21)  # tutorial.py:267
-#     %23: f32[2,8] = matmul(%x, %22, transpose_a=True)  # tutorial.py:267
-#     %24: f32[2,8] = mul(%23, %13)  # tutorial.py:342
-#     %25: f32[2,8] = sub(%w1, %24)  # tutorial.py:342
-#     %26: f32[8] = sum(%22, axes=(0,))  # tutorial.py:267
-#     %27: f32[8] = mul(%26, %13)  # tutorial.py:342
-#     %28: f32[8] = sub(%b1, %27)  # tutorial.py:342
-#     %29: f32[8,1] = matmul(%7, %18, transpose_a=True)  # tutorial.py:267
-#     %30: f32[8,1] = mul(%29, %13)  # tutorial.py:342
-#     %31: f32[8,1] = sub(%w2, %30)  # tutorial.py:342
-#     return %12, %25, %28, %31
+#     %14: f32[4,1] = add(%10, %10)  # tutorial.py:267
+#     %15: f32[4,1] = tanh_gradient(%14, %9)  # tutorial.py:267
+#     %16: f32[4,8] = matmul(%15, %w2, transpose_b=True)  # tutorial.py:267
+#     %17: f32[4,8] = tanh_gradient(%16, %7)  # tutorial.py:267
+#     %18: f32[2,8] = matmul(%x, %17, transpose_a=True)  # tutorial.py:267
+#     %19: f32[2,8] = mul(%18, %13)  # tutorial.py:342
+#     %20: f32[2,8] = sub(%w1, %19)  # tutorial.py:342
+#     %21: f32[8] = sum(%17, axes=(0,))  # tutorial.py:267
+#     %22: f32[8] = mul(%21, %13)  # tutorial.py:342
+#     %23: f32[8] = sub(%b1, %22)  # tutorial.py:342
+#     %24: f32[8,1] = matmul(%7, %15, transpose_a=True)  # tutorial.py:267
+#     %25: f32[8,1] = mul(%24, %13)  # tutorial.py:342
+#     %26: f32[8,1] = sub(%w2, %25)  # tutorial.py:342
+#     return %12, %20, %23, %26
 #   }
 
 # %% [markdown]
@@ -460,27 +449,27 @@ from byparts_memplan import plan
 made = plan(optimize(static), external={2, 3, 4})
 print(made.report().partition("\n\n")[0])
 # prints:
-#   32 values, 13 buffers, alignment 64
-#     each on its own    2.25 KiB
-#     planned               704 B  30.6 % of that; by size, lowest gap
-#     lower bound           704 B  planned is 0.00 % over
-#     shared: 16 of 18 in place, 0 of 0 view, 0 of 0 donation
+#   27 values, 11 buffers, alignment 64
+#     each on its own    1.81 KiB
+#     planned               576 B  31.0 % of that; by sweep
+#     lower bound           576 B  planned is 0.00 % over
+#     shared: 13 of 14 in place, 0 of 0 view, 0 of 0 donation
 #     outside the arena: 3 inputs
 
 # %%
 print(made.draw(width=60, height=10))
 # prints:
-#   704 B |..................hhhhhhhhhhhhhhhh......................
-#         |................gggggggggggggggggggggggggggggggggggg....
-#         |aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa..................
-#         |..............ffffffffffffffffffffffffffffffffffffffffff
-#         |bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb......
-#         |..............................jjjjjjkkkkkkkkkkkkkkkkkkkk
-#         |............eeee............iiiiiiiiiiiiiiii............
-#         |......ddddddddddddddddddddddiiiiiiiiiiiiiiii....mmmmmmmm
-#         |cccccccccccccccccccccccccccccccccccccccccccccccccc......
-#     0 B |cccccccccccccccccccccccccccccccccccccccccccccccccc......
-#          steps 0 to 27
+#   576 B |......................hhhhhhhhhhhh............
+#         |......................hhhhhhhhhhhh....kkkkkkkk
+#         |..............ffffffffffffffffffffffffffffffff
+#         |............eeeegggggggggggggggggggggggggg....
+#         |......dddddddddddddddd....iiiiiiiiiiiiiiiiiiii
+#         |......dddddddddddddddd....iiiiiiiiiiiiiiiiiiii
+#         |bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb......
+#         |aaaaaaaaaaaaaaaaaaaaaaaaaaaa....jjjjjjjjjjjjjj
+#         |cccccccccccccccccccccccccccccccccccccccc......
+#     0 B |cccccccccccccccccccccccccccccccccccccccc......
+#          steps 0 to 22
 
 # %% [markdown]
 # Steps go across, bytes go up, each letter is a buffer, in which several values may live one
@@ -553,7 +542,7 @@ for w in weights:
 training = build(step, variables=variables, updates=variables)
 print(training)
 # prints:
-#   Program(23 steps, arena of 97280 bytes)
+#   Program(22 steps, arena of 83520 bytes)
 
 # %% [markdown]
 # Train: forty times through the data, a hundred images at a time.
@@ -581,17 +570,18 @@ print(f"right on at least 95 of 100 images it has not seen: {accuracy >= 0.95}")
 print(classify.explain())
 # prints:
 #   specialize: 6 nodes, 0.1 ms
-#   optimize: 6 nodes, 0.2 ms
-#   legalize: 6 nodes, 0.1 ms
+#   optimize: 6 nodes, 0.1 ms
+#   legalize: 6 nodes, 0.0 ms
 #   hoist: 6 nodes, 0.0 ms
+#   order: 6 nodes, 0.3 ms
 #
 #   step  op      backend  inputs   outputs          bytes            note     where
-#      1  matmul  numpy    %x, %w1  %5: f32[300,64]  [76800, 153600)           tutorial.py:530
-#      2  add     numpy    %5, %b1  %6: f32[300,64]  [76800, 153600)  over %5  tutorial.py:530
-#      3  relu    numpy    %6       %7: f32[300,64]  [76800, 153600)  over %6  tutorial.py:530
-#      4  matmul  numpy    %7, %w2  %8: f32[300,10]  [0, 12000)                tutorial.py:530
-#      5  add     numpy    %8, %b2  %9: f32[300,10]  [0, 12000)       over %8  tutorial.py:530
-#      6  argmax  numpy    %9       %10: i64[300]    [12032, 14432)            tutorial.py:569
+#      1  matmul  numpy    %x, %w1  %5: f32[300,64]  [76800, 153600)           tutorial.py:519
+#      2  add     numpy    %5, %b1  %6: f32[300,64]  [76800, 153600)  over %5  tutorial.py:519
+#      3  relu    numpy    %6       %7: f32[300,64]  [76800, 153600)  over %6  tutorial.py:519
+#      4  matmul  numpy    %7, %w2  %8: f32[300,10]  [0, 12000)                tutorial.py:519
+#      5  add     numpy    %8, %b2  %9: f32[300,10]  [0, 12000)       over %8  tutorial.py:519
+#      6  argmax  numpy    %9       %10: i64[300]    [12032, 14432)            tutorial.py:558
 #
 #   arena      153,600 bytes
 #   naive      333,696 bytes, each value on its own
@@ -700,8 +690,8 @@ print(build(Graph.of([x], [bell(x)]))([-1, 0, 1])[0].round(4))
 #
 # ## 10. A pass of your own
 #
-# The gradient of `tanh` computed `y * y`. A `square` reads its input once, so let us have that. A
-# pass is a function; a rule is Python's `match`. `rewrite` is the loop that every pass shares: it
+# The loss computes `error * error`. A `square` reads its input once, so let us have that. A pass
+# is a function; a rule is Python's `match`. `rewrite` is the loop that every pass shares: it
 # shows each node to the rule, with inputs already rewritten, and the rule gives new values or
 # `None`.
 
@@ -728,8 +718,8 @@ better = squares(optimize(static))
 print([count(g, "mul") for g in (optimize(static), better)])
 print([count(g, "square") for g in (optimize(static), better)])
 # prints:
-#   [8, 5]
-#   [0, 3]
+#   [4, 3]
+#   [0, 1]
 
 # %% [markdown]
 # The new nodes have the lines of those that they replace. A pass must not change what is
@@ -741,7 +731,7 @@ for old, new in zip(evaluate(static, *arrays), evaluate(better, *arrays), strict
     np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6)
 print(build(better, passes=[squares]).stages[1])
 # prints:
-#   squares: 27 nodes, 0.2 ms
+#   squares: 22 nodes, 0.1 ms
 
 # %% [markdown]
 # `build` takes passes as names or functions, in order. [Your own pass](your-own-pass.md) has

@@ -11,6 +11,7 @@ import torch
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import in_turn
 from byparts_opset.activation_gradient import (
     GeluGradient,
     ReluGradient,
@@ -30,9 +31,13 @@ def relu_gradient(op: ReluGradient, inputs: Sequence[Tensor], outputs: Sequence[
 
 @kernels.on(GeluGradient)
 def gelu_gradient(op: GeluGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    (dy, x), (dx,) = inputs, outputs
+    (dx,) = outputs
     how = "tanh" if op.approximate else "none"
-    return partial(aten.gelu_backward.grad_input, dy, x, approximate=how, grad_input=dx)
+    # oneDNN, which computes it on a CPU, does not broadcast
+    whole = [x if x.shape == dx.shape else torch.empty_like(dx) for x in inputs]
+    repeat = [partial(w.copy_, x) for w, x in zip(whole, inputs, strict=True) if w is not x]
+    run = partial(aten.gelu_backward.grad_input, *whole, approximate=how, grad_input=dx)
+    return in_turn([*repeat, run])
 
 
 def _rule(f: Callable[..., Any]) -> KernelRule:

@@ -1,8 +1,9 @@
 """Gradients of activations, each one op: a backend does in one pass what are four elementwise ops.
 
 Those of relu, sigmoid and tanh read the activation's *output*, so that its input may be overwritten
-as soon as it is activated; gelu and silu do not go back from output to input, and read x.  All are
-linear in dy, which is what their own gradients go by.
+as soon as it is activated; gelu and silu do not go back from output to input, and read x.  Operands
+broadcast, so the dy of a mean stays one number.  All are linear in dy, which is what their own
+gradients go by.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from byparts_graph_ir import Node, Op, Sample, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.activation import BEND, CUBIC, HALF_ROOT, ROOT_PI, bent, normal_share
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, float_twins, twins_back
+from byparts_opset.elementwise import binary_samples, broadcast_back, computed, two_floats
 from byparts_opset.error_function import erf_of
 
 
@@ -26,14 +27,15 @@ class ReluGradient(Op):
 
     pattern = "elementwise"
     inplace = ((0, 0),)
-    infer = infer_unranked = float_twins
-    infer_inputs = twins_back
+    infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         return computed(lambda dy, y: np.where(y <= 0, 0, dy), dy, y)
 
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
-        return (self(ddx, node.inputs[1]), None)
+        dy, y = node.inputs
+        return (ops.sum_like(self(ddx, y), dy), None)
 
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (ops.select(ops.less_equal(y, 0), 0, dy),)
@@ -51,15 +53,15 @@ class SigmoidGradient(Op):
 
     pattern = "elementwise"
     inplace = ((0, 0),)
-    infer = infer_unranked = float_twins
-    infer_inputs = twins_back
+    infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         return computed(lambda dy, y: dy * (y * (1 - y)), dy, y)
 
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         dy, y = node.inputs
-        return (self(ddx, y), ddx * dy * (1 - 2 * y))
+        return _summed(node, self(ddx, y), ddx * dy * (1 - 2 * y))
 
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (dy * (y * (1 - y)),)
@@ -75,15 +77,15 @@ class TanhGradient(Op):
 
     pattern = "elementwise"
     inplace = ((0, 0),)
-    infer = infer_unranked = float_twins
-    infer_inputs = twins_back
+    infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         return computed(lambda dy, y: dy * (1 - y * y), dy, y)
 
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         dy, y = node.inputs
-        return (self(ddx, y), -2 * (ddx * dy * y))
+        return _summed(node, self(ddx, y), -2 * (ddx * dy * y))
 
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (dy * (1 - y * y),)
@@ -99,8 +101,8 @@ class SiluGradient(Op):
 
     pattern = "elementwise"
     inplace = ((0, 0),)
-    infer = infer_unranked = float_twins
-    infer_inputs = twins_back
+    infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, dy: Array, x: Array) -> tuple[Array, ...]:
         return computed(lambda dy, x: dy * _slope_of_silu(x), dy, x)
@@ -109,7 +111,7 @@ class SiluGradient(Op):
         dy, x = node.inputs
         share = ops.sigmoid(x)
         bend = share * (1 - share) * (2 + x * (1 - 2 * share))
-        return (self(ddx, x), ddx * dy * bend)
+        return _summed(node, self(ddx, x), ddx * dy * bend)
 
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         share = ops.sigmoid(x)
@@ -128,8 +130,8 @@ class GeluGradient(Op):
 
     pattern = "elementwise"
     inplace = ((0, 0),)
-    infer = infer_unranked = float_twins
-    infer_inputs = twins_back
+    infer = infer_unranked = two_floats
+    infer_inputs = broadcast_back
 
     def evaluate(self, dy: Array, x: Array) -> tuple[Array, ...]:
         slope = _slope_by_tanh if self.approximate else _slope
@@ -138,10 +140,10 @@ class GeluGradient(Op):
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         dy, x = node.inputs
         if not self.approximate:
-            return (self(ddx, x), ddx * dy * (_density(x) * (2 - x * x)))
+            return _summed(node, self(ddx, x), ddx * dy * (_density(x) * (2 - x * x)))
         bend, steep = ops.tanh(bent(x)), _steepness(x)
         inner = steep + 0.5 * x * (6 * BEND * CUBIC * x - 2 * bend * (steep * steep))
-        return (self(ddx, x), ddx * dy * ((1 - bend * bend) * inner))
+        return _summed(node, self(ddx, x), ddx * dy * ((1 - bend * bend) * inner))
 
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         if not self.approximate:
@@ -193,7 +195,12 @@ def _slope_of_silu(x: Array) -> Array:
     return slope
 
 
+def _summed(node: Node, ddy: Value, dx: Value) -> tuple[Value | None, ...]:
+    """Gradients in the shape of the result, each in that of its input."""
+    dy, x = node.inputs
+    return (ops.sum_like(ddy, dy), ops.sum_like(dx, x))
+
+
 def _samples(op: Op, low: float = -2.0, high: float = 2.0) -> Iterator[Sample]:
-    """A matrix, a 0-d and an empty case; `low` and `high` are of the second input."""
-    for shape in ((3, 4), (), (0, 2)):
-        yield Sample(op, (TensorType("f32", shape),) * 2, ((-1, 1), (low, high)))
+    """`low` and `high` are of the second input."""
+    return binary_samples(op, (-1.0, 1.0), (low, high))

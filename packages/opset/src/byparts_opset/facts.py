@@ -49,7 +49,8 @@ def made_of(op: type[Op]) -> str:
 
 def written_over(op: type[Op]) -> str:
     """The inputs whose memory the output may take."""
-    return " or ".join(dict.fromkeys(_input_names(op)[i] for i, _ in op.inplace))
+    pairs = [pair for s in op.samples() for pair in s.op.inplace]
+    return " or ".join(dict.fromkeys(_input_names(op)[i] for i, _ in pairs))
 
 
 def view_of(op: type[Op]) -> str:

@@ -40,8 +40,8 @@ class GradientDescent(Op):
     def __post_init__(self) -> None:
         _over_old_values(self, self.count, 1)
 
-    def infer(self, *types: TensorType) -> Types:
-        return _updated(self, self.count, ("w", "dw"), ("rate",), types)
+    def infer(self, *values: TensorType) -> Types:
+        return _updated(self, self.count, ("w", "dw"), ("rate",), values)
 
     infer_unranked = infer
 
@@ -82,8 +82,8 @@ class Momentum(Op):
     def __post_init__(self) -> None:
         _over_old_values(self, self.count, 2)
 
-    def infer(self, *types: TensorType) -> Types:
-        return _updated(self, self.count, ("w", "v", "dw"), ("rate",), types)
+    def infer(self, *values: TensorType) -> Types:
+        return _updated(self, self.count, ("w", "v", "dw"), ("rate",), values)
 
     infer_unranked = infer
 
@@ -135,8 +135,8 @@ class Adam(Op):
             if not 0 <= getattr(self, name) < 1:
                 raise ShapeError(f"adam: {name} is {getattr(self, name)}, and must be in [0, 1)")
 
-    def infer(self, *types: TensorType) -> Types:
-        return _updated(self, self.count, ("w", "m", "v", "dw"), ("rate", "step"), types)
+    def infer(self, *values: TensorType) -> Types:
+        return _updated(self, self.count, ("w", "m", "v", "dw"), ("rate", "step"), values)
 
     infer_unranked = infer
 
