@@ -5,14 +5,13 @@ import pytest
 from bound import BACKEND, bound, kernel, node_on, peak_bytes, spread
 
 from byparts_graph_ir import GraphError, Op
-from byparts_opset import Adam, GradientDescent, Momentum
+from byparts_opset import Adam, Momentum
 from byparts_opset.dtypes import Array
 
 RANDOM = np.random.default_rng(5)
 RATE, STEP = np.array(0.1, np.float32), np.array(3, np.float32)
 SHAPES = ((300, 250), (7,), (), (0, 3))
 OPS: list[tuple[Op, int]] = [  # and how many values of each weight it takes
-    (GradientDescent(4), 2),
     (Momentum(4), 3),
     (Momentum(4, 0.5, nesterov=True), 3),
     (Adam(4), 4),
