@@ -32,7 +32,11 @@ FunctionalRule: TypeAlias = "Callable[..., Any]"
 
 
 class Space(Protocol):
-    """Memory that backends share."""
+    """Memory that backends share.
+
+    What is asked for is done in the order of asking: `read` and `write` come after all that was
+    asked for before them.  A failure may be told late, by whatever waits next.
+    """
 
     name: str
 
@@ -54,6 +58,8 @@ class Space(Protocol):
     #       used as it is; says what to do.
     #   writer(memory, offset, type) -> callable: copies arrays of NumPy, or what `adopt` gave, of
     #       this type to there.  Prepared once and called at each run, e.g. through pinned memory.
+    #   sticky = True: what fails makes all fail that is asked for after it, as on a GPU.  Without
+    #       it the runtime waits for the steps before it gives variables their new values.
 
 
 class HostSpace:

@@ -53,6 +53,8 @@ class Gpu:
 class CudaSpace:
     """What a GPU remembers: memory is a tensor of bytes, aligned to 512 by torch's allocator."""
 
+    sticky = True  # after a kernel that failed, so does every call
+
     def __init__(self, gpu: Gpu) -> None:
         self.gpu, self.name = gpu, f"cuda:{gpu.index}"
 

@@ -55,12 +55,18 @@ class Commit:
         try:
             deque(chain(map(_call, runs), self._assignments()), maxlen=0)
         except BaseException as error:
-            left = length_hint(runs)
-            if left:  # rehearsed when the program was built; nothing can undo the ones before it
-                done = len(self.runs) - left - 1
-                add_note(error, f"in update {done + 1} of {len(self.runs)}, the others are made")
+            called = len(self.runs) - length_hint(runs)
             deque(chain(map(_call, runs), self._assignments()), maxlen=0)
+            self._explain(error, called)
             raise
+
+    def _explain(self, error: BaseException, called: int) -> None:
+        """What has become of the variables, as far as that is known."""
+        if not isinstance(error, Exception) or not self.runs:  # an interrupt; or made again
+            add_note(error, "the variables have their new values: all of this run is done")
+        elif 0 < called < len(self.runs) or not self.targets:
+            # Rehearsed when the program was built; nothing can undo the updates before it.
+            add_note(error, f"in update {called} of {len(self.runs)}, the others are made")
 
     def rehearsal(self) -> Commit:
         """The assignments on copies of the targets, to be measured."""

@@ -66,7 +66,11 @@ class Cycle:
             except BaseException as error:
                 self._blame_run(error, len(self.runs) - length_hint(runs) - 1)
                 raise
-            fetched = tuple([read() for read in self.readers])
+            try:
+                fetched = tuple([read() for read in self.readers])
+            except BaseException as error:  # of another space, where failures are told late
+                self.blame(error, -1)
+                raise
             self.commit()
             return fetched
 

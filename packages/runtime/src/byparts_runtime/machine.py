@@ -91,11 +91,22 @@ class Machine:
             made = capture(design.capture, design.backends, (*steps, *updates), body, plain)
             readers = tuple(self._reader(places, i) for i in range(design.fetches))
         finish = design.space.synchronize
-        # Results that stay where they are may be waited for by whoever reads them.
-        waits = design.space.name != "host" and design.results is None
-        runs = (*made.runs, finish) if waits else made.runs
+        runs = (*made.runs, finish) if self._waits() else made.runs
         rest = (made.commit, context, updates, plain, finish, made.note, made.replayed)
         return Cycle(steps, tuple(staging), runs, readers, *rest)
+
+    def _waits(self) -> bool:
+        """Whether to ask the space if all went well before the variables get new values.
+
+        Whoever reads a fetch has asked already.  Where fetches stay in the space nobody has, and
+        nobody need, if a failure there is met by the commit as well.
+        """
+        design = self.design
+        if design.space.name == "host":
+            return False
+        if design.results is None:
+            return not design.fetches
+        return bool(design.updates) and not getattr(design.space, "sticky", False)
 
     def copied(self) -> tuple[Variable, ...]:
         """The updated variables that are not written in place."""
