@@ -15,19 +15,23 @@ import torch
 from byparts_graph_ir import Backend, Pass
 from byparts_kernels_torch import MODULES, table
 from byparts_kernels_torch.context import Context
+from byparts_kernels_torch.cuda import find_gpu, on_gpu
 from byparts_kernels_torch.join import join
 
 PASSES = (Pass("join", join, needs=("static",)),)
 
 
-def make_backend(device: str, threads: Optional[int], keep_denormals: bool) -> Backend:
+def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32: bool) -> Backend:
     """See `byparts_kernels_torch.make`."""
     for module in MODULES:
         import_module(f"byparts_kernels_torch.{module}")
-    if device != "cpu":
-        raise RuntimeError(f"device {device!r}: this version computes on the CPU only")
+    if device == "cpu" and tf32:
+        raise ValueError("tf32 is a way of GPUs to multiply; the device is the CPU")
+    if device != "cpu" and (threads is not None or keep_denormals):
+        raise ValueError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
     around = partial(Context, threads, keep_denormals)
-    return Backend("torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned)
+    host = Backend("torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned)
+    return host if device == "cpu" else on_gpu(host, find_gpu(device), tf32)
 
 
 def owned(x: torch.Tensor) -> torch.Tensor:

@@ -7,15 +7,23 @@ BYPARTS_API = (1, 0)
 
 @hookimpl
 def byparts_backends() -> list[Backend]:
-    """The CPU; `byparts_kernels_torch.make(device=..., threads=...)` makes others."""
+    """The CPU and one GPU; `byparts_kernels_torch.make(device=..., threads=...)` makes others."""
     return [
+        Backend(
+            "torch-cuda",
+            "byparts_kernels_torch:make_cuda",
+            needs=("torch",),
+            doc="PyTorch on an NVIDIA GPU",
+            priority=50,
+            space="cuda:0",
+        ),
         Backend(
             "torch",
             "byparts_kernels_torch:make",
             needs=("torch",),
             doc="PyTorch on the CPU",
             priority=10,
-        )
+        ),
     ]
 
 
