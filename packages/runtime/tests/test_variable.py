@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +209,30 @@ def test_a_failed_save_leaves_the_file(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["x.npz"]
+
+
+def test_what_a_killed_process_left_behind_is_removed(tmp_path: Path) -> None:
+    """And what a living one writes is not: here the parent's."""
+    store, path = Store(), tmp_path / "w.npz"
+    store.create("w", np.zeros(3, np.float32))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = [f"w.npz.{gone.pid}.1.part", f"w.npz.{os.getppid()}.1.part", "w.npz.note.part", "v.npz"]
+    for name in left:
+        (tmp_path / name).write_bytes(b"half")
+
+    store.save(path)
+
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*left[1:], "w.npz"])
+
+
+def test_threads_that_save_under_one_name_do_not_mix(tmp_path: Path) -> None:
+    """The file is always one of theirs, whole."""
+    store, path = Store(), tmp_path / "w.npz"
+    store.create("w", np.zeros(100_000, np.float32))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: store.save(path), range(20)))
+
+    store.load(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["w.npz"]

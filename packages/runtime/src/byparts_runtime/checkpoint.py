@@ -8,7 +8,9 @@ the comment of its entry says so.
 from __future__ import annotations
 
 import os
+from _thread import get_ident
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from os import PathLike
 from typing import Optional, Union
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -24,16 +26,47 @@ _BF16 = b"bf16"
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array]) -> None:
-    """Write them all, or leave the file as it was."""
-    beside = f"{os.fspath(path)}.{os.getpid()}.part"
+    """Write them all, or leave the file as it was: also if the process is killed meanwhile.
+
+    What is written stands beside it, under a name with the process in it, until it is whole and on
+    the disk.
+    """
+    _remove_left_behind(path)
+    beside = f"{os.fspath(path)}.{os.getpid()}.{get_ident()}.part"
     try:
-        with ZipFile(beside, "w") as archive:
-            for name, array in tensors.items():
-                _write(archive, name, array)
+        with open(beside, "wb") as file:
+            with ZipFile(file, "w") as archive:
+                for name, array in tensors.items():
+                    _write(archive, name, array)
+            file.flush()
+            os.fsync(file.fileno())  # before the name is its own, or a power cut leaves it empty
         os.replace(beside, path)
     finally:
         if os.path.exists(beside):
             os.remove(beside)
+
+
+def _remove_left_behind(path: Path) -> None:
+    """What processes that were killed while they wrote this file have left."""
+    folder, name = os.path.split(os.fspath(path))
+    if os.name != "posix":  # elsewhere one cannot ask for a process without a signal
+        return
+    for found in os.listdir(folder or "."):
+        mark = found.removeprefix(f"{name}.").removesuffix(".part").partition(".")[0]
+        if found.startswith(f"{name}.") and found.endswith(".part") and mark.isdigit():
+            if not _lives(int(mark)):
+                with suppress(FileNotFoundError):  # another process removes it, too
+                    os.remove(os.path.join(folder, found))
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # as another user's
+    return True
 
 
 def read_tensors(path: Path, only: Optional[Container[str]] = None) -> dict[str, Array]:
