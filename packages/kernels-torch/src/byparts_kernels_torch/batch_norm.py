@@ -17,6 +17,10 @@ from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInfe
 
 allocates[BatchNormGradient] = "torch's kernel has no out=: what it returns is copied"
 
+allocates[BatchNorm] = allocates[BatchNormInference] = (
+    "torch's kernel makes vectors of a number for each channel"
+)
+
 aten = torch.ops.aten
 
 

@@ -25,9 +25,10 @@ import torch
 from torch._C import _nn as nn
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.elementwise import filled
+from byparts_kernels_torch.dense import dense
+from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.pool_indices import (
-    apart,
+    Found,
     images,
     in_layout,
     indexed,
@@ -64,14 +65,32 @@ def max_pool(op: MaxPool, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -
 
 
 @kernels.on(MaxPoolGradient)
+@widened
+@dense
 def max_pool_gradient(
     op: MaxPoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
     """Each dy to the first maximum of its window, which is looked for again."""
-    return (_sent if apart(op) else widened(_sent))(op, inputs, outputs)
+    x, y, dy, dx = (images(op, t) for t in (*inputs, *outputs))
+    if dx.numel() == 0 or dy.numel() == 0:
+        return filled(dx, 0)
+    steps: list[Run] = [dx.zero_]
+    if not x.dtype.is_floating_point:
+        for hit, at, seen in _hits(op, x, y, steps):
+            own, target = torch.empty_like(hit, dtype=dy.dtype), dx[seen]
+            steps += [partial(own.copy_, hit), partial(own.mul_, dy[at])]
+            steps.append(partial(target.add_, own))
+        return in_turn(steps)
+    for f in indexed(op, x):
+        steps += [*f.find, partial(f.spare.copy_, dy[f.part]), *_only_maxima(f, y)]
+        add = pixels(dx[f.part]).scatter_add_
+        steps.append(partial(add, 2, pixels(f.places), pixels(f.spare)))
+    return in_turn(steps)
 
 
 @kernels.on(MaxPoolGradientGradient)
+@widened
+@dense
 def max_pool_gradient_gradient(
     op: MaxPoolGradientGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
@@ -84,15 +103,13 @@ def max_pool_gradient_gradient(
         steps.append(out.zero_)
         for hit, at, seen in _hits(op, x, y, steps):
             picked = torch.empty_like(hit, dtype=g.dtype)
-            steps.append(partial(torch.mul, hit, g[seen], out=picked))
+            steps += [partial(picked.copy_, hit), partial(picked.mul_, g[seen])]
             steps.append(partial(out[at].add_, picked))
         return in_turn(steps)
     for f in indexed(op, x):
-        own = torch.empty_like(f.maxima)
-        given = torch.empty_like(g[f.part])
-        steps += [*f.find, partial(given.copy_, g[f.part])]
-        steps.append(partial(torch.gather, pixels(given), 2, pixels(f.places), out=pixels(own)))
-        steps += [*_only_maxima(own, f.maxima, y[f.part]), partial(out[f.part].copy_, own)]
+        given, own = pixels(g[f.part]), pixels(f.spare)
+        steps += [*f.find, partial(torch.gather, given, 2, pixels(f.places), out=own)]
+        steps += [*_only_maxima(f, y), partial(out[f.part].copy_, f.spare)]
     return in_turn(steps)
 
 
@@ -120,39 +137,23 @@ def average_pool_gradient(
         backward = torch.ops.aten.avg_pool2d_backward.grad_input
         return partial(backward, dy, dx, *how, None, grad_input=dx)
     share, (down, across) = _shares(op, dx), _covers(op, dx)
-    steps: list[Run] = []
-    for part in _parts(dx):
-        own = torch.empty_like(dy[part])
-        wide = _between(own, dx[part])
+    parts, steps = _parts(dx), list[Run]()
+    shares = torch.empty_like(dy[: parts[0].stop]) if parts else dy
+    room = _between(shares, dx)
+    for part in parts:
+        own, wide = shares[: len(dy[part])], room[: len(dy[part])]
         steps.append(partial(torch.mul, dy[part], share, out=own))
         steps += [*_spread(3, own, wide, across), *_spread(2, wide, dx[part], down)]
     return in_turn(steps)
 
 
-def _sent(op: MaxPoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    x, y, dy, dx = (images(op, t) for t in (*inputs, *outputs))
-    if dx.numel() == 0 or dy.numel() == 0:
-        return filled(dx, 0)
-    steps: list[Run] = [dx.zero_]
-    if not x.dtype.is_floating_point:
-        for hit, at, seen in _hits(op, x, y, steps):
-            own, target = torch.empty_like(hit, dtype=dy.dtype), dx[seen]
-            steps.append(partial(torch.mul, hit, dy[at], out=own))
-            steps.append(partial(target.add_, own))
-        return in_turn(steps)
-    for f in indexed(op, x):
-        own = torch.empty_like(f.maxima)
-        steps += [*f.find, partial(own.copy_, dy[f.part]), *_only_maxima(own, f.maxima, y[f.part])]
-        add = partial(pixels(dx[f.part]).scatter_add_, 2, pixels(f.places), pixels(own))
-        steps.append(add)
-    return in_turn(steps)
-
-
-def _only_maxima(x: Tensor, maxima: Tensor, y: Tensor) -> Iterator[Run]:
-    """x = 0 where y is not the maximum; so where that is nan, which equals no element."""
-    other = torch.empty_like(x, dtype=torch.bool)
-    yield partial(torch.ne, maxima, y, out=other)
-    yield partial(x.masked_fill_, other, torch.zeros((), dtype=x.dtype, device=x.device))
+def _only_maxima(f: Found, y: Tensor) -> list[Run]:
+    """0 in the spare memory where y is no maximum; so where that is nan, which equals nothing."""
+    zero = number(0, f.spare)
+    return [
+        partial(torch.ne, f.maxima, y[f.part], out=f.marks),
+        partial(f.spare.masked_fill_, f.marks, zero),
+    ]
 
 
 def _hits(op: Pool, x: Tensor, y: Tensor, steps: list[Run]) -> Iterator[tuple[Tensor, Any, Any]]:
@@ -172,9 +173,11 @@ def _pooled(
     op: Pool, x: Tensor, y: Tensor, f: Callable[..., Any], identity: float
 ) -> Iterator[Run]:
     down, across = _covers(op, x)
-    for part in _parts(x):
+    parts = _parts(x)
+    room = _between(y[: parts[0].stop], x) if parts else y
+    for part in parts:
         images, into = x[part], y[part]
-        flat = _between(into, images)
+        flat = room[: len(into)]
         yield from _reduced(2, images, flat, down, f, identity)
         yield from _reduced(3, flat, into, across, f, identity)
 

@@ -18,7 +18,7 @@ import torch
 from torch._C import _nn as nn
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.elementwise import filled
+from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.ops import MaxPoolIndices, MaxPoolScatter
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn, widened
@@ -30,12 +30,14 @@ CHUNK_BYTES = 1 << 19
 
 @dataclass(frozen=True)
 class Found:
-    """Some images: how to find the maxima [n, c, p, q] and their places, both in scratch memory."""
+    """Some images: how to find the maxima [n, c, p, q] and their places; all in scratch memory."""
 
     part: slice
     find: tuple[Run, ...]
     maxima: Tensor
     places: Tensor
+    spare: Tensor  # more of it, of the type of the maxima
+    marks: Tensor  # and of bools
 
 
 @kernels.on(MaxPoolIndices)
@@ -61,7 +63,7 @@ def max_pool_scatter(
     op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
     """The third input is never read."""
-    return (_scatter if apart(op) else widened(_scatter))(op, inputs[:2], outputs)
+    return _scatter(op, inputs[:2], outputs)
 
 
 def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
@@ -72,7 +74,8 @@ def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
     parts = [slice(i, min(i + size, len(x))) for i in range(0, len(x), size)]
     room = _frame(x[parts[0]], around if how is None else ((0, 0), (0, 0)))
     maxima = _scratch(x, (len(room), x.shape[1], *counts), x.dtype)
-    places = _scratch(x, maxima.shape, torch.int64)
+    places, marks = (_scratch(x, maxima.shape, t) for t in (torch.int64, torch.bool))
+    spare = torch.empty_like(maxima)
     whole = how or (op.ksize, op.strides, (0, 0), (1, 1), False)
     for part in parts:
         own = x[part]
@@ -81,7 +84,7 @@ def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
         find: list[Run] = [partial(inside.copy_, own)]
         find.append(partial(nn.max_pool2d_with_indices, given, *whole, out=(y, at)))
         find += [] if how else _to_plane(at, given.shape[3], own.shape, around)
-        yield Found(part, tuple(find), y, at)
+        yield Found(part, tuple(find), y, at, spare[: len(own)], marks[: len(own)])
 
 
 def torch_windows(op: Pool, x: Tensor) -> tuple[Any, ...] | None:
@@ -97,11 +100,6 @@ def torch_windows(op: Pool, x: Tensor) -> tuple[Any, ...] | None:
         ):
             return (op.ksize, op.strides, lower, (1, 1), ceil)
     return None
-
-
-def apart(op: Pool) -> bool:
-    """Whether no two windows share an element."""
-    return all(s >= k for s, k in zip(op.strides, op.ksize, strict=True))
 
 
 def pixels(x: Tensor) -> Tensor:
@@ -120,6 +118,7 @@ def in_layout(op: Pool, x: Tensor) -> tuple[int, ...]:
     return (n, c, h, w) if op.layout == "NCHW" else (n, h, w, c)
 
 
+@widened
 def _scatter(op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     dy, places, dx = (images(op, t) for t in (*inputs, *outputs))
     if dx.numel() == 0 or dy.numel() == 0:
@@ -154,16 +153,17 @@ def _inside(frame: Tensor, x: Tensor, around: Frame) -> Tensor:
 
 def _to_plane(places: Tensor, width: int, shape: Sequence[int], around: Frame) -> list[Run]:
     """Frame to plane; a window of nothing but the smallest number points at its first element."""
-    (top, _), (left, _) = around
-    rows = torch.empty_like(places)
+    lower = (around[0][0], around[1][0])
+    rows, stride = torch.empty_like(places), number(width, places)
+    top, left, plane_stride = (number(n, places) for n in (*lower, shape[3]))
     return [
-        partial(torch.div, places, width, rounding_mode="floor", out=rows),
-        partial(places.sub_, rows, alpha=width),
+        partial(torch.div, places, stride, rounding_mode="floor", out=rows),
+        partial(places.addcmul_, rows, stride, value=-1),
         partial(places.sub_, left),
         partial(places.clamp_, 0, shape[3] - 1),
         partial(rows.sub_, top),
         partial(rows.clamp_, 0, shape[2] - 1),
-        partial(places.add_, rows, alpha=shape[3]),
+        partial(places.addcmul_, rows, plane_stride),
     ]
 
 
