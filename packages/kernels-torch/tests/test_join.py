@@ -1,0 +1,129 @@
+"""What torch has as one call is joined, and nothing else; the program means the same.  No torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import byparts_opset as ops
+from byparts_autodiff import gradients
+from byparts_graph_ir import Graph, Input, TensorType, Value, verify
+from byparts_kernels_torch.join import join
+from byparts_opset.evaluate import evaluate
+
+
+def f32(name: str, *shape: int, dtype: str = "f32") -> Input:
+    return Input(TensorType(dtype, shape), None, name)
+
+
+def joined(inputs: list[Input], *outputs: Value) -> list[str]:
+    """Names of the ops after the pass, whose values are those before."""
+    before = Graph.of(inputs, outputs)
+    after = verify(join(before))
+    rng = np.random.default_rng(0)
+    arrays = [
+        rng.standard_normal(v.type.dims).astype(v.type.dtype.replace("f", "float")) for v in inputs
+    ]
+    for got, want in zip(evaluate(after, *arrays), evaluate(before, *arrays), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    return [n.op.name for n in after.nodes]
+
+
+def test_a_bias_is_added_with_the_product() -> None:
+    x, w, b = f32("x", 3, 4), f32("w", 4, 2), f32("b", 2)
+
+    assert joined([x, w, b], x @ w + b) == ["add_matmul"]
+    assert joined([x, w, b], b + x @ w) == ["add_matmul"]
+
+
+def test_a_product_is_taken_away() -> None:
+    x, w, c = f32("x", 3, 4), f32("w", 4, 2), f32("c", 3, 2)
+
+    assert joined([x, w, c], c - x @ w) == ["add_matmul"]
+    assert joined([x, w, c], x @ w - c) == ["matmul", "sub"]
+
+
+def test_products_are_added_up() -> None:
+    """A sum of gradients over time: each is added as it is made."""
+    x, w = f32("x", 3, 4), f32("w", 4, 2)
+
+    assert joined([x, w], x @ w + (x + x) @ w) == ["matmul", "add", "add_matmul"]
+
+
+def test_a_product_that_is_read_twice_stays() -> None:
+    x, w, b = f32("x", 3, 4), f32("w", 4, 2), f32("b", 2)
+    y = x @ w
+
+    assert joined([x, w, b], y + b, ops.tanh(y)) == ["matmul", "add", "tanh"]
+
+
+def test_a_product_that_is_an_output_stays() -> None:
+    x, w, b = f32("x", 3, 4), f32("w", 4, 2), f32("b", 2)
+    y = x @ w
+
+    assert joined([x, w, b], y + b, y) == ["matmul", "add"]
+
+
+def test_a_product_that_grows_in_the_sum_stays() -> None:
+    """`addmm` repeats what is added, not the product."""
+    x, w, c = f32("x", 1, 4), f32("w", 4, 2), f32("c", 3, 2)
+
+    assert joined([x, w, c], x @ w + c) == ["matmul", "add"]
+
+
+def test_batches_of_matrices_stay() -> None:
+    x, w, c = f32("x", 2, 3, 4), f32("w", 2, 4, 2), f32("c", 2)
+
+    assert joined([x, w, c], x @ w + c) == ["matmul", "add"]
+
+
+def test_elements_are_multiplied_and_added_in_one() -> None:
+    x, y, c = f32("x", 3, 4), f32("y", 4), f32("c", 3, 1)
+
+    assert joined([x, y, c], c + x * y) == ["add_mul"]
+    assert joined([x, y, c], c - x * y) == ["add_mul"]
+    assert joined([x, y, c], x * y - c) == ["mul", "sub"]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "i32"])
+def test_elements_of_other_types_stay(dtype: str) -> None:
+    """Half types would be rounded once instead of twice; of integers torch has no such call."""
+    x, c = f32("x", 3, dtype=dtype), f32("c", 3, dtype=dtype)
+    graph = Graph.of([x, c], [c + x * x])
+
+    assert join(graph) == graph
+
+
+def test_a_gradient_that_is_a_product_goes_into_the_weight() -> None:
+    """The weight's is never in memory; the bias's is a sum, and stays."""
+    x, w, b = f32("x", 3, 4), f32("w", 4, 2), f32("b", 2)
+    loss = ops.sum(ops.square(x @ w + b))
+    new = ops.gradient_descent((w, b), gradients(loss, (w, b)), 0.5)
+
+    names = joined([x, w, b], *new)
+
+    assert sorted(names[-2:]) == ["add_matmul", "gradient_descent"]
+    assert "matmul" not in names
+
+
+def test_a_rate_that_is_not_known_leaves_the_step_alone() -> None:
+    x, w, rate = f32("x", 3, 4), f32("w", 4, 2), f32("rate")
+    dw = ops.transpose(x) @ (x @ w)
+
+    assert joined([x, w, rate], *ops.gradient_descent((w,), (dw,), rate))[-1] == "gradient_descent"
+
+
+def test_a_pool_keeps_where_its_maxima_were() -> None:
+    x = f32("x", 1, 2, 4, 4)
+    y = ops.max_pool(ops.tanh(x), (2, 2), (2, 2))
+    (dx,) = gradients(ops.sum(ops.square(y)), (x,))
+    names = joined([x], y, dx)
+
+    assert {"max_pool_indices", "max_pool_scatter"} <= set(names)
+    assert not {"max_pool", "max_pool_gradient"} & set(names)
+
+
+def test_a_pool_without_a_gradient_stays() -> None:
+    x = f32("x", 1, 2, 4, 4)
+
+    assert joined([x], ops.max_pool(x, (2, 2), (2, 2))) == ["max_pool"]
