@@ -171,7 +171,7 @@ def test_only_contiguous_arrays_can_be_bound() -> None:
     with pytest.raises(GraphError, match="feed 'x' is not contiguous"):
         program.bind(ones(3, 2).T)
     with pytest.raises(ShapeError, match="feed 'x' is no array"):
-        program.bind([[1.0]])  # type: ignore[arg-type]
+        program.bind([[1.0]])
     with pytest.raises(ShapeError, match=r"expected f32\[2,3\], got f32\[3,2\]"):
         program.bind(ones(3, 2))
 

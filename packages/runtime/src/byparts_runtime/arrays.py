@@ -110,6 +110,12 @@ def as_array(value: object, expected: TensorType, what: str) -> Array:
     return array
 
 
+def has_type(value: object, space: Space, what: str) -> bool:
+    """Whether it is an array, and so says of which type it is."""
+    known = hasattr(value, "dtype") or hasattr(value, "__dlpack__")
+    return known or adopted(value, space, what) is not None
+
+
 def measured(
     value: object, known: TensorType, space: Space, what: str
 ) -> tuple[object, TensorType]:

@@ -286,10 +286,10 @@ class BoundProgram:
 
 def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
     what = f"bind: feed {name}"
-    if not (isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")):
-        raise ShapeError(f"{what} is no array: {type(given).__name__} {given!r:.60}")
     if adopted(given, space, what) is not None:
         return Bytes(taken(given, kind, space, what), 0)
+    if not (isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")):
+        raise ShapeError(f"{what} is no array: {type(given).__name__} {given!r:.60}")
     array = as_array(given, kind, what)
     if space.name != "host":
         raise GraphError(f"{what} is in host memory, the program in {space.name}; bind one there")

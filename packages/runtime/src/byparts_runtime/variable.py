@@ -20,6 +20,7 @@ from byparts_runtime.arrays import (
     Array,
     as_array,
     fetcher,
+    has_type,
     measured,
     put,
     reader,
@@ -172,7 +173,7 @@ def _static_type(name: str, value: object, space: Space) -> TensorType:
     what = f"variable {name!r}"
     if isinstance(value, TensorType):
         kind = value
-    elif hasattr(value, "dtype"):
+    elif has_type(value, space, what):
         kind = measured(value, TensorType("f32", None), space, what)[1]
     else:
         raise ShapeError(f"{what}: {value!r:.60} has no dtype; give an array, e.g. np.float32(...)")
