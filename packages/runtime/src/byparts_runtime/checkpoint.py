@@ -53,10 +53,10 @@ def _remove_left_behind(path: Path) -> None:
         return
     for found in os.listdir(folder or "."):
         mark = found.removeprefix(f"{name}.").removesuffix(".part").partition(".")[0]
-        if found.startswith(f"{name}.") and found.endswith(".part") and mark.isdigit():
-            if not _lives(int(mark)):
-                with suppress(FileNotFoundError):  # another process removes it, too
-                    os.remove(os.path.join(folder, found))
+        mine = found.startswith(f"{name}.") and found.endswith(".part") and mark.isdigit()
+        if mine and not _lives(int(mark)):
+            with suppress(FileNotFoundError):  # another process removes it, too
+                os.remove(os.path.join(folder, found))
 
 
 def _lives(process: int) -> bool:

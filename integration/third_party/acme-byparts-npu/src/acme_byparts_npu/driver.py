@@ -108,6 +108,8 @@ class Driver:
         return str(answer.get("error", ""))
 
     def _started(self) -> subprocess.Popen[bytes]:
+        if self._process and not self._sent and self._process[0].poll() is not None:
+            self._stop()  # it died while it had nothing to do: nothing is lost
         if not self._process:
             command = [sys.executable, _DEVICE, str(self._file.fileno())]
             self._process.append(

@@ -1,0 +1,34 @@
+"""Steps without end, which the parent interrupts; after each interrupt, what the variables hold.
+
+    python interrupted.py BACKEND COMMIT
+
+Both variables are all one number, the count of steps done, if nothing was torn apart.
+"""
+
+import sys
+
+import numpy as np
+
+from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir.hub import parts
+from byparts_runtime import Store, build
+
+
+def main(name: str, commit: str) -> None:
+    store = Store(parts.backend(name).space)
+    variables = tuple(store.create(n, np.zeros(200_000, "float32")) for n in "wv")
+    one = Input(TensorType("f32", ()), None, "one")
+    w, v = (Input(v.type, None, v.name) for v in variables)
+    graph = Graph.of([one, w, v], [w + one, v + one])
+    program = build(graph, backends=(name,), variables=variables, updates=variables, commit=commit)
+    while True:
+        try:
+            sys.stdin.readline()
+            while True:
+                program(np.float32(1))
+        except KeyboardInterrupt:
+            counts = np.unique([v.read() for v in variables]).tolist()
+            print(*counts, flush=True)
+
+
+main(*sys.argv[1:])
