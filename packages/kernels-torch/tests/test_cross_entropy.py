@@ -1,0 +1,45 @@
+"""Cross entropy where logarithms are infinite, and labels that are no class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from torch_kernel import Array, kernel
+
+from byparts_graph_ir import Op
+from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy
+
+pytest.importorskip("torch", reason="needs torch")
+
+
+def same(op: Op, *inputs: Array) -> None:
+    with np.errstate(all="ignore"):
+        wants = op.evaluate(*inputs)
+    for got, want in zip(kernel(op, *inputs), wants, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("label", [0.0, 0.5])
+@pytest.mark.parametrize("logit", [-np.inf, -200.0, np.nan])
+def test_a_label_of_0_counts_nothing(label: float, logit: float) -> None:
+    """Also where the softmax is 0; and a nan is not lost."""
+    logits = np.array([[1, 2, logit], [0, 1, 2]], np.float32)
+    labels = np.array([[1, 0, label], [0, 0.3, 0.7]], np.float32)
+
+    same(SoftmaxCrossEntropy(), logits, labels)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "uint8"])
+def test_classes_of_any_integer_type(dtype: str) -> None:
+    logits = np.linspace(-3, 3, 24, dtype=np.float32).reshape(2, 3, 4)
+
+    same(SparseSoftmaxCrossEntropy(), logits, np.array([[0, 3, 1], [2, 2, 0]], dtype))
+
+
+@pytest.mark.parametrize("label", [-1, 4, -100])
+def test_a_label_that_is_no_class_is_an_error(label: int) -> None:
+    """-100, which torch ignores unless told otherwise, as well."""
+    logits, labels = np.zeros((2, 4), np.float32), np.array([1, label])
+
+    with pytest.raises(IndexError, match=f"Target {label} is out of bounds"):
+        kernel(SparseSoftmaxCrossEntropy(), logits, labels)
