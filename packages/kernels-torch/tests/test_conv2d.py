@@ -18,8 +18,10 @@ patches = pytest.importorskip("byparts_kernels_torch.patches", reason="needs tor
 
 RANDOM = np.random.default_rng(0)
 
+Attributes = tuple[Any, Any, Any, int]
+
 # (strides, padding, dilations, groups), images NCHW, filter OIHW.
-LARGER: tuple[tuple[tuple[Any, ...], tuple[int, ...], tuple[int, ...]], ...] = (
+LARGER: tuple[tuple[Attributes, tuple[int, ...], tuple[int, ...]], ...] = (
     (((1, 1), "VALID", (1, 1), 1), (7, 1, 12, 12), (4, 1, 5, 5)),
     (((1, 1), "SAME", (1, 1), 1), (3, 20, 9, 8), (6, 20, 2, 2)),
     (((2, 2), "SAME", (1, 1), 1), (3, 16, 9, 8), (6, 16, 3, 3)),
@@ -38,7 +40,7 @@ def cases() -> Iterator[Sample]:
     """The three ops on all of `LARGER`, in both layouts."""
     for attributes, x, w in LARGER:
         for layout in ("NCHW", "NHWC"):
-            op = Conv2d(*attributes, layout=layout)
+            op = Conv2d(*attributes, layout)
             if layout == "NHWC":
                 x, w = tuple(x[a] for a in (0, 2, 3, 1)), tuple(w[a] for a in (2, 3, 1, 0))
             images, filter = TensorType("f32", x), TensorType("f32", w)

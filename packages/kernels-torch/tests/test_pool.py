@@ -24,7 +24,8 @@ pool_indices = pytest.importorskip("byparts_kernels_torch.pool_indices", reason=
 
 RANDOM = np.random.default_rng(0)
 
-WINDOWS: tuple[tuple[Any, ...], ...] = (
+Window = tuple[Any, Any, Any, str, bool]
+WINDOWS: tuple[Window, ...] = (
     ((2, 2), (2, 2), "VALID", "NCHW", False),
     ((3, 3), (2, 2), "SAME", "NCHW", False),
     ((3, 2), (1, 1), ((2, 0), (0, 1)), "NCHW", False),
@@ -48,7 +49,7 @@ def chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("chunks")
 @pytest.mark.parametrize("attributes", WINDOWS, ids=str)
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
-def test_maxima_and_their_gradients(attributes: tuple[Any, ...], dtype: str) -> None:
+def test_maxima_and_their_gradients(attributes: Window, dtype: str) -> None:
     """Of few different numbers, so that windows have several maxima."""
     x = RANDOM.integers(-2, 3, (3, 8, 6, 5)).astype(dtype)
     (y,) = MaxPool(*attributes).evaluate(x)
@@ -62,17 +63,17 @@ def test_maxima_and_their_gradients(attributes: tuple[Any, ...], dtype: str) -> 
 @pytest.mark.usefixtures("chunks")
 @pytest.mark.parametrize("counted", [False, True])
 @pytest.mark.parametrize("attributes", WINDOWS, ids=str)
-def test_means_and_their_gradients(attributes: tuple[Any, ...], counted: bool) -> None:
+def test_means_and_their_gradients(attributes: Window, counted: bool) -> None:
     x = RANDOM.normal(size=(3, 8, 6, 5)).astype(np.float32)
-    (y,) = AveragePool(*attributes, count_include_pad=counted).evaluate(x)
+    (y,) = AveragePool(*attributes, counted).evaluate(x)
 
-    same(AveragePool(*attributes, count_include_pad=counted), x)
-    same(AveragePoolGradient(*attributes, count_include_pad=counted), y, x)
+    same(AveragePool(*attributes, counted), x)
+    same(AveragePoolGradient(*attributes, counted), y, x)
 
 
 @pytest.mark.parametrize("attributes", WINDOWS, ids=str)
 @pytest.mark.parametrize("number", [-np.inf, np.inf, np.nan])
-def test_windows_of_no_usual_number(attributes: tuple[Any, ...], number: float) -> None:
+def test_windows_of_no_usual_number(attributes: Window, number: float) -> None:
     """Of nothing but -inf the first gets the gradient; of nan none does."""
     x = RANDOM.normal(size=(2, 8, 6, 5)).astype(np.float32)
     x[0] = number
@@ -83,7 +84,7 @@ def test_windows_of_no_usual_number(attributes: tuple[Any, ...], number: float) 
 
 
 @pytest.mark.parametrize("attributes", WINDOWS, ids=str)
-def test_indices_and_scatter_are_pool_and_gradient(attributes: tuple[Any, ...]) -> None:
+def test_indices_and_scatter_are_pool_and_gradient(attributes: Window) -> None:
     """What the pass that joins them relies on."""
     x = RANDOM.integers(-2, 3, (3, 8, 6, 5)).astype(np.float32)
     y, places = kernel(ops.MaxPoolIndices(*attributes), x)
