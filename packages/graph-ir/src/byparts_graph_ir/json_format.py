@@ -14,7 +14,6 @@ no word for is an object of one key: {"tuple": [..]}, {"float": "nan"}, {"bytes"
 
 from __future__ import annotations
 
-import json
 from math import isfinite
 
 from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
@@ -38,6 +37,8 @@ def to_json(graph: Graph) -> str:
     Raises:
         GraphError: an attribute is of a kind that has no JSON form.
     """
+    import json  # a program built in code needs none
+
     hash(graph)  # digests every graph inside, innermost first, so that `fromkeys` need not recurse
     order = list(dict.fromkeys(nested(graph)))
     index = {g: i for i, g in enumerate(order)}
@@ -52,6 +53,8 @@ def from_json(text: str, ops: Ops | None = None) -> Graph:
         FormatError: not JSON, another format or version, unknown op or field, or nodes that do not
             fit together; says where.
     """
+    import json  # as above
+
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:

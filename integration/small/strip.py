@@ -1,0 +1,138 @@
+"""Python text without what only people and type checkers read: what a device has to store.
+
+Docstrings, comments, annotations, blocks for type checkers, and the imports that only those needed
+fall away; annotations of classes stay, because they are the fields of dataclasses.  What is left
+does the same: the only other change is that lines are broken and indented in the cheapest way.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+
+Module = ast.Module
+
+
+def strip(text: str) -> Module:
+    """The module without docs and types; its imports are those it had."""
+    made: Module = _Strip().visit(ast.parse(text))
+    return ast.fix_missing_locations(made)
+
+
+def drop_unused_imports(modules: Mapping[str, Module], kept: frozenset[str]) -> None:
+    """Remove, in place, imported names that a module does not use and no other takes from it.
+
+    `kept` are lines of the sources, as "module:line", that import for a side effect.
+    """
+    while True:
+        taken = {name for tree in modules.values() for name in _taken(tree)}
+        before = sum(_count(tree) for tree in modules.values())
+        for name, tree in modules.items():
+            tree.body = [
+                s for s in (_used_only(s, name, tree, taken, kept) for s in tree.body) if s
+            ]
+        if sum(_count(tree) for tree in modules.values()) == before:
+            return
+
+
+def unparse(tree: Module) -> str:
+    """Text with one blank for each level."""
+    wide = ast.unparse(tree)
+    narrow = re.sub(r"^(?:    )+", lambda m: " " * (len(m[0]) // 4), wide, flags=re.MULTILINE)
+    same = ast.dump(ast.parse(narrow)) == ast.dump(ast.parse(wide))  # a text of several lines?
+    return (narrow if same else wide) + "\n"
+
+
+class _Strip(ast.NodeTransformer):
+    """Visits statements; `self.inside` is what they stand in."""
+
+    inside: type[ast.AST] = ast.Module
+
+    def visit_Module(self, node: Module) -> Module:
+        node.body = self._body(node)
+        marks = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == "TYPE_CHECKING"]
+        if len(marks) == 1:  # its own definition
+            node.body = [s for s in node.body if marks[0] not in ast.walk(s)]
+        if not any(isinstance(n, ast.AnnAssign) for n in ast.walk(node)):
+            node.body = [s for s in node.body if not _future(s)]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        for argument in [*every, arguments.vararg, arguments.kwarg]:
+            if argument is not None:
+                argument.annotation = None
+        node.returns = None
+        node.body = self._body(node)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.body = self._body(node)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:
+        constant = ast.unparse(node.annotation).startswith("ClassVar")
+        if self.inside is ast.ClassDef and not constant:
+            return node
+        if node.value is None:
+            return None
+        return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+    def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt] | None:
+        test = ast.unparse(node.test)
+        if test not in ("TYPE_CHECKING", "not TYPE_CHECKING"):
+            self.generic_visit(node)
+            node.body = node.body or [ast.Pass()]
+            return node
+        taken = node.orelse if test == "TYPE_CHECKING" else node.body
+        return [made for statement in taken for made in _listed(self.visit(statement))]
+
+    def _body(self, node: Module | ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
+        before, self.inside = self.inside, type(node)
+        self.generic_visit(node)
+        self.inside = before
+        body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+        bare = isinstance(node, ast.Module)
+        return body if body or bare else [ast.Pass()]
+
+
+def _listed(made: ast.stmt | list[ast.stmt] | None) -> list[ast.stmt]:
+    return made if isinstance(made, list) else [made] if made is not None else []
+
+
+def _future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+
+
+def _taken(tree: Module) -> set[tuple[str, str]]:
+    """(module, name) that it imports, or reaches as an attribute of a module."""
+    imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
+    return {(str(n.module), a.name) for n in imports for a in n.names}
+
+
+def _count(tree: Module) -> int:
+    return sum(len(s.names) for s in tree.body if isinstance(s, (ast.Import, ast.ImportFrom)))
+
+
+def _used_only(
+    statement: ast.stmt,
+    name: str,
+    tree: Module,
+    taken: set[tuple[str, str]],
+    kept: frozenset[str],
+) -> ast.stmt | None:
+    """An import with those of its names that somebody uses; any other statement as it is."""
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)) or _future(statement):
+        return statement
+    if any(f"{name}:{i}" in kept for i in range(statement.lineno, _end(statement) + 1)):
+        return statement
+    read = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    names = [(a, a.asname or a.name.partition(".")[0]) for a in statement.names]
+    statement.names = [a for a, bound in names if bound in read or (name, bound) in taken]
+    return statement if statement.names else None
+
+
+def _end(statement: ast.stmt) -> int:
+    return statement.end_lineno or statement.lineno

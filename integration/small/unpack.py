@@ -1,0 +1,54 @@
+"""Modules of a package that stand together in one file, each imported when it is asked for.
+
+`pack.py` writes such a file, `_modules.py`: a function for each module, whose names are all global,
+so that its code, run in the module's namespace, is the module's.  One file is compressed as a whole
+and read at once, where sixty would be sixty look-ups on disk.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+else:
+    ModuleSpec = type(__spec__)
+
+_packs: dict[str, ModuleType] = {}
+
+
+def unpack(package: str) -> None:
+    """Let `import package.name` find the functions of `package._modules`."""
+    name = package + "._modules"
+    __import__(name)
+    _packs[package] = sys.modules[name]
+
+
+class _Finder:
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        package, _, last = name.rpartition(".")
+        pack = _packs.get(package)
+        if pack is None or not hasattr(pack, last + "_"):
+            return None
+        return ModuleSpec(name, _Finder, origin=pack.__file__)  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        return None
+
+    @staticmethod
+    def get_code(name: str) -> CodeType:
+        package, _, last = name.rpartition(".")
+        code: CodeType = getattr(_packs[package], last + "_").__code__
+        return code
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        module.__file__ = _packs[module.__name__.rpartition(".")[0]].__file__
+        exec(_Finder.get_code(module.__name__), module.__dict__)
+
+
+sys.meta_path.append(_Finder)

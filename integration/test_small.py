@@ -1,0 +1,151 @@
+"""What small systems cost: start-up, memory and bytes on disk, each with its budget.
+
+Costs are those above a bare interpreter, or above NumPy by hand, measured in the same minute: the
+budgets hold on slow machines too.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from sysconfig import get_path
+
+import pytest
+
+from combinations.environment import (
+    Environment,
+    build_wheels,
+    virtual_environment as bare,
+    wheel_of,
+)
+from combinations.facts import closure, read_parts, requirements
+from combinations.plan import SMALL_DEVICE
+from combinations.third_party import Packages
+from device_wheels import device_wheels
+from small import by_hand, mlp, plan_only
+from small.measure import Cost, compare
+
+ROOT = Path(__file__).parent.parent
+IMPORT_MS, IMPORT_MB = 15, 2  # above a bare interpreter
+START_RATIO, START_MB = 60 / 43, 4.1  # beside and above NumPy by hand: 60 ms, 32 MB where it has 28
+WHEELS_BYTES = 150_000
+CONFORMANCE = "conformance"
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/status is Linux's")
+
+
+def text_of(module: object) -> str:
+    return Path(str(vars(module)["__file__"])).read_text(encoding="utf-8")
+
+
+def cheap(costs: Mapping[str, Cost]) -> bool:
+    ours, bare = costs["ours"], costs["bare"]
+    return ours.ms - bare.ms <= IMPORT_MS and ours.mb - bare.mb <= IMPORT_MB
+
+
+def quick(costs: Mapping[str, Cost]) -> bool:
+    ours, hand = costs["ours"], costs["by hand"]
+    return ours.ms <= START_RATIO * hand.ms and ours.mb - hand.mb <= START_MB
+
+
+@linux
+def test_the_ir_and_the_planner_cost_little_to_import(tmp_path: Path) -> None:
+    ours = "import byparts_graph_ir, byparts_memplan, sys; assert 'typing' not in sys.modules"
+
+    assert compare({"bare": "", "ours": ours}, cheap, tmp_path) == ""
+
+
+@linux
+def test_nor_to_build_and_plan_a_graph(tmp_path: Path) -> None:
+    """What is imported late is paid late: this is the whole price."""
+    assert compare({"bare": "", "ours": text_of(plan_only)}, cheap, tmp_path) == ""
+
+
+@linux
+def test_a_network_starts_nearly_as_fast_as_numpy_by_hand(tmp_path: Path) -> None:
+    programs = {"by hand": text_of(by_hand), "ours": text_of(mlp)}
+
+    assert compare(programs, quick, tmp_path) == ""
+
+
+def test_the_network_gives_what_numpy_gives_by_hand(tmp_path: Path) -> None:
+    files = [str(tmp_path / "graph.json"), str(tmp_path / "weights.npz")]
+    mlp.write(*files)
+
+    expected = by_hand.main([]).tolist()
+    assert mlp.main([]).tolist() == expected
+    assert mlp.main(files).tolist() == expected
+    assert by_hand.main(files[1:]).tolist() == expected
+
+
+@dataclass(frozen=True)
+class Device:
+    """The small wheels, and a Python that has them, and of ours the test kit alone."""
+
+    wheels: list[Path]
+    environment: Environment
+    home: Path
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.environment.run("-W", "error", *arguments, home=self.home)
+
+
+@pytest.fixture(scope="module")
+def device(tmp_path_factory: pytest.TempPathFactory) -> Device:
+    pytest.importorskip("hatchling", reason="hatchling is not installed, which builds the wheels")
+    folder = tmp_path_factory.mktemp("device")
+    parts = read_parts(ROOT)
+    small = {name: parts[name] for name in closure(SMALL_DEVICE, parts)}
+    built = {**small, CONFORMANCE: parts[CONFORMANCE]}
+    build_wheels(built, folder / "whole")
+    wheels = [wheel_of(part, folder / "whole") for part in small.values()]
+    made = device_wheels(wheels, folder / "wheels")
+    kit = wheel_of(parts[CONFORMANCE], folder / "whole")
+    pip = ["pip", "install", "-q", "--no-index", "--no-deps", "--target", str(folder / "site")]
+    subprocess.run([sys.executable, "-m", *pip, *map(str, [*made, kit])], check=True)
+    packages = Packages([Path(get_path("purelib"))], folder / "links", sys.version_info[:2])
+    names = packages.closure(requirements(built, parts))
+    path = (folder / "site", *packages.path(names))
+    environment = Environment(bare(Path(sys.executable), folder / "bare"), path, tuple(names))
+    return Device(made, environment, folder)
+
+
+def test_wheels_of_a_device_are_small(device: Device) -> None:
+    """IR, ops, planner, runtime and kernels, all of them."""
+    sizes = {wheel.name: wheel.stat().st_size for wheel in device.wheels}
+
+    assert len(sizes) == 5
+    assert sum(sizes.values()) <= WHEELS_BYTES, sizes
+
+
+def test_their_parts_are_found(device: Device) -> None:
+    done = device.run("-m", "byparts_graph_ir", "parts", "--strict")
+
+    assert done.returncode == 0, done.stderr
+    assert "kernels-numpy  0.1.0+device  ok" in done.stdout
+
+
+def test_they_run_the_network(device: Device) -> None:
+    done = device.run(str(Path(mlp.__file__)))
+
+    expected = [str(y) for y in by_hand.main([])[0]]
+    assert (done.stderr, done.stdout.split()) == ("", expected)
+
+
+def test_their_kernels_conform(device: Device) -> None:
+    """The kit of the whole wheels, on every op."""
+    done = device.run("-m", "byparts_graph_ir", "check", "numpy")
+
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+
+
+def test_python_runs_them_from_the_wheels(device: Device) -> None:
+    """Slower than installed: what is in a zip is compiled at each start."""
+    path = (*device.wheels, *device.environment.path[1:])
+    environment = Environment(device.environment.python, path, ())
+
+    done = environment.run(str(Path(mlp.__file__)), home=device.home)
+    assert (done.returncode, len(done.stdout.split())) == (0, 10), done.stderr
