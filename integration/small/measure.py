@@ -45,7 +45,7 @@ def compare(
     cache: Path,
     path: tuple[Path, ...] = (),
 ) -> str:
-    """ "" if the claim about the least costs holds, or else what they are.
+    """Empty if the claim about the least costs holds, or else what they are.
 
     Args:
         programs: Python text, by name.
