@@ -216,17 +216,17 @@ def w6i(i: Arrays, hp: Arrays) -> Any:
 def blocks(x: Any, p: Arrays, hp: Arrays) -> Any:
     """Pre-norm transformer blocks with causal attention."""
     batch, length, width = x.type.dims
-    heads = (batch, length, 3, hp["heads"], width // hp["heads"])
+    heads = (batch, length, hp["heads"], width // hp["heads"])
 
     def norm(h: Any, name: str) -> Any:
         return ops.layer_norm(h, p[f"{name}g"], p[f"{name}b"], epsilon=hp["eps"])
 
     for n in range(hp["L"]):
         w = {k.partition(".")[2]: v for k, v in p.items() if k.startswith(f"l{n}.")}
-        qkv = ops.reshape(norm(x, f"l{n}.ln1") @ w["wqkv"] + w["bqkv"], heads)
-        parts = ops.split(ops.transpose(qkv, (2, 0, 3, 1, 4)), (1, 1, 1), 0)
-        y = ops.attention(*(ops.squeeze(v, 0) for v in parts), causal=True)
-        y = ops.reshape(ops.transpose(y, (0, 2, 1, 3)), (batch, length, width))
+        parts = ops.split(norm(x, f"l{n}.ln1") @ w["wqkv"] + w["bqkv"], (width,) * 3, -1)
+        q, k, v = (ops.transpose(ops.reshape(u, heads), (0, 2, 1, 3)) for u in parts)
+        y = ops.transpose(ops.attention(q, k, v, causal=True), (0, 2, 1, 3))
+        y = ops.reshape(y, (batch, length, width))
         x = x + (y @ w["wo"] + w["bo"])
         hidden = ops.gelu(norm(x, f"l{n}.ln2") @ w["w1"] + w["b1"], approximate=True)
         x = x + (hidden @ w["w2"] + w["b2"])

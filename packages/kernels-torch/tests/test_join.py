@@ -127,3 +127,27 @@ def test_a_pool_without_a_gradient_stays() -> None:
     x = f32("x", 1, 2, 4, 4)
 
     assert joined([x], ops.max_pool(x, (2, 2), (2, 2))) == ["max_pool"]
+
+
+def heads(x: Value) -> Value:
+    """Two heads of the rows of a projection."""
+    b, s, width = x.type.dims
+    return ops.transpose(ops.reshape(x, (b, s, 2, width // 2)), (0, 2, 1, 3))
+
+
+def test_attention_reads_rows_and_turns_nothing() -> None:
+    """Forward and backward; what is turned back was never turned."""
+    rows = [f32(name, 2, 3, 4) for name in "qkv"]
+    y = ops.transpose(ops.attention(*map(heads, rows), causal=True), (0, 2, 1, 3))
+    loss = ops.sum(ops.square(ops.reshape(y, (2, 3, 4))))
+
+    names = joined([*rows], loss, *gradients(loss, tuple(rows)))
+
+    assert {"attention_rows", "attention_rows_gradient"} <= set(names)
+    assert not {"attention", "attention_gradient", "transpose"} & set(names)
+
+
+def test_attention_of_heads_that_were_not_turned_stays() -> None:
+    q, k, v = (f32(name, 2, 2, 3, 4) for name in "qkv")
+
+    assert joined([q, k, v], ops.attention(q, k, v)) == ["attention"]

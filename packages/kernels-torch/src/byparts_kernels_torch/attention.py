@@ -27,13 +27,14 @@ import torch
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.dense import dense, empty
 from byparts_kernels_torch.elementwise import filled
+from byparts_kernels_torch.ops import AttentionRows, AttentionRowsGradient
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.attention import Attention, AttentionGradient
 
-allocates[Attention] = allocates[AttentionGradient] = (
-    "torch's flash attention has no out=: what it returns is copied"
-)
+_REASON = "torch's flash attention has no out=: what it returns is copied"
+for _op in (Attention, AttentionGradient, AttentionRows, AttentionRowsGradient):
+    allocates[_op] = _REASON
 
 LEAST = 32 * 32  # weights of one head from which on products are faster, on the CPU
 MOST, MOST_BACK = 128 * 128, 256 * 256  # up to which they are, and for the gradient
@@ -48,32 +49,8 @@ flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_back
 @widened
 @dense
 def attention(op: Attention, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    (q, k, v), (y, logsumexp) = map(_heads, inputs), outputs
-    into, sums = _heads(y), logsumexp.view(-1, q.shape[1], 1)
-    if 0 in (y.numel(), k.shape[1]):
-        return in_turn([filled(y, 0), filled(logsumexp, -inf)])
-    scale = _scale(op, q)
-    if by_flash(q, k, v, MOST):
-        one = (t.unsqueeze(1) for t in (q, k, v))
-        compute = partial(torch._scaled_dot_product_flash_attention_for_cpu, *one, 0.0, op.causal)
-        whole = (into.unsqueeze(1), sums.view(len(q), 1, -1))
-        return partial(_copied, partial(compute, scale=scale), whole)
-    unseen = _unseen(op.causal, q, k)
-    room = empty((_together(q, k), q.shape[1], k.shape[1]), q)
-    top = empty((len(room), q.shape[1], 1), q)
-    steps: list[Run] = []
-    for part in _parts(q, len(room)):
-        scores, most, total = room[: _size(part)], top[: _size(part)], sums[part]
-        steps += [
-            _product(q[part], k[part].mT, scores, scale, unseen),
-            partial(torch.amax, scores, -1, True, out=total),
-            partial(torch._softmax, scores, -1, False, out=scores),
-            partial(torch.amax, scores, -1, True, out=most),
-            most.log_,  # of the largest weight: what the largest score is over the sum
-            partial(total.sub_, most),
-            partial(torch.bmm, scores, v[part], out=into[part]),
-        ]
-    return in_turn(steps)
+    q, k, v, y = map(_heads, (*inputs, outputs[0]))
+    return _attention(op, [(q, k, v, y, outputs[1].view(-1, q.shape[1], 1))], outputs)
 
 
 @kernels.on(AttentionGradient)
@@ -82,21 +59,101 @@ def attention(op: Attention, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 def attention_gradient(
     op: AttentionGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
-    dy, q, k, v, y = map(_heads, inputs[:5])
-    into = tuple(map(_heads, outputs))
-    if 0 in (dy.numel(), q.numel(), k.numel()):
+    *given, logsumexp = inputs
+    heads = tuple(map(_heads, given))
+    sums = logsumexp.view(-1, heads[1].shape[1], 1)
+    return _attention_gradient(op, [((*heads, sums), tuple(map(_heads, outputs)))], outputs)
+
+
+@kernels.on(AttentionRows)
+@widened
+@dense
+def attention_rows(op: AttentionRows, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """Batch by batch: the heads of one are strided rows, which a product reads and writes."""
+    turned = zip(*(x.transpose(1, 2) for x in (*inputs, outputs[0])), strict=True)
+    sums = outputs[1].unsqueeze(-1)
+    return _attention(op, [(*one, s) for one, s in zip(turned, sums, strict=True)], outputs)
+
+
+@kernels.on(AttentionRowsGradient)
+@widened
+@dense
+def attention_rows_gradient(
+    op: AttentionRowsGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+) -> Run:
+    *rows, logsumexp = inputs
+    given = zip(*(x.transpose(1, 2) for x in rows), logsumexp.unsqueeze(-1), strict=True)
+    into = zip(*(x.transpose(1, 2) for x in outputs), strict=True)
+    return _attention_gradient(op, list(zip(given, into, strict=True)), outputs)
+
+
+def _attention(
+    op: Attention | AttentionRows,
+    groups: Sequence[tuple[Tensor, ...]],
+    outputs: Sequence[Tensor],
+) -> Run:
+    """For groups of (q, k, v, y, logsumexp), each [heads, time, width]."""
+    y, logsumexp = outputs
+    if not y.numel() or not groups[0][1].shape[1]:
+        return in_turn([filled(y, 0), filled(logsumexp, -inf)])
+    q, k, v = groups[0][:3]
+    scale = _scale(op, q)
+    if by_flash(q, k, v, MOST):
+        return in_turn([_flash(op.causal, scale, *group) for group in groups])
+    unseen = _unseen(op.causal, q, k)
+    room = empty((_together(q, k), q.shape[1], k.shape[1]), q)
+    top = empty((len(room), q.shape[1], 1), q)
+    steps: list[Run] = []
+    for q, k, v, into, sums in groups:
+        for part in _parts(q, len(room)):
+            scores, most, total = room[: _size(part)], top[: _size(part)], sums[part]
+            steps += [
+                _product(q[part], k[part].mT, scores, scale, unseen),
+                partial(torch.amax, scores, -1, True, out=total),
+                partial(torch._softmax, scores, -1, False, out=scores),
+                partial(torch.amax, scores, -1, True, out=most),
+                most.log_,  # of the largest weight: what the largest score is over the sum
+                partial(total.sub_, most),
+                partial(torch.bmm, scores, v[part], out=into[part]),
+            ]
+    return in_turn(steps)
+
+
+def _attention_gradient(
+    op: AttentionGradient | AttentionRowsGradient,
+    groups: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]],
+    outputs: Sequence[Tensor],
+) -> Run:
+    """For groups of (dy, q, k, v, y, logsumexp) and (dq, dk, dv)."""
+    if not groups or 0 in [t.numel() for t in groups[0][0][:3]]:
         return in_turn([filled(t, 0) for t in outputs])
-    logsumexp, scale = inputs[5].view(-1, q.shape[1], 1), _scale(op, q)
+    _, q, k, v, _, _ = groups[0][0]
+    scale = _scale(op, q)
     if by_flash(q, k, v, MOST_BACK):
-        one = [t.unsqueeze(1) for t in (dy, q, k, v, y, logsumexp[..., 0])]
-        compute = partial(flash_backward, *one, 0.0, op.causal, scale=scale)
-        return partial(_copied, compute, tuple(t.unsqueeze(1) for t in into))
+        return in_turn([_flash_back(op.causal, scale, *group) for group in groups])
     scratch = _Scratch(_together(q, k), q, k, v)
     steps: list[Run] = []
-    for part in _parts(q, scratch.heads):
-        given = [t[part] for t in (dy, q, k, v, y, logsumexp)]
-        steps += _gradients(op.causal, scale, given, [t[part] for t in into], scratch)
+    for tensors, into in groups:
+        for part in _parts(tensors[1], scratch.heads):
+            given = [t[part] for t in tensors]
+            steps += _gradients(op.causal, scale, given, [t[part] for t in into], scratch)
     return in_turn(steps)
+
+
+def _flash(
+    causal: bool, scale: float, q: Tensor, k: Tensor, v: Tensor, y: Tensor, sums: Tensor
+) -> Run:
+    one = (t.unsqueeze(1) for t in (q, k, v))
+    compute = partial(torch._scaled_dot_product_flash_attention_for_cpu, *one, 0.0, causal)
+    whole = (y.unsqueeze(1), sums.view(len(q), 1, -1))
+    return partial(_copied, partial(compute, scale=scale), whole)
+
+
+def _flash_back(causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor]) -> Run:
+    *rest, sums = given
+    one = [t.unsqueeze(1) for t in (*rest, sums[..., 0])]
+    compute = partial(flash_backward, *one, 0.0, causal, scale=scale)
+    return partial(_copied, compute, tuple(t.unsqueeze(1) for t in into))
 
 
 def by_flash(q: Tensor, k: Tensor, v: Tensor, most: int) -> bool:
@@ -178,5 +235,7 @@ def _size(part: slice) -> int:
     return int(part.stop - part.start)
 
 
-def _scale(op: Attention | AttentionGradient, q: Tensor) -> float:
+def _scale(
+    op: Attention | AttentionGradient | AttentionRows | AttentionRowsGradient, q: Tensor
+) -> float:
     return max(q.shape[-1], 1) ** -0.5 if op.scale is None else op.scale

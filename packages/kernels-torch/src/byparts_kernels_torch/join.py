@@ -4,9 +4,12 @@
     c + x * y, c - x * y                           add_mul(c, x, y)
     w - rate * matmul(a, b)   (gradient descent)   add_matmul(w, a, b), on the variable itself
     max_pool, max_pool_gradient of the same        max_pool_indices, max_pool_scatter
+    attention of turned rows, and its gradient     attention_rows, attention_rows_gradient
 
 The first two save a pass over the product.  The third saves the gradient: it is never in memory.
-The fourth saves finding each maximum again.  Only products that nobody else reads are joined.
+The fourth saves finding each maximum again.  The last saves eight copies a layer: q, k, v that are
+`transpose(rows, (0, 2, 1, 3))` are read as rows, and what is turned back was never turned.  Only
+products that nobody else reads are joined.
 """
 
 from __future__ import annotations
@@ -17,12 +20,22 @@ from typing import Any, Optional
 
 from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Value, inherit
 from byparts_graph_ir.lazy_dataclass import field_names
-from byparts_kernels_torch.ops import AddMatMul, AddMul, MaxPoolIndices, MaxPoolScatter
+from byparts_kernels_torch.ops import (
+    TURN,
+    AddMatMul,
+    AddMul,
+    AttentionRows,
+    AttentionRowsGradient,
+    MaxPoolIndices,
+    MaxPoolScatter,
+)
+from byparts_opset.attention import Attention, AttentionGradient
 from byparts_opset.binary import Add, Mul, Sub
 from byparts_opset.constant import Fill
 from byparts_opset.matmul import MatMul
 from byparts_opset.optimizer import GradientDescent
 from byparts_opset.pool import MaxPool, MaxPoolGradient
+from byparts_opset.transpose import Transpose
 
 
 def join(graph: Graph) -> Graph:
@@ -66,7 +79,24 @@ class _Joining:
                 return self._pool(old.op, old.outputs[0], inputs[0])
             case MaxPoolGradient() if old in self.unpools:
                 return self._pool_gradient(old, inputs)
+            case Attention(causal, scale):
+                return self._rows(AttentionRows(causal, scale), inputs, (0,))
+            case AttentionGradient(causal, scale):
+                return self._rows(AttentionRowsGradient(causal, scale), inputs, (0, 1, 2))
+            case Transpose() if old.op == TURN and (rows := _rows(inputs[0])) is not None:
+                return (rows,)
         return None
+
+    def _rows(
+        self, op: Op, inputs: tuple[Value, ...], turned: Sequence[int]
+    ) -> Optional[tuple[Value, ...]]:
+        """The op on rows, if all tensors of heads it takes are rows that were turned."""
+        rows = [_rows(v) if v.type.rank == 4 else v for v in inputs]
+        found = [v for v in rows if v is not None]
+        if len(found) < len(rows):
+            return None
+        outputs = op.outputs_of(*found)
+        return tuple(TURN(v) if i in turned else v for i, v in enumerate(outputs))
 
     def _sum(
         self, old: Node, inputs: tuple[Value, ...], places: Sequence[int], sign: float
@@ -124,6 +154,11 @@ class _Joining:
     def _pool_gradient(self, old: Node, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
         x, _, dy = inputs
         return (MaxPoolScatter(**_window(old.op))(dy, self.indices[old.inputs[1]], x),)
+
+
+def _rows(v: Value) -> Optional[Value]:
+    """What was turned to make a value."""
+    return v.node.inputs[0] if v.node is not None and v.node.op == TURN else None
 
 
 def _added(product: Node, c: Value, scale: float) -> Value:

@@ -13,12 +13,14 @@ import numpy as np
 
 from byparts_graph_ir import Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_opset.attention import Attention, AttentionGradient
 from byparts_opset.binary import add, mul
 from byparts_opset.broadcast import broadcast_types, meet_types
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.elementwise import floats
 from byparts_opset.matmul import MatMul
 from byparts_opset.pooling import CASES, check, images, restored, type_of_x, type_of_y, windows
+from byparts_opset.transpose import Transpose
 from byparts_opset.window import Padding, Pair, offsets, padded
 
 
@@ -207,6 +209,110 @@ class AddMul(Op):
             yield Sample(cls(-0.5), types)
 
 
+@dataclass(frozen=True)
+class AttentionRows(Op):
+    """y, logsumexp: `Attention` of heads that stand side by side in the rows of a projection.
+
+    q: [b, s, heads, d]; k: [b, t, heads, d]; v: [b, t, heads, e]; y: [b, s, heads, e]; logsumexp:
+    [b, heads, s].  Nothing is transposed in memory.
+    """
+
+    causal: bool = False
+    scale: float | None = None
+
+    def infer(self, q: TensorType, k: TensorType, v: TensorType) -> Types:
+        y, logsumexp = Attention(self.causal, self.scale).infer(*map(_turned, (q, k, v)))
+        return (_turned(y), logsumexp)
+
+    def infer_unranked(self, q: TensorType, k: TensorType, v: TensorType) -> Types:
+        return Attention(self.causal, self.scale).infer_unranked(q, k, v)
+
+    def evaluate(self, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
+        turned = (x.swapaxes(1, 2) for x in (q, k, v))
+        y, logsumexp = Attention(self.causal, self.scale).evaluate(*turned)
+        return (y.swapaxes(1, 2).copy(), logsumexp)
+
+    def decompose(self, q: Value, k: Value, v: Value) -> tuple[Value, ...] | None:
+        turned = (TURN(x) for x in (q, k, v))
+        y, logsumexp = Attention(self.causal, self.scale).outputs_of(*turned)
+        return (TURN(y), logsumexp)
+
+    def flops(self, q: TensorType, k: TensorType, v: TensorType) -> int:
+        return Attention(self.causal, self.scale).flops(*map(_turned, (q, k, v)))
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for causal, shapes in _ROWS:
+            yield Sample(cls(causal), _types(*shapes), ((-2, 2),) * 3)
+
+
+@dataclass(frozen=True)
+class AttentionRowsGradient(Op):
+    """dq, dk, dv of `AttentionRows`, in the shapes of q, k, v, with the y and logsumexp it gave."""
+
+    causal: bool = False
+    scale: float | None = None
+
+    def infer(self, dy: TensorType, *given: TensorType) -> Types:
+        *rows, logsumexp = given
+        op = AttentionGradient(self.causal, self.scale)
+        return tuple(map(_turned, op.infer(*[*map(_turned, (dy, *rows)), logsumexp])))
+
+    def infer_unranked(self, dy: TensorType, *given: TensorType) -> Types:
+        return AttentionGradient(self.causal, self.scale).infer_unranked(dy, *given)
+
+    def evaluate(self, dy: Array, *given: Array) -> tuple[Array, ...]:
+        *rows, logsumexp = given
+        turned = [x.swapaxes(1, 2) for x in (dy, *rows)]
+        found = AttentionGradient(self.causal, self.scale).evaluate(*[*turned, logsumexp])
+        return tuple(x.swapaxes(1, 2).copy() for x in found)
+
+    def decompose(self, dy: Value, *given: Value) -> tuple[Value, ...] | None:
+        *rows, logsumexp = given
+        op = AttentionGradient(self.causal, self.scale)
+        return tuple(map(TURN, op.outputs_of(*map(TURN, (dy, *rows)), logsumexp)))
+
+    def flops(self, dy: TensorType, *given: TensorType) -> int:
+        op = AttentionGradient(self.causal, self.scale)
+        return op.flops(*map(_turned, (dy, *given[:-1])), given[-1])
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for causal, (q, k, v) in _ROWS:
+            y = (*q[:3], v[3])
+            sums = (q[0], q[2], q[1])
+            for half in (False, True):
+                rows = tuple(TensorType("f16" if half else "f32", s) for s in (y, q, k, v, y))
+                yield Sample(cls(causal), (*rows, *_types(sums)), (*((-1, 1),) * 5, (1, 2)))
+
+
+TURN = Transpose((0, 2, 1, 3))
+
+_Dims = tuple[int, ...]
+_ROWS: tuple[tuple[bool, tuple[_Dims, _Dims, _Dims]], ...] = (
+    (False, ((2, 3, 2, 4), (2, 5, 2, 4), (2, 5, 2, 3))),
+    (True, ((1, 4, 2, 2), (1, 4, 2, 2), (1, 4, 2, 2))),
+    (True, ((2, 40, 3, 8), (2, 40, 3, 8), (2, 40, 3, 8))),
+    (False, ((0, 3, 2, 4), (0, 3, 2, 4), (0, 3, 2, 4))),
+)
+
+
+def _types(*shapes: _Dims) -> Types:
+    return tuple(TensorType("f32", shape) for shape in shapes)
+
+
+def _turned(t: TensorType) -> TensorType:
+    """[b, s, heads, d] -> [b, heads, s, d], and back."""
+    if t.shape is None or len(t.shape) != 4:
+        raise ShapeError(f"attention_rows: rows of heads are [b, s, heads, d], got {t}")
+    b, s, heads, d = t.shape
+    return TensorType(t.dtype, (b, heads, s, d))
+
+
 OPS: dict[str, type[Op]] = {
-    op.name: op for op in (MaxPoolIndices, MaxPoolScatter, AddMatMul, AddMul)
+    op.name: op
+    for op in (
+        *(MaxPoolIndices, MaxPoolScatter, AddMatMul, AddMul),
+        *(AttentionRows, AttentionRowsGradient),
+    )
 }
