@@ -9,7 +9,7 @@ from functools import partial
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch import patches
+from byparts_kernels_torch import patches, rows
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
 from byparts_kernels_torch.table import Tensor, allocates, kernels
@@ -23,6 +23,7 @@ allocates.update(dict.fromkeys((Conv2d, Conv2dTranspose, Conv2dFilterGradient), 
 
 FEW_TAPS = 100  # elements of a patch up to which patches are faster
 FEW_CHANNELS = 3  # the same for dx, and for turning x and dy for dw
+LARGE_BYTES, PART_BYTES = 1 << 23, 1 << 21  # from which on images are computed in parts, of what
 BLOCK = 16  # oneDNN's blocks of channels: f32 in a register
 
 convolution_backward = torch.ops.aten.convolution_backward.default
@@ -69,10 +70,11 @@ def forward_by(g: Geometry, x: Tensor) -> str:
         return "torch"
     if g.pointwise:
         return "product"
-    if g.layout == "NCHW" and g.taps <= FEW_TAPS:
-        return "patches"
-    odd = g.i > BLOCK and g.i % BLOCK != 0
-    return "turned" if g.layout == "NCHW" and odd and x.dtype is torch.float32 else "torch"
+    if g.taps <= FEW_TAPS:
+        return "patches" if g.layout == "NCHW" else "turned patches"
+    if g.layout == "NHWC":
+        return "rows" if _few_pixels(g) else "torch"
+    return "turned" if g.i > BLOCK and g.i % BLOCK and x.dtype is torch.float32 else "torch"
 
 
 def input_by(g: Geometry, dx: Tensor) -> str:
@@ -83,7 +85,9 @@ def input_by(g: Geometry, dx: Tensor) -> str:
         return "torch"  # products of half types would be rounded before they are added
     if g.pointwise:
         return "product"
-    return "patches" if g.layout == "NCHW" and g.i <= FEW_CHANNELS else "torch"
+    if g.layout == "NHWC":
+        return "rows" if _few_pixels(g) else "torch"
+    return "patches" if g.i <= FEW_CHANNELS else "torch"
 
 
 def filter_by(g: Geometry, x: Tensor) -> str:
@@ -94,14 +98,28 @@ def filter_by(g: Geometry, x: Tensor) -> str:
         return "torch"
     if g.pointwise:
         return "product"
-    odd = g.i > FEW_CHANNELS and g.i % BLOCK != 0
-    return "turned" if g.layout == "NCHW" and odd and x.dtype is torch.float32 else "torch"
+    if g.layout == "NHWC":
+        return "rows" if _few_pixels(g) else "torch"
+    if g.images == 1 and _few_pixels(g):
+        return "patches"
+    odd = g.i > FEW_CHANNELS and g.i % BLOCK
+    return "turned" if odd and x.dtype is torch.float32 else "torch"
+
+
+def _few_pixels(g: Geometry) -> bool:
+    """Whether y has hardly more pixels than filters, so that to turn the filters is much work."""
+    return g.images * g.pixels <= 2 * g.o
 
 
 def _forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
     padding, given, steps = _padded(g, x)
+    filter, more = _filter_last(g, w)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
-    return [*steps, partial(_copied, y, partial(torch.convolution, given, w, *how))]
+    steps += more
+    for part in _parts(g, given, w, y):
+        compute = partial(torch.convolution, given[part], filter, *how)
+        steps.append(partial(_copied, y[part], compute))
+    return steps
 
 
 def _forward_turned(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
@@ -121,14 +139,19 @@ def _forward_product(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
 
 def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
     """dx is given for its shape alone; where it is cropped or padded unevenly, a frame is."""
-    padding = g.padding
+    padding, (filter, steps) = g.padding, _filter_last(g, w)
     like = frame(g, dx, g.images) if padding is None else dx
     how = (None, g.strides, padding or (0, 0), g.dilations, False, (0, 0), g.groups)
-    compute = partial(convolution_backward, dy, like, w, *how, (True, False, False))
-    if padding is not None:
-        return [partial(_first_copied, dx, compute)]
-    clear: list[Run] = [dx.zero_] if g.crops else []
-    return [*clear, partial(_inner_copied, g, inner(g, dx, -1), compute)]
+    if padding is None and g.crops:
+        steps.append(dx.zero_)
+    for part in _parts(g, dx, w, dy):
+        only = (True, False, False)
+        compute = partial(convolution_backward, dy[part], like[part], filter, *how, only)
+        if padding is None:
+            steps.append(partial(_inner_copied, g, inner(g, dx[part], -1), compute))
+        else:
+            steps.append(partial(_first_copied, dx[part], compute))
+    return steps
 
 
 def _input_product(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
@@ -149,6 +172,9 @@ def _filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run
     like, _ = patches.contiguous(dw)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
     compute = partial(convolution_backward, dy, given, like, *how, (False, True, False))
+    into = dw.permute(2, 3, 1, 0)
+    if into.is_contiguous():
+        return [*steps, partial(_second_turned, into.view(-1, dw.shape[0]), compute)]
     return [*steps, partial(_second_copied, dw, compute)]
 
 
@@ -167,13 +193,16 @@ def _filter_product(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]
 
 
 _FORWARD = {
-    **{"torch": _forward, "turned": _forward_turned},
-    **{"product": _forward_product, "patches": patches.forward},
+    **{"torch": _forward, "turned": _forward_turned, "product": _forward_product},
+    **{"patches": patches.forward, "rows": rows.forward, "turned patches": rows.forward_turned},
 }
-_INPUT = {"torch": _input, "product": _input_product, "patches": patches.input_gradient}
+_INPUT = {
+    **{"torch": _input, "product": _input_product},
+    **{"patches": patches.input_gradient, "rows": rows.input_gradient},
+}
 _FILTER = {
-    **{"torch": _filter_gradient, "turned": _filter_turned},
-    **{"product": _filter_product, "patches": patches.filter_gradient},
+    **{"torch": _filter_gradient, "turned": _filter_turned, "product": _filter_product},
+    **{"patches": patches.filter_gradient, "rows": rows.filter_gradient},
 }
 
 
@@ -189,6 +218,11 @@ def _second_copied(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dw.copy_(compute()[1])
 
 
+def _second_turned(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+    """Two axes in place of four: torch turns matrices in blocks, and all else by the element."""
+    dw.copy_(compute()[1].permute(2, 3, 1, 0).flatten(0, 2))
+
+
 def _inner_copied(g: Geometry, dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dx.copy_(inner(g, compute()[0], 1))
 
@@ -202,6 +236,27 @@ def _padded(g: Geometry, x: Tensor) -> tuple[Pair, Tensor, list[Run]]:
         return (0, 0), source, []
     images = frame(g, x, g.images)
     return (0, 0), images, [partial(inner(g, images, 1).copy_, source)]
+
+
+def _filter_last(g: Geometry, w: Tensor) -> tuple[Tensor, list[Run]]:
+    """The filter as torch wants it beside images with the channels last; how to fill it."""
+    if g.layout == "NCHW" or w.is_contiguous(memory_format=torch.channels_last):
+        return w, []
+    copy, given = torch.empty_like(w, memory_format=torch.channels_last), w.permute(2, 3, 1, 0)
+    if not given.is_contiguous():
+        return copy, [partial(copy.copy_, w)]
+    matrix = copy.permute(0, 2, 3, 1).view(len(w), -1)
+    return copy, [partial(matrix.copy_, given.view(-1, len(w)).t())]  # in blocks, as above
+
+
+def _parts(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[slice]:
+    """All images at once, or some at a time where torch would lay out much memory anew."""
+    most = max(x.numel(), y.numel()) * x.element_size()
+    few = g.layout == "NHWC" or w.numel() * w.element_size() > PART_BYTES // 2
+    if x.device.type != "cpu" or most < LARGE_BYTES or few:
+        return [slice(0, g.images)]
+    size = max(1, PART_BYTES * g.images // most)
+    return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]
 
 
 def _turned(x: Tensor) -> tuple[Tensor, list[Run]]:

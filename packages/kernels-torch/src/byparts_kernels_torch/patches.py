@@ -9,7 +9,7 @@ Images are [n, c, h, w] and filters [o, i, u, v] here, whatever strides they hav
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -102,7 +102,7 @@ def forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
     factors = weights.view(g.groups, g.o, g.taps)
     pixels, _ = contiguous(y)
     into = pixels.view(g.images, g.groups, g.o, g.pixels)
-    for part, fill, columns in _columns(g, x):
+    for part, fill, columns in filled_patches(g, x):
         steps += fill
         for k in range(g.groups):
             one = factors[k].expand(len(columns), -1, -1)
@@ -116,7 +116,7 @@ def filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]
     given = pixels.view(g.images, g.groups, g.o, g.pixels)
     weights, _ = contiguous(dw)
     sums = weights.view(g.groups, g.o, g.taps)
-    for part, fill, columns in _columns(g, x):
+    for part, fill, columns in filled_patches(g, x):
         steps += fill
         for k in range(g.groups):
             factors = given[part, k], columns[:, k].transpose(1, 2)
@@ -130,11 +130,12 @@ def input_gradient(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
     (weights, steps), (pixels, more) = contiguous(w), contiguous(dy)
     factors = weights.view(g.groups, g.o, g.taps).transpose(1, 2)
     given = pixels.view(g.images, g.groups, g.o, g.pixels)
-    spare, room = frame(g, dx, _chunk(g, dx)), _room(g, dx)
+    whole = room(g, dx)
+    spare = frame(g, dx, len(whole))
     steps += [*more, *([dx.zero_] if g.crops else [])]
-    for part in _parts(g, dx):
+    for part in parts(g, dx):
         count = part.stop - part.start
-        images, columns = spare[:count], room[:count]
+        images, columns = spare[:count], whole[:count]
         steps.append(images.zero_)
         for k in range(g.groups):
             one = factors[k].expand(count, -1, -1)
@@ -179,19 +180,24 @@ def frame(g: Geometry, x: Tensor, images: int) -> Tensor:
     return zeros.zero_()
 
 
-def _columns(g: Geometry, x: Tensor) -> Iterator[tuple[slice, list[Run], Tensor]]:
-    """For some images at a time, how to fill their patches [n, group, taps, p q], and those."""
-    room = _room(g, x)
-    spare = frame(g, x, len(room)) if g.pads else x
-    for part in _parts(g, x):
+def filled_patches(
+    g: Geometry, x: Tensor, order: Sequence[int] = range(7)
+) -> Iterator[tuple[slice, list[Run], Tensor]]:
+    """For some images at a time, how to fill their patches [n, group, taps, p q], and those.
+
+    Or in another `order` of [n, group, i, u, v, p, q].
+    """
+    whole = room(g, x)
+    spare = frame(g, x, len(whole)) if g.pads else x
+    for part in parts(g, x):
         source = inner(g, x[part], -1)
         images = spare[: len(source)] if g.pads else source
-        columns, seen = room[: len(source)], windows(g, images)
+        columns, seen = whole[: len(source)], windows(g, images).permute(*order)
         fill: list[Run] = [partial(inner(g, images, 1).copy_, source)] if g.pads else []
         yield part, [*fill, partial(columns.view(seen.shape).copy_, seen)], columns
 
 
-def _room(g: Geometry, x: Tensor) -> Tensor:
+def room(g: Geometry, x: Tensor) -> Tensor:
     """For the patches of one chunk."""
     shape = (_chunk(g, x), g.groups, g.taps, g.pixels)
     return torch.empty(shape, dtype=x.dtype, device=x.device)
@@ -203,6 +209,7 @@ def _chunk(g: Geometry, x: Tensor) -> int:
     return max(1, min(g.images, CHUNK_BYTES // image_bytes))
 
 
-def _parts(g: Geometry, x: Tensor) -> list[slice]:
+def parts(g: Geometry, x: Tensor) -> list[slice]:
+    """Some images at a time."""
     size = _chunk(g, x)
     return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]
