@@ -198,7 +198,7 @@ def killed_after(process: subprocess.Popen[str], finished: int, seconds: float) 
     first = process.stdout.readline().split()
     assert first[0] == "from" and int(first[1]) >= finished, "no step that was saved is lost"
     for _ in range(4):
-        finished = int((process.stdout.readline().split() or [0, 30])[1])
+        finished = int((process.stdout.readline().split() or ("all", "30"))[1])
     time.sleep(seconds)
     process.kill()
     rest = process.stdout.read().split()

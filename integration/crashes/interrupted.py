@@ -6,6 +6,7 @@ Both variables are all one number, the count of steps done, if nothing was torn 
 """
 
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from byparts_graph_ir.hub import parts
 from byparts_runtime import Store, build
 
 
-def main(name: str, commit: str) -> None:
+def main(name: str, commit: Any) -> None:
     store = Store(parts.backend(name).space)
     variables = tuple(store.create(n, np.zeros(200_000, "float32")) for n in "wv")
     one = Input(TensorType("f32", ()), None, "one")

@@ -8,7 +8,9 @@ takes a while, too.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from acme_byparts_npu.device import delay as wait
@@ -16,18 +18,19 @@ from acme_byparts_npu.ops import Delay
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir import Graph, Input, Space, TensorType
+from byparts_graph_ir.backend import Run
 from byparts_graph_ir.hub import parts
 from byparts_kernels_numpy.table import kernels
-from byparts_runtime import Store, build
+from byparts_runtime import Program, Store, build
 
 
 @kernels.on(Delay)
-def delay(op, inputs, outputs):
+def delay(op: Delay, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
     return lambda: wait(*inputs, *outputs, seconds=op.seconds)
 
 
-def started(space, path: Path) -> Store:
+def started(space: Space, path: Path) -> Store:
     store = Store(space)
     store.create("step", np.float32(0).reshape(()))
     store.create("w", np.random.default_rng(0).standard_normal((4, 3)).astype("float32"))
@@ -37,7 +40,7 @@ def started(space, path: Path) -> Store:
     return store
 
 
-def program_of(store: Store, backend: str):
+def program_of(store: Store, backend: str) -> Program:
     variables = tuple(store)
     x, t = (Input(TensorType("f32", shape), None) for shape in ((8, 4), (8, 3)))
     step, w, ballast = (Input(v.type, None, v.name) for v in variables)

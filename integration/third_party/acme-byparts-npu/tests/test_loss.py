@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from acme_byparts_npu.driver import NpuError, NpuLost
 from acme_byparts_npu.ops import Delay
-from acme_byparts_npu.space import Tensor
+from acme_byparts_npu.space import Tensor, command
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, TensorType
@@ -132,8 +132,8 @@ def test_the_device_is_killed_within_the_commit(monkeypatch: pytest.MonkeyPatch)
         assign(self, index, source)
         if left:
             left.pop()
+            device().send(*command("delay", (self,), (self,), seconds=5.0))
             os.kill(device().pid, signal.SIGKILL)
-            device().send("copy", b'{"run": "copy", "inputs": [], "outputs": []}\n')
             device().synchronize()
 
     monkeypatch.setattr(Tensor, "__setitem__", killing)

@@ -24,7 +24,8 @@ Array = Any
 
 def matmul(x: Array, w: Array, y: Array, *, transpose: list[bool]) -> None:
     pairs = zip((x, w), transpose, strict=True)
-    np.matmul(*(np.swapaxes(a, -1, -2) if turned else a for a, turned in pairs), out=y)
+    first, second = (np.swapaxes(a, -1, -2) if turned else a for a, turned in pairs)
+    np.matmul(first, second, out=y)
 
 
 def reduce_sum(x: Array, y: Array, *, axes: list[int], factor: float = 1.0) -> None:
@@ -58,8 +59,10 @@ def delay(x: Array, y: Array, *, seconds: float) -> None:
     y[...] = x
 
 
-UFUNCS = ("add", "subtract", "multiply", "divide", "negative", "tanh", "exp", "log", "sqrt")
-UFUNCS += ("square", "abs", "maximum", "minimum", "greater", "less", "equal")
+UFUNCS = (
+    *("add", "subtract", "multiply", "divide", "negative", "tanh", "exp", "log", "sqrt"),
+    *("square", "abs", "maximum", "minimum", "greater", "less", "equal"),
+)
 FUNCTIONS: dict[str, Any] = {
     f.__name__: f for f in (matmul, reduce_sum, copy, reshape, fill, mul_add, delay)
 }

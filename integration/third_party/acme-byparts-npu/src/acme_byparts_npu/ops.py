@@ -20,7 +20,8 @@ class MulAdd(Op):
     inplace = ((0, 0), (1, 0), (2, 0))
 
     def infer(self, x: TensorType, a: TensorType, b: TensorType) -> Types:
-        return Add().infer(*Mul().infer(x, a), b)
+        (product,) = Mul().infer(x, a)
+        return Add().infer(product, b)
 
     infer_unranked = infer
 
