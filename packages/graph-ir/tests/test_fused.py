@@ -10,6 +10,7 @@ from byparts_graph_ir import (
     Graph,
     Node,
     ShapeError,
+    TensorType,
     from_json,
     parse,
     specialize,
@@ -29,7 +30,7 @@ def test_a_region_has_the_types_of_its_graph() -> None:
 
 
 @pytest.mark.parametrize("types", [(f32(3), f32(2)), (f32(2),)])
-def test_other_inputs_are_refused(types: tuple[object, ...]) -> None:
+def test_other_inputs_are_refused(types: tuple[TensorType, ...]) -> None:
     with pytest.raises(ShapeError, match=r"f32\[2\]"):
         Fused(small()).infer(*types)
 

@@ -126,7 +126,7 @@ def test_wrong_shapes_name_the_users_line() -> None:
 def test_nn_sym_5_a_graph_cannot_be_edited() -> None:
     """NNVM row: a copy is independent; here nothing can change, so none is needed."""
     with pytest.raises(AttributeError, match=r"cannot assign"):
-        small().nodes[0].inputs = ()  # type: ignore[misc]
+        small().nodes[0].inputs = ()
 
 
 def test_values_have_no_truth_and_no_arithmetic_of_their_own() -> None:

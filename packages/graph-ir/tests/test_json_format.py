@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given as drawn
-from hypothesis import strategies as st
+from hypothesis import given as drawn, strategies as st
 from test_text import odd
 from toy_ops import OPS, Call, Neg, Scale, given, neg, nest, small
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from toy_ops import Add, Neg, Scale, neg
 
-from byparts_graph_ir import GraphError, MissingRule, Table
+from byparts_graph_ir import GraphError, MissingRule, Op, Table
 
 
 def rule() -> str:
@@ -46,3 +50,64 @@ def test_n15_tables_are_independent() -> None:
     first.on(Neg)(rule)
 
     assert Neg in first and Neg not in second
+
+
+FILES = {
+    "ops": "from byparts_graph_ir import Op\nclass Exp(Op): ...\nclass Log(Op): ...\n",
+    "table": "from byparts_graph_ir import Table\n"
+    "kernels = Table.lazily('kernel', 'made_npu', 'made_npu', unary='ops')\n",
+    "unary": "from made_npu.ops import Exp\nfrom made_npu.table import kernels\n"
+    "@kernels.on(Exp)\ndef exp(): ...\n",
+    "stray": "from made_npu.table import kernels\nfrom toy_ops import Neg\n"
+    "@kernels.on(Neg)\ndef neg(): ...\n",
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A package that says where its kernels are."""
+
+    table: Table[Callable[[], str]]
+    exp: type[Op]
+    log: type[Op]
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Made]:
+    for name, text in {"__init__": "", **FILES}.items():
+        path = tmp_path / "made_npu" / f"{name}.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ops = import_module("made_npu.ops")
+    yield Made(import_module("made_npu.table").kernels, ops.Exp, ops.Log)
+    for name in [name for name in sys.modules if name.startswith("made_npu")]:
+        del sys.modules[name]
+
+
+def test_a_module_of_rules_is_imported_when_its_op_is_asked_for(made: Made) -> None:
+    assert Neg not in made.table and "made_npu.unary" not in sys.modules
+    assert made.exp in made.table and "made_npu.unary" in sys.modules
+    assert made.log not in made.table
+
+
+def test_who_asks_for_all_rules_gets_all(made: Made) -> None:
+    assert list(made.table) == [made.exp] and len(made.table) == 1
+
+
+def test_a_stranger_meets_a_rule_that_was_not_imported_yet(made: Made) -> None:
+    with pytest.raises(GraphError, match=r"Exp already has a kernel: exp \(.*unary.py:3\); second"):
+        made.table.on(made.exp)(rule)
+
+
+def test_a_stranger_may_add_what_is_missing(made: Made) -> None:
+    made.table.on(made.log)(rule)
+
+    assert made.table[made.log] is rule
+
+
+@pytest.mark.usefixtures("made")
+def test_a_rule_that_nobody_would_find_is_refused() -> None:
+    said = "nobody would look in made_npu.stray for the kernel of Neg: add toy_ops to it"
+    with pytest.raises(GraphError, match=said):
+        import_module("made_npu.stray")
