@@ -1,4 +1,37 @@
-"""Convolution and its gradients: torch's, turned or framed to suit it, or products of matrices."""
+"""Convolution and its gradients: torch's, turned or framed to suit it, or products of matrices.
+
+torch's convolution has no `out=`: its result is copied into the plan's memory.  It pads alike on
+both sides, so other paddings are a border in scratch memory, and cropping is a view.  f32, ms on
+one thread of a 2-core AVX-512 Xeon, best of nine; torch without that copy, then what runs here:
+
+                                            y             dx             dw
+    100x1x28x28   * 20x5x5             1.4   0.8 p    11.6   1.1 p    1.4   1.3
+    32x3x32x32    * 64x3x3 same        1.6   1.1 p     6.2   1.2 p    1.7   1.6
+    100x20x12x12  * 50x5x5             4.9   3.3 t     4.6   4.7      5.4   3.7 t
+    32x64x32x32   * 64x3x3 same       24.1  18.8 i    25.2  20.9 i   25.7  26.2
+    32x128x16x16  * 128x3x3 same      14.5  15.0      15.0  15.3     15.6  15.7
+    32x256x8x8    * 256x3x3 same      13.8  14.0      13.9  14.4     17.0  17.6
+    32x512x4x4    * 512x3x3 same      14.8  14.9      12.9  13.2     23.8  25.7
+    1x512x4x4     * 512x3x3 same      0.75  0.74      0.97  0.97     1.24  0.73 p
+    32x64x32x32   * 128x3x3 stride 2   8.4   9.0      13.3  14.4     10.3  10.5
+    32x64x32x32   * 128x1x1 stride 2   2.4   1.3 m     6.6   1.7 m    2.6   1.6 m
+    32x256x8x8    * 256x1x1            2.1   1.7 m     2.2   1.8 m    2.3   1.9 m
+    NHWC (torch with filters that are turned already)
+    100x28x28x1   * 5x5x20             1.4   1.0 p    11.4   7.9      2.1   2.0
+    100x12x12x20  * 5x5x50             2.8   3.0       4.3   4.5      3.2   3.2
+    32x8x8x256    * 3x3x256 same      14.0  15.4      14.4  15.6     16.5  17.5
+    32x4x4x512    * 3x3x512 same      26.2  17.2 r    25.2  24.5 r   29.3  22.1 r
+
+    p  patches (`patches.py`)       patches of few elements, images of few channels, integers
+    r  rows (`rows.py`)             channels last, hardly more pixels than filters
+    m  product                      1x1 kernels: no patches
+    t  turned                       channels last in scratch memory: oneDNN wants 16 at a time else
+    i  in parts                     8 MiB of images and more, laid out anew by oneDNN
+
+Measured and not taken: filters laid out by oneDNN beforehand (they change at each step of training,
+and doing that takes what it saves), adding onto zeros in place of the copy (as slow), thnn_conv2d,
+whose `out=` is real (1 to 4 times as slow but for one input channel).
+"""
 
 from __future__ import annotations
 
@@ -12,6 +45,7 @@ from byparts_graph_ir.backend import Run
 from byparts_kernels_torch import patches, rows
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import HALVES, in_turn
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dTranspose
@@ -242,7 +276,7 @@ def _filter_last(g: Geometry, w: Tensor) -> tuple[Tensor, list[Run]]:
     """The filter as torch wants it beside images with the channels last; how to fill it."""
     if g.layout == "NCHW" or w.is_contiguous(memory_format=torch.channels_last):
         return w, []
-    copy, given = torch.empty_like(w, memory_format=torch.channels_last), w.permute(2, 3, 1, 0)
+    copy, given = empty(w.shape, w, None, torch.channels_last), w.permute(2, 3, 1, 0)
     if not given.is_contiguous():
         return copy, [partial(copy.copy_, w)]
     matrix = copy.permute(0, 2, 3, 1).view(len(w), -1)
@@ -261,7 +295,7 @@ def _parts(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[slice]:
 
 def _turned(x: Tensor) -> tuple[Tensor, list[Run]]:
     """With the channels last in memory, and how to fill it."""
-    copy = torch.empty_like(x, memory_format=torch.channels_last)
+    copy = empty(x.shape, x, None, torch.channels_last)
     return copy, [partial(copy.copy_, x)]
 
 
@@ -279,7 +313,7 @@ def _matrix(g: Geometry, x: Tensor) -> tuple[Tensor, list[Run], list[Run]]:
     try:
         return view.view(shape), [], []
     except RuntimeError:
-        copy = torch.empty(view.shape, dtype=x.dtype, device=x.device)
+        copy = empty(view.shape, x)
         return copy.view(shape), [partial(copy.copy_, view)], [partial(view.copy_, copy)]
 
 

@@ -2,7 +2,7 @@
 
 Filters stand in memory as they are multiplied, [u, v, i, o], and y and dw are written as they
 stand.  torch turns the filters around at each call, which costs more than the product where a layer
-has many channels and few pixels (`conv2d.py` has times).  One group; all else is as in `patches.py`.
+has many channels and few pixels (times are in `conv2d.py`).  One group; else as in `patches.py`.
 """
 
 from __future__ import annotations
