@@ -94,13 +94,13 @@ def said(request: pytest.FixtureRequest, backend_name: str, habit: str) -> Recor
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """The table, op by column, of each backend, and what else it keeps to."""
     cells, also = config.stash[CELLS], config.stash[ALSO]
-    for name in dict.fromkeys(backend for backend, _, _ in cells):
+    for name in dict.fromkeys((*(key[0] for key in cells), *(key[0] for key in also))):
         rows = {op: {} for b, op, _ in cells if b == name}  # type: dict[str, dict[str, str]]
         for (b, op, column), said in cells.items():
             if b == name:
                 rows[op][column] = said
         habits = {habit: said for (b, habit), said in also.items() if b == name}
-        for line in (*table(name, rows), *also_rows(habits)):
+        for line in (*(table(name, rows) if rows else ()), *also_rows(habits)):
             terminalreporter.write_line(line)
 
 
