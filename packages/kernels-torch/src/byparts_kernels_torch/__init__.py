@@ -12,7 +12,7 @@ MODULES: tuple[str, ...] = (
     *("constant", "unary", "activation", "binary", "select", "matmul", "random"),
     *("reduce", "argmax", "cumulative", "copies", "index"),
     *("activation_gradient", "softmax", "cross_entropy", "optimizer", "conv2d"),
-    *("pool", "pool_indices", "add_matmul", "add_mul", "batch_norm", "layer_norm"),
+    *("pool", "pool_indices", "add_matmul", "add_mul", "batch_norm", "layer_norm", "attention"),
 )
 
 

@@ -8,9 +8,10 @@ from functools import partial
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import nothing
 from byparts_kernels_torch.ops import AddMatMul
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn
 

@@ -25,9 +25,10 @@ from math import inf, prod
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.ops import AttentionRows, AttentionRowsGradient
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.attention import Attention, AttentionGradient
@@ -208,7 +209,7 @@ def _unseen(causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
     """What is added to scores [s, t]: -inf for the keys behind each query."""
     if not causal:
         return None
-    return empty((q.shape[1], k.shape[1]), q).fill_(-inf).triu_(1)
+    return q.new_full((q.shape[1], k.shape[1]), -inf).triu_(1)
 
 
 def _copied(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:

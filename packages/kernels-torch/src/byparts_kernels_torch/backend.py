@@ -6,19 +6,31 @@ of the host wrote is read without a copy.  Importing this module imports torch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 
-from byparts_graph_ir import Backend, Pass
+from byparts_graph_ir import Backend, Node, Pass
+from byparts_graph_ir.backend import Run
 from byparts_kernels_torch import MODULES, table
 from byparts_kernels_torch.context import Context
 from byparts_kernels_torch.cuda import find_gpu, on_gpu
 from byparts_kernels_torch.join import join
+from byparts_kernels_torch.scratch import next_step
 
 PASSES = (Pass("join", join, needs=("static",)),)
+
+
+class TorchBackend(Backend):
+    """Its steps share scratch memory."""
+
+    def bind(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
+        """As `Backend.bind`."""
+        next_step()
+        return super().bind(node, inputs, outputs)
 
 
 def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32: bool) -> Backend:
@@ -30,7 +42,9 @@ def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32
     if device != "cpu" and (threads is not None or keep_denormals):
         raise ValueError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
     around = partial(Context, threads, keep_denormals)
-    host = Backend("torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned)
+    host = TorchBackend(
+        "torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned
+    )
     return host if device == "cpu" else on_gpu(host, find_gpu(device), tf32)
 
 

@@ -1,5 +1,7 @@
 """What a run on torch goes on in: no autograd, denormal numbers as zero, a number of threads.
 
+Steps are bound in it too, and share the scratch memory that it lends (`scratch.py`).
+
 Inference mode takes autograd's bookkeeping off every call, a third of the time of a small op.
 
 Denormals (below 1.2e-38 in f32) take a CPU a hundred times as long as other numbers, and training
@@ -16,6 +18,8 @@ from typing import Optional
 
 import torch
 
+from byparts_kernels_torch.scratch import Lent
+
 _DENORMAL = 5e-324
 _Guard = getattr(torch._C, "_InferenceMode", None)  # what `torch.inference_mode` enters: 5 us less
 
@@ -28,7 +32,7 @@ class Context:
         keep_denormals: compute with denormals as the CPU does, slowly.
     """
 
-    __slots__ = ("_before", "_flushed", "_guard", "_keep", "_threads")
+    __slots__ = ("_before", "_flushed", "_guard", "_keep", "_lent", "_threads")
 
     def __init__(self, threads: Optional[int], keep_denormals: bool) -> None:
         self._threads, self._keep = threads, keep_denormals
@@ -44,8 +48,11 @@ class Context:
             torch.set_flush_denormal(True)
         self._guard = torch.inference_mode() if _Guard is None else _Guard(True)
         self._guard.__enter__()
+        self._lent = Lent()
+        self._lent.__enter__()
 
     def __exit__(self, *raised: object) -> None:
+        self._lent.__exit__(*raised)
         self._guard.__exit__(*raised)
         if not self._keep and not self._flushed:
             torch.set_flush_denormal(False)

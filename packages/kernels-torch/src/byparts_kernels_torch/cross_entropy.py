@@ -15,6 +15,7 @@ import torch
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.elementwise import nothing, number
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy
@@ -28,8 +29,8 @@ def softmax_cross_entropy(
     op: SoftmaxCrossEntropy, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
     (x, labels), (loss, residual) = inputs, outputs
-    log_p, minus, terms = (torch.empty_like(residual) for _ in range(3))
-    absent = torch.empty_like(residual, dtype=torch.bool)
+    log_p, minus, terms = empty(x.shape, x), empty(x.shape, x), residual
+    absent = empty(x.shape, x, torch.bool)
     gradient = torch._log_softmax_backward_data
     return in_turn(
         [
@@ -53,10 +54,10 @@ def sparse_softmax_cross_entropy(
     (x, labels), (loss, residual) = inputs, outputs
     if x.numel() == 0:
         return nothing
-    log_p = torch.empty_like(residual)
+    log_p = empty(x.shape, x)
     at, steps = _classes(labels)
     rows = log_p.view(-1, x.shape[-1])
-    total, minus = torch.empty((), dtype=x.dtype, device=x.device), -torch.ones_like(rows[:, :1])
+    total, minus = empty((), x), -torch.ones_like(rows[:, :1])
     losses = torch.ops.aten.nll_loss_forward.output
     target, where = residual.view(rows.shape), at.view(-1, 1)
     return in_turn(
@@ -74,5 +75,5 @@ def _classes(labels: Tensor) -> tuple[Tensor, list[Run]]:
     """As a vector of i64, and how to fill it if it is a copy."""
     if labels.dtype is torch.int64 and labels.is_contiguous():
         return labels.view(-1), []
-    copy = torch.empty(labels.shape, dtype=torch.int64, device=labels.device)
+    copy = empty(labels.shape, labels, torch.int64)
     return copy.view(-1), [partial(copy.copy_, labels)]

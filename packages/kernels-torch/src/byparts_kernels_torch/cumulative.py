@@ -8,9 +8,9 @@ from functools import partial
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.dense import empty
 from byparts_kernels_torch.elementwise import nothing
 from byparts_kernels_torch.pick import turned
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.cumulative import CumSum

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from functools import partial, wraps
 from typing import Any
 
-import torch
-
 from byparts_graph_ir import KernelRule
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor
 from byparts_kernels_torch.wide import in_turn
 
@@ -28,8 +27,3 @@ def dense(rule: KernelRule) -> KernelRule:
         return in_turn([*copies, rule(op, xs, outputs)])
 
     return bind
-
-
-def empty(shape: Sequence[int], like: Tensor) -> Tensor:
-    """Contiguous scratch in the dtype and on the device of `like`."""
-    return torch.empty(tuple(shape), dtype=like.dtype, device=like.device)

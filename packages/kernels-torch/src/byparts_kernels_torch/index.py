@@ -13,8 +13,9 @@ from typing import Union
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.index import Gather, OneHot, ScatterAdd, check_range
@@ -83,7 +84,7 @@ def _line(indices: Tensor) -> tuple[Tensor, list[Run]]:
 
 
 def _widely(indices: Tensor) -> tuple[Tensor, list[Run]]:
-    index = torch.empty(indices.shape, dtype=torch.int64, device=indices.device)
+    index = empty(indices.shape, indices, torch.int64)
     return index, [partial(index.copy_, indices)]
 
 

@@ -12,8 +12,9 @@ from math import prod
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.matmul import MatMul

@@ -14,6 +14,7 @@ from functools import partial
 import torch
 
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.optimizer import Adam, GradientDescent, Momentum
@@ -89,7 +90,7 @@ def _updated(
     gradients = list(inputs[len(news) : len(news) + count])
     for i, dw in enumerate(gradients):
         if not dw.is_contiguous():
-            gradients[i] = torch.empty(dw.shape, dtype=dw.dtype, device=dw.device)
+            gradients[i] = empty(dw.shape, dw)
             moved.append((gradients[i], dw))
     groups: list[Group] = [(*news[i::count], gradients[i]) for i in range(count)]
     return in_turn([*_copies(moved), *(step(g) for g in _by_dtype(groups))])

@@ -18,6 +18,7 @@ import torch
 
 from byparts_graph_ir import TensorType
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor
 from byparts_opset.convolution import FROM_OIHW, Convolution, placed
 from byparts_opset.window import Pair, from_nchw, span
@@ -152,7 +153,7 @@ def contiguous(x: Tensor) -> tuple[Tensor, list[Run]]:
     """x, or a stand-in without strides and how to fill it."""
     if x.is_contiguous():
         return x, []
-    copy = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    copy = empty(x.shape, x)
     return copy, [partial(copy.copy_, x)]
 
 
@@ -200,7 +201,7 @@ def filled_patches(
 def room(g: Geometry, x: Tensor) -> Tensor:
     """For the patches of one chunk."""
     shape = (_chunk(g, x), g.groups, g.taps, g.pixels)
-    return torch.empty(shape, dtype=x.dtype, device=x.device)
+    return empty(shape, x)
 
 
 def _chunk(g: Geometry, x: Tensor) -> int:

@@ -35,6 +35,7 @@ from byparts_kernels_torch.pool_indices import (
     pixels,
     torch_windows,
 )
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.pool import (
@@ -235,7 +236,7 @@ def _between(rows: Tensor, columns: Tensor) -> Tensor:
     shape = (*rows.shape[:3], columns.shape[3])
     last = columns.stride(1) < columns.stride(3)
     order = torch.channels_last if last else torch.contiguous_format
-    return torch.empty(shape, dtype=rows.dtype, device=rows.device, memory_format=order)
+    return empty(shape, rows, None, order)
 
 
 def _shares(op: AveragePool | AveragePoolGradient, x: Tensor) -> Tensor:

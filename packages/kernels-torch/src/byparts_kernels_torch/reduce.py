@@ -10,9 +10,10 @@ from typing import Any, Union
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.dense import dense, empty
+from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
 from byparts_kernels_torch.pick import turned
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.prod import Prod, ProdOfOthers

@@ -10,6 +10,7 @@ import torch
 
 from byparts_graph_ir import KernelRule
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor
 
 HALVES = (torch.float16, torch.bfloat16)
@@ -46,7 +47,7 @@ def in_turn(runs: Sequence[Run]) -> Run:
 def _stand_in(x: Tensor) -> Tensor:
     if x.dtype not in HALVES:
         return x
-    return torch.empty(x.shape, dtype=torch.float32, device=x.device)
+    return empty(x.shape, x, torch.float32)
 
 
 def _surrounded(
