@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.elementwise import filled
+from byparts_kernels_torch.elementwise import filled, nothing
 from byparts_kernels_torch.pick import picked, turned
 from byparts_kernels_torch.table import Tensor, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
@@ -78,7 +78,10 @@ def slice_gradient(op: SliceGradient, inputs: Sequence[Tensor], outputs: Sequenc
 
 @kernels.on(Concat)
 def concat(op: Concat, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    return partial(torch.cat, list(inputs), op.axis, out=outputs[0])
+    """What is empty may lie where y does, which torch would not have."""
+    if outputs[0].numel() == 0:
+        return nothing
+    return partial(torch.cat, [x for x in inputs if x.numel()], op.axis, out=outputs[0])
 
 
 @kernels.on(Split)
