@@ -360,3 +360,17 @@ def test_threads_take_turns() -> None:
         t.join()
 
     assert wrong == []
+
+
+def test_a_program_that_is_only_bound_keeps_one_memory() -> None:
+    """The arena of its own is given back, and made again when it is called after all."""
+    x = given("x", 2)
+    program = build_by_hand(graph_of([x], add(x, x)))
+    array = np.ones(2, np.float32)
+
+    bound = program.bind(array)
+    assert program._own is None
+
+    assert bound()[0].tolist() == program(array)[0].tolist() == [2, 2]
+    program.bind(array)
+    assert program._own is not None

@@ -20,7 +20,7 @@ from typing import Any, Optional
 
 from byparts_graph_ir import Backend, Graph, Node, TensorType, add_note
 from byparts_graph_ir.backend import Run
-from byparts_runtime.arrays import fetcher, view
+from byparts_runtime.arrays import carrier, fetcher, view, writer
 from byparts_runtime.bind import Bytes, aliased_nodes, bind, describe
 from byparts_runtime.capture import capture
 from byparts_runtime.commit import Commit
@@ -33,13 +33,16 @@ _MOST_CYCLES = 4
 
 _present = itemgetter(0)
 
+Door = tuple[Callable[[Any], object], Any, tuple[int, ...]]  # writes an array of dtype and shape
+
 
 class Machine:
     """Runs a design.
 
     Args:
         design: what to run.
-        feeds: the caller's memory to read the feeds from; by default they are in the arena.
+        feeds: the caller's memory to read the feeds from; by default they are in the arena, and
+            come in through `doors`, one for each.
     """
 
     def __init__(self, design: Design, feeds: Sequence[Bytes] = ()) -> None:
@@ -55,6 +58,9 @@ class Machine:
         self._cycles: dict[bytes, Cycle] = {}
         with self.lock:
             self.cycle()
+        inputs, places = design.graph.inputs[: design.feeds], self._places()
+        types = [v.type for v in inputs] if not feeds else []
+        self.doors: tuple[Door, ...] = tuple(map(self._door, places, types))
 
     def cycle(self) -> Cycle:
         """The one for the variables' present sides.  The caller holds the lock."""
@@ -66,9 +72,9 @@ class Machine:
             found = self._cycles[key] = self._bind()
         return found
 
-    def feed_places(self) -> tuple[Bytes, ...]:
-        """Where the feeds are copied to."""
-        return self._places()[: self.design.feeds]
+    def _door(self, place: Bytes, kind: TensorType) -> Door:
+        write = writer(self.design.space, place.memory, place.offset, kind)
+        return write, carrier(kind.dtype), kind.dims
 
     def _turn(self, key: bytes) -> Cycle:
         """Move variables until some cycle fits, as few as possible."""

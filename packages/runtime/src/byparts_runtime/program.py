@@ -11,6 +11,7 @@ interrupted before its end leaves every variable as it was.
 
 from __future__ import annotations
 
+from _thread import allocate_lock  # `threading.Lock`, without importing `threading`
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any, Optional, Union
@@ -31,7 +32,7 @@ from byparts_graph_ir import (
     compatible,
 )
 from byparts_graph_ir.lazy_dataclass import replace
-from byparts_runtime.arrays import adopted, as_array, carrier, taken, writer
+from byparts_runtime.arrays import adopted, as_array, taken
 from byparts_runtime.bind import Bytes, RefusedRegions, Step
 from byparts_runtime.capture import CaptureArgument
 from byparts_runtime.design import CommitArgument, Design, with_seconds
@@ -160,8 +161,10 @@ class Program:
     def __init__(self, design: Design, stages: Sequence[Stage]) -> None:
         self.stages = tuple(stages)
         self.last_profile: Optional[Profile] = None
-        self._design, self._machine = design, Machine(design)
-        self._feeds = tuple(map(self._feed, range(design.feeds), self._machine.feed_places()))
+        self._design = design
+        self._own: Optional[Machine] = Machine(design)  # now, so that errors come while building
+        self._called = False
+        self._making = allocate_lock()
 
     def __call__(self, *feeds: object) -> tuple[Any, ...]:
         """Run; the fetches, as arrays of the caller's own.
@@ -170,9 +173,10 @@ class Program:
             ShapeError: a feed is not of its type.
             Exception: what a kernel raised, with notes that say where; no variable has changed.
         """
-        with self._machine.lock:
-            cycle = self._machine.cycle()
-            self._accept(feeds)
+        machine, self._called = self._machine, True
+        with machine.lock:
+            cycle = machine.cycle()
+            self._accept(feeds, machine)
             return cycle()
 
     def bind(self, *feeds: Any) -> BoundProgram:
@@ -190,7 +194,17 @@ class Program:
         names = [self._name(i) for i in range(len(types))]
         space = self._design.space
         memory = [_memory_of(*given, space) for given in zip(feeds, types, names, strict=True)]
-        return BoundProgram(Machine(self._design, memory), feeds)
+        bound = BoundProgram(Machine(self._design, memory), feeds)
+        if not self._called:
+            self._own = None  # its memory; made again when the program itself is called
+        return bound
+
+    @property
+    def _machine(self) -> Machine:
+        with self._making:
+            if self._own is None:
+                self._own = Machine(self._design)
+            return self._own
 
     @property
     def graph(self) -> Graph:
@@ -205,8 +219,9 @@ class Program:
     @property
     def steps(self) -> tuple[Step, ...]:
         """What is called, in order."""
-        with self._machine.lock:
-            return self._machine.cycle().all_steps
+        machine = self._machine
+        with machine.lock:
+            return machine.cycle().all_steps
 
     @property
     def feed_types(self) -> Types:
@@ -217,35 +232,38 @@ class Program:
         """A table of what runs where and why, and of memory; with times after `profile`."""
         from byparts_runtime.explain import explain
 
-        with self._machine.lock:
-            return explain(self.stages, self._machine, self.last_profile)
+        machine = self._machine
+        with machine.lock:
+            return explain(self.stages, machine, self.last_profile)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
         from byparts_runtime.profile import profile
 
-        with self._machine.lock:
-            cycle = self._machine.cycle()
-            with self._machine.unchanged():
-                self.last_profile = profile(cycle, lambda: self._accept(feeds), runs)
+        machine, self._called = self._machine, True
+        with machine.lock:
+            cycle = machine.cycle()
+            with machine.unchanged():
+                self.last_profile = profile(cycle, lambda: self._accept(feeds, machine), runs)
             return self.last_profile
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
         """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
         from byparts_runtime.profile import chrome_trace
 
-        with self._machine.lock:
-            self._accept(feeds)
-            with self._machine.unchanged():
-                return chrome_trace(self._machine.cycle(), path)
+        machine, self._called = self._machine, True
+        with machine.lock:
+            self._accept(feeds, machine)
+            with machine.unchanged():
+                return chrome_trace(machine.cycle(), path)
 
     def __repr__(self) -> str:
         return f"Program({len(self.steps)} steps, arena of {self.plan.arena_bytes} bytes)"
 
-    def _accept(self, feeds: Sequence[object]) -> None:
-        if len(feeds) != len(self._feeds):
+    def _accept(self, feeds: Sequence[object], machine: Machine) -> None:
+        if len(feeds) != self._design.feeds:
             self._check_count(feeds)
-        for i, (write, dtype, shape) in enumerate(self._feeds):
+        for i, (write, dtype, shape) in enumerate(machine.doors):
             value: Any = feeds[i]
             if value.__class__ is not np.ndarray or value.dtype != dtype or value.shape != shape:
                 kind = self.graph.inputs[i].type
@@ -253,15 +271,10 @@ class Program:
             write(value)
 
     def _check_count(self, feeds: Sequence[object]) -> None:
-        if len(feeds) != len(self._feeds):
+        if len(feeds) != self._design.feeds:
             takes = ", ".join(f"{self._name(i)}: {t}" for i, t in enumerate(self.feed_types))
-            count = f"{len(self._feeds)} feeds ({takes})"
+            count = f"{self._design.feeds} feeds ({takes})"
             raise GraphError(f"the program takes {count}, got {len(feeds)}")
-
-    def _feed(self, i: int, place: Bytes) -> tuple[Any, Any, Any]:
-        kind = self.graph.inputs[i].type
-        write = writer(self._design.space, place.memory, place.offset, kind)
-        return write, carrier(kind.dtype), kind.shape
 
     def _name(self, i: int) -> str:
         return repr(getattr(self.graph.inputs[i], "name", "") or i)
