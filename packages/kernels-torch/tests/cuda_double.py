@@ -50,7 +50,7 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
         else:
             self.finish()
             work()
-        return given.get("out", args[0])
+        return _written(kernel, args, given)
 
     def _functional(self, kernel: Any, work: Callable[[], Any]) -> Any:
         """A view, a new tensor, or one brought to the host."""
@@ -61,7 +61,7 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
         made = work()
         views = kernel._schema.returns and kernel._schema.returns[0].alias_info is not None
         if self.recording is not None and not views:  # computed anew at each replay
-            self.recording.append(lambda: made.copy_(work()))
+            self.recording.append(partial(_again, made, work))
         return made
 
     def finish(self) -> None:
@@ -105,6 +105,24 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
         finally:
             self.recording = None
         self.log.append("recorded" if graph.work else "recorded nothing")
+
+
+def _again(made: Any, work: Callable[[], Any]) -> None:
+    """What a kernel allocates has its place in the recording."""
+    news = work()
+    for old, new in zip(
+        *((x if isinstance(x, tuple) else (x,)) for x in (made, news)), strict=True
+    ):
+        if old is not None:  # a gradient that was not asked for
+            old.copy_(new)
+
+
+def _written(kernel: Any, args: Any, given: dict[str, Any]) -> Any:
+    """What the kernel gives back: the tensors that it writes."""
+    named = dict(zip((a.name for a in kernel._schema.arguments), args, strict=False)) | given
+    writes = [a.name for a in kernel._schema.arguments if a.alias_info and a.alias_info.is_write]
+    results = tuple(named[name] for name in writes)[: len(kernel._schema.returns)]
+    return results[0] if len(results) == 1 else results or None
 
 
 class Stream:

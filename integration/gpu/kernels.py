@@ -1,0 +1,51 @@
+"""The conformance kit without pytest: each op on each of its cases, a row for each op."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from byparts_conformance import kernel
+from byparts_conformance.cases import Case, cases_of
+from byparts_graph_ir import Backend
+from byparts_graph_ir.hub import parts
+from gpu.peers import backend_of
+
+HOWS = ("plain", "strided", "in place")
+
+
+def conformance(device: str, done: list[str], only: list[str]) -> Iterator[dict[str, Any]]:
+    """Ops in the order of their names.  Stops where the device is lost for this process."""
+    backend = backend_of(device, "f32")
+    for name, op in sorted(parts.ops().items()):
+        if name in done or (only and name not in only):
+            continue
+        said: Counter[str] = Counter()
+        wrong: list[str] = []
+        for case in cases_of(op):
+            for how in HOWS if _can_be_tried(case) else ():
+                if kernel.applies(case, how):
+                    outcome, why = _tried(backend, case, how)
+                    said[outcome] += 1
+                    wrong += [why] if why else []
+        yield {"op": name, "said": dict(said), "wrong": wrong[:3]}
+        if any("CUDA error" in why for why in wrong):
+            return
+
+
+def _tried(backend: Backend, case: Case, how: str) -> tuple[str, str]:
+    assert backend.around is not None, "torch has a context"
+    try:
+        with backend.around():
+            return kernel.check(backend, case, how), ""
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        return "FAIL", f"{case} {how}: {type(error).__name__}: {text:.160}"
+
+
+def _can_be_tried(case: Case) -> bool:
+    """NumPy says what bf16 must give only where ml_dtypes is installed."""
+    types = (*case.types, *case.outputs)
+    return find_spec("ml_dtypes") is not None or all(t.dtype != "bf16" for t in types)

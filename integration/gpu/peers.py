@@ -1,0 +1,118 @@
+"""One step of a workload, by us and by torch, as functions of no arguments that give the loss.
+
+All tensors are on the device before; a step leaves its result there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import torch
+
+import byparts_opset as ops
+from byparts_autodiff import gradients
+from byparts_graph_ir import Backend, Graph, Input, TensorType
+from byparts_kernels_torch import make
+from byparts_kernels_torch.cuda import on_gpu
+from byparts_kernels_torch.cuda_space import Gpu
+from byparts_runtime import Variable, build
+from gpu.workloads import Workload
+
+Step = Callable[[], torch.Tensor]
+PRECISIONS = ("f32", "tf32", "bf16")  # tf32: f32 tensors, products with 10 bits
+
+
+def backend_of(device: str, precision: str) -> Backend:
+    """Ours on "cpu", "cuda:0", or "double": a GPU that is not there."""
+    if device != "double":
+        return make(device, tf32=precision == "tf32")
+    from cuda_double import Double  # of the tests: on the path of `checkout.py`
+
+    api = ExitStack().enter_context(Double())  # until the process ends
+    return on_gpu(make(), Gpu(0, torch.device("cpu"), api), precision == "tf32")
+
+
+def ours(work: Workload, device: str, precision: str, *, capture: Any) -> tuple[Step, str]:
+    """The step of a program, and what it says of itself."""
+    backend = backend_of(device, precision)
+    kind = "bf16" if precision == "bf16" else "f32"
+    inputs, weights = (tensors(of, device, precision) for of in (work.inputs, work.weights))
+    values = {
+        k: Input(TensorType(kind, tuple(t.shape)), name=k) for k, t in (inputs | weights).items()
+    }
+    loss = work.ours(values)
+    feeds = [values[k] for k in inputs]
+    old, new, starts = _updates(work, loss, [values[k] for k in weights])
+    begin = {**weights, **starts}
+    variables = tuple(Variable(v.name, begin.get(v.name, v.type), space=backend.space) for v in old)
+    options: dict[str, Any] = {"variables": variables, "updates": variables, "capture": capture}
+    graph = Graph.of((*feeds, *old), (loss, *new))
+    program = build(graph, backends=(backend,), results=backend, **options)
+    bound = program.bind(*inputs.values())
+    said = program.explain().partition("\ncapture    ")[2].partition("\n")[0]
+    arena = f"{len(program.steps)} steps, arena {program.plan.arena_bytes / 1e6:.1f} MB"
+    return lambda: bound()[0], f"{arena}; {said}" if said else arena
+
+
+def theirs(work: Workload, device: str, precision: str, mode: str) -> Step:
+    """The step of torch: "eager", or a mode of `torch.compile`."""
+    if precision == "tf32":
+        torch.set_float32_matmul_precision("high")
+        torch.backends.cudnn.conv.fp32_precision = "tf32"
+    else:
+        torch.set_float32_matmul_precision("highest")
+        torch.backends.cudnn.conv.fp32_precision = "ieee"
+    inputs, weights = (tensors(of, device, precision) for of in (work.inputs, work.weights))
+    loss_of = work.theirs
+    if mode != "eager":
+        loss_of = torch.compile(work.theirs, mode=None if mode == "default" else mode)
+    if not work.optimizer:
+        return _without_gradients(loss_of, inputs)
+    parameters = [w.requires_grad_() for w in weights.values()]
+    kind = torch.optim.Adam if work.optimizer == "adam" else torch.optim.SGD
+    fused = device.startswith("cuda")  # on the CPU it leaves most weights of bf16 as they are
+    optimizer: Any = kind(parameters, lr=work.rate, fused=fused)
+
+    def step() -> torch.Tensor:
+        if mode != "eager":
+            torch.compiler.cudagraph_mark_step_begin()
+        loss: torch.Tensor = loss_of({**inputs, **weights})
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+def tensors(arrays: dict[str, Any], device: str, precision: str) -> dict[str, torch.Tensor]:
+    """The arrays on the device, in the dtype of this precision."""
+    dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+    where = "cpu" if device == "double" else device
+    return {k: torch.tensor(a, dtype=dtype, device=where) for k, a in arrays.items()}
+
+
+def _without_gradients(run: Any, inputs: dict[str, torch.Tensor]) -> Step:
+    def step() -> torch.Tensor:
+        with torch.inference_mode():
+            y: torch.Tensor = run(inputs)
+        return y
+
+    return step
+
+
+def _updates(work: Workload, loss: Any, weights: list[Any]) -> tuple[list[Any], list[Any], Any]:
+    """All old values, all new ones, and what the first begin with if not with zero."""
+    if not work.optimizer:
+        return [], [], {}
+    dws = gradients(loss, weights)
+    rate = ops.fill(work.rate, "f32")
+    if work.optimizer == "sgd":
+        return weights, list(ops.gradient_descent(weights, dws, rate)), {}
+    means, squares = ([Input(v.type, name=f"{s}.{v.name}") for v in weights] for s in "mv")
+    count = Input(TensorType("f32", ()), name="count")
+    number = count + 1.0
+    new = ops.adam(weights, means, squares, dws, rate, number)
+    return [*weights, *means, *squares, count], [*(v for of in new for v in of), number], {}
