@@ -1,40 +1,64 @@
-"""Softmax, its logarithm, and the gradients of both: one call each, also over their input."""
+"""Softmax, its logarithm, and the gradients of both: one call each, also over their input.
+
+Short rows are padded to a vector (`lanes.py`), with what takes no part: -inf, and 0 in a gradient.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from math import inf
 
 import torch
 
 from byparts_graph_ir.backend import Run
+from byparts_kernels_torch.lanes import in_lanes, short
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
 
 
 @kernels.on(Softmax)
 def softmax(op: Softmax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    (x,), (y,) = inputs, outputs
-    return partial(torch._softmax, x, op.axis, False, out=y)
+    def compute(x: Sequence[Tensor], y: Tensor) -> Run:
+        return partial(torch._softmax, *x, op.axis, False, out=y)
+
+    return _along(op.axis, compute, inputs, (-inf,), outputs[0])
 
 
 @kernels.on(LogSoftmax)
 def log_softmax(op: LogSoftmax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    (x,), (y,) = inputs, outputs
-    return partial(torch._log_softmax, x, op.axis, False, out=y)
+    def compute(x: Sequence[Tensor], y: Tensor) -> Run:
+        return partial(torch._log_softmax, *x, op.axis, False, out=y)
+
+    return _along(op.axis, compute, inputs, (-inf,), outputs[0])
 
 
 @kernels.on(SoftmaxGradient)
 def softmax_gradient(
     op: SoftmaxGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
-    (dy, y), (dx,) = inputs, outputs
-    return partial(torch._softmax_backward_data, dy, y, op.axis, y.dtype, grad_input=dx)
+    def compute(given: Sequence[Tensor], dx: Tensor) -> Run:
+        backward = torch._softmax_backward_data
+        return partial(backward, *given, op.axis, dx.dtype, grad_input=dx)
+
+    return _along(op.axis, compute, inputs, (0, 0), outputs[0])
 
 
 @kernels.on(LogSoftmaxGradient)
 def log_softmax_gradient(
     op: LogSoftmaxGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
-    (dy, y), (dx,) = inputs, outputs
-    return partial(torch._log_softmax_backward_data, dy, y, op.axis, y.dtype, out=dx)
+    def compute(given: Sequence[Tensor], dx: Tensor) -> Run:
+        return partial(torch._log_softmax_backward_data, *given, op.axis, dx.dtype, out=dx)
+
+    return _along(op.axis, compute, inputs, (0, -inf), outputs[0])
+
+
+def _along(
+    axis: int,
+    compute: Callable[[Sequence[Tensor], Tensor], Run],
+    inputs: Sequence[Tensor],
+    borders: Sequence[float],
+    y: Tensor,
+) -> Run:
+    return in_lanes(compute, inputs, borders, y) if short(y, axis) else compute(inputs, y)
