@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from small.pack import pack
 from small.strip import drop_unused_imports, strip, unparse
 
@@ -59,6 +61,24 @@ def test_texts_keep_their_blanks() -> None:
     text = 'def f():\n    return f"""\n    {1}\n        indented"""\n'
 
     assert ast.dump(ast.parse(stripped(text))) == ast.dump(ast.parse(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f'{x}'",
+        "f'{{{x!r:>8}}} and {\"a\" + x}'",
+        'f\'{", ".join(x)!r:>{w}} {w:{"0"}{w}}\'',
+        "f'{f\"{x}b\"}{w}'",
+    ],
+)
+def test_formatted_texts_read_the_same_on_every_python(text: str) -> None:
+    """No quotes inside quotes, which before 3.12 is a syntax error."""
+    scope = {"x": "12", "w": 9}
+    made = stripped(text)
+
+    assert eval(made, scope) == eval(text, scope)
+    assert (made[0] == "f") == (text == "f'{x}'")
 
 
 def test_imports_that_nobody_uses_fall_away_one_after_the_other() -> None:

@@ -89,6 +89,23 @@ class _Strip(ast.NodeTransformer):
         taken = node.orelse if test == "TYPE_CHECKING" else node.body
         return [made for statement in taken for made in _listed(self.visit(statement))]
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """Quotes inside an f-string are written as only Python 3.12 reads them: not an f-string."""
+        self.generic_visit(node)
+        fields = [n for n in ast.walk(node) if isinstance(n, ast.FormattedValue)]
+        inner = [n for f in fields for n in ast.walk(f.value)]
+        if not any(
+            isinstance(n, ast.Constant) and isinstance(n.value, (str, bytes)) for n in inner
+        ):
+            return node
+        arguments: list[ast.expr] = []
+        text = ast.Constant(_template(node, arguments))
+        return ast.Call(ast.Attribute(text, "format", ast.Load()), arguments, [])
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.FormattedValue:
+        node.value = self.visit(node.value)  # and not the width: it is no text of its own
+        return node
+
     def _body(self, node: Module | ast.FunctionDef | ast.ClassDef) -> list[ast.stmt]:
         before, self.inside = self.inside, type(node)
         self.generic_visit(node)
@@ -96,6 +113,21 @@ class _Strip(ast.NodeTransformer):
         body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
         bare = isinstance(node, ast.Module)
         return body if body or bare else [ast.Pass()]
+
+
+def _template(node: ast.JoinedStr, arguments: list[ast.expr]) -> str:
+    """The f-string for `str.format`; what it formats is added to `arguments`."""
+    text = ""
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            text += str(part.value).replace("{", "{{").replace("}", "}}")
+        elif isinstance(part, ast.FormattedValue):
+            arguments.append(part.value)
+            conversion = f"!{chr(part.conversion)}" if part.conversion >= 0 else ""
+            spec = part.format_spec
+            given = f":{_template(spec, arguments)}" if isinstance(spec, ast.JoinedStr) else ""
+            text += f"{{{conversion}{given}}}"
+    return text
 
 
 def _listed(made: ast.stmt | list[ast.stmt] | None) -> list[ast.stmt]:
