@@ -38,7 +38,7 @@ def relu_gradient(op: ReluGradient, inputs: Sequence[Tensor], outputs: Sequence[
 def gelu_gradient(op: GeluGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     (dx,) = outputs
     if not op.approximate and _small(dx):
-        return _slope_times(*inputs, dx)
+        return _slope_times(inputs[0], inputs[1], dx)
     how = "tanh" if op.approximate else "none"
     # oneDNN, which computes it on a CPU, does not broadcast
     whole = [x if x.shape == dx.shape else torch.empty_like(dx) for x in inputs]
