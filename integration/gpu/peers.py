@@ -58,12 +58,8 @@ def ours(work: Workload, device: str, precision: str, *, capture: Any) -> tuple[
 
 def theirs(work: Workload, device: str, precision: str, mode: str) -> Step:
     """The step of torch: "eager", or a mode of `torch.compile`."""
-    if precision == "tf32":
-        torch.set_float32_matmul_precision("high")
-        torch.backends.cudnn.conv.fp32_precision = "tf32"
-    else:
-        torch.set_float32_matmul_precision("highest")
-        torch.backends.cudnn.conv.fp32_precision = "ieee"
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    torch.backends.cudnn.allow_tf32 = precision == "tf32"
     inputs, weights = (tensors(of, device, precision) for of in (work.inputs, work.weights))
     loss_of = work.theirs
     if mode != "eager":

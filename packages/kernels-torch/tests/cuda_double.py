@@ -31,6 +31,7 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
         self.log: list[str] = []
         self.pending: list[Work] = []  # asked for, and not begun
         self.recording: list[Work] | None = None
+        self.current = "main"
         self.refuse = ""  # a kernel that must not be recorded
 
     def __torch_dispatch__(
@@ -54,12 +55,14 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
 
     def _functional(self, kernel: Any, work: Callable[[], Any]) -> Any:
         """A view, a new tensor, or one brought to the host."""
-        if "aten.to.dtype_layout" in str(kernel) or kernel is torch.ops.aten._to_copy.default:
+        returned = kernel._schema.returns
+        views = bool(returned) and returned[0].alias_info is not None
+        if not views:
             self.finish()
-            if self.log[-1:] != ["read by the host"]:
-                self.log.append("read by the host")
+        if "aten.to.dtype_layout" in str(kernel) and self.log[-1:] != ["read by the host"]:
+            self.finish()
+            self.log.append("read by the host")
         made = work()
-        views = kernel._schema.returns and kernel._schema.returns[0].alias_info is not None
         if self.recording is not None and not views:  # computed anew at each replay
             self.recording.append(partial(_again, made, work))
         return made
@@ -75,7 +78,7 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
     # What `torch.cuda` has.
 
     def current_stream(self, device: Any) -> Any:
-        return Stream(self, "main")
+        return Stream(self, self.current)
 
     def Stream(self, device: Any) -> Any:  # noqa: N802
         return Stream(self, "side")
@@ -91,15 +94,20 @@ class Double(TorchDispatchMode):  # type: ignore[misc]  # of unknown type where 
 
     @contextmanager
     def stream(self, stream: Any) -> Iterator[None]:
-        self.log.append(f"on {stream.name}")
+        before, self.current = self.current, stream.name
+        if stream.name != before:
+            self.log.append(f"on {stream.name}")
         yield
-        self.log.append("on main")
+        if stream.name != before:
+            self.log.append(f"on {before}")
+        self.current = before
 
     @contextmanager
     def graph(self, graph: RecordedGraph, **options: Any) -> Iterator[None]:
         self.finish()
         self.log.append("recording")
         self.recording = graph.work
+        assert not torch.is_inference_mode_enabled(), "torch's own tensors would be of that mode"
         try:
             yield
         finally:

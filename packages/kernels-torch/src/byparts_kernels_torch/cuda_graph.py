@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import torch
@@ -16,6 +17,8 @@ import torch
 from byparts_graph_ir import CaptureRefused
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.cuda_space import Gpu
+
+_ONE = Lock()
 
 
 def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:
@@ -34,14 +37,26 @@ def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:
         if warm:
             _warm_up(gpu, runs)
         graph = gpu.api.CUDAGraph()
-        # Calls of other threads are their own business.
-        options = {"stream": gpu.recording, "capture_error_mode": "thread_local"}
-        with gpu.api.device(gpu.index), gpu.api.graph(graph, **options):
-            _run_all(runs)
+        _record(gpu, graph, runs)
     except Exception as error:  # whatever it was, the plain runs may do
         why = str(error).partition("\n")[0] or type(error).__name__
         raise CaptureRefused(f"CUDA cannot record it: {why}") from error
     return partial(_replay_of(graph), graph)
+
+
+def _record(gpu: Gpu, graph: Any, runs: Sequence[Run]) -> None:
+    """Launch them into the graph.
+
+    What torch itself keeps for recordings must be no tensors of inference mode, else the next
+    recording outside of it, by whomever, could not write them (pytorch/pytorch#166792).
+    """
+    # Calls of other threads are their own business, but there is one recording at a time.
+    options = {"stream": gpu.recording, "capture_error_mode": "thread_local"}
+    recording = gpu.api.graph(graph, **options)
+    here = gpu.api.stream(gpu.stream())  # one that is broken off leaves its stream the current one
+    usual, mine = torch.inference_mode(False), torch.inference_mode()
+    with _ONE, gpu.api.device(gpu.index), here, usual, recording, mine:
+        _run_all(runs)
 
 
 def _warm_up(gpu: Gpu, runs: Sequence[Run]) -> None:
