@@ -3,13 +3,20 @@
 torch pools images of NCHW one element at a time, and those with the channels last in vectors.  So
 on the CPU a maximum or a mean is taken in kh + kw calls on strided views, which also knows every
 padding, and where the place of the maximum is asked for, some images at a time are turned
-(`pool_indices.py`).  CPU ms, one thread, f32, best of many, on a machine that others used too:
+(`pool_indices.py`).  f32, CPU ms, one thread of an AVX-512 Xeon:
 
-                            torch, NCHW   here   | gradient: torch, with indices   here, without
-    max  100x20x24x24 2/2        7.4       0.8   |            0.5                      3.1
-    max   32x64x32x32 3/2       45.9       2.4   |            3.3                      7.0
-    mean 100x20x24x24 2/2        2.8       0.8   |            2.8                      1.3
+                                 torch  here    gradient: torch   here
+    max  100x20x24x24, 2x2 by 2    7.3   0.5      0.6 (indices)   3.8    with indices 2.0 + 0.5
+    max  32x64x32x32,  3x3 by 2   18.8   1.9      2.2 (indices)   8.7    with indices 5.2 + 1.1
+    mean 100x20x24x24, 2x2 by 2    2.7   0.4      2.9             1.1
+    mean 32x64x32x32,  3x3 by 2    7.0   1.4      8.7             2.7
+    with the channels last
+    max  100x24x24x20, 2x2 by 2    1.0   0.3      0.6 (indices)   3.1    with indices 0.9 + 0.8
+    max  32x32x32x64,  3x3 by 2    1.4   0.8      2.1 (indices)   7.1    with indices 1.3 + 2.8
+    mean 32x32x32x64,  3x3 by 2    0.7   0.8      2.0             1.5
 
+The gradient of a maximum looks for it again; where both stand in one program, a pass joins them
+("with indices", `ops.py`).
 Other devices have torch's own kernels, where padding alike on both sides gives these windows.
 """
 
@@ -32,6 +39,7 @@ from byparts_kernels_torch.pool_indices import (
     images,
     in_layout,
     indexed,
+    like,
     pixels,
     torch_windows,
 )
@@ -59,7 +67,7 @@ def max_pool(op: MaxPool, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -
     x, y = images(op, inputs[0]), images(op, outputs[0])
     how = torch_windows(op, x)
     if x.device.type != "cpu" and how is not None and y.numel():
-        places = torch.empty_like(y, dtype=torch.int64)
+        places = like(y, torch.int64)
         return partial(nn.max_pool2d_with_indices, x, *how, out=(y, places))
     low = -inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
     return in_turn(list(_pooled(op, x, y, torch.maximum, low)))
@@ -78,7 +86,7 @@ def max_pool_gradient(
     steps: list[Run] = [dx.zero_]
     if not x.dtype.is_floating_point:
         for hit, at, seen in _hits(op, x, y, steps):
-            own, target = torch.empty_like(hit, dtype=dy.dtype), dx[seen]
+            own, target = like(hit, dy.dtype), dx[seen]
             steps += [partial(own.copy_, hit), partial(own.mul_, dy[at])]
             steps.append(partial(target.add_, own))
         return in_turn(steps)
@@ -103,7 +111,7 @@ def max_pool_gradient_gradient(
     if not x.dtype.is_floating_point:
         steps.append(out.zero_)
         for hit, at, seen in _hits(op, x, y, steps):
-            picked = torch.empty_like(hit, dtype=g.dtype)
+            picked = like(hit, g.dtype)
             steps += [partial(picked.copy_, hit), partial(picked.mul_, g[seen])]
             steps.append(partial(out[at].add_, picked))
         return in_turn(steps)
@@ -139,7 +147,7 @@ def average_pool_gradient(
         return partial(backward, dy, dx, *how, None, grad_input=dx)
     share, (down, across) = _shares(op, dx), _covers(op, dx)
     parts, steps = _parts(dx), list[Run]()
-    shares = torch.empty_like(dy[: parts[0].stop]) if parts else dy
+    shares = like(dy[: parts[0].stop]) if parts else dy
     room = _between(shares, dx)
     for part in parts:
         own, wide = shares[: len(dy[part])], room[: len(dy[part])]
@@ -159,11 +167,11 @@ def _only_maxima(f: Found, y: Tensor) -> list[Run]:
 
 def _hits(op: Pool, x: Tensor, y: Tensor, steps: list[Run]) -> Iterator[tuple[Tensor, Any, Any]]:
     """Integers, tap by tap: which windows find their maximum there first; adds how to find it."""
-    free = torch.empty_like(y, dtype=torch.bool)
+    free = like(y, torch.bool)
     steps.append(partial(free.fill_, True))
     for (at_h, seen_h), (at_w, seen_w) in product(*_covers(op, x)):
         at, seen = (..., at_h, at_w), (..., seen_h, seen_w)
-        hit = torch.empty_like(free[at])
+        hit = like(free[at])
         steps.append(partial(torch.eq, x[seen], y[at], out=hit))
         steps.append(partial(hit.logical_and_, free[at]))
         steps.append(partial(free[at].logical_xor_, hit))

@@ -20,6 +20,7 @@ from torch._C import _nn as nn
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.ops import MaxPoolIndices, MaxPoolScatter
+from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_opset.pooling import Frame, Pool, windows
@@ -72,10 +73,11 @@ def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
     how = torch_windows(op, x)
     size = len(x) if x.device.type != "cpu" else max(1, CHUNK_BYTES // _image_bytes(x))
     parts = [slice(i, min(i + size, len(x))) for i in range(0, len(x), size)]
-    room = _frame(x[parts[0]], around if how is None else ((0, 0), (0, 0)))
+    first = x[parts[0]]
+    room = _frame(first, around) if how is None else _scratch(x, first.shape, x.dtype)
     maxima = _scratch(x, (len(room), x.shape[1], *counts), x.dtype)
     places, marks = (_scratch(x, maxima.shape, t) for t in (torch.int64, torch.bool))
-    spare = torch.empty_like(maxima)
+    spare = _scratch(x, maxima.shape, x.dtype)
     whole = how or (op.ksize, op.strides, (0, 0), (1, 1), False)
     for part in parts:
         own = x[part]
@@ -100,6 +102,12 @@ def torch_windows(op: Pool, x: Tensor) -> tuple[Any, ...] | None:
         ):
             return (op.ksize, op.strides, lower, (1, 1), ceil)
     return None
+
+
+def like(x: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """Scratch laid out as images x are."""
+    order = torch.channels_last if _last(x) else torch.contiguous_format
+    return empty(x.shape, x, dtype, order)
 
 
 def pixels(x: Tensor) -> Tensor:
@@ -134,7 +142,7 @@ def _viewable(*given: Tensor) -> tuple[list[Tensor], list[Run]]:
     steps: list[Run] = []
     for x in given:
         gaps = not x.is_contiguous() and not _last(x)
-        found.append(torch.empty(x.shape, dtype=x.dtype, device=x.device) if gaps else x)
+        found.append(empty(x.shape, x) if gaps else x)
         steps += [partial(found[-1].copy_, x)] if gaps else []
     return found, steps
 
@@ -143,7 +151,8 @@ def _frame(x: Tensor, around: Frame) -> Tensor:
     """Room for padded images; a step never writes the border."""
     height, width = (e + sum(a) for e, a in zip(x.shape[2:], around, strict=True))
     low = -inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
-    return _scratch(x, (*x.shape[:2], height, width), x.dtype).fill_(low)
+    frame = x.new_full((*x.shape[:2], height, width), low)
+    return frame.contiguous(memory_format=_order(x))
 
 
 def _inside(frame: Tensor, x: Tensor, around: Frame) -> Tensor:
@@ -154,7 +163,7 @@ def _inside(frame: Tensor, x: Tensor, around: Frame) -> Tensor:
 def _to_plane(places: Tensor, width: int, shape: Sequence[int], around: Frame) -> list[Run]:
     """Frame to plane; a window of nothing but the smallest number points at its first element."""
     lower = (around[0][0], around[1][0])
-    rows, stride = torch.empty_like(places), number(width, places)
+    rows, stride = like(places), number(width, places)
     top, left, plane_stride = (number(n, places) for n in (*lower, shape[3]))
     return [
         partial(torch.div, places, stride, rounding_mode="floor", out=rows),
@@ -177,8 +186,11 @@ def _count(extent: int, padding: int, kernel: int, stride: int, ceil: bool) -> i
 
 
 def _scratch(x: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-    order = torch.channels_last if x.device.type == "cpu" else torch.contiguous_format
-    return torch.empty(tuple(shape), dtype=dtype, device=x.device, memory_format=order)
+    return empty(shape, x, dtype, _order(x))
+
+
+def _order(x: Tensor) -> torch.memory_format:
+    return torch.channels_last if x.device.type == "cpu" else torch.contiguous_format
 
 
 def _image_bytes(x: Tensor) -> int:
