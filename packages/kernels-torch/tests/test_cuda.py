@@ -127,6 +127,7 @@ def test_a_pinned_buffer_is_filled_again_when_its_copy_is_done(gpu: Any, backend
     x[:] = 0
 
     assert gpu.log == ["copy asked for", "copied", "buffer is free", "copy asked for"]
+    space.synchronize()
     assert bytes(space.read(memory, 0, X.nbytes)) == X.tobytes()
 
 
