@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any
 
 import torch
@@ -61,26 +62,42 @@ def theirs(work: Workload, device: str, precision: str, mode: str) -> Step:
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     torch.backends.cudnn.allow_tf32 = precision == "tf32"
     inputs, weights = (tensors(of, device, precision) for of in (work.inputs, work.weights))
-    loss_of = work.theirs
+    model: Any = Model(work, weights)
+    run = model
     if mode != "eager":
-        loss_of = torch.compile(work.theirs, mode=None if mode == "default" else mode)
+        torch._dynamo.reset()
+        for x in inputs.values():
+            torch._dynamo.mark_static_address(x)  # a recorded graph need not copy them: nor do we
+        run = torch.compile(model, mode=None if mode == "default" else mode)
     if not work.optimizer:
-        return _without_gradients(loss_of, inputs)
-    parameters = [w.requires_grad_() for w in weights.values()]
+        return partial(_output, run, inputs)
     kind = torch.optim.Adam if work.optimizer == "adam" else torch.optim.SGD
     fused = device.startswith("cuda")  # on the CPU it leaves most weights of bf16 as they are
-    optimizer: Any = kind(parameters, lr=work.rate, fused=fused)
+    optimizer: Any = kind(model.parameters(), lr=work.rate, fused=fused)
 
     def step() -> torch.Tensor:
-        if mode != "eager":
-            torch.compiler.cudagraph_mark_step_begin()
-        loss: torch.Tensor = loss_of({**inputs, **weights})
+        torch.compiler.cudagraph_mark_step_begin()
+        loss: torch.Tensor = run(inputs)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         optimizer.step()
         return loss.detach()
 
     return step
+
+
+class Model(torch.nn.Module):  # type: ignore[misc]  # of unknown type where torch is absent
+    """The workload as a module, as torch wants it: recorded graphs know its weights' places."""
+
+    def __init__(self, work: Workload, weights: dict[str, torch.Tensor]) -> None:
+        super().__init__()
+        self.work, self.named = work, {k: f"weight_{k.replace('.', '_')}" for k in weights}
+        for k, w in weights.items():
+            self.register_parameter(self.named[k], torch.nn.Parameter(w))
+
+    def forward(self, inputs: dict[str, torch.Tensor]) -> Any:
+        """The loss, or the output."""
+        return self.work.theirs({**inputs, **{k: getattr(self, n) for k, n in self.named.items()}})
 
 
 def tensors(arrays: dict[str, Any], device: str, precision: str) -> dict[str, torch.Tensor]:
@@ -90,13 +107,11 @@ def tensors(arrays: dict[str, Any], device: str, precision: str) -> dict[str, to
     return {k: torch.tensor(a, dtype=dtype, device=where) for k, a in arrays.items()}
 
 
-def _without_gradients(run: Any, inputs: dict[str, torch.Tensor]) -> Step:
-    def step() -> torch.Tensor:
-        with torch.inference_mode():
-            y: torch.Tensor = run(inputs)
-        return y
-
-    return step
+def _output(run: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+    torch.compiler.cudagraph_mark_step_begin()
+    with torch.no_grad():
+        y: torch.Tensor = run(inputs)
+    return y
 
 
 def _updates(work: Workload, loss: Any, weights: list[Any]) -> tuple[list[Any], list[Any], Any]:
