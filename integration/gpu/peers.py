@@ -51,9 +51,9 @@ def ours(work: Workload, device: str, precision: str, *, capture: Any) -> tuple[
     options: dict[str, Any] = {"variables": variables, "updates": variables, "capture": capture}
     graph = Graph.of((*feeds, *old), (loss, *new))
     program = build(graph, backends=(backend,), results=backend, **options)
-    bound = program.bind(*inputs.values())
     said = program.explain().partition("\ncapture    ")[2].partition("\n")[0]
     arena = f"{len(program.steps)} steps, arena {program.plan.arena_bytes / 1e6:.1f} MB"
+    bound = program.bind(*inputs.values())  # lets go of the program's own arena
     return lambda: bound()[0], f"{arena}; {said}" if said else arena
 
 

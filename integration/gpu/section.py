@@ -56,7 +56,7 @@ def timed(
     for peer in peers:
         torch.manual_seed(0)
         said = ""
-        base = _allocated(device)
+        base = _reserved(device)
         begin = perf_counter()
         try:
             if peer.startswith("ours"):
@@ -67,6 +67,7 @@ def timed(
             _wait(device)
             first_s = perf_counter() - begin
             loss = float(losses[-1].float().mean())
+            _forget_peak(device)
             best, middle = _times(step, device, 0.02 if small else 0.25)
             found: dict[str, Any] = {"ms": best, "median_ms": middle, "first_s": first_s}
             found |= {"loss": loss, "peak_mb": _peak(device, base), "said": said}
@@ -99,19 +100,27 @@ def _wait(device: str) -> None:
         torch.cuda.synchronize()
 
 
-def _allocated(device: str) -> int:
+def _reserved(device: str) -> int:
+    """What torch has of the GPU's memory, without what it only keeps for later."""
     if not device.startswith("cuda"):
         return 0
     torch.cuda.synchronize()
-    torch.cuda.reset_peak_memory_stats()
-    return int(torch.cuda.memory_allocated())
+    torch.cuda.empty_cache()
+    return int(torch.cuda.memory_reserved())
+
+
+def _forget_peak(device: str) -> None:
+    """Building, compiling and recording are over: from here on it is steps."""
+    if device.startswith("cuda"):
+        _reserved(device)
+        torch.cuda.reset_peak_memory_stats()
 
 
 def _peak(device: str, base: int) -> float | None:
-    """What torch's allocator gave at most, in MB; nothing is known of the CPU's."""
+    """MB of the GPU at most, weights and recordings too; nothing is known of the CPU's."""
     if not device.startswith("cuda"):
         return None
-    return float(torch.cuda.max_memory_allocated() - base) / 1e6
+    return float(torch.cuda.max_memory_reserved() - base) / 1e6
 
 
 if __name__ == "__main__":
