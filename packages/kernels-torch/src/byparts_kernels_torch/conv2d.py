@@ -57,7 +57,8 @@ allocates.update(dict.fromkeys((Conv2d, Conv2dTranspose, Conv2dFilterGradient), 
 
 FEW_TAPS = 100  # elements of a patch up to which patches are faster
 FEW_CHANNELS = 3  # the same for dx, and for turning x and dy for dw
-LARGE_BYTES, PART_BYTES = 1 << 23, 1 << 21  # from which on images are computed in parts, of what
+PART_BYTES = 1 << 21  # of images that torch is given at a time: it lays them out anew for itself
+LEAST_BYTES = 1 << 20  # from which on they are given in two parts at least
 BLOCK = 16  # oneDNN's blocks of channels: f32 in a register
 
 convolution_backward = torch.ops.aten.convolution_backward.default
@@ -203,18 +204,38 @@ def _input_product(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
 def _filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
     """dw, or a stand-in without strides, is given for its shape alone."""
     padding, given, steps = _padded(g, x)
-    like, _ = patches.contiguous(dw)
-    how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
-    compute = partial(convolution_backward, dy, given, like, *how, (False, True, False))
-    into = dw.permute(2, 3, 1, 0)
-    if into.is_contiguous():
-        return [*steps, partial(_second_turned, into.view(-1, dw.shape[0]), compute)]
-    return [*steps, partial(_second_copied, dw, compute)]
+    parts = _parts(g, x, dw, dy, PART_BYTES // 2)
+    for part in parts:
+        steps += _filter_part(g, padding, given[part], dy[part], dw, part.start > 0)
+    return steps
 
 
 def _filter_turned(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
-    (images, before), (pixels, more) = _turned(x), _turned(dy)
-    return [*before, *more, *_filter_gradient(replace(g, layout="NHWC"), images, pixels, dw)]
+    """Some images at a time are laid out with the channels last, in the same scratch memory."""
+    padding, given, steps = _padded(g, x)
+    parts = _parts(g, x, dw, dy, PART_BYTES // 2)
+    images, pixels = (_turned(t[parts[0]])[0] for t in (given, dy))
+    last = replace(g, layout="NHWC")
+    for part in parts:
+        some = slice(0, len(dy[part]))
+        steps += [partial(images[some].copy_, given[part]), partial(pixels[some].copy_, dy[part])]
+        steps += _filter_part(last, padding, images[some], pixels[some], dw, part.start > 0)
+    return steps
+
+
+def _filter_part(
+    g: Geometry, padding: Pair, x: Tensor, dy: Tensor, dw: Tensor, more: bool
+) -> list[Run]:
+    """What these images give, or add, to dw."""
+    like, _ = patches.contiguous(dw)
+    how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
+    compute = partial(convolution_backward, dy, x, like, *how, (False, True, False))
+    into = dw.permute(2, 3, 1, 0)
+    if more:
+        return [partial(_second_added, dw, compute)]
+    if into.is_contiguous():
+        return [partial(_second_turned, into.view(-1, dw.shape[0]), compute)]
+    return [partial(_second_copied, dw, compute)]
 
 
 def _filter_product(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
@@ -252,6 +273,10 @@ def _second_copied(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dw.copy_(compute()[1])
 
 
+def _second_added(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+    dw.add_(compute()[1])
+
+
 def _second_turned(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     """Two axes in place of four: torch turns matrices in blocks, and all else by the element."""
     dw.copy_(compute()[1].permute(2, 3, 1, 0).flatten(0, 2))
@@ -283,13 +308,15 @@ def _filter_last(g: Geometry, w: Tensor) -> tuple[Tensor, list[Run]]:
     return copy, [partial(matrix.copy_, given.view(-1, len(w)).t())]  # in blocks, as above
 
 
-def _parts(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[slice]:
+def _parts(
+    g: Geometry, x: Tensor, w: Tensor, y: Tensor, part_bytes: int = PART_BYTES
+) -> list[slice]:
     """All images at once, or some at a time where torch would lay out much memory anew."""
     most = max(x.numel(), y.numel()) * x.element_size()
     few = g.layout == "NHWC" or w.numel() * w.element_size() > PART_BYTES // 2
-    if x.device.type != "cpu" or most < LARGE_BYTES or few:
+    if x.device.type != "cpu" or most < LEAST_BYTES or few or g.images < 2:
         return [slice(0, g.images)]
-    size = max(1, PART_BYTES * g.images // most)
+    size = max(1, min(part_bytes * g.images // most, -(-g.images // 2)))
     return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]
 
 

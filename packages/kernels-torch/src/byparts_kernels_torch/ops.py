@@ -28,7 +28,8 @@ from byparts_opset.window import Padding, Pair, offsets, padded
 class MaxPoolIndices(Op):
     """y, places: `MaxPool`, and where each maximum stands first: row * width + column.
 
-    A window with a nan has the place of some nan.
+    A window with a nan has the place of some nan.  Places are i32, half of what torch counts in:
+    they are kept for the gradient, and widened some at a time.
     """
 
     ksize: Pair
@@ -44,17 +45,18 @@ class MaxPoolIndices(Op):
         if x.dtype == "bool":
             raise ShapeError(f"{self.name}: bools have no maximum, got {x}; cast(x, 'u8') first")
         y = type_of_y(self, x)
-        return (y, TensorType("i64", y.shape))
+        return (y, TensorType("i32", y.shape))
 
     infer_unranked = infer
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         counts, around = windows(self, x.shape)
         planes = images(self, x)
-        real = np.arange(planes.shape[2] * planes.shape[3]).reshape(planes.shape[2:])
+        real = np.arange(planes.shape[2] * planes.shape[3], dtype=np.int32)
+        real = real.reshape(planes.shape[2:])
         place, framed = padded(real, around, -1), padded(planes, around)
         y = np.zeros((*planes.shape[:2], *counts), planes.dtype)
-        places = np.full(y.shape, -1, np.int64)
+        places = np.full(y.shape, -1, np.int32)
         for _, _, rows, columns in offsets(self.ksize, counts, self.strides):
             seen, here = framed[..., rows, columns], place[rows, columns]
             with np.errstate(invalid="ignore"):
@@ -87,8 +89,8 @@ class MaxPoolScatter(Op):
         check(self)
 
     def infer(self, dy: TensorType, places: TensorType, like: TensorType) -> Types:
-        if places.dtype != "i64":
-            raise ShapeError(f"{self.name}: places are i64, got {places}")
+        if places.dtype != "i32":
+            raise ShapeError(f"{self.name}: places are i32, got {places}")
         y = meet_types(self.name, type_of_y(self, like), dy)
         y = meet_types(self.name, y, TensorType(y.dtype, places.shape))
         return (type_of_x(self, like, y),)
@@ -114,7 +116,7 @@ class MaxPoolScatter(Op):
             op, x = cls(*attributes), TensorType("f32", shape)
             y = type_of_y(op, x)
             area = shape[1] * shape[2] if op.layout == "NHWC" else shape[2] * shape[3]
-            places = TensorType("i64", y.shape)
+            places = TensorType("i32", y.shape)
             yield Sample(op, (y, places, x), ((-1, 1), (0, area), (-1, 1)))
 
 

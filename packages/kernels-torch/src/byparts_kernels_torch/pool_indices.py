@@ -51,7 +51,9 @@ def max_pool_indices(
         return filled(y, 0)
     how = torch_windows(op, x)
     if how is not None and (x.device.type != "cpu" or _last(x)):
-        return partial(nn.max_pool2d_with_indices, x, *how, out=(y, places))
+        wide = empty(places.shape, places, torch.int64, _order(x))
+        find = partial(nn.max_pool2d_with_indices, x, *how, out=(y, wide))
+        return in_turn([find, partial(places.copy_, wide)])
     steps: list[Run] = []
     for f in indexed(op, x):
         steps += [*f.find, partial(y[f.part].copy_, f.maxima)]
@@ -132,8 +134,15 @@ def _scatter(op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Ten
     if dx.numel() == 0 or dy.numel() == 0:
         return filled(dx, 0)
     (dy, places), steps = _viewable(dy, places)
-    add = partial(pixels(dx).scatter_add_, 2, pixels(places), pixels(dy))
-    return in_turn([*steps, dx.zero_, add])
+    steps.append(dx.zero_)
+    size = max(1, CHUNK_BYTES // (8 * int(places[:1].numel())))
+    room = empty(pixels(places)[:size].shape, places, torch.int64)
+    for i in range(0, len(dy), size):
+        narrow, rows = pixels(places)[i : i + size], pixels(dy)[i : i + size]
+        at = room[: len(narrow)]
+        steps.append(partial(at.copy_, narrow))
+        steps.append(partial(pixels(dx)[i : i + size].scatter_add_, 2, at, rows))
+    return in_turn(steps)
 
 
 def _viewable(*given: Tensor) -> tuple[list[Tensor], list[Run]]:
