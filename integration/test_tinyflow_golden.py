@@ -17,8 +17,7 @@ from byparts_frontend_tf.tinyflow.program import make_step
 from byparts_frontend_tf.tinyflow.state import Variable
 from byparts_graph_ir import TensorType, Value
 from byparts_memplan import check_plan
-from byparts_runtime import Program
-from byparts_runtime import Variable as Stored
+from byparts_runtime import Program, Variable as Stored
 
 Shapes = dict[Value, list[int]]
 

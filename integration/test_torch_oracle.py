@@ -166,7 +166,7 @@ def test_values_and_gradients_agree_with_torch(name: str) -> None:
 
 
 BACKWARD = torch.ops.aten
-SHAPES = [(5, 3), (5, 3)]
+SHAPES: list[tuple[int, ...]] = [(5, 3), (5, 3)]
 
 # Ours and theirs take the same arrays, the first of them a gradient.
 GRADIENT_OPS: dict[str, Case] = {

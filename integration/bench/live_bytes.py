@@ -40,8 +40,8 @@ def main() -> None:
 
 def eager(name: str) -> int:
     """Weights and state that stay, and the most that a step adds."""
-    import torch_eager
-    import workloads
+    import torch_eager  # type: ignore[import-not-found]  # of the harness, as the next
+    import workloads  # type: ignore[import-not-found]
 
     torch_eager.torch = torch
     peer = torch_eager.build(name, workloads.make(name), 1)
@@ -52,7 +52,7 @@ def eager(name: str) -> int:
     kept = sum(t.nbytes for t in (*peer.P.values(), *peer.hp.get("stats", {}).values(), *state))
     inputs = sum(t.nbytes for t in peer.I.values())
     assert inputs, "the peer holds its batch itself"
-    return kept + requested(peer.step)[1]
+    return int(kept) + requested(peer.step)[1]
 
 
 def planned(name: str) -> int:
@@ -70,7 +70,7 @@ def planned(name: str) -> int:
     constants = design.graph.inputs[design.first_constant : design.first_second]
     kept = peer.run._machine.plan.arena_bytes + sum(v.size_bytes for v in peer.variables)
     kept += sum(v.type.size_bytes for v in constants)
-    return kept + scratch + requested(peer.step)[1]
+    return int(kept) + scratch + requested(peer.step)[1]
 
 
 def requested(run: Callable[[], object]) -> tuple[int, int]:

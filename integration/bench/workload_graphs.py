@@ -108,8 +108,9 @@ def optimizer(
     if hp["opt"] == "sgd":
         return [], ops.gradient_descent(ws, dws, rate)
     if hp["opt"] == "mom":
-        return slots[0], flat(ops.momentum(ws, *slots, dws, rate, hp["mom"]))
-    return [*slots[0], *slots[1]], flat(ops.adam(ws, *slots, dws, rate, count))
+        return slots[0], flat(ops.momentum(ws, slots[0], dws, rate, hp["mom"]))
+    means, squares = slots
+    return [*means, *squares], flat(ops.adam(ws, means, squares, dws, rate, count))
 
 
 def flat(rows: Any) -> list[Any]:
@@ -169,8 +170,8 @@ def w4i(i: Arrays, hp: Arrays) -> Any:
     """The same, inference with running statistics."""
 
     def norm(name: str, x: Any) -> Any:
-        given = (i[f"{name}.{part}"] for part in "gbmv")
-        return ops.batch_norm_inference(x, *given, axis=1, epsilon=hp["eps"])
+        gamma, beta, mean, variance = (i[f"{name}.{part}"] for part in "gbmv")
+        return ops.BatchNormInference(1, hp["eps"])(x, gamma, beta, mean, variance)
 
     return resnet(i["x"], i, norm)
 

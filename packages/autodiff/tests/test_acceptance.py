@@ -6,8 +6,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import byparts_opset as ops
 from byparts_autodiff import check_gradient, gradients, jvp

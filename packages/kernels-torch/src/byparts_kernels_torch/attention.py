@@ -1,7 +1,7 @@
 """Attention: products and a softmax, some heads at a time, or torch's flash attention.
 
 Flash attention keeps no matrix of weights, skips what a causal query does not see, and has no
-`out=`.  The products have it: their matrices take 1 MiB of scratch (3 MiB in the gradient), or one
+`out=`.  The products have it: their matrices take 1 MiB of scratch (2 MiB in the gradient), or one
 head's where that is more.  f32, ms on one thread; `*` marks what runs here:
 
     batch x heads x time x width      flash   products  |  gradient: flash   products

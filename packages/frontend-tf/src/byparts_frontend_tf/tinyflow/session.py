@@ -21,8 +21,7 @@ from byparts_frontend_tf.tinyflow.state import Variable
 from byparts_graph_ir import GraphError, ShapeError, TensorType, Value, compatible
 from byparts_graph_ir.hub import PartError, parts
 from byparts_opset.dtypes import dtype_name, numpy_dtype
-from byparts_runtime import Executor
-from byparts_runtime import Variable as Stored
+from byparts_runtime import Executor, Variable as Stored
 
 KEPT = 64  # sets of fetches whose step is remembered
 
