@@ -138,7 +138,8 @@ def heads(x: Value) -> Value:
 def test_attention_reads_rows_and_turns_nothing() -> None:
     """Forward and backward; what is turned back was never turned."""
     rows = [f32(name, 2, 3, 4) for name in "qkv"]
-    y = ops.transpose(ops.attention(*map(heads, rows), causal=True), (0, 2, 1, 3))
+    q, k, v = map(heads, rows)
+    y = ops.transpose(ops.attention(q, k, v, causal=True), (0, 2, 1, 3))
     loss = ops.sum(ops.square(ops.reshape(y, (2, 3, 4))))
 
     names = joined([*rows], loss, *gradients(loss, tuple(rows)))
