@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import Backend, Graph, GraphError, Input, ShapeError, TensorType
+from byparts_graph_ir import Backend, Graph, GraphError, Input, MissingRule, ShapeError, TensorType
 from byparts_graph_ir.hub import PartError, parts
 
 torch = pytest.importorskip("torch", reason="needs torch")
@@ -235,6 +235,25 @@ def test_profiling_times_the_plain_steps_and_leaves_the_variables(backend: Backe
 
     assert len(profile.step_s) == len(program.steps)
     np.testing.assert_array_equal(weight.read(), np.full((3, 2), 0.1, np.float32))
+
+
+def test_what_torch_has_for_floats_only_on_a_gpu_is_refused_when_built(backend: Backend) -> None:
+    """It would fail at the first run."""
+    x = Input(TensorType("i32", (2, 2)), name="x")
+    with pytest.raises(MissingRule, match="torch has no matmul of i32 on a GPU"):
+        runtime.build(Graph.of([x], [x @ x]), backends=(backend,))
+
+
+def test_steps_share_scratch_memory(backend: Backend) -> None:
+    """Each would have some megabytes of its own."""
+    x = Input(TensorType("bf16", (300, 300)), name="x")
+    y = ops.softmax(ops.softmax(x, 1), 1)
+    program = runtime.build(Graph.of([x], [y]), backends=(backend,), results="torch")
+    value = torch.linspace(-1, 1, 90_000, dtype=torch.bfloat16).view(300, 300)
+    want = value.float().softmax(1).bfloat16().float().softmax(1).bfloat16()
+
+    assert program(value)[0].equal(want)
+    assert program(value)[0].equal(want)
 
 
 def test_precision_is_set_for_a_run_and_restored(gpu: Any) -> None:
