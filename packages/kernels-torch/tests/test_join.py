@@ -129,6 +129,20 @@ def test_a_pool_without_a_gradient_stays() -> None:
     assert joined([x], ops.max_pool(x, (2, 2), (2, 2))) == ["max_pool"]
 
 
+def test_the_largest_weight_is_stepped_by_itself() -> None:
+    """If its gradient is a product, which the runtime then computes late."""
+    x, w, b = f32("x", 3, 4), f32("w", 4, 20), f32("b", 20)
+    loss = ops.sum(ops.square(x @ w + b))
+    slots = [f32(f"{s}{v.name}", *v.type.dims) for s in "mv" for v in (w, b)]
+    new = ops.adam((w, b), slots[:2], slots[2:], gradients(loss, (w, b)), 0.1, 1.0)
+    graph = Graph.of([x, w, b, *slots], [v for row in new for v in row])
+
+    steps = [n for n in join(graph).nodes if n.op.name == "adam"]
+
+    assert [n.op.count for n in steps] == [1, 1]
+    assert {n.inputs[0] for n in steps} == {b, w}
+
+
 def heads(x: Value) -> Value:
     """Two heads of the rows of a projection."""
     b, s, width = x.type.dims

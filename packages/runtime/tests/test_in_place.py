@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,7 @@ from toy_backend import (
     raising,
 )
 
-from byparts_graph_ir import Backend, Graph, Table
+from byparts_graph_ir import Backend, Graph, Op, Table, TensorType, Types
 from byparts_runtime import Program, Store, Variable
 from byparts_runtime.in_place import in_c
 
@@ -147,6 +148,55 @@ def test_a_kernel_that_fails_in_the_rehearsal_is_no_update_in_place() -> None:
     with pytest.raises(ValueError, match="could not be broadcast"):
         program(TWO)
     assert v.read().tolist() == [1, 1]
+
+
+@dataclass(frozen=True)
+class Outer(Op):
+    """x yᵀ of two vectors: more than it is made of."""
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        return (TensorType(x.dtype, (*x.dims, *y.dims)),)
+
+
+def with_outer() -> Backend:
+    known: Table[Any] = Table("kernel")
+    known._rules.update(kernels._rules)
+    known.on(Outer)(lambda op, xs, ys: partial(np.multiply, xs[0][:, None], xs[1], ys[0]))
+    return Backend("with_outer", TOY.view, known)
+
+
+def two_weights(x: Any, w: Any, b: Any) -> Graph:
+    """A matrix whose gradient is made of two vectors, and a vector."""
+    dx = mul(x, x)
+    return graph_of([x, w, b], add(w, Outer()(dx, dx)), add(b, dx))
+
+
+def test_a_large_gradient_is_computed_in_the_commit() -> None:
+    """Behind the other update, on the way to its own; the values are as ever."""
+    x, w, b = given("x", 3), given("w", 3, 3), given("b", 3)
+    store = Store()
+    u, v = store.create("w", np.ones((3, 3), "f4")), store.create("b", np.ones(3, "f4"))
+    program = trained(two_weights(x, w, b), u, v, backends=(with_outer(),))
+
+    program(np.array([1, 2, 3], np.float32))
+
+    assert [s.node.op.name for s in program._machine.cycle().updates] == ["add", "outer", "add"]
+    np.testing.assert_array_equal(u.read(), 1 + np.outer([1, 4, 9], [1, 4, 9]))
+    np.testing.assert_array_equal(v.read(), [2, 5, 10])
+
+
+def test_a_gradient_that_reads_a_variable_is_not_late() -> None:
+    """Its old value would be gone."""
+    x, w, b = given("x", 3), given("w", 3, 3), given("b", 3)
+    store = Store()
+    u, v = store.create("w", np.ones((3, 3), "f4")), store.create("b", np.full(3, 2, "f4"))
+    graph = graph_of([x, w, b], add(w, Outer()(mul(x, x), b)), add(b, x))
+    program = trained(graph, u, v, backends=(with_outer(),))
+
+    program(np.array([1, 2, 3], np.float32))
+
+    np.testing.assert_array_equal(u.read(), 1 + np.outer([1, 4, 9], [2, 2, 2]))
+    assert "outer" not in [s.node.op.name for s in program._machine.cycle().updates]
 
 
 def test_profiling_leaves_the_variables() -> None:

@@ -27,6 +27,9 @@ test = ["byparts-conformance>=0.1,<1"]
 [project.entry-points."byparts.parts"]
 kernels-{name} = "{module}"
 
+[tool.hatch.build]
+dev-mode-dirs = ["."]
+
 [tool.hatch.build.targets.wheel]
 only-include = ["{module}.py"]
 """,

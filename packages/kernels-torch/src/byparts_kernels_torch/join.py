@@ -5,11 +5,13 @@
     w - rate * matmul(a, b)   (gradient descent)   add_matmul(w, a, b), on the variable itself
     max_pool, max_pool_gradient of the same        max_pool_indices, max_pool_scatter
     attention of turned rows, and its gradient     attention_rows, attention_rows_gradient
+    adam of a weight larger than all others        adam of the others, adam of that weight
 
 The first two save a pass over the product.  The third saves the gradient: it is never in memory.
 The fourth saves finding each maximum again.  The last saves eight copies a layer: q, k, v that are
 `transpose(rows, (0, 2, 1, 3))` are read as rows, and what is turned back was never turned.  Only
-products that nobody else reads are joined.
+products that nobody else reads are joined.  The one that is parted, not joined, lets the runtime
+compute the largest gradient where the others were (its `in_place.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Value, inherit
-from byparts_graph_ir.lazy_dataclass import field_names
+from byparts_graph_ir.lazy_dataclass import field_names, replace
 from byparts_kernels_torch.ops import (
     TURN,
     AddMatMul,
@@ -33,7 +35,7 @@ from byparts_opset.attention import Attention, AttentionGradient
 from byparts_opset.binary import Add, Mul, Sub
 from byparts_opset.constant import Fill
 from byparts_opset.matmul import MatMul
-from byparts_opset.optimizer import GradientDescent
+from byparts_opset.optimizer import Adam, GradientDescent
 from byparts_opset.pool import MaxPool, MaxPoolGradient
 from byparts_opset.transpose import Transpose
 
@@ -75,6 +77,8 @@ class _Joining:
                 return self._sum(old, inputs, (1,), -1.0)
             case GradientDescent():
                 return self._descent(old, inputs)
+            case Adam(count) if count > 1:
+                return _parted(old.op, inputs)
             case MaxPool() if old.outputs[0] in self.pools:
                 return self._pool(old.op, old.outputs[0], inputs[0])
             case MaxPoolGradient() if old in self.unpools:
@@ -154,6 +158,23 @@ class _Joining:
     def _pool_gradient(self, old: Node, inputs: tuple[Value, ...]) -> tuple[Value, ...]:
         x, _, dy = inputs
         return (MaxPoolScatter(**_window(old.op))(dy, self.indices[old.inputs[1]], x),)
+
+
+def _parted(op: Adam, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
+    """The largest weight by itself, if it is larger than all others, and its gradient a product."""
+    *columns, rate, step = inputs
+    sizes = [w.type.size for w in columns[: op.count]]
+    k = sizes.index(max(sizes))
+    maker = columns[3 * op.count + k].node
+    if 2 * sizes[k] <= sum(sizes) or maker is None or not isinstance(maker.op, MatMul):
+        return None
+    outputs: dict[int, Value] = {}
+    for chosen in ([i for i in range(op.count) if i != k], [k]):
+        given = [columns[row * op.count + i] for row in range(4) for i in chosen]
+        new = replace(op, count=len(chosen)).outputs_of(*given, rate, step)
+        places = [row * op.count + i for row in range(3) for i in chosen]
+        outputs.update(zip(places, new, strict=True))
+    return tuple(outputs[i] for i in range(3 * op.count))
 
 
 def _rows(v: Value) -> Optional[Value]:

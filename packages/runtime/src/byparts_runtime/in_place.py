@@ -7,6 +7,10 @@ says that each may be written over the old value (`Op.inplace`), and if no other
 what it overwrites.  These nodes are moved behind all others, and the planner is offered the
 variables' own bytes for their results ("donate").  What it takes needs no memory and no copy.
 
+A large gradient that only one update reads, made of less than it has itself (a product of thin
+matrices), is not computed before the commit but in it, just before that update, behind the others:
+their gradients are dead by then, and it can lie where they were.
+
 A run that fails or is interrupted must leave the variables alone, so the updates are part of the
 commit: they run inside one C call, in which Python delivers no Ctrl-C, and a node whose kernel is
 not a single C function, or does not get through a rehearsal on scratch memory, is left where it is.
@@ -14,6 +18,7 @@ not a single C function, or does not get through a rehearsal on scratch memory, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from types import BuiltinFunctionType
@@ -21,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Backend, Graph, Node, Value
+from byparts_graph_ir import Backend, Graph, Node, Op, Value
 from byparts_graph_ir.backend import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.bind import Bytes, bind
@@ -54,12 +59,14 @@ def updates_last(
         if len(kept) == len(found):
             break
         found = kept
-    tail = [n for n in graph.nodes if n in found and _is_one_call(n, found[n], graph, backends)]
+    last = [n for n in graph.nodes if n in found and _is_one_call(n, found[n], backends)]
+    variables = frozenset(graph.inputs[interface.first_variable :][: len(interface.variables)])
+    tail = _with_late(last, graph, variables, backends)
     moved = set(tail)
     nodes = (*(n for n in graph.nodes if n not in moved), *tail)
     inputs = {v: i for i, v in enumerate(graph.inputs)}
     outputs = {v: j for j, v in enumerate(graph.outputs)}
-    donate = {inputs[old]: outputs[new] for n in tail for old, new in found[n]}
+    donate = {inputs[old]: outputs[new] for n in last for old, new in found[n]}
     return Graph(graph.inputs, nodes, graph.outputs), donate, len(tail)
 
 
@@ -102,11 +109,38 @@ def _reads_others(node: Node, pairs: Pairs, written: set[Value]) -> bool:
     return any(v in written and v not in own for v in node.inputs)
 
 
-def _is_one_call(node: Node, pairs: Pairs, graph: Graph, backends: Sequence[Backend]) -> bool:
+def _with_late(
+    updates: Sequence[Node], graph: Graph, variables: frozenset[Value], backends: Sequence[Backend]
+) -> tuple[Node, ...]:
+    """The updates; behind the others those whose gradient is computed late, each after it."""
+    uses = Counter(v for n in graph.nodes for v in n.inputs)
+    uses.update(graph.outputs)
+    late: dict[Node, list[Node]] = {}
+    for update in updates if len(updates) > 1 else ():
+        makers = dict.fromkeys(v.node for v in update.inputs if v.node is not None)
+        made = [n for n in makers if uses[n.outputs[0]] == 1 and _is_late(n, variables)]
+        late[update] = [n for n in made if _is_one_call(n, (), backends)]
+    early = [n for n in updates if not late.get(n)]
+    return (*early, *(n for update, made in late.items() if made for n in (*made, update)))
+
+
+def _is_late(node: Node, variables: frozenset[Value]) -> bool:
+    """Whether it reads no variable, nor what may be bytes of one, and less than it makes."""
+    if len(node.outputs) != 1 or node.op.effect or not variables.isdisjoint(node.inputs):
+        return False
+    makers = [v.node for v in node.inputs if v.node is not None]
+    if not makers or any(type(n.op).views is not Op.views for n in makers):
+        return False
+    read = sum(v.type.size_bytes for v in node.inputs if v.node is not None)
+    return read < node.outputs[0].type.size_bytes
+
+
+def _is_one_call(node: Node, pairs: Pairs, backends: Sequence[Backend]) -> bool:
     """Whether the kernel is one C function, and runs: tried on memory that is nobody's."""
     single = Graph(tuple(dict.fromkeys(node.inputs)), (node,), node.outputs)
     space, over = backends[0].space, {new: old for old, new in pairs}
-    memory = {v: space.allocate(max(1, v.type.size_bytes)) for v in single.inputs}
+    values = [v for v in single.values if v not in over]
+    memory = {v: space.allocate(max(1, v.type.size_bytes)) for v in values}
     places = [Bytes(memory[over.get(v, v)], 0) for v in single.values]
     (step,) = bind(single, places, frozenset(), backends)
     if not in_c(step.run):

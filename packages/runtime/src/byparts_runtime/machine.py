@@ -90,8 +90,9 @@ class Machine:
         with context():
             bound = bind(design.graph, places, self.aliased, design.backends)
             staging, plain = settle(places)
-            updates = tuple(step for step in bound if self._updates(step.node))
-            steps = tuple(step for step in bound if not self._updates(step.node))
+            writes = [self._updates(step.node) for step in bound]
+            first = writes.index(True) if True in writes else len(bound)
+            steps, updates = bound[:first], bound[first:]  # updates, and gradients computed late
             plain.runs = runs_of(updates)
             body = runs_of(steps, staging)
             made = capture(design.capture, design.backends, (*steps, *updates), body, plain)
