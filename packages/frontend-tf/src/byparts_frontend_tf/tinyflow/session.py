@@ -66,7 +66,8 @@ class Session:
 
     def variable(self, variable: Variable) -> NDArray[Any]:
         """A copy of a variable's value, without running anything."""
-        return self._stored(variable).read()
+        value: NDArray[Any] = self._stored(variable).read()
+        return value
 
     def close(self) -> None:
         """Let go of all variables and programs."""
