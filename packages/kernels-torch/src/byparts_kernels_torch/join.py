@@ -198,6 +198,7 @@ def _pools(graph: Graph) -> Mapping[Value, Node]:
         x, y, _ = node.inputs
         pool = y.node
         same = pool is not None and isinstance(pool.op, MaxPool) and pool.inputs == (x,)
+        same = same and x.type.dtype in FLOATS  # torch counts places in the type of the elements
         if same and pool is not None and _window(pool.op) == _window(node.op):
             found[y] = node
     return found
