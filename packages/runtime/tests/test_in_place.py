@@ -24,7 +24,7 @@ from toy_backend import (
     raising,
 )
 
-from byparts_graph_ir import Backend, Graph, Op, Table, TensorType, Types
+from byparts_graph_ir import Backend, Graph, GraphError, Op, Table, TensorType, Types
 from byparts_runtime import Program, Store, Variable
 from byparts_runtime.in_place import in_c
 
@@ -218,3 +218,10 @@ def test_what_runs_in_c() -> None:
     assert not in_c(partial(np.copyto, np.zeros(1), 1))  # asks Python who else implements it
     assert not in_c(partial(lambda: None))
     assert not in_c(lambda: None)
+
+
+def test_a_way_to_commit_that_is_none_is_refused() -> None:
+    x = given("x")
+
+    with pytest.raises(GraphError, match="commit='inplace': the ways to commit are auto, copy"):
+        build_by_hand(graph_of([x], x), commit="inplace")

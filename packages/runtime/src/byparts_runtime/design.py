@@ -13,6 +13,7 @@ from byparts_runtime.plan import Plan, Planner, check_plan
 from byparts_runtime.variable import Variable
 
 CommitArgument = Literal["auto", "copy", "exchange"]
+COMMITS = ("auto", "copy", "exchange")
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from byparts_graph_ir.lazy_dataclass import replace
 from byparts_runtime.arrays import adopted, as_array, taken
 from byparts_runtime.bind import Bytes, RefusedRegions, Step
 from byparts_runtime.capture import CaptureArgument
-from byparts_runtime.design import CommitArgument, Design, with_seconds
+from byparts_runtime.design import COMMITS, CommitArgument, Design, with_seconds
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
@@ -104,6 +104,8 @@ def build(
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
     """
     variables, updates = tuple(variables), tuple(updates)
+    if commit not in COMMITS:
+        raise GraphError(f"commit={commit!r}: the ways to commit are {', '.join(COMMITS)}")
     _check_counts(graph, variables, updates)
     found = find_backends(backends)
     _check_variables(graph, variables, updates, found[0].space)
