@@ -1,7 +1,7 @@
 """From the program as it was written to the one that runs, in stages that can be looked at.
 
     specialize -> passes (optimize: fold, simplify, merge) -> legalize -> what the backends want:
-    passes of their own, regions to compute in one go (fuse, inline) -> hoist
+    passes of their own, regions to compute in one go (fuse, inline) -> hoist -> order
 
 Each stage is a graph; `str(stage)` is its line.  What follows, place and bind, makes no new graph.
 """
