@@ -57,7 +57,8 @@ def test_maxima_and_their_gradients(attributes: Window, dtype: str) -> None:
     same(MaxPool(*attributes), x)
     same(MaxPoolGradient(*attributes), x, y, y + 1)
     same(MaxPoolGradientGradient(*attributes), x, y, x + 1)
-    same(ops.MaxPoolIndices(*attributes), x)
+    if dtype == "float32":  # places are kept for gradients, which integers have none
+        same(ops.MaxPoolIndices(*attributes), x)
 
 
 @pytest.mark.usefixtures("chunks")
