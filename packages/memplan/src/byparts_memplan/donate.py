@@ -7,10 +7,12 @@ The price: a run that fails half way has already changed the variable.  So the c
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.lifetimes import Decision, Values, needed
+
+Readers = dict[int, list[int]]  # root -> positions among the inputs of one step
 
 
 def donations(
@@ -23,6 +25,7 @@ def donations(
     """
     graph, taken, decisions = values.graph, {}, []
     writers: dict[int, int] = {}  # root -> the input it is written over
+    readers: dict[int, Readers] = {}  # by step: the positions where it reads each root
     for k, j in donate.items():
         if k not in external:
             raise PlanError(f"donate: input {k} is not among the external inputs")
@@ -30,7 +33,7 @@ def donations(
             raise PlanError(f"donate: there is no output {j}; the graph has {len(graph.outputs)}")
         target = graph.ids[graph.outputs[j]]
         root = values.root[target]
-        reason = _refusal(values, k, target)
+        reason = _refusal(values, k, target, readers)
         if not reason and root in writers:
             reason = f"the output is written over input {writers[root]}"
         if not reason:
@@ -39,7 +42,7 @@ def donations(
     return taken, decisions
 
 
-def _refusal(values: Values, k: int, target: int) -> str:
+def _refusal(values: Values, k: int, target: int, readers: dict[int, Readers]) -> str:
     root, types = values.root[target], values.types
     if root < len(values.graph.inputs):
         return f"the output is the bytes of input {root}, nothing computes it"
@@ -50,14 +53,26 @@ def _refusal(values: Values, k: int, target: int) -> str:
     step = values.born[root]
     if values.last[k] > step:
         return needed(values, values.last[k])
-    return _reader(values, step, k, root)
+    if step not in readers:
+        readers[step] = _readers(values, step)
+    return _reader(values, step, readers[step].get(k, []), root)
 
 
-def _reader(values: Values, step: int, k: int, root: int) -> str:
+def _readers(values: Values, step: int) -> Readers:
+    """An optimizer's step reads thousands of variables, each of which asks for its own reads."""
+    found: Readers = {}
+    ignores = values.graph.nodes[step].op.ignores
+    for p, v in enumerate(values.reads[step]):
+        if p not in ignores:
+            found.setdefault(values.root[v], []).append(p)
+    return found
+
+
+def _reader(values: Values, step: int, positions: Sequence[int], root: int) -> str:
     """The node that writes the new value may read the old one where it may also overwrite it."""
     op, output = values.graph.nodes[step].op, root - values.first[step]
-    for p, v in enumerate(values.reads[step]):
-        reads = values.root[v] == k and p not in op.ignores
-        if reads and ((p, output) not in op.inplace or values.types[v] != values.types[root]):
+    for p in positions:
+        v = values.reads[step][p]
+        if (p, output) not in op.inplace or values.types[v] != values.types[root]:
             return f"step {step} ({op.name}) reads the old value and may not write over it"
     return ""

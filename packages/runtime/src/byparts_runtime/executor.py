@@ -24,6 +24,7 @@ from byparts_runtime.design import CommitArgument
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
+    OrderArgument,
     PassesArgument,
     PlannerArgument,
     ResultsArgument,
@@ -59,6 +60,7 @@ class Executor:
         passes: PassesArgument = "auto",
         planner: PlannerArgument = "auto",
         legalize: LegalizeArgument = "auto",
+        order: OrderArgument = "auto",
         alignment: int = 64,
         commit: CommitArgument = "auto",
         capture: CaptureArgument = "auto",
@@ -69,7 +71,7 @@ class Executor:
         self.backends, self.capacity = find_backends(backends), capacity
         self._options: dict[str, Any] = {
             **{"passes": passes, "planner": planner, "legalize": legalize, "alignment": alignment},
-            **{"commit": commit, "capture": capture, "results": results},
+            **{"order": order, "commit": commit, "capture": capture, "results": results},
         }
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0

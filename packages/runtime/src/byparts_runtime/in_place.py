@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Backend, Graph, Node, Op, Value
+from byparts_graph_ir import Backend, Graph, Node, Op, Types, Value
 from byparts_graph_ir.backend import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.bind import Bytes, bind
@@ -43,6 +43,11 @@ class Interface:
     variables: tuple[Variable, ...]
     first_update: int
     updates: tuple[Variable, ...]
+
+    def input_types(self, graph: Graph) -> Types:
+        """Of the feeds as the graph says, of the variables as they are."""
+        feeds = graph.inputs[: self.first_variable]
+        return (*(v.type for v in feeds), *(v.type for v in self.variables))
 
 
 def updates_last(
@@ -77,31 +82,37 @@ def _candidates(graph: Graph, interface: Interface) -> dict[Node, Pairs]:
     """Nodes that only make new values, each in the place of its own old one."""
     old = dict(zip(graph.inputs[interface.first_variable :], interface.variables, strict=False))
     news = graph.outputs[interface.first_update :]
-    new = dict(zip(news, interface.updates, strict=True))
+    new, count = dict(zip(news, interface.updates, strict=True)), Counter(news)
     used = {v for n in graph.nodes for v in n.inputs}
     taken = used | set(graph.outputs[: interface.first_update])
-    single = {v for v in new if v not in taken and news.count(v) == 1}
+    single = {v for v in new if v not in taken and count[v] == 1}
     passed_on = {old[v] for v in news if v in old}  # the old value of one, the new one of another
+    free = {v: variable for v, variable in old.items() if variable not in passed_on}
     found = {}
     for node in graph.nodes:
         if node.op.effect or not node.outputs or not single.issuperset(node.outputs):
             continue
-        pairs = tuple(
-            (node.inputs[i], v)
-            for o, v in enumerate(node.outputs)
-            for i, to in node.op.inplace
-            if to == o and i < len(node.inputs) and old.get(node.inputs[i]) is new[v]
-            if node.inputs[i].type == v.type and new[v] not in passed_on
-        )
+        pairs = _pairs(node, free, new)
         if len(pairs) == len(node.outputs) and _read_once(node, pairs, old):
             found[node] = pairs
     return found
 
 
+def _pairs(node: Node, old: dict[Value, Variable], new: dict[Value, Variable]) -> Pairs:
+    """For each output the old value of its variable, where the op lets it go over that."""
+    found: dict[int, tuple[Value, Value]] = {}
+    for i, o in node.op.inplace:
+        if i < len(node.inputs) and o < len(node.outputs):
+            x, y = node.inputs[i], node.outputs[o]
+            if old.get(x) is new[y] and x.type == y.type:
+                found[o] = (x, y)
+    return tuple(found[o] for o in sorted(found))
+
+
 def _read_once(node: Node, pairs: Pairs, old: dict[Value, Variable]) -> bool:
     """Each variable is one input of the node, and comes to it in no other way."""
-    written = [old[v] for v, _ in pairs]
-    return all(sum(old.get(v) is w for v in node.inputs) == 1 for w in written)
+    count = Counter(old[v] for v in node.inputs if v in old)
+    return all(count[old[v]] == 1 for v, _ in pairs)
 
 
 def _reads_others(node: Node, pairs: Pairs, written: set[Value]) -> bool:

@@ -12,7 +12,8 @@ interrupted before its end leaves every variable as it was.
 from __future__ import annotations
 
 from _thread import allocate_lock  # `threading.Lock`, without importing `threading`
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, Optional, Union
 
@@ -103,26 +104,32 @@ def build(
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
     """
-    variables, updates = tuple(variables), tuple(updates)
-    if commit not in COMMITS:
-        raise GraphError(f"commit={commit!r}: the ways to commit are {', '.join(COMMITS)}")
-    _check_counts(graph, variables, updates)
     found = find_backends(backends)
-    _check_variables(graph, variables, updates, found[0].space)
-    feeds, fetches = len(graph.inputs) - len(variables), len(graph.outputs) - len(updates)
-    types = tuple(v.type for v in graph.inputs[:feeds]) + tuple(v.type for v in variables)
+    interface = _interface(graph, tuple(variables), tuple(updates), found[0].space)
     ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
-    interface = Interface(feeds, variables, fetches, updates)
-    sort = find_order(order, planner)
-    arrays = find_results(results, found[0].space, found)
-    last = {"planner": find_planner(planner), "capture": capture, "results": arrays}
+    lowering = partial(lower, graph, interface.input_types(graph), *ways)
+    last = {
+        **{"order": find_order(order, planner), "planner": find_planner(planner)},
+        **{"results": find_results(results, found[0].space, found), "capture": capture},
+        **{"alignment": alignment, "commit": _known(commit)},
+    }
+    return _regions_taken(lowering, interface, found, last)
+
+
+def _regions_taken(
+    lowering: Callable[[tuple[Op, ...]], Lowered],
+    interface: Interface,
+    backends: tuple[Backend, ...],
+    last: Mapping[str, Any],
+) -> Program:
+    """The program, in which what a backend wanted joined and then refused is parted again."""
     refused: tuple[Op, ...] = ()
     while True:
-        lowered = lower(graph, types, *ways, refused)
-        _check_updates(lowered.graph.outputs[fetches:], updates)
+        lowered = lowering(refused)
+        _check_updates(lowered.graph.outputs[interface.first_update :], interface.updates)
         try:
-            return _bound(lowered, interface, found, sort, alignment, commit, **last)
-        except RefusedRegions as error:  # each time others: these are inlined now
+            return _bound(lowered, interface, backends, **last)
+        except RefusedRegions as error:  # each time others
             refused += error.ops
 
 
@@ -314,6 +321,22 @@ def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Byte
             "in place; bind a contiguous copy and refill that"
         )
     return Bytes(array.reshape(-1).view(np.uint8).data, 0)  # no copy: it is contiguous
+
+
+def _interface(
+    graph: Graph, variables: tuple[Variable, ...], updates: tuple[Variable, ...], space: Any
+) -> Interface:
+    """Which inputs and outputs are variables; checked."""
+    _check_counts(graph, variables, updates)
+    _check_variables(graph, variables, updates, space)
+    first_variable, first_update = len(graph.inputs) - len(variables), len(graph.outputs)
+    return Interface(first_variable, variables, first_update - len(updates), updates)
+
+
+def _known(commit: CommitArgument) -> CommitArgument:
+    if commit not in COMMITS:
+        raise GraphError(f"commit={commit!r}: the ways to commit are {', '.join(COMMITS)}")
+    return commit
 
 
 def _check_counts(graph: Graph, variables: Sequence[Variable], updates: Sequence[Variable]) -> None:
