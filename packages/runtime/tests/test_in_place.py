@@ -150,6 +150,21 @@ def test_a_kernel_that_fails_in_the_rehearsal_is_no_update_in_place() -> None:
     assert v.read().tolist() == [1, 1]
 
 
+def test_the_rehearsal_is_silent() -> None:
+    """On memory of zeros it may divide 0 by 0, which is no warning to the user."""
+    dividing: Table[Any] = Table("kernel")
+    dividing.on(Add)(lambda op, xs, ys: partial(np.divide, *xs, *ys))
+    x, w = given("x", 2), given("w", 2)
+    v = Store().create("w", np.ones(2, np.float32))
+    backend = Backend("dividing", TOY.view, dividing)
+    program = trained(graph_of([x, w], add(w, x)), v, backends=(backend,))
+
+    program(TWO)
+
+    assert v.read().tolist() == [1, 0.5]
+    assert "1 variables updated in place" in program.explain()
+
+
 @dataclass(frozen=True)
 class Outer(Op):
     """x yᵀ of two vectors: more than it is made of."""
