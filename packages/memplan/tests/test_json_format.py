@@ -36,8 +36,8 @@ def test_plan_round_trip() -> None:
     [
         ("{", "^not JSON: "),
         ("[]", "^not a plan$"),
-        ('{"byparts": "plan", "format": 2}', "^plan in format 2; this reads format 1$"),
-        ('{"byparts": "plan", "format": 1}', "^not a plan: KeyError"),
+        ('{"byparts": "plan", "format": 3}', "^plan in format 3; this reads format 2$"),
+        ('{"byparts": "plan", "format": 2}', "^not a plan: KeyError"),
     ],
 )
 def test_what_is_no_plan_is_refused(text: str, match: str) -> None:

@@ -16,7 +16,8 @@ import pytest
 from byparts_conformance.cases import COLUMNS
 from byparts_conformance.habits import HABITS
 from byparts_conformance.meaning import differentiable
-from byparts_graph_ir import Fused, Op
+from byparts_graph_ir import Op
+from byparts_graph_ir.attributes import OWN
 from byparts_graph_ir.hub import parts
 
 Record = Callable[[str], None]
@@ -143,7 +144,7 @@ def _kind(said: set[str]) -> str:
 
 
 def _chosen(config: pytest.Config) -> dict[str, type[Op]]:
-    every, wanted = {**parts.ops(), Fused.name: Fused}, config.getoption("--byparts-op")
+    every, wanted = {**parts.ops(), **OWN}, config.getoption("--byparts-op")
     unknown = [name for name in wanted if name not in every]
     if unknown:
         raise pytest.UsageError(f"no op {unknown[0]!r}; installed: {', '.join(sorted(every))}")

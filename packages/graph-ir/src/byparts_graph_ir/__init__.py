@@ -19,6 +19,9 @@ if TYPE_CHECKING:
         KernelRule as KernelRule,
         Space as Space,
     )
+    from byparts_graph_ir.barrier import (
+        OptimizationBarrier as OptimizationBarrier,
+    )
     from byparts_graph_ir.errors import (
         FormatError as FormatError,
         GraphError as GraphError,
@@ -88,6 +91,7 @@ if not TYPE_CHECKING:
         __name__,
         arithmetic="Arithmetic Operand arithmetic",
         backend="HOST Backend CaptureRefused HostSpace KernelRule Space",
+        barrier="OptimizationBarrier",
         errors="FormatError GraphError MissingRule ShapeError VerifyError add_note",
         fused="Fused inline",
         graph="Graph Input Node Op Rule Sample Types Value lift nested producers subgraphs",

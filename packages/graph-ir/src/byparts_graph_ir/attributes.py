@@ -6,6 +6,7 @@ have, one it needs and lacks, or one its shape rule cannot use is a `FormatError
 
 from __future__ import annotations
 
+from byparts_graph_ir.barrier import OptimizationBarrier
 from byparts_graph_ir.errors import FormatError
 from byparts_graph_ir.fused import Fused
 from byparts_graph_ir.graph import Node, Op, Value
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 Ops: TypeAlias = "Mapping[str, type[Op]]"
 
-OWN: Ops = {Fused.name: Fused}  # the graph's own ops, known whatever the op set
+# The graph's own ops, known whatever the op set.
+OWN: Ops = {Fused.name: Fused, OptimizationBarrier.name: OptimizationBarrier}
 
 
 def installed_ops() -> dict[str, type[Op]]:

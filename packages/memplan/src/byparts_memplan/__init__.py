@@ -8,6 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_memplan.buffer import (
         Buffer as Buffer,
+        DoesNotFit as DoesNotFit,
         Placement as Placement,
         PlanError as PlanError,
         lower_bound as lower_bound,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
-        buffer="Buffer Placement PlanError lower_bound",
+        buffer="Buffer DoesNotFit Placement PlanError lower_bound",
         check="check",
         check_plan="check_plan",
         json_format="placement_from_json placement_to_json plan_from_json plan_to_json",

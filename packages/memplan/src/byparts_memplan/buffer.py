@@ -20,6 +20,27 @@ class PlanError(GraphError):
     """A problem that cannot be planned, or a plan that is not valid."""
 
 
+class DoesNotFit(PlanError):
+    """No placement within the capacity: there is none, or none was found in time.
+
+    Attributes:
+        placement: the best that was found, over the capacity; its lower bound beside it.
+        proved: whether there is none.
+        subset: buffers (positions) that do not fit even alone; without any one of them the rest
+            does.  Empty unless proved and small enough to be found in time.
+    """
+
+    placement: Placement
+    proved: bool
+    subset: tuple[int, ...]
+
+    def __init__(
+        self, message: str, placement: Placement, proved: bool, subset: tuple[int, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.placement, self.proved, self.subset = placement, proved, subset
+
+
 @dataclass(frozen=True)
 class Buffer:
     """Bytes that must stay untouched during the steps `[born, dies)`.
@@ -30,6 +51,9 @@ class Buffer:
         dies: the first step that no longer needs it (half-open).
         alignment: its offset is a multiple of this.
         pinned: the offset it must have, `None` where the planner is free.
+        gaps: half-open intervals of steps within its life in which nobody needs its bytes, sorted
+            and apart; others may lie there meanwhile.
+        space: which memory it is in; buffers in different spaces never meet.
 
     Raises:
         PlanError: the numbers make no sense together.
@@ -40,6 +64,8 @@ class Buffer:
     dies: int
     alignment: int = 1
     pinned: int | None = None
+    gaps: tuple[tuple[int, int], ...] = ()
+    space: str = ""
 
     def __post_init__(self) -> None:
         if self.size_bytes < 0 or self.alignment < 1:
@@ -48,6 +74,20 @@ class Buffer:
             raise PlanError(f"{self} dies before it is born")
         if self.pinned is not None and (self.pinned < 0 or self.pinned % self.alignment):
             raise PlanError(f"{self} is pinned to an offset that its alignment forbids")
+        step = self.born
+        for lower, upper in self.gaps:
+            if not step <= lower < upper <= self.dies:
+                raise PlanError(f"{self} needs gaps that are sorted, apart and within its life")
+            step = upper + 1
+
+    @property
+    def lives(self) -> tuple[tuple[int, int], ...]:
+        """The intervals of steps in which its bytes are needed: its life without the gaps."""
+        if not self.gaps:
+            return ((self.born, self.dies),)
+        borns = (self.born, *(upper for _, upper in self.gaps))
+        ends = (*(lower for lower, _ in self.gaps), self.dies)
+        return tuple((b, e) for b, e in zip(borns, ends, strict=True) if b < e)
 
 
 @dataclass(frozen=True)
@@ -56,10 +96,11 @@ class Placement:
 
     Attributes:
         buffers: the problem.
-        offsets: one for each buffer, in bytes from the start of the arena.
-        arena_bytes: end of the highest buffer.
-        lower_bound_bytes: no arena can be smaller (`lower_bound`).
-        how: the greedy that found it, for people.
+        offsets: one for each buffer, in bytes from the start of the arena of its space.
+        arena_bytes: end of the highest buffer; of several spaces, the sum of their ends.
+        lower_bound_bytes: no arena can be smaller: what is alive together (`lower_bound`), or more
+            where a search has proved more.
+        how: what found it, for people.
     """
 
     buffers: tuple[Buffer, ...]
@@ -67,6 +108,19 @@ class Placement:
     arena_bytes: int
     lower_bound_bytes: int
     how: str
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no smaller arena is possible, which is then proved."""
+        return self.arena_bytes == self.lower_bound_bytes
+
+    @property
+    def arenas(self) -> dict[str, int]:
+        """Bytes of the arena of each space, in order of first use."""
+        found: dict[str, int] = {}
+        for b, offset in zip(self.buffers, self.offsets, strict=True):
+            found[b.space] = max(found.get(b.space, 0), offset + b.size_bytes)
+        return found
 
     def draw(self, width: int = 72, height: int = 16) -> str:
         """The arena as text, steps across and bytes up."""

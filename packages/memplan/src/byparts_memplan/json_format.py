@@ -9,7 +9,7 @@ from byparts_memplan.buffer import Buffer, Placement, PlanError
 from byparts_memplan.lifetimes import Decision
 from byparts_memplan.plan import Location, Plan
 
-FORMAT = 1
+FORMAT = 2
 
 
 def placement_to_json(placement: Placement) -> str:
@@ -70,12 +70,25 @@ def _placement_fields(placement: Placement) -> dict[str, Any]:
 
 def _placement(fields: dict[str, Any]) -> Placement:
     return Placement(
-        buffers=tuple([Buffer(*b) for b in fields["buffers"]]),
+        buffers=tuple([_buffer(*b) for b in fields["buffers"]]),
         offsets=tuple(fields["offsets"]),
         arena_bytes=fields["arena_bytes"],
         lower_bound_bytes=fields["lower_bound_bytes"],
         how=fields["how"],
     )
+
+
+def _buffer(
+    size_bytes: int,
+    born: int,
+    dies: int,
+    alignment: int,
+    pinned: int | None,
+    gaps: list[list[int]],
+    space: str,
+) -> Buffer:
+    pairs = tuple([(lower, upper) for lower, upper in gaps])
+    return Buffer(size_bytes, born, dies, alignment, pinned, pairs, space)
 
 
 def _dump(kind: str, fields: dict[str, Any]) -> str:

@@ -1,0 +1,173 @@
+"""A graph as a memory planner sees it: steps that read and write storages, and what each costs.
+
+A storage is the bytes of a value that owns them; views are not steps, because they cost nothing and
+are made again wherever they are needed.  A *sequence* is a list of steps in which each comes at
+least once and may come again: to run a step again is to compute its storages anew, and who reads
+them later reads the new ones.  `live_bytes` says what is alive at each position of a sequence, with
+outputs written over inputs where that is allowed.  `replay.py` makes a sequence a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property
+from typing import Optional
+
+from byparts_graph_ir import Graph, Node, Op
+from byparts_memplan.lifetimes import Values
+
+Cost = Callable[[Node], float]
+
+
+def flops(node: Node) -> float:
+    """What running a node costs, in floating point operations: the default `Cost`."""
+    return float(node.op.flops(*[v.type for v in node.inputs]))
+
+
+class Steps:
+    """Tables over a graph with static types.  Storages are named by the value id that owns them.
+
+    Attributes:
+        nodes: for each step, the node; views are left out.
+        size: bytes by storage; 0 for what lives outside the arena.
+        reads, writes: for each step, the storages, each once.
+        over: for each step, (written storage, storages it may be written over) where there are any.
+        feeds: storages of inputs that live in the arena, alive from the start.
+        kept: storages of the graph's outputs, alive to the end.
+        again: for each step, whether it may be run again.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        external: Collection[int] = frozenset(),
+        cost: Cost = flops,
+    ) -> None:
+        self.graph, self.values, self._cost = graph, Values(graph), cost
+        values = self.values
+        self.size = list(values.size)
+        for k in external:
+            self.size[k] = 0
+        self.feeds = [k for k in range(len(graph.inputs)) if self.size[k]]
+        self.kept = frozenset(values.root[graph.ids[v]] for v in graph.outputs)
+        self.steps = [s for s, n in enumerate(graph.nodes) if not self._is_view(s, n)]
+        self.nodes = [graph.nodes[s] for s in self.steps]
+        self.reads = [self._reads(s) for s in self.steps]
+        self.writes = [self._writes(s) for s in self.steps]
+        outside = frozenset(external)
+        self.over = [self._over(s, outside) for s in self.steps]
+        self.again = [self._again(s) for s in self.steps]
+
+    @cached_property
+    def cost(self) -> list[float]:
+        """Of each step, by the cost given; computed when it is first asked for."""
+        return [self._cost(node) for node in self.nodes]
+
+    @cached_property
+    def writer(self) -> dict[int, int]:
+        """Storage -> the step that writes it; inputs have none."""
+        return {w: s for s, written in enumerate(self.writes) for w in written}
+
+    def live_bytes(self, sequence: Optional[Sequence[int]] = None) -> list[int]:
+        """Bytes alive at each position of the sequence (default: each step once, in order).
+
+        What a step reads and what it writes are alive together, but for outputs that are written
+        over inputs that die there.  O(reads + writes of the sequence).
+        """
+        sequence = range(len(self.nodes)) if sequence is None else sequence
+        size, length = self.size, len(sequence)
+        change = [0] * (length + 2)  # what begins at each position, less what ended before it
+        dies: dict[int, int] = dict.fromkeys(self.kept, length)  # storage -> its last reader
+        reused = [0] * length
+        for t in range(length - 1, -1, -1):
+            s = sequence[t]
+            for w in self.writes[s]:
+                change[t] += size[w]
+                change[dies.pop(w, t) + 1] -= size[w]
+            for r in self.reads[s]:
+                dies.setdefault(r, t)
+            if self.over[s]:
+                reused[t] = self._reused(s, t, dies)
+        for k in self.feeds:
+            change[0] += size[k]
+            change[dies.get(k, 0) + 1] -= size[k]
+        live, found = 0, []
+        for t in range(length):
+            live += change[t]
+            found.append(live - reused[t])
+        return found
+
+    def peak_bytes(self, sequence: Optional[Sequence[int]] = None) -> int:
+        """The most that is alive at any position, and when the caller writes and reads."""
+        feeds, kept = set(self.feeds), self.kept
+        ends = sum(self.size[k] for k in feeds), sum(self.size[k] for k in kept)
+        return max(*ends, *self.live_bytes(sequence), 0)
+
+    def total_cost(self, sequence: Optional[Sequence[int]] = None) -> float:
+        """Of all steps of the sequence."""
+        cost = self.cost
+        return sum(cost) if sequence is None else sum([cost[s] for s in sequence])
+
+    def _reused(self, s: int, t: int, dies: dict[int, int]) -> int:
+        """Bytes of outputs that can be written over inputs that die at position `t`."""
+        taken: set[int] = set()
+        found = 0
+        for w, candidates in self.over[s]:
+            free = [c for c in candidates if c not in taken and dies.get(c) == t]
+            if free:
+                taken.add(free[0])
+                found += self.size[w]
+        return found
+
+    def _is_view(self, step: int, node: Node) -> bool:
+        if type(node.op).views is Op.views or node.op.effect or not node.outputs:
+            return False
+        first, root = self.values.first[step], self.values.root
+        return all(root[first + o] != first + o for o in range(len(node.outputs)))
+
+    def _reads(self, step: int) -> tuple[int, ...]:
+        ignores, values = self.graph.nodes[step].op.ignores, self.values
+        reads = enumerate(values.reads[step])
+        return tuple(dict.fromkeys(values.root[v] for p, v in reads if p not in ignores))
+
+    def _writes(self, step: int) -> tuple[int, ...]:
+        first, root = self.values.first[step], self.values.root
+        outputs = range(first, first + len(self.graph.nodes[step].outputs))
+        return tuple(v for v in outputs if root[v] == v)
+
+    def _over(self, step: int, outside: frozenset[int]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """As `Sharing` allows: equal types, the whole storage, and no other input in the way."""
+        op, values = self.graph.nodes[step].op, self.values
+        reads, first = values.reads[step], values.first[step]
+        found: dict[int, list[int]] = {}
+        for p, o in op.inplace:
+            if p >= len(reads) or o >= len(self.graph.nodes[step].outputs):
+                continue  # an optional input or output, not there
+            x, y = reads[p], first + o
+            root = values.root[x]
+            if (
+                values.root[y] == y
+                and values.size[y]
+                and values.types[x] == values.types[y]
+                and root not in outside
+                and values.size[root] == values.size[x]
+                and not self._in_the_way(step, root, x, o)
+            ):
+                found.setdefault(y, []).append(root)
+        return tuple((y, tuple(dict.fromkeys(roots))) for y, roots in found.items())
+
+    def _in_the_way(self, step: int, root: int, x: int, o: int) -> bool:
+        op, values = self.graph.nodes[step].op, self.values
+        return any(
+            values.root[v] == root
+            and p not in op.ignores
+            and ((p, o) not in op.inplace or values.types[v] != values.types[x])
+            for p, v in enumerate(values.reads[step])
+        )
+
+    def _again(self, step: int) -> bool:
+        """Effects happen once.  A node that gives a view beside other things stays as it is."""
+        node = self.graph.nodes[step]
+        whole = len(self._writes(step)) == len(node.outputs)
+        return whole and bool(node.inputs) and not node.op.effect
