@@ -132,3 +132,38 @@ def test_variables_that_read_each_other() -> None:
     check_plan(graph, made)
 
     assert made.donated == ((1, 1),)
+
+
+def test_what_the_new_value_is_written_over_lies_there_too() -> None:
+    """w is read first; then the whole chain up to its new value needs no arena."""
+    w, g = given(4, name="w"), given(4, name="g")
+    read = copy(w)
+    graph = Graph.of((w, g), (neg(neg(copy(g))), read), order=(read,))
+    made = plan(graph, external={0}, alignment=1, donate={0: 0})
+    check_plan(graph, made)
+
+    assert sum(location.root == 0 for location in made.locations) == 4  # w and three more
+    assert made.arena_bytes == 32
+
+
+def test_of_two_candidates_the_one_that_is_alive_longest_leaves_the_arena() -> None:
+    """add may be written over either; `early` waits while `late` is made in two steps."""
+    w, g = given(4, name="w"), given(4, name="g")
+    read = copy(w)
+    early = copy(g)
+    late = copy(copy(g))
+    graph = Graph.of((w, g), (add(late, early), read), order=(read, early, late))
+    made = plan(graph, external={0}, alignment=1, donate={0: 0})
+    check_plan(graph, made)
+
+    assert made.locations[graph.ids[early]].root == 0
+    assert made.locations[graph.ids[late]].root is None
+
+
+def test_a_chain_is_not_followed_while_the_old_value_is_needed() -> None:
+    """w is read by the last step, which may write over it; g's copy may not lie there before."""
+    w, g = given(4, name="w"), given(4, name="g")
+    graph, made = donated(w, (add(copy(g), w),), g)
+
+    assert made.donated == ((0, 0),)
+    assert made.locations[graph.ids[graph.nodes[0].outputs[0]]].root is None

@@ -14,6 +14,7 @@ from byparts_memplan.check import check
 from byparts_memplan.plan import Plan
 
 Content = tuple[int, int]  # (value that was written, first byte of it)
+Room = tuple[int | None, str]  # a memory: Location.root, Location.space
 
 
 def check_plan(graph: Graph, plan: Plan) -> None:
@@ -21,7 +22,8 @@ def check_plan(graph: Graph, plan: Plan) -> None:
 
     O(nodes x pieces of memory); the placement is checked on its own, in O(buffers^2).
     """
-    check(plan.placement.buffers, plan.placement.offsets, plan.arena_bytes)
+    arenas = plan.arenas if len(plan.arenas) > 1 else plan.arena_bytes
+    check(plan.placement.buffers, plan.placement.offsets, arenas)
     _Machine(graph, plan).run()
 
 
@@ -37,7 +39,8 @@ class _Stretch:
 class _Machine:
     def __init__(self, graph: Graph, plan: Plan) -> None:
         self.graph, self.plan, self.ids = graph, plan, graph.ids
-        self.memory: dict[int | None, list[_Stretch]] = {}  # by Location.root
+        self.arenas = plan.arenas
+        self.memory: dict[Room, list[_Stretch]] = {}
         self.content: dict[int, Content] = {}  # by value id
         if len(plan.locations) != len(graph.values):
             raise PlanError(f"{len(plan.locations)} locations for {len(graph.values)} values")
@@ -92,26 +95,27 @@ class _Machine:
     def _overlap(self, x: int, y: int) -> bool:
         a, b = self.plan.locations[x], self.plan.locations[y]
         (_, a_end), (_, b_end) = self._range(x), self._range(y)
-        return a.root == b.root and max(a.offset, b.offset) < min(a_end, b_end)
+        return self._room(x) == self._room(y) and max(a.offset, b.offset) < min(a_end, b_end)
 
     def _range(self, v: int) -> tuple[int, int]:
         lower = self.plan.locations[v].offset
         return lower, lower + self.graph.values[v].type.size_bytes
 
     def _write(self, v: int, who: str) -> None:
-        root = self.plan.locations[v].root
+        room = root, space = self._room(v)
         lower, upper = self._range(v)
-        room = self.plan.arena_bytes if root is None else self.graph.inputs[root].type.size_bytes
-        name = "the arena" if root is None else f"input {root}"
-        if lower < 0 or upper > room:
-            raise PlanError(f"{who}: %{v} at [{lower}, {upper}) leaves {name} of {room} bytes")
+        arena = self.arenas[space] if len(self.arenas) > 1 else self.plan.arena_bytes
+        end = arena if root is None else self.graph.inputs[root].type.size_bytes
+        if lower < 0 or upper > end:
+            name = _name(room)
+            raise PlanError(f"{who}: %{v} at [{lower}, {upper}) leaves {name} of {end} bytes")
         if lower % self.plan.alignment:
             raise PlanError(f"{who}: %{v} at {lower} is not aligned to {self.plan.alignment} bytes")
         self._check_allowed(v, root, who)
         self.content[v] = (v, 0)
         if lower < upper:
-            rest = [piece for s in self.memory.get(root, ()) for piece in _cut(s, lower, upper)]
-            self.memory[root] = [*rest, _Stretch(lower, upper, (v, 0))]
+            rest = [piece for s in self.memory.get(room, ()) for piece in _cut(s, lower, upper)]
+            self.memory[room] = [*rest, _Stretch(lower, upper, (v, 0))]
 
     def _check_allowed(self, v: int, root: int | None, who: str) -> None:
         """Outside memory holds its own input, or what was donated to it."""
@@ -121,19 +125,21 @@ class _Machine:
         elif root is not None and root not in dict(self.plan.donated):
             raise PlanError(f"{who} writes %{v} over input {root}, which is not donated")
 
+    def _room(self, v: int) -> Room:
+        return self.plan.locations[v].root, self.plan.locations[v].space
+
     def _read(self, v: int, who: str) -> None:
-        root = self.plan.locations[v].root
+        room = self._room(v)
         lower, upper = self._range(v)
         origin, first = self.content[v]
         found = 0
-        for s in self.memory.get(root, ()):
+        for s in self.memory.get(room, ()):
             a, b = max(s.lower, lower), min(s.upper, upper)
             if a >= b:
                 continue
             if (s.content[0], s.content[1] + a - s.lower) != (origin, first + a - lower):
-                name = "the arena" if root is None else f"input {root}"
                 raise PlanError(
-                    f"{who} reads %{v}, but bytes [{a}, {b}) of {name} hold %{s.content[0]}"
+                    f"{who} reads %{v}, but bytes [{a}, {b}) of {_name(room)} hold %{s.content[0]}"
                 )
             found += b - a
         if found != upper - lower:
@@ -147,6 +153,13 @@ class _Machine:
             if self.plan.locations[v].root != k:
                 raise PlanError(f"output %{v} is said to lie in input {k}, but does not")
             self._read(v, "the caller, after the last step,")
+
+
+def _name(room: Room) -> str:
+    root, space = room
+    return (
+        f"input {root}" if root is not None else f"the arena of {space}" if space else "the arena"
+    )
 
 
 def _cut(s: _Stretch, lower: int, upper: int) -> list[_Stretch]:

@@ -55,7 +55,22 @@ def _refusal(values: Values, k: int, target: int, readers: dict[int, Readers]) -
         return needed(values, values.last[k])
     if step not in readers:
         readers[step] = _readers(values, step)
-    return _reader(values, step, readers[step].get(k, []), root)
+    return forbids(values, step, readers[step].get(k, []), root)
+
+
+def reads_of(values: Values, step: int, root: int) -> list[int]:
+    """Positions among the step's inputs that read the bytes of `root`.  O(inputs of the step)."""
+    return _readers(values, step).get(root, [])
+
+
+def forbids(values: Values, step: int, positions: Sequence[int], root: int) -> str:
+    """Why `root` may not be written over what its step reads at these positions; "" if it may."""
+    op, output = values.graph.nodes[step].op, root - values.first[step]
+    for p in positions:
+        v = values.reads[step][p]
+        if (p, output) not in op.inplace or values.types[v] != values.types[root]:
+            return f"step {step} ({op.name}) reads the old value and may not write over it"
+    return ""
 
 
 def _readers(values: Values, step: int) -> Readers:
@@ -66,13 +81,3 @@ def _readers(values: Values, step: int) -> Readers:
         if p not in ignores:
             found.setdefault(values.root[v], []).append(p)
     return found
-
-
-def _reader(values: Values, step: int, positions: Sequence[int], root: int) -> str:
-    """The node that writes the new value may read the old one where it may also overwrite it."""
-    op, output = values.graph.nodes[step].op, root - values.first[step]
-    for p in positions:
-        v = values.reads[step][p]
-        if (p, output) not in op.inplace or values.types[v] != values.types[root]:
-            return f"step {step} ({op.name}) reads the old value and may not write over it"
-    return ""

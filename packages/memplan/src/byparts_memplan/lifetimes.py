@@ -9,6 +9,8 @@ O(values + reads).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import PlanError
@@ -48,10 +50,12 @@ class Values:
         last: the last step that needs the bytes of a *root*, its views included.
         reads: for each step, the ids of the node's inputs.
         first: for each step, the id of the node's first output; the others follow it.
+        space: the memory that its bytes are in; views are in that of their root.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, space: Callable[[Value], str] | None = None) -> None:
         self.graph = graph
+        self.space = [""] * len(graph.values) if space is None else list(map(space, graph.values))
         self.types: list[TensorType] = [v.type for v in graph.values]
         self.size = _sizes(graph)
         self.reads = [[graph.ids[v] for v in node.inputs] for node in graph.nodes]
@@ -71,9 +75,11 @@ class Values:
     def _find_views(self, step: int, node: Node) -> None:
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             source, target = _view_ids(self, step, node, p, o, offset)
-            reason = ""
+            reason, spaces = "", (self.space[source], self.space[target])
             if self.root[target] != target:
                 reason = f"it is a view of %{self.root[target]} already"
+            elif spaces[0] != spaces[1]:
+                reason = f"they are in {spaces[0]!r} and {spaces[1]!r}"
             else:
                 self.root[target] = self.root[source]
                 self.at[target] = self.at[source] + offset

@@ -7,9 +7,9 @@ and so do all values that are their bytes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from byparts_graph_ir import Graph
+from byparts_graph_ir import Graph, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError
 from byparts_memplan.lifetimes import Decision, Values, describe, padded
@@ -19,10 +19,14 @@ from byparts_memplan.share import Sharing
 
 @dataclass(frozen=True)
 class Location:
-    """Where a value begins: `offset` bytes into the arena (`root` is `None`) or input `root`."""
+    """Where a value begins: `offset` bytes into the arena (`root` is `None`) or input `root`.
+
+    `space` is the memory whose arena it is; all is in one, "", unless the planner was told.
+    """
 
     root: int | None
     offset: int
+    space: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,13 @@ class Plan:
 
     @property
     def arena_bytes(self) -> int:
-        """What to allocate, aligned to `alignment`."""
+        """What to allocate, aligned to `alignment`; of several spaces, together."""
         return self.placement.arena_bytes
+
+    @property
+    def arenas(self) -> dict[str, int]:
+        """What to allocate in each space."""
+        return self.placement.arenas
 
     @property
     def lower_bound_bytes(self) -> int:
@@ -84,6 +93,7 @@ def plan(
     external: Collection[int] = frozenset(),
     alignment: int = 64,
     donate: Mapping[int, int] | None = None,
+    space: Callable[[Value], str] | None = None,
 ) -> Plan:
     """Memory for every value of a graph with static types.
 
@@ -93,6 +103,9 @@ def plan(
     step 0 of each run, and may be overwritten.  A constant is a value like any other; a runtime
     that keeps constants between runs makes them external inputs.
 
+    `space` names the memory that a value is in, where there are several: each has an arena of its
+    own, and nothing is shared between two of them.
+
     Raises:
         PlanError: a type is not static, a position or a view does not exist.
     """
@@ -101,9 +114,8 @@ def plan(
     for k in external:
         if not 0 <= k < len(graph.inputs):
             raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
-    values = Values(graph)
-    sharing = Sharing(values, sorted(external), donate or {})
-    placement = place(_buffers(sharing, alignment))
+    values = Values(graph, space)
+    sharing, placement = _placed(values, sorted(external), donate or {}, alignment)
     residents = _residents(sharing)
     outside = frozenset(external)
     return Plan(
@@ -121,10 +133,37 @@ def plan(
     )
 
 
+def _placed(
+    values: Values, external: Sequence[int], donate: Mapping[int, int], alignment: int
+) -> tuple[Sharing, Placement]:
+    """Everything shared that may be; less of it where that does not come out at the bound."""
+    sharing = Sharing(values, external, donate)
+    placement = place(_buffers(sharing, alignment))
+    shared = any(d.taken and d.kind == "in place" for d in sharing.decisions)
+    if placement.optimal or not shared or len(placement.arenas) > 1:
+        return sharing, placement
+    spare = _spare(placement, len(values.graph.nodes))
+    loose = Sharing(values, external, donate, spare)
+    other = place(_buffers(loose, alignment))
+    return (loose, other) if other.arena_bytes < placement.arena_bytes else (sharing, placement)
+
+
+def _spare(placement: Placement, steps: int) -> list[int]:
+    """Bytes that could be alive at each step without more than the lower bound being so."""
+    change = [0] * (steps + 2)
+    for b in placement.buffers:
+        change[b.born] += b.size_bytes
+        change[b.dies] -= b.size_bytes
+    live, bound = 0, placement.lower_bound_bytes
+    return [bound - (live := live + c) for c in change]
+
+
 def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
     return [
-        Buffer(padded(size, alignment), born, last + 1, alignment)
-        for size, born, last in zip(sharing.size, sharing.born, sharing.last, strict=True)
+        Buffer(padded(size, alignment), born, last + 1, alignment, None, (), space)
+        for size, born, last, space in zip(
+            sharing.size, sharing.born, sharing.last, sharing.space, strict=True
+        )
     ]
 
 
@@ -141,7 +180,11 @@ def _locations(sharing: Sharing, offsets: Sequence[int]) -> tuple[Location, ...]
     values, home = sharing.values, sharing.home
     return tuple(
         [
-            Location(~home[r], at) if home[r] < 0 else Location(None, offsets[home[r]] + at)
-            for r, at in zip(values.root, values.at, strict=True)
+            Location(~home[r], at, space)
+            if home[r] < 0
+            else Location(None, offsets[home[r]] + at, space)
+            for r, at, space in zip(
+                values.root, values.at, [values.space[r] for r in values.root], strict=True
+            )
         ]
     )
