@@ -17,9 +17,9 @@ SAYS = {
     "bad-duplicate": ("ok", "backends: numpy"),
     "bad-exit": ("broken", "SystemExit: wrong platform"),
     "bad-import": ("broken", "No module named 'not_installed_library'"),
-    "bad-new-api": ("incompatible", r"API 1\.7, this IR has 1\.0: pip install -U byparts-graph-ir"),
+    "bad-new-api": ("incompatible", r"API 1\.7, this IR has 1\.1: pip install -U byparts-graph-ir"),
     "bad-no-api": ("broken", "bad_no_api does not define BYPARTS_API"),
-    "bad-old-api": ("incompatible", r"API 0\.9, this IR has 1\.0: pip install -U bad-old-api"),
+    "bad-old-api": ("incompatible", r"API 0\.9, this IR has 1\.1: pip install -U bad-old-api"),
     "bad-raises": ("broken", "ValueError: boom"),
     "bad-record": ("broken", "must give hooks.Backend records, not 'numpy'"),
 }
@@ -115,12 +115,13 @@ def test_auto_goes_on_to_the_next_that_starts(crowded: Environment) -> None:
 @pytest.mark.parametrize(
     ("api", "state", "advice"),
     [
-        ((1, 0), "ok", ""),
+        ((1, 1), "ok", ""),
+        ((1, 0), "ok", ""),  # older: what this stranger asks for was there
         ((1, 7), "ok", ""),  # grown since: what is asked for is there
         ((2, 0), "incompatible", "API 1.0, this IR has 2.0: pip install -U acme-byparts-npu"),
         ((0, 9), "incompatible", "API 1.0, this IR has 0.9: pip install -U byparts-graph-ir"),
     ],
-    ids=["same", "newer minor", "newer major", "older major"],
+    ids=["same", "older minor", "newer minor", "newer major", "older major"],
 )
 def test_another_release_of_the_graph_ir(
     crowded: Environment, tmp_path: Path, api: tuple[int, int], state: str, advice: str
@@ -129,7 +130,7 @@ def test_another_release_of_the_graph_ir(
     here = Path(byparts_graph_ir.__file__).parent
     shutil.copytree(here, there := tmp_path / here.name)
     hooks = (there / "hooks.py").read_text(encoding="utf-8")
-    (there / "hooks.py").write_text(hooks.replace("\nAPI = (1, 0)\n", f"\nAPI = {api}\n"))
+    (there / "hooks.py").write_text(hooks.replace("\nAPI = (1, 1)\n", f"\nAPI = {api}\n"))
 
     done = crowded.run("-m", "byparts_graph_ir", "parts", PYTHONPATH=str(tmp_path))
 

@@ -23,6 +23,39 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
 
+@pytest.fixture
+def shouter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part with commands, found by child processes."""
+    info = tmp_path / "made_shout-9.9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-shout\nVersion: 9.9\n")
+    (info / "entry_points.txt").write_text("[byparts.parts]\nshout = made_shout\n")
+    (tmp_path / "made_shout.py").write_text(SHOUT)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+
+SHOUT = """
+from byparts_graph_ir.hooks import Command, hookimpl
+BYPARTS_API = (1, 1)
+
+@hookimpl
+def byparts_commands():
+    names = ("shout", "stop", "endless", "gone")
+    return [Command(n, f"made_shout_{n}" if n == "gone" else f"made_shout:{n}", doc=f"does {n}") for n in names]
+
+def shout(arguments):
+    print(*[a.upper() for a in arguments])
+    return 1 if "--no" in arguments else 0
+
+def stop(arguments):
+    raise KeyboardInterrupt
+
+def endless(arguments):
+    while True:
+        print("on and on")
+"""
+
+
 def byparts(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "byparts_graph_ir", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -79,3 +112,65 @@ def test_check_of_an_unknown_backend_names_the_known_ones() -> None:
 
     assert done.returncode == 2
     assert "no backend 'nunpy'; installed:" in done.stderr
+
+
+@pytest.mark.usefixtures("shouter")
+def test_a_part_adds_a_command() -> None:
+    """It gets the words behind its name, options too, and its number is the exit status."""
+    done = byparts("shout", "--help", "me")
+
+    assert (done.stdout, done.returncode) == ("--HELP ME\n", 0), done.stderr
+    assert byparts("shout", "--no").returncode == 1
+
+
+@pytest.mark.usefixtures("shouter")
+def test_commands_of_parts_are_listed() -> None:
+    assert "  shout    does shout" in byparts("--help").stdout.splitlines()
+    assert "Command shout = made_shout:shout  does shout" in byparts("parts", "-v").stdout
+
+
+@pytest.mark.usefixtures("shouter")
+def test_an_unknown_command_names_the_known_ones() -> None:
+    done = byparts("shoot")
+
+    assert done.returncode == 2
+    assert "no command 'shoot'; installed: " in done.stderr and "'shout'?" in done.stderr
+    assert "did you mean 'parts'?" in byparts("part").stderr
+
+
+@pytest.mark.usefixtures("shouter")
+def test_a_command_that_cannot_be_loaded_is_blamed_on_its_distribution() -> None:
+    done = byparts("gone")
+
+    assert done.returncode == 2
+    assert "command 'gone' of made-shout cannot be loaded from made_shout_gone" in done.stderr
+
+
+def test_a_command_of_a_part_that_is_absent_says_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BYPARTS_ONLY", "none")
+    done = byparts("plan", "model.json")
+
+    assert done.returncode == 2
+    assert "it comes with byparts-memplan: pip install byparts-memplan" in done.stderr
+
+
+@pytest.mark.usefixtures("shouter")
+def test_an_interrupted_command_says_so() -> None:
+    done = byparts("stop")
+
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows break otherwise")
+@pytest.mark.usefixtures("shouter")
+def test_a_reader_that_goes_away_ends_a_command_quietly() -> None:
+    command = [sys.executable, "-m", "byparts_graph_ir", "endless"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None and running.stderr is not None
+        running.stdout.readline()
+        running.stdout.close()
+        said = running.stderr.read()
+
+    assert (running.returncode, said) == (141, b"")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from byparts_graph_ir import hooks
 from byparts_graph_ir.hooks import Backend, Pass
 from byparts_graph_ir.hub import Part, PartError, Parts, table
 
@@ -91,6 +92,13 @@ BROKEN = {
         r"no tuple; write \('numpy',\)",
     ),
 }
+
+
+def test_a_part_made_before_there_were_commands_is_used(install: Install) -> None:
+    """API 1.0 asks for nothing that 1.1 lacks."""
+    install("good", GOOD)
+
+    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 1)
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -1,6 +1,7 @@
-"""`byparts parts`, `byparts check NAME`, `byparts new backend NAME`.
+"""`byparts parts`, `byparts check NAME`, `byparts new backend NAME`, and commands of other parts.
 
-Also `python -m byparts_graph_ir ...`.  Each command imports what it needs, so `--help` is quick.
+Also `python -m byparts_graph_ir ...`.  Each command imports what it needs.  A part adds commands of
+its own with the hook `byparts_commands`: `byparts plan` is memplan's.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import os
 import subprocess
 import sys
+from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -16,8 +18,30 @@ if TYPE_CHECKING:
     from byparts_graph_ir.discover import Part
 
 
+OWN = ("parts", "check", "new")
+WHOSE = {"plan": "byparts-memplan", "place": "byparts-memplan"}  # where to find what is not here
+
+
 def main(argv: list[str] | None = None) -> int:
-    """The command line; returns the exit status."""
+    """The command line; returns the exit status.
+
+    A command that is interrupted, or whose reader has gone, ends as a Unix tool would: 130, 141.
+    """
+    try:
+        status = _main(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or flushing at exit fails
+        return 141
+    return status
+
+
+def _main(argv: list[str]) -> int:
+    if argv and not argv[0].startswith("-") and argv[0] not in OWN:
+        return _foreign(argv[0], argv[1:])
     parser = _parser()
     args, rest = parser.parse_known_args(argv)
     if args.command == "check":
@@ -29,11 +53,41 @@ def main(argv: list[str] | None = None) -> int:
     return _parts(args.verbose, args.strict)
 
 
+def _foreign(name: str, arguments: list[str]) -> int:
+    """A command that another part provides."""
+    from byparts_graph_ir.hub import PartError, parts
+
+    try:
+        command = parts.get("commands", name)
+    except PartError as error:
+        print(f"byparts: {error}", file=sys.stderr)
+        if name in WHOSE and name not in parts.names("commands"):
+            print(f"  it comes with {WHOSE[name]}: pip install {WHOSE[name]}", file=sys.stderr)
+        elif near := get_close_matches(name, OWN, n=1):
+            print(f"  did you mean {near[0]!r}?", file=sys.stderr)
+        return 2
+    return int(command(arguments) or 0)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its help also lists the commands of other parts; they are looked for when it is asked for."""
+
+    def format_help(self) -> str:
+        from byparts_graph_ir.hub import parts
+
+        found = [(record.name, record.doc) for _, record in parts.records("commands")]
+        if not found:
+            return super().format_help()
+        width = max(len(name) for name, _ in found)
+        lines = [f"  {name:<{width}}  {doc}".rstrip() for name, doc in sorted(found)]
+        return "\n".join([super().format_help(), "commands of other parts:", *lines, ""])
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "byparts", description="The parts that are installed, and new ones."
+    parser = _Parser("byparts", description="The parts that are installed, and new ones.")
+    commands = parser.add_subparsers(
+        dest="command", required=True, parser_class=argparse.ArgumentParser
     )
-    commands = parser.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("parts", help="list the installed parts")
     listing.add_argument(
         "-v", "--verbose", action="store_true", help="records, tracebacks of broken parts"

@@ -15,7 +15,7 @@ runs that file alone, without its package.
     kernels-npu = "acme_byparts_npu.plugin"
 
 Growing this file: a new hook, or a record field with a default, raises the minor of `API`; taking
-anything away raises the major.
+anything away raises the major.  A part says the lowest that it needs: 1.1 added commands.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ __all__ = [
     "KINDS",
     "PROJECT",
     "Backend",
+    "Command",
     "Frontend",
     "Ops",
     "Pass",
@@ -49,7 +50,7 @@ __all__ = [
 
 PROJECT = "byparts"
 GROUP = "byparts.parts"  # entry-point group
-API = (1, 0)
+API = (1, 1)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -127,8 +128,24 @@ class Frontend(Record):
     """`load` names the module or function that speaks the API or reads the files of others."""
 
 
+@dataclass(frozen=True, slots=True)
+class Command(Record):
+    """`byparts NAME ...`: `load` names a callable of the words behind the name: `list[str]`.
+
+    It gives the exit status: 0 where it did what was asked, 1 where the answer is no, 2 where it
+    was asked wrongly.
+    """
+
+
 KINDS: Mapping[str, type[Record]] = MappingProxyType(
-    {"ops": Ops, "passes": Pass, "planners": Planner, "backends": Backend, "frontends": Frontend}
+    {
+        "ops": Ops,
+        "passes": Pass,
+        "planners": Planner,
+        "backends": Backend,
+        "frontends": Frontend,
+        "commands": Command,
+    }
 )
 
 
@@ -159,6 +176,12 @@ def byparts_backends() -> Iterable[Backend]:
 @hookspec
 def byparts_frontends() -> Iterable[Frontend]:
     """APIs and importers."""
+    return ()
+
+
+@hookspec
+def byparts_commands() -> Iterable[Command]:
+    """Commands of `byparts`."""
     return ()
 
 
