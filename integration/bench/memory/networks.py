@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
-import networks_images as images
-import networks_sequences as sequences
-from networks_layers import Inputs
+import memory.networks_images as images
+import memory.networks_sequences as sequences
+from memory.networks_layers import Inputs
 
 import byparts_opset as ops
 from byparts_autodiff import gradients

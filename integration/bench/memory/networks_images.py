@@ -5,9 +5,7 @@ Each definition takes the batch and sizes, which tests make small, and gives log
 
 from __future__ import annotations
 
-import byparts_opset as ops
-from byparts_graph_ir import Value
-from networks_layers import (
+from memory.networks_layers import (
     Inputs,
     classes_of,
     conv,
@@ -20,6 +18,9 @@ from networks_layers import (
     pool,
     up_conv,
 )
+
+import byparts_opset as ops
+from byparts_graph_ir import Value
 
 
 def resnet18(

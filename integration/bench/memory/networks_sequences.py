@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from memory.networks_layers import Inputs, dense
+
 import byparts_opset as ops
 from byparts_graph_ir import Value
-from networks_layers import Inputs, dense
 
 
 def bert_base(
