@@ -10,6 +10,7 @@ from byparts_opset.activation import (
     Gelu,
     LeakyRelu,
     Relu,
+    Relu6,
     Selu,
     Sigmoid,
     Silu,
@@ -78,6 +79,14 @@ def test_far_out_nothing_overflows() -> None:
 def test_relu6_is_a_clip() -> None:
     """Between 0 and 6."""
     np.testing.assert_array_equal([0, 3, 6], call(relu6, np.array([-1.0, 3.0, 9.0])))
+
+
+def test_relu6_reads_only_its_output() -> None:
+    """Its gradient at 0 and at 6 is 0, and it may have been computed in place."""
+    (dx,) = slopes(Relu6(), np.array([-1.0, 0.0, 3.0, 6.0, 9.0, np.nan]))
+
+    np.testing.assert_array_equal([0, 0, 1, 0, 0, 1], dx)
+    assert Relu6().inplace == ((0, 0),)
 
 
 def test_slopes_below_zero_are_not_negative() -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Gelu as Gelu,
         LeakyRelu as LeakyRelu,
         Relu as Relu,
+        Relu6 as Relu6,
         Selu as Selu,
         Sigmoid as Sigmoid,
         Silu as Silu,
@@ -415,8 +416,8 @@ if not TYPE_CHECKING:
         error_function="Erf Erfc Erfinv erf erfc erfinv",
         rounding="Ceil Floor Round Trunc ceil floor round trunc",
         activation=(
-            "Elu Gelu LeakyRelu Relu Selu Sigmoid Silu Softplus Softsign elu gelu leaky_relu relu "
-            "relu6 selu sigmoid silu softplus softsign"
+            "Elu Gelu LeakyRelu Relu Relu6 Selu Sigmoid Silu Softplus Softsign elu gelu leaky_relu "
+            "relu relu6 selu sigmoid silu softplus softsign"
         ),
         activation_gradient=(
             "GeluGradient ReluGradient SigmoidGradient SiluGradient TanhGradient gelu_gradient "

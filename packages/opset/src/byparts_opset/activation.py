@@ -53,6 +53,35 @@ class Relu(Op):
 
 
 @dataclass(frozen=True)
+class Relu6(Op):
+    """y = x held between 0 and 6.  The gradient at 0 and at 6 is 0.
+
+    An op beside `Clip`, whose gradient passes on the bounds, because this one can read y.
+    """
+
+    pattern = "elementwise"
+    inplace = ((0, 0),)
+    infer = infer_unranked = numbers
+    infer_inputs = same_shape_back
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        return computed(lambda x: np.minimum(np.maximum(x, 0), 6), x)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        (y,) = node.outputs
+        return (ops.select(ops.greater_equal(y, 6), 0, ops.relu_gradient(dy, y)),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (ops.clip(x, 0.0, 6.0),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        yield from unary_samples(cls(), -2.0, -0.1)
+        yield from unary_samples(cls(), 0.1, 5.9)
+        yield from unary_samples(cls(), 6.1, 9.0)
+
+
+@dataclass(frozen=True)
 class LeakyRelu(Op):
     """y = x above 0, else alpha * x, for alpha >= 0."""
 
@@ -283,18 +312,13 @@ def _not_negative(op: Op, alpha: float) -> None:
         raise ShapeError(f"{op.name}: alpha is {alpha}, and must not be negative")
 
 
-relu, sigmoid, softplus, softsign = Relu(), Sigmoid(), Softplus(), Softsign()
+relu, relu6, sigmoid, softplus, softsign = Relu(), Relu6(), Sigmoid(), Softplus(), Softsign()
 silu, selu = Silu(), Selu()
 
 
 def leaky_relu(x: Value, alpha: float = 0.2) -> Value:
     """x above 0, else alpha * x."""
     return LeakyRelu(alpha)(x)
-
-
-def relu6(x: Value) -> Value:
-    """x held between 0 and 6."""
-    return ops.clip(x, 0.0, 6.0)
 
 
 def elu(x: Value, alpha: float = 1.0) -> Value:
