@@ -6,6 +6,11 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from byparts_memplan.blocks import (
+        Blocks as Blocks,
+        blocks as blocks,
+        plan_blocks as plan_blocks,
+    )
     from byparts_memplan.buffer import (
         Buffer as Buffer,
         DoesNotFit as DoesNotFit,
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
+        blocks="Blocks blocks plan_blocks",
         buffer="Buffer DoesNotFit Placement PlanError lower_bound",
         check="check",
         check_plan="check_plan",

@@ -8,7 +8,10 @@ BYPARTS_API = (1, 0)
 @hookimpl
 def byparts_planners() -> list[Planner]:
     """Offsets in one arena."""
-    return [Planner("greedy", "byparts_memplan:plan", doc="largest first, lowest fitting offset")]
+    return [
+        Planner("greedy", "byparts_memplan:plan", doc="largest first, lowest fitting offset"),
+        Planner("blocks", "byparts_memplan:plan_blocks", doc="whole blocks, as NNVM: a baseline"),
+    ]
 
 
 @hookimpl

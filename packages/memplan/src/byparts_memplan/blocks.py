@@ -1,0 +1,230 @@
+"""Sharing of whole blocks, as NNVM planned memory in 2016: a baseline, and a planner to learn from.
+
+`PlanMemory` (dmlc/nnvm, src/pass/plan_memory.cc) knows no offsets.  It walks the nodes in order and
+keeps blocks: an output takes over the block of an input that only this node still needs, where the
+op allows it; else a free block of nearly its size (up to `match_range` times larger, the smallest
+such; else the largest that is smaller, but not by more than that factor, which then grows); else a
+new one.  A block is free again when all who read it have run.  Memory is the sum of the blocks, so
+a large block under a small value is wasted.
+
+Changed: bytes are those of the dtype, padded to the alignment, where NNVM counted 4 for each
+element; in place needs equal types; inputs that are not external have blocks from the start.  A
+view of a whole value shares its block, other views are copies.  O(n log n) but for memory moves.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Collection, Mapping
+from itertools import accumulate
+
+from byparts_graph_ir import Graph
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.buffer import Buffer, Placement, PlanError, lower_bound
+from byparts_memplan.lifetimes import Decision, Values, describe, padded
+from byparts_memplan.plan import Location, Plan
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What NNVM would have allocated.
+
+    Attributes:
+        sizes: of each block, in bytes.
+        homes: by value id (`graph.ids`), the block it lies in; -1 for what is outside, or empty.
+    """
+
+    sizes: tuple[int, ...]
+    homes: tuple[int, ...]
+
+    @property
+    def total_bytes(self) -> int:
+        """All blocks together."""
+        return sum(self.sizes)
+
+
+def blocks(
+    graph: Graph,
+    *,
+    external: Collection[int] = frozenset(),
+    match_range: int = 16,
+    alignment: int = 64,
+) -> Blocks:
+    """The blocks of a graph with static types; with a `match_range` of 0 none is used again.
+
+    Raises:
+        PlanError: a type is not static, or a number is out of range.
+    """
+    memory = _Memory(Values(graph), frozenset(external), match_range, alignment)
+    memory.run()
+    homes = [memory.block[tenancy] if tenancy >= 0 else -1 for tenancy in memory.home]
+    return Blocks(tuple(memory.sizes), tuple(homes))
+
+
+def plan_blocks(
+    graph: Graph,
+    *,
+    external: Collection[int] = frozenset(),
+    alignment: int = 64,
+    donate: Mapping[int, int] | None = None,
+) -> Plan:
+    """The same as a plan that runs: the blocks lie one above the other.  Donations are declined.
+
+    Raises:
+        PlanError: as `blocks`.
+    """
+    outside = frozenset(external)
+    values = Values(graph)
+    memory = _Memory(values, outside, 16, alignment)
+    memory.run()
+    placement = _placement(memory)
+    residents: list[list[int]] = [[] for _ in placement.buffers]
+    locations = [Location(v, 0) for v in range(len(memory.home))]  # right for what is outside
+    for v, tenancy in enumerate(memory.home):
+        if tenancy >= 0:
+            locations[v] = Location(None, placement.offsets[tenancy])
+            residents[tenancy].append(v)
+    own = [padded(size, alignment) for v, size in enumerate(values.size) if v not in outside]
+    return Plan(
+        locations=tuple(locations),
+        placement=placement,
+        residents=tuple([tuple(ids) for ids in residents]),
+        labels=tuple([f"%{ids[0]} {describe(graph.values[ids[0]])}" for ids in residents]),
+        external=tuple(sorted(outside)),
+        donated=(),
+        decisions=tuple(memory.decisions),
+        naive_bytes=sum(own),
+        alignment=alignment,
+    )
+
+
+def _placement(memory: _Memory) -> Placement:
+    bases = [0, *accumulate(memory.sizes)]
+    buffers = tuple(
+        [
+            Buffer(size, born, dies, memory.alignment)
+            for size, born, dies in zip(memory.size, memory.born, memory.dies, strict=True)
+        ]
+    )
+    offsets = tuple([bases[block] if block >= 0 else 0 for block in memory.block])
+    how = f"in {len(memory.sizes)} blocks, as NNVM"
+    return Placement(buffers, offsets, bases[-1], lower_bound(buffers), how)
+
+
+class _Memory:
+    """Who is in which block, and when: a *tenancy* is one stay in a block, of values that share it.
+
+    Attributes:
+        sizes: by block; they grow.
+        home: by value id, its tenancy, -1 for external inputs.
+        block, size, born, dies, waiting: by tenancy; `waiting` counts the reads still to come.
+        free: (size, age, block), sorted: a multimap, as NNVM has it.
+    """
+
+    def __init__(
+        self, values: Values, outside: frozenset[int], match_range: int, alignment: int
+    ) -> None:
+        if match_range < 0 or alignment < 1:
+            raise PlanError(f"blocks: match_range {match_range} or alignment {alignment} too small")
+        self.values, self.outside = values, outside
+        self.match_range, self.alignment = match_range, alignment
+        self.sizes: list[int] = []
+        self.home = [-1] * len(values.size)
+        self.block: list[int] = []
+        self.size: list[int] = []
+        self.born: list[int] = []
+        self.dies: list[int] = []
+        self.waiting: list[int] = []
+        self.free: list[tuple[int, int, int]] = []
+        self.released = 0
+        self.decisions: list[Decision] = []
+        self.reads = self._count_reads()
+
+    def run(self) -> None:
+        """All steps, in order."""
+        count = len(self.values.graph.inputs)
+        self._request([k for k in range(count) if k not in self.outside], 0)
+        unread = [t for t, waiting in enumerate(self.waiting) if not waiting]
+        for step, node in enumerate(self.values.graph.nodes):
+            first = self.values.first[step]
+            outputs = range(first, first + len(node.outputs))
+            self._share(step)
+            self._request([v for v in outputs if self.home[v] < 0], step)
+            for p, v in enumerate(self.values.reads[step]):
+                if p not in node.op.ignores and self.home[v] >= 0:
+                    self.waiting[self.home[v]] -= 1
+                    self._release(self.home[v], step)
+            for tenancy in (*[self.home[v] for v in outputs], *unread):
+                self._release(tenancy, step)
+            unread = []
+
+    def _count_reads(self) -> list[int]:
+        """Of each value, by nodes and by the caller."""
+        values = self.values
+        reads = [0] * len(values.size)
+        for node, read in zip(values.graph.nodes, values.reads, strict=True):
+            for p, v in enumerate(read):
+                reads[v] += p not in node.op.ignores
+        for v in values.graph.outputs:
+            reads[values.graph.ids[v]] += 1
+        return reads
+
+    def _share(self, step: int) -> None:
+        """Outputs that take over blocks, pair by pair, the first that may."""
+        node = self.values.graph.nodes[step]
+        views = node.op.views(*[v.type for v in node.inputs])
+        taken: set[int] = set()
+        for kind, pairs in (
+            ("view", [(p, o) for p, o, offset in views if not offset]),
+            ("in place", node.op.inplace),
+        ):
+            for p, o in pairs:
+                if p >= len(node.inputs) or o >= len(node.outputs) or p in taken:
+                    continue
+                x, y = self.values.reads[step][p], self.values.first[step] + o
+                if p not in node.op.ignores and self._able(kind, x, y):
+                    taken.add(p)
+                    self.home[y] = self.home[x]
+                    self.waiting[self.home[x]] += self.reads[y]
+                    self.decisions.append(Decision(kind, step, x, y))
+
+    def _able(self, kind: str, x: int, y: int) -> bool:
+        values, tenancy = self.values, self.home[x]
+        if tenancy < 0 or self.home[y] >= 0 or not self.reads[y] or not values.size[y]:
+            return False
+        if kind == "view":
+            return values.size[x] == values.size[y]
+        return self.waiting[tenancy] == 1 and values.types[x] == values.types[y]
+
+    def _request(self, ids: list[int], step: int) -> None:
+        """A tenancy for each, the largest first."""
+        size = self.values.size
+        for v in sorted(ids, key=lambda v: (size[v], v), reverse=True):
+            self.home[v] = len(self.block)
+            needs = padded(size[v], self.alignment)
+            self.block.append(self._block(needs) if needs else -1)
+            self.size.append(needs)
+            self.born.append(step)
+            self.dies.append(len(self.values.graph.nodes) + 1)
+            self.waiting.append(self.reads[v])
+
+    def _block(self, size: int) -> int:
+        free, r = self.free, self.match_range
+        at = bisect_left(free, (size,)) if r else len(free)
+        if at < len(free) and free[at][0] <= size * r:
+            return free.pop(at)[2]
+        if r and at and free[at - 1][0] >= size // r:
+            block = free.pop(at - 1)[2]
+            self.sizes[block] = size
+            return block
+        self.sizes.append(size)
+        return len(self.sizes) - 1
+
+    def _release(self, tenancy: int, step: int) -> None:
+        """Give the block back, if nobody waits for what is in it."""
+        if not self.waiting[tenancy] and self.dies[tenancy] > len(self.values.graph.nodes):
+            self.dies[tenancy] = step + 1
+            block = self.block[tenancy]
+            if block >= 0:
+                insort(self.free, (self.sizes[block], self.released, block))
+                self.released += 1
