@@ -173,7 +173,7 @@ class Sharing:
     def _take(self, step: int, able: Mapping[int, list[int]]) -> None:
         values = self.values
         homes = {y: [self.home[values.root[x]] for x in xs] for y, xs in able.items()}
-        chosen = _match(homes, sorted(able, key=lambda y: -values.size[y]))
+        chosen = match(homes, sorted(able, key=lambda y: -values.size[y]))
         for y, xs in able.items():
             for x, home in zip(xs, homes[y], strict=True):
                 reason = "" if chosen.get(y) == home else "the bytes of another input were taken"
@@ -185,7 +185,7 @@ class Sharing:
             self.last[home] = values.last[y]
 
 
-def _match(able: Mapping[int, list[int]], order: Iterable[int]) -> dict[int, int]:
+def match(able: Mapping[int, list[int]], order: Iterable[int]) -> dict[int, int]:
     """As many outputs as possible, each with one of its own homes (augmenting paths)."""
     owner: dict[int, int] = {}  # home -> output
     chosen: dict[int, int] = {}  # output -> home
