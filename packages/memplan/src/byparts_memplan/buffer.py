@@ -138,25 +138,45 @@ class Placement:
 def lower_bound(buffers: Sequence[Buffer]) -> int:
     """Bytes that any arena needs: the largest sum of live sizes, with the padding between them.
 
-    Every offset is a multiple of the greatest common divisor of the alignments, so all that live
-    together pad to it, but for the one on top.  A pinned buffer also needs its own end.
-    O(n log n).
+    Offsets of buffers whose alignments are all multiples of one number are multiples of it too, so
+    those that live together pad to it, but for the one on top; the padding of each alignment is
+    tried, and of their greatest common divisor.  A pinned buffer also needs its own end.  Of
+    several spaces, the sum.  O(n log n) for each alignment.
     """
-    grain = gcd(*(b.alignment for b in buffers)) if buffers else 1
-    best = max((b.pinned + b.size_bytes for b in buffers if b.pinned is not None), default=0)
-    live = 0
+    spaces: dict[str, list[Buffer]] = {}
+    for b in buffers:
+        spaces.setdefault(b.space, []).append(b)
+    return sum([_bound(inside) for inside in spaces.values()])
+
+
+_MOST_GRAINS = 8  # with more alignments than this, only their greatest common divisor pads
+
+
+def _bound(buffers: Sequence[Buffer]) -> int:
+    """Of one space."""
+    ends = [b.pinned + b.size_bytes for b in buffers if b.pinned is not None]
+    alignments = {b.alignment for b in buffers}
+    grains = {gcd(*alignments), *(alignments if len(alignments) <= _MOST_GRAINS else ())}
+    lives = [(born, dies, b) for b in buffers if b.size_bytes for born, dies in b.lives]
+    lives = sorted([life for life in lives if life[0] < life[1]], key=lambda life: life[0])
+    return max([0, *ends, *[_fullest(lives, grain) for grain in grains]])
+
+
+def _fullest(lives: Sequence[tuple[int, int, Buffer]], grain: int) -> int:
+    """The largest live sum of those aligned to `grain`, padded to it; `lives` in order of birth."""
+    best = live = 0
     leaving: list[tuple[int, int]] = []  # heap of (dies, bytes)
     pads: list[tuple[int, int]] = []  # heap of (-padding, dies)
-    for b in sorted(buffers, key=lambda b: b.born):
-        if b.size_bytes == 0 or b.born == b.dies:
+    for born, dies, b in lives:
+        if b.alignment % grain:
             continue
-        while leaving and leaving[0][0] <= b.born:
+        while leaving and leaving[0][0] <= born:
             live -= heappop(leaving)[1]
         padding = -b.size_bytes % grain
         live += b.size_bytes + padding
-        heappush(leaving, (b.dies, b.size_bytes + padding))
-        heappush(pads, (-padding, b.dies))
-        while pads[0][1] <= b.born:
+        heappush(leaving, (dies, b.size_bytes + padding))
+        heappush(pads, (-padding, dies))
+        while pads[0][1] <= born:
             heappop(pads)
         best = max(best, live + pads[0][0])
     return best

@@ -3,7 +3,7 @@
 The cheapest planner, O(n log n): the first candidate of `place`, and the only one for problems too
 large for the others.  It runs forwards and backwards in time, because a placement is valid either
 way, and keeps the better; stacks, such as what a forward pass saves for its backward, come out
-perfect.
+perfect.  Gaps are left empty.
 """
 
 from __future__ import annotations
