@@ -56,21 +56,24 @@ def training(name: str, batch: int = 8, **sizes: int) -> tuple[Graph, External]:
     Each weight's gradient is computed as soon as it can be.  Inputs: feeds, labels, weights;
     outputs: the loss, and a gradient for each weight.
     """
-    net = Inputs(training=True)
-    logits = NETWORKS[name](net, batch, **sizes)  # [..., classes]
-    labels = net.feed("labels", *logits.type.dims[:-1], dtype="i64")
-    loss = ops.mean(ops.sparse_softmax_cross_entropy(logits, labels))
-    dws = gradients(loss, net.weights)
-    order = (loss, *reversed(dws))
-    return Graph.of((*net.feeds, *net.weights), (loss, *dws), order=order), _external(net)
+    graph, external = forward(name, batch, True, **sizes)
+    loss = graph.outputs[0]
+    dws = gradients(loss, [graph.inputs[k] for k in sorted(external)])
+    return Graph.of(graph.inputs, (loss, *dws), order=(loss, *reversed(dws))), external
 
 
 def inference(name: str, batch: int = 1, **sizes: int) -> tuple[Graph, External]:
     """Logits, and the positions of the weights."""
-    net = Inputs(training=False)
-    logits = NETWORKS[name](net, batch, **sizes)
-    return Graph.of((*net.feeds, *net.weights), (logits,)), _external(net)
+    return forward(name, batch, False, **sizes)
 
 
-def _external(net: Inputs) -> External:
-    return frozenset(range(len(net.feeds), len(net.feeds) + len(net.weights)))
+def forward(name: str, batch: int, training: bool, **sizes: int) -> tuple[Graph, External]:
+    """Without gradients: the loss in training, else logits."""
+    net = Inputs(training)
+    result = NETWORKS[name](net, batch, **sizes)  # [..., classes]
+    if training:
+        labels = net.feed("labels", *result.type.dims[:-1], dtype="i64")
+        result = ops.mean(ops.sparse_softmax_cross_entropy(result, labels))
+    feeds = len(net.feeds)
+    graph = Graph.of((*net.feeds, *net.weights), (result,))
+    return graph, frozenset(range(feeds, feeds + len(net.weights)))
