@@ -41,7 +41,11 @@ class Space(Protocol):
     name: str
 
     def allocate(self, size_bytes: int) -> Any:
-        """Zeroed memory, aligned to 64 bytes at least."""
+        """Zeroed memory, aligned to 64 bytes at least.
+
+        Raises:
+            MemoryError: there is none left; a device may raise its own.
+        """
 
     def read(self, memory: Any, offset: int, size_bytes: int) -> bytes | memoryview:
         """Bytes of the space, as the host sees them."""
@@ -68,10 +72,17 @@ class HostSpace:
     name = "host"
 
     def allocate(self, size_bytes: int) -> memoryview:
-        """A writable view of at least one byte."""
+        """A writable view of at least one byte.
+
+        Raises:
+            MemoryError: the system has no more, or not for this process.
+        """
         import mmap  # a shared library, and graphs are planned without memory
 
-        return memoryview(mmap.mmap(-1, max(1, size_bytes)))
+        try:
+            return memoryview(mmap.mmap(-1, max(1, size_bytes)))
+        except (OSError, OverflowError) as error:
+            raise MemoryError(f"cannot allocate {size_bytes:,} bytes: {error}") from error
 
     def read(self, memory: memoryview, offset: int, size_bytes: int) -> memoryview:
         """The same bytes; no copy."""

@@ -42,14 +42,16 @@ class Pass:
 
 @dataclass(frozen=True)
 class Stage:
-    """What one pass made, for printing."""
+    """What one pass made, for printing; `note` is what else there is to say of it."""
 
     name: str
     graph: Graph
     elapsed_s: float
+    note: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {len(self.graph.nodes)} nodes, {self.elapsed_s * 1e3:.1f} ms"
+        line = f"{self.name}: {len(self.graph.nodes)} nodes, {self.elapsed_s * 1e3:.1f} ms"
+        return f"{line}, {self.note}" if self.note else line
 
 
 @dataclass(frozen=True)
