@@ -6,6 +6,12 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from byparts_runtime.arena import (
+        Arena as Arena,
+    )
+    from byparts_runtime.costs import (
+        Costs as Costs,
+    )
     from byparts_runtime.executor import (
         Executor as Executor,
         Statistics as Statistics,
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
+        arena="Arena",
+        costs="Costs",
         executor="Executor Statistics",
         plan="Location Plan Planner separate",
         profile="Profile",

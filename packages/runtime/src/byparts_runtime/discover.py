@@ -18,12 +18,14 @@ Supports = Callable[[Node], bool]
 Legalize = Callable[[Graph, Supports], Graph]
 Fuse = Callable[..., Graph]  # (graph, wants, alone)
 Order = Callable[..., Graph]  # (graph, *, external)
+Rematerialize = Callable[..., Graph]  # (graph, *, budget_bytes | max_extra_cost, external, cost, …)
 BackendsArgument = Sequence[Union[str, Backend]]
 PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
 PlannerArgument = Union[str, Planner, None]
 ResultsArgument = Union[str, Backend]
 LegalizeArgument = Union[Literal["auto"], Legalize, None]
 OrderArgument = Union[Literal["auto"], Order, None]
+RematerializeArgument = Union[Literal["auto"], Rematerialize]
 
 AUTO_PASSES = ("optimize",)  # those of them that are installed, in this order
 
@@ -96,6 +98,25 @@ def find_order(order: OrderArgument, planner: PlannerArgument) -> Optional[Order
     if order != "auto":
         return order
     return None if planner is None else _installed("passes", "order")
+
+
+def find_rematerialize(rematerialize: RematerializeArgument) -> Rematerialize:
+    """The pass that computes values again instead of keeping them.
+
+    Raises:
+        PartError: it is not installed.
+    """
+    if rematerialize != "auto":
+        return rematerialize
+    if "rematerialize" not in _hub().names("passes"):
+        from byparts_graph_ir.discover import PartError  # here it is loaded already, by the hub
+
+        raise PartError(
+            "budget_bytes and max_extra_cost need the pass 'rematerialize', which no installed "
+            "part provides: pip install -U byparts-memplan"
+        )
+    found: Rematerialize = _hub().get("passes", "rematerialize")
+    return found
 
 
 def find_fuse(backends: Sequence[Backend]) -> Optional[Fuse]:

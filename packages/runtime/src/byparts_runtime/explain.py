@@ -77,7 +77,7 @@ def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
     naive = separate(design.graph, external=outside, alignment=design.alignment).arena_bytes
     bound = getattr(machine.plan, "lower_bound_bytes", None)
     lines = [
-        f"arena      {machine.plan.arena_bytes:,} bytes",
+        f"arena      {machine.plan.arena_bytes:,} bytes{_shared(machine)}",
         f"naive      {naive:,} bytes, each value on its own",
         *([] if bound is None else [f"bound      {bound:,} bytes, alive at one time"]),
         f"variables  {sum(v.size_bytes for v in machine.variables):,} bytes",
@@ -86,6 +86,13 @@ def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
         f"constants  {sum(_constant_bytes(machine)):,} bytes",
     ]
     return [*lines, f"time       {profile.total_s * 1e6:.1f} us a run"] if profile else lines
+
+
+def _shared(machine: Machine) -> str:
+    if not machine.shares:
+        return ""
+    arena = machine.arena
+    return f" of {arena.size_bytes:,}, an arena shared by {arena.programs} programs"
 
 
 def _commit(machine: Machine) -> str:

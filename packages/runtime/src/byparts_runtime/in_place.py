@@ -26,29 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Backend, Graph, Node, Op, Types, Value
+from byparts_graph_ir import Backend, Graph, Node, Op, Value
 from byparts_graph_ir.backend import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.bind import Bytes, bind
 from byparts_runtime.cycle import around
+from byparts_runtime.interface import Interface
 from byparts_runtime.variable import Variable
 
 Donations = dict[int, int]  # position of an input -> position of the output written over it
-
-
-@dataclass(frozen=True)
-class Interface:
-    """Which inputs are variables, and which outputs their new values."""
-
-    first_variable: int
-    variables: tuple[Variable, ...]
-    first_update: int
-    updates: tuple[Variable, ...]
-
-    def input_types(self, graph: Graph) -> Types:
-        """Of the feeds as the graph says, of the variables as they are."""
-        feeds = graph.inputs[: self.first_variable]
-        return (*(v.type for v in feeds), *(v.type for v in self.variables))
 
 
 def updates_last(

@@ -1,9 +1,11 @@
 """From the program as it was written to the one that runs, in stages that can be looked at.
 
     specialize -> passes (optimize: fold, simplify, merge) -> legalize -> what the backends want:
-    passes of their own, regions to compute in one go (fuse, inline) -> hoist -> order
+    passes of their own, regions to compute in one go (fuse, inline) -> hoist -> barriers
 
-Each stage is a graph; `str(stage)` is its line.  What follows, place and bind, makes no new graph.
+Each stage is a graph; `str(stage)` is its line.  Barriers keep what is computed twice on purpose
+from being merged or joined with the first time; nothing after them does that, so there they go.
+What follows, order and rematerialize, is in `arrange.py`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from byparts_graph_ir import (
     Graph,
     Node,
     Op,
+    OptimizationBarrier,
     Pass,
     ShapeError,
     Stage,
@@ -26,8 +29,8 @@ from byparts_graph_ir import (
     pipeline,
     specialize,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
-from byparts_runtime.discover import Fuse, Legalize, Order, Supports
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_runtime.discover import Fuse, Legalize, Supports
 from byparts_runtime.hoist import hoist
 
 
@@ -71,23 +74,8 @@ def lower(
     row += _wanted(backends, fuse, refused)
     row.append(Pass("hoist", take_constants))
     stages = pipeline(*row).stages(graph)
+    stages += _without_barriers(stages[-1].graph)
     return Lowered(stages[-1].graph, tuple(constants), tuple(stages))
-
-
-def ordered(lowered: Lowered, updates: int, order: Order) -> Lowered:
-    """Its nodes in the order that `order` finds; the last `updates` of them stay the last."""
-    start, graph = perf_counter(), lowered.graph
-    first = len(graph.nodes) - updates
-    body, tail = graph.nodes[:first], graph.nodes[first:]
-    made = {v for n in tail for v in n.outputs}
-    needed = (v for v in (*graph.outputs, *(v for n in tail for v in n.inputs)) if v not in made)
-    found = order(
-        Graph(graph.inputs, body, tuple(dict.fromkeys(needed))),
-        external=frozenset(range(len(graph.inputs))),
-    )
-    new = Graph(graph.inputs, (*found.nodes, *tail), graph.outputs)
-    stage = Stage("order", new, perf_counter() - start)
-    return replace(lowered, graph=new, stages=(*lowered.stages, stage))
 
 
 def _wanted(
@@ -104,13 +92,25 @@ def _wanted(
         yield Pass("inline", lambda graph: graph.rewrite(partial(_inlined, refused)))
 
 
+def _without_barriers(graph: Graph) -> Iterator[Stage]:
+    """The graph in the same order, where there are any."""
+    if any(isinstance(node.op, OptimizationBarrier) for node in graph.nodes):
+        start = perf_counter()
+        found = graph.rewrite(_past_barrier)
+        yield Stage("barriers", found, perf_counter() - start)
+
+
+def _past_barrier(node: Node) -> Optional[tuple[Value, ...]]:
+    return node.inputs[:1] if isinstance(node.op, OptimizationBarrier) else None
+
+
 def _legal(legalize: Legalize, has: Supports, graph: Graph) -> Graph:
     return legalize(graph, has)
 
 
 def _has(backends: Sequence[Backend], fusing: bool, node: Node) -> bool:
-    """Whether some backend has a rule for the node, or will get it in a region."""
-    if any(b.supports(node.op) for b in backends):
+    """Whether some backend has a rule for the node or will get it in a region, or none needs it."""
+    if isinstance(node.op, OptimizationBarrier) or any(b.supports(node.op) for b in backends):
         return True
     return fusing and any(b.fuses is not None and b.fuses(node) for b in backends)
 

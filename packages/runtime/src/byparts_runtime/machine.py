@@ -20,13 +20,14 @@ from typing import Any, Optional
 
 from byparts_graph_ir import Backend, Graph, Node, TensorType, add_note
 from byparts_graph_ir.backend import Run
+from byparts_runtime.arena import Arena, Block
 from byparts_runtime.arrays import carrier, fetcher, view, writer
 from byparts_runtime.bind import Bytes, aliased_nodes, bind, describe
 from byparts_runtime.capture import capture
 from byparts_runtime.commit import Commit
 from byparts_runtime.cycle import Cycle, around, runs_of
 from byparts_runtime.design import Design
-from byparts_runtime.plan import Location, separate
+from byparts_runtime.plan import Location, Plan, separate
 from byparts_runtime.variable import Variable
 
 _MOST_CYCLES = 4
@@ -41,36 +42,67 @@ class Machine:
 
     Args:
         design: what to run.
+        plan: where its values are.
+        arena: the memory they are in, maybe with other programs; by default its own.
         feeds: the caller's memory to read the feeds from; by default they are in the arena, and
             come in through `doors`, one for each.
+
+    Attributes:
+        lock: of the variables; taken before that of the arena, and both are held while it runs.
+        inside: whether this thread holds that of the arena, and so is within a run.
     """
 
-    def __init__(self, design: Design, feeds: Sequence[Bytes] = ()) -> None:
-        self.design, self._feeds = design, tuple(feeds)
-        self.plan = design.plan(external_feeds=bool(feeds))
-        self.arena = design.space.allocate(self.plan.arena_bytes)
+    def __init__(
+        self,
+        design: Design,
+        plan: Plan,
+        arena: Optional[Arena] = None,
+        feeds: Sequence[Bytes] = (),
+    ) -> None:
+        self.design, self.plan, self._feeds = design, plan, tuple(feeds)
+        self.shares = arena is not None
+        self.arena = Arena(design.space) if arena is None else arena
+        self.inside = self.arena.inside
+        self._block: Optional[Block] = None
         self._written = self._in_place()
         self.aliased = aliased_nodes(design.graph, self.plan.locations)
         variables = dict.fromkeys((*design.variables, *design.updates))
         self.variables: tuple[Variable, ...] = tuple(variables)
-        self.lock = lock_of(self.variables)
+        self.lock = lock_of(self.variables) if self.variables else self.arena.lock
         self._sides = tuple(v.side for v in self.variables)
         self._cycles: dict[bytes, Cycle] = {}
-        with self.lock:
+        self.doors: tuple[Door, ...] = ()
+        self.arena.join(self)
+        with self.lock, self.arena.lock:
             self.cycle()
-        inputs, places = design.graph.inputs[: design.feeds], self._places()
-        types = [v.type for v in inputs] if not feeds else []
-        self.doors: tuple[Door, ...] = tuple(map(self._door, places, types))
+
+    @property
+    def needs_bytes(self) -> int:
+        """Of its arena."""
+        return self.plan.arena_bytes
+
+    def move(self, block: Optional[Block]) -> None:
+        """Forget all that is bound to the memory so far; what is needed is bound again."""
+        self._block, self.doors = block, ()
+        self._cycles.clear()
 
     def cycle(self) -> Cycle:
-        """The one for the variables' present sides.  The caller holds the lock."""
+        """The one for the variables' present sides.  The caller holds both locks."""
         key = bytes(map(_present, self._sides))
         found = self._cycles.get(key)
         if found is None:
             if len(self._cycles) >= _MOST_CYCLES:
                 return self._turn(key)
+            if self._block is None:  # the arena found no memory when it was last moved
+                self.arena.settle(self)
             found = self._cycles[key] = self._bind()
+            self.doors = self._doors()
         return found
+
+    def _doors(self) -> tuple[Door, ...]:
+        inputs, places = self.design.graph.inputs[: self.design.feeds], self._places()
+        types = [v.type for v in inputs] if not self._feeds else []
+        return tuple(map(self._door, places, types))
 
     def _door(self, place: Bytes, kind: TensorType) -> Door:
         write = writer(self.design.space, place.memory, place.offset, kind)
@@ -88,6 +120,7 @@ class Machine:
         design, places, context = self.design, self._places(), around(self.design.backends)
         settle = self._exchange if design.commit == "exchange" else self._copy
         with context():
+            self._clear_feeds(places)
             bound = bind(design.graph, places, self.aliased, design.backends)
             staging, plain = settle(places)
             writes = [self._updates(step.node) for step in bound]
@@ -101,6 +134,14 @@ class Machine:
         runs = (*made.runs, finish) if self._waits() else made.runs
         rest = (made.commit, context, updates, plain, finish, made.note, made.replayed)
         return Cycle(steps, tuple(staging), runs, readers, *rest)
+
+    def _clear_feeds(self, places: Sequence[Bytes]) -> None:
+        """Recording may run the steps: what another program left might be no index for theirs."""
+        design = self.design
+        records = design.capture is not False and any(b.capture for b in design.backends)
+        if records and self.shares and not self._feeds:
+            for place, v in zip(places, design.graph.inputs[: design.feeds], strict=False):
+                design.space.write(place.memory, place.offset, bytes(v.type.size_bytes))
 
     def _waits(self) -> bool:
         """Whether to ask the space if all went well before the variables get new values.
@@ -136,8 +177,9 @@ class Machine:
         return any(ids[v] in self._written for v in node.outputs)
 
     def _places(self) -> tuple[Bytes, ...]:
-        outside = self.design.outside(self._feeds)
-        return tuple(_place(at, self.arena, outside) for at in self.plan.locations)
+        assert self._block is not None, "a cycle is bound when there is memory"
+        outside, memory = self.design.outside(self._feeds), self._block.memory
+        return tuple(_place(at, memory, outside) for at in self.plan.locations)
 
     def _reader(self, places: Sequence[Bytes], output: int) -> Callable[[], Any]:
         value = self.design.graph.outputs[output]
@@ -214,10 +256,8 @@ def compute_constants(
 
 
 def lock_of(variables: Sequence[Variable]) -> Any:
-    """What to hold while these are read and written: one lock, as a rule, that of their store."""
+    """What to hold while these, one at least, are used: one lock as a rule, that of their store."""
     locks = {id(v.lock): v.lock for v in variables}
-    if not locks:
-        return RLock()
     return next(iter(locks.values())) if len(locks) == 1 else _Locks(locks)
 
 

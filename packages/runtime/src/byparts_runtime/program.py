@@ -29,14 +29,14 @@ from byparts_graph_ir import (
     Stage,
     TensorType,
     Types,
-    Value,
-    compatible,
 )
-from byparts_graph_ir.lazy_dataclass import replace
+from byparts_runtime.arena import Arena
+from byparts_runtime.arrange import Arranged, Budget, arrange, budget_of
 from byparts_runtime.arrays import adopted, as_array, taken
 from byparts_runtime.bind import Bytes, RefusedRegions, Step
 from byparts_runtime.capture import CaptureArgument
-from byparts_runtime.design import COMMITS, CommitArgument, Design, with_seconds
+from byparts_runtime.costs import Cost, Costs, costs_of
+from byparts_runtime.design import COMMITS, CommitArgument, Design
 from byparts_runtime.discover import (
     BackendsArgument,
     LegalizeArgument,
@@ -44,6 +44,7 @@ from byparts_runtime.discover import (
     OrderArgument,
     PassesArgument,
     PlannerArgument,
+    RematerializeArgument,
     ResultsArgument,
     find_backends,
     find_fuse,
@@ -53,8 +54,9 @@ from byparts_runtime.discover import (
     find_planner,
     find_results,
 )
-from byparts_runtime.in_place import Donations, Interface, updates_last
-from byparts_runtime.lower import Lowered, lower, ordered
+from byparts_runtime.in_place import Donations, updates_last
+from byparts_runtime.interface import Interface, interface_of
+from byparts_runtime.lower import Lowered, lower
 from byparts_runtime.machine import Machine, compute_constants
 from byparts_runtime.plan import Plan
 from byparts_runtime.variable import Variable
@@ -78,6 +80,11 @@ def build(
     commit: CommitArgument = "auto",
     capture: CaptureArgument = "auto",
     results: ResultsArgument = "numpy",
+    budget_bytes: Optional[int] = None,
+    max_extra_cost: Optional[float] = None,
+    costs: Optional[Cost] = None,
+    rematerialize: RematerializeArgument = "auto",
+    arena: Optional[Arena] = None,
 ) -> Program:
     """Lower, place and bind a graph.
 
@@ -100,18 +107,29 @@ def build(
             graph), it does; `True`: or the program is not built; `False`: it does not.
         results: whose arrays the fetches are: "numpy", or a backend ("torch"), in the space of the
             program; those of a device are not waited for.
+        budget_bytes: the most that the arena may take: values are computed again instead of kept,
+            for as little more work as can be found, to the same bits.
+        max_extra_cost: or else, how much more work there may be, as a fraction (0.01: 1 %); the
+            arena is the smallest that is found for that.
+        costs: what running a node costs, as `Program.costs` measures it; by default, its flops.
+        rematerialize: the pass that does it; "auto": as installed.
+        arena: memory to share with other programs, which then take turns; by default its own.
 
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
+        MemoryError: there is no memory for its arena; likewise.
     """
     found = find_backends(backends)
-    interface = _interface(graph, tuple(variables), tuple(updates), found[0].space)
+    interface = interface_of(graph, tuple(variables), tuple(updates), found[0].space)
     ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
     lowering = partial(lower, graph, interface.input_types(graph), *ways)
+    wanted = find_planner(planner)
+    budget = budget_of(budget_bytes, max_extra_cost, costs, rematerialize, wanted)
     last = {
-        **{"order": find_order(order, planner), "planner": find_planner(planner)},
+        **{"order": find_order(order, planner), "budget": budget, "planner": wanted},
         **{"results": find_results(results, found[0].space, found), "capture": capture},
         **{"alignment": alignment, "commit": _known(commit)},
+        **{"arena": _suitable(arena, found[0].space)},
     }
     return _regions_taken(lowering, interface, found, last)
 
@@ -126,7 +144,7 @@ def _regions_taken(
     refused: tuple[Op, ...] = ()
     while True:
         lowered = lowering(refused)
-        _check_updates(lowered.graph.outputs[interface.first_update :], interface.updates)
+        interface.check_updates(lowered.graph)
         try:
             return _bound(lowered, interface, backends, **last)
         except RefusedRegions as error:  # each time others
@@ -138,19 +156,18 @@ def _bound(
     interface: Interface,
     backends: tuple[Backend, ...],
     order: Optional[Order],
+    budget: Optional[Budget],
+    arena: Optional[Arena],
     alignment: int,
     commit: CommitArgument,
     **ways: Any,
 ) -> Program:
     """The program of a lowered graph; `ways` are what only the design needs."""
-    in_place, last = Donations(), 0
+    graph, in_place, last = lowered.graph, Donations(), 0
     if commit == "auto" and interface.updates:
-        graph, in_place, last = updates_last(lowered.graph, interface, backends)
-        lowered = replace(lowered, graph=graph)
-    if order is not None:
-        lowered = ordered(lowered, last, order)
+        graph, in_place, last = updates_last(graph, interface, backends)
     design = Design(
-        lowered.graph,
+        graph,
         interface.first_variable,
         interface.first_update,
         interface.variables,
@@ -161,19 +178,23 @@ def _bound(
         in_place=tuple(in_place.items()),
         **ways,
     )
-    return Program(with_seconds(design) if commit == "exchange" else design, lowered.stages)
+    made = arrange(design, last, order, budget, exchange=commit == "exchange")
+    return Program(made, lowered.stages, arena)
 
 
 class Program:
     """What `build` makes.  It may be called from several threads; they take turns."""
 
-    def __init__(self, design: Design, stages: Sequence[Stage]) -> None:
-        self.stages = tuple(stages)
+    def __init__(
+        self, made: Arranged, stages: Sequence[Stage], arena: Optional[Arena] = None
+    ) -> None:
+        self.stages = (*stages, *made.stages)
         self.last_profile: Optional[Profile] = None
-        self._design = design
-        self._own: Optional[Machine] = Machine(design)  # now, so that errors come while building
-        self._called = False
+        self._design, self._plan, self._arena = made.design, made.plan, arena
         self._making = allocate_lock()
+        self._own: Optional[Machine] = None
+        self._called = False
+        _ = self._machine  # now, so that errors come while building
 
     def __call__(self, *feeds: object) -> tuple[Any, ...]:
         """Run; the fetches, as arrays of the caller's own.
@@ -182,8 +203,10 @@ class Program:
             ShapeError: a feed is not of its type.
             Exception: what a kernel raised, with notes that say where; no variable has changed.
         """
-        machine, self._called = self._machine, True
-        with machine.lock:
+        machine, self._called = self._own or self._machine, True
+        if machine.inside():
+            machine.arena.from_outside()
+        with machine.lock, machine.arena.lock:
             cycle = machine.cycle()
             self._accept(feeds, machine)
             return cycle()
@@ -203,7 +226,8 @@ class Program:
         names = [self._name(i) for i in range(len(types))]
         space = self._design.space
         memory = [_memory_of(*given, space) for given in zip(feeds, types, names, strict=True)]
-        bound = BoundProgram(Machine(self._design, memory), feeds)
+        plan = self._design.plan(external_feeds=True) if memory else self._plan
+        bound = BoundProgram(Machine(self._design, plan, self._arena, memory), feeds)
         if not self._called:
             self._own = None  # its memory; made again when the program itself is called
         return bound
@@ -212,7 +236,7 @@ class Program:
     def _machine(self) -> Machine:
         with self._making:
             if self._own is None:
-                self._own = Machine(self._design)
+                self._own = Machine(self._design, self._plan, self._arena)
             return self._own
 
     @property
@@ -223,13 +247,18 @@ class Program:
     @property
     def plan(self) -> Plan:
         """Where each of its values is."""
-        return self._machine.plan
+        return self._plan
+
+    @property
+    def arena(self) -> Arena:
+        """The memory that they are in, maybe with those of other programs."""
+        return self._machine.arena
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """What is called, in order."""
         machine = self._machine
-        with machine.lock:
+        with machine.lock, machine.arena.lock:
             return machine.cycle().all_steps
 
     @property
@@ -242,7 +271,7 @@ class Program:
         from byparts_runtime.explain import explain
 
         machine = self._machine
-        with machine.lock:
+        with machine.lock, machine.arena.lock:
             return explain(self.stages, machine, self.last_profile)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
@@ -250,21 +279,32 @@ class Program:
         from byparts_runtime.profile import profile
 
         machine, self._called = self._machine, True
-        with machine.lock:
+        turn = machine.arena.from_outside()
+        with machine.lock, turn:
             cycle = machine.cycle()
             with machine.unchanged():
                 self.last_profile = profile(cycle, lambda: self._accept(feeds, machine), runs)
             return self.last_profile
+
+    def costs(self, *feeds: object, runs: int = 10) -> Costs:
+        """What its nodes cost, in seconds, as `profile` measures them: for `build(..., costs=)`.
+
+        Calling it with a node of any graph gives seconds; what is not known here is reckoned from
+        its flops.
+        """
+        return costs_of(self.graph.nodes, self.steps, self.profile(*feeds, runs=runs).step_s)
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
         """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
         from byparts_runtime.profile import chrome_trace
 
         machine, self._called = self._machine, True
-        with machine.lock:
+        turn = machine.arena.from_outside()
+        with machine.lock, turn:
+            cycle = machine.cycle()
             self._accept(feeds, machine)
             with machine.unchanged():
-                return chrome_trace(machine.cycle(), path)
+                return chrome_trace(cycle, path)
 
     def __repr__(self) -> str:
         return f"Program({len(self.steps)} steps, arena of {self.plan.arena_bytes} bytes)"
@@ -302,8 +342,11 @@ class BoundProgram:
 
     def __call__(self) -> tuple[Any, ...]:
         """Run on what the arrays hold now; the fetches."""
-        with self._machine.lock:
-            return self._machine.cycle()()
+        machine = self._machine
+        if machine.inside():
+            machine.arena.from_outside()
+        with machine.lock, machine.arena.lock:
+            return machine.cycle()()
 
 
 def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
@@ -323,48 +366,14 @@ def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Byte
     return Bytes(array.reshape(-1).view(np.uint8).data, 0)  # no copy: it is contiguous
 
 
-def _interface(
-    graph: Graph, variables: tuple[Variable, ...], updates: tuple[Variable, ...], space: Any
-) -> Interface:
-    """Which inputs and outputs are variables; checked."""
-    _check_counts(graph, variables, updates)
-    _check_variables(graph, variables, updates, space)
-    first_variable, first_update = len(graph.inputs) - len(variables), len(graph.outputs)
-    return Interface(first_variable, variables, first_update - len(updates), updates)
-
-
 def _known(commit: CommitArgument) -> CommitArgument:
     if commit not in COMMITS:
         raise GraphError(f"commit={commit!r}: the ways to commit are {', '.join(COMMITS)}")
     return commit
 
 
-def _check_counts(graph: Graph, variables: Sequence[Variable], updates: Sequence[Variable]) -> None:
-    if len(variables) > len(graph.inputs):
-        raise GraphError(f"{len(variables)} variables for a graph of {len(graph.inputs)} inputs")
-    if len(updates) > len(graph.outputs):
-        raise GraphError(f"{len(updates)} updates for a graph of {len(graph.outputs)} outputs")
-
-
-def _check_variables(
-    graph: Graph, variables: Sequence[Variable], updates: Sequence[Variable], space: Any
-) -> None:
-    first = len(graph.inputs) - len(variables)
-    for value, variable in zip(graph.inputs[first:], variables, strict=True):
-        if not compatible(value.type, variable.type):
-            raise ShapeError(f"{variable!r} cannot be the input of type {value.type}")
-    seen: set[int] = set()
-    for variable in updates:
-        if id(variable) in seen:
-            raise GraphError(f"{variable!r} is updated twice in one step; which value should win?")
-        seen.add(id(variable))
-    for variable in (*variables, *updates):
-        if variable.space.name != space.name:
-            where = f"is in {variable.space.name}, the backends are in {space.name}"
-            raise GraphError(f"{variable!r} {where}; make it with space=backend.space")
-
-
-def _check_updates(values: Sequence[Value], updates: Sequence[Variable]) -> None:
-    for value, variable in zip(values, updates, strict=True):
-        if value.type != variable.type:
-            raise ShapeError(f"{variable!r} cannot take a new value of type {value.type}")
+def _suitable(arena: Optional[Arena], space: Space) -> Optional[Arena]:
+    if arena is not None and arena.space.name != space.name:
+        where = f"is in {arena.space.name}, the backends are in {space.name}"
+        raise GraphError(f"the arena {where}; make it with Arena(backend.space)")
+    return arena
