@@ -3,10 +3,14 @@
     executor = Executor(backends=("numpy",))
     (loss,) = executor(graph, x, labels, variables=(w,), updates=(w,))
 
-The key is the content of the graph (its digest, not its identity), the types of the feeds and which
-variables it reads and writes.  So alternating between two fetch lists, or between two batch sizes,
-hits the cache; a new shape is a new entry, planned for that shape; the least recently used entry
-goes first.  Two equal graphs share a program, whose errors show the lines of the first.
+The key is the content of the graph (its digest, not its identity), the types of the feeds, which
+variables it reads and writes, and its budget.  So alternating between two fetch lists, or between
+two batch sizes, hits the cache; a new shape is a new entry, planned for that shape; the least
+recently used entry goes first.  Two equal graphs share a program, whose errors show the lines of
+the first.
+
+All programs share one arena, as large as the largest of them needs: buckets, train and evaluate.
+They take turns; `arena="own"` gives each its own, so that several threads run several at once.
 """
 
 from __future__ import annotations
@@ -14,12 +18,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any
+from typing import Any, Literal, Optional, Union
 
 from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specialize
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_runtime.arena import Arena
 from byparts_runtime.arrays import measured
 from byparts_runtime.capture import CaptureArgument
+from byparts_runtime.costs import Cost
 from byparts_runtime.design import CommitArgument
 from byparts_runtime.discover import (
     BackendsArgument,
@@ -27,13 +33,16 @@ from byparts_runtime.discover import (
     OrderArgument,
     PassesArgument,
     PlannerArgument,
+    RematerializeArgument,
     ResultsArgument,
     find_backends,
 )
 from byparts_runtime.program import Program, build
 from byparts_runtime.variable import Variable
 
-Key = tuple[bytes, Types, tuple[Variable, ...], tuple[Variable, ...]]
+Limits = tuple[Optional[int], Optional[float]]  # budget_bytes, max_extra_cost
+Key = tuple[bytes, Types, tuple[Variable, ...], tuple[Variable, ...], Limits]
+SharingArgument = Union[Arena, Literal["shared", "own"]]
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,16 @@ class Statistics:
 class Executor:
     """Builds programs when first needed and keeps the last `capacity` of them.  Thread-safe.
 
+    Args:
+        backends: as for `build`, and so all that is not said here.
+        capacity: how many programs are kept.
+        budget_bytes: of each program, where a call gives no limit of its own.
+        max_extra_cost: likewise.
+        arena: "shared": one for all its programs; "own": one for each; or yours, for several
+            executors.
+
     Raises:
-        GraphError: the capacity is below one.
+        GraphError: the capacity is below one; or `arena` is none of these.
     """
 
     def __init__(
@@ -65,13 +82,21 @@ class Executor:
         commit: CommitArgument = "auto",
         capture: CaptureArgument = "auto",
         results: ResultsArgument = "numpy",
+        budget_bytes: Optional[int] = None,
+        max_extra_cost: Optional[float] = None,
+        costs: Optional[Cost] = None,
+        rematerialize: RematerializeArgument = "auto",
+        arena: SharingArgument = "shared",
     ) -> None:
         if capacity < 1:
             raise GraphError(f"executor: capacity is {capacity}, and must be at least 1")
         self.backends, self.capacity = find_backends(backends), capacity
+        self.arena = _arena(arena, self.backends[0].space)
+        self._limits = budget_bytes, max_extra_cost
         self._options: dict[str, Any] = {
             **{"passes": passes, "planner": planner, "legalize": legalize, "alignment": alignment},
             **{"order": order, "commit": commit, "capture": capture, "results": results},
+            **{"costs": costs, "rematerialize": rematerialize, "arena": self.arena},
         }
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
@@ -90,11 +115,20 @@ class Executor:
         *feeds: object,
         variables: Sequence[Variable] = (),
         updates: Sequence[Variable] = (),
+        budget_bytes: Optional[int] = None,
+        max_extra_cost: Optional[float] = None,
     ) -> tuple[Any, ...]:
         """Run a graph on these feeds; see `build` for the rest."""
         typed = _typed(graph, feeds, len(variables), self.backends[0].space)
         types = tuple(kind for _, kind in typed)
-        program = self.program(graph, types, variables=variables, updates=updates)
+        program = self.program(
+            graph,
+            types,
+            variables=variables,
+            updates=updates,
+            budget_bytes=budget_bytes,
+            max_extra_cost=max_extra_cost,
+        )
         return program(*(value for value, _ in typed))
 
     def program(
@@ -104,13 +138,17 @@ class Executor:
         *,
         variables: Sequence[Variable] = (),
         updates: Sequence[Variable] = (),
+        budget_bytes: Optional[int] = None,
+        max_extra_cost: Optional[float] = None,
     ) -> Program:
         """The program for feeds of these types, built or kept.
 
         Raises:
             GraphError, ShapeError, MissingRule: it cannot be built; nothing has changed.
         """
-        key = (graph.digest, tuple(types), tuple(variables), tuple(updates))
+        given = budget_bytes, max_extra_cost
+        limits = self._limits if given == (None, None) else given
+        key = (graph.digest, tuple(types), tuple(variables), tuple(updates), limits)
         found = self._hit(key)
         if found is not None:
             return found
@@ -127,7 +165,7 @@ class Executor:
     def clear(self) -> None:
         """Forget all programs; statistics stay."""
         with self._lock:
-            self._programs.clear()
+            self._programs.clear()  # and with the last of them goes the memory of the arena
 
     def _hit(self, key: Key) -> Program | None:
         with self._lock:
@@ -138,13 +176,15 @@ class Executor:
             return found
 
     def _build(self, graph: Graph, key: Key) -> Program:
-        _, types, variables, updates = key
+        _, types, variables, updates, (budget_bytes, max_extra_cost) = key
         static = specialize(graph, (*types, *(v.type for v in variables))) if types else graph
         return build(
             static,
             backends=self.backends,
             variables=variables,
             updates=updates,
+            budget_bytes=budget_bytes,
+            max_extra_cost=max_extra_cost,
             **self._options,
         )
 
@@ -152,9 +192,21 @@ class Executor:
         with self._lock:
             self._programs[key] = program
             self._misses += 1
-            if len(self._programs) > self.capacity:
+            gone = len(self._programs) > self.capacity
+            if gone:
                 self._programs.popitem(last=False)
                 self._evictions += 1
+        arena = self.arena
+        if gone and arena is not None and 2 * arena.needed_bytes < arena.size_bytes:
+            arena.trim()  # the others are bound again, which much memory is worth
+
+
+def _arena(arena: SharingArgument, space: Space) -> Optional[Arena]:
+    if isinstance(arena, Arena):
+        return arena
+    if arena not in ("shared", "own"):
+        raise GraphError(f'arena={arena!r}: give "shared", "own" or an Arena')
+    return Arena(space) if arena == "shared" else None
 
 
 def _typed(
