@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from byparts_memplan.check_plan import (
         check_plan as check_plan,
     )
+    from byparts_memplan.csv_format import (
+        read_buffers as read_buffers,
+        write_placement as write_placement,
+    )
     from byparts_memplan.json_format import (
         placement_from_json as placement_from_json,
         placement_to_json as placement_to_json,
@@ -53,6 +57,7 @@ if not TYPE_CHECKING:
         buffer="Buffer DoesNotFit Placement PlanError lower_bound",
         check="check",
         check_plan="check_plan",
+        csv_format="read_buffers write_placement",
         json_format="placement_from_json placement_to_json plan_from_json plan_to_json",
         lifetimes="Decision",
         order="order peak_bytes",

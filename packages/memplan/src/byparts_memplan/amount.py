@@ -15,3 +15,28 @@ def human(size_bytes: int) -> str:
     while size >= 1024 and unit < 3:
         size, unit = size / 1024, unit + 1
     return f"{size:.{2 if size < 10 else 1}f} {('KiB', 'MiB', 'GiB', 'TiB')[unit]}"
+
+
+def size_bytes(text: str) -> int:
+    """The other way: a number of bytes, or of a unit; MB is a million, MiB is 1024 x 1024.
+
+    >>> size_bytes("1048576"), size_bytes("1 MiB"), size_bytes("1.5kB")
+    (1048576, 1048576, 1500)
+
+    Raises:
+        ValueError: it is neither.
+    """
+    number = text.strip().lower()
+    for power, unit in enumerate("kmgt", 1):
+        for ending, base in ((f"{unit}ib", 1024), (f"{unit}b", 1000)):
+            if number.endswith(ending):
+                return _whole(text, number[: -len(ending)], base**power)
+    return _whole(text, number.removesuffix("b"), 1)
+
+
+def _whole(text: str, number: str, unit: int) -> int:
+    digits, _, fraction = number.strip().partition(".")
+    if not f"{digits}{fraction}".isdecimal() or len(number) > 30:
+        raise ValueError(f"{text!r} is not an amount; expected bytes, such as 1048576 or 1MiB")
+    scale: int = 10 ** len(fraction)
+    return int(f"{digits}{fraction}") * unit // scale
