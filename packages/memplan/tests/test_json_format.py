@@ -1,9 +1,13 @@
+import hypothesis
 import pytest
+from hypothesis import settings
 from planned_ops import Reshape, add, copy, given
+from problems import problems
 
 from byparts_graph_ir import Graph
 from byparts_memplan import (
     Buffer,
+    Placement,
     PlanError,
     place,
     placement_from_json,
@@ -14,11 +18,42 @@ from byparts_memplan import (
 )
 
 
-def test_placement_round_trip() -> None:
-    """Equal, pins and all."""
-    placement = place([Buffer(4, 0, 2, 4, pinned=8), Buffer(2, 1, 3)])
+@settings(max_examples=100, deadline=None)
+@hypothesis.given(problems(spaces=["", "npu"]))
+def test_placement_round_trip(problem: list[Buffer]) -> None:
+    """Equal: pins, gaps, spaces and all."""
+    placement = Placement(tuple(problem), (8,) * len(problem), 99, 7, "by hand")
 
     assert placement_from_json(placement_to_json(placement)) == placement
+
+
+def test_format_1_is_read() -> None:
+    """Its buffers have no gaps and no space."""
+    text = (
+        '{"byparts":"placement","format":1,"buffers":[[4,0,2,4,8],[2,1,3,1,null]],'
+        '"offsets":[8,0],"arena_bytes":12,"lower_bound_bytes":12,"how":"by sweep"}'
+    )
+    buffers = (Buffer(4, 0, 2, 4, pinned=8), Buffer(2, 1, 3))
+
+    assert placement_from_json(text) == Placement(buffers, (8, 0), 12, 12, "by sweep")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ('"offsets":[0]', '"offsets":["0"]', "^not a placement: TypeError.*'0' is no whole number"),
+        ('"offsets":[0]', '"offsets":[0.5]', "0.5 is no whole number"),
+        ("[4,0,2,", "[true,0,2,", "True is no whole number"),
+        ("[4,0,2,", "[4,0,", "^not a placement: TypeError"),
+    ],
+)
+def test_numbers_are_whole(old: str, new: str, match: str) -> None:
+    """What would fail far away is refused here."""
+    text = placement_to_json(place([Buffer(4, 0, 2)]))
+
+    assert old in text
+    with pytest.raises(PlanError, match=match):
+        placement_from_json(text.replace(old, new))
 
 
 def test_plan_round_trip() -> None:
@@ -36,7 +71,7 @@ def test_plan_round_trip() -> None:
     [
         ("{", "^not JSON: "),
         ("[]", "^not a plan$"),
-        ('{"byparts": "plan", "format": 3}', "^plan in format 3; this reads format 2$"),
+        ('{"byparts": "plan", "format": 3}', "^plan in format 3; this reads formats 1 to 2$"),
         ('{"byparts": "plan", "format": 2}', "^not a plan: KeyError"),
     ],
 )

@@ -1,15 +1,19 @@
-"""Placements and plans as JSON, with a format version.  Reading checks the form, runs nothing."""
+"""Placements and plans as JSON, with a format version.  Reading checks the form, runs nothing.
+
+Format 1 had no gaps and no spaces; it is read too.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from byparts_memplan.buffer import Buffer, Placement, PlanError
 from byparts_memplan.lifetimes import Decision
 from byparts_memplan.plan import Location, Plan
 
-FORMAT = 2
+FORMAT, OLDEST = 2, 1
 
 
 def placement_to_json(placement: Placement) -> str:
@@ -71,10 +75,10 @@ def _placement_fields(placement: Placement) -> dict[str, Any]:
 def _placement(fields: dict[str, Any]) -> Placement:
     return Placement(
         buffers=tuple([_buffer(*b) for b in fields["buffers"]]),
-        offsets=tuple(fields["offsets"]),
-        arena_bytes=fields["arena_bytes"],
-        lower_bound_bytes=fields["lower_bound_bytes"],
-        how=fields["how"],
+        offsets=tuple([_whole(offset) for offset in fields["offsets"]]),
+        arena_bytes=_whole(fields["arena_bytes"]),
+        lower_bound_bytes=_whole(fields["lower_bound_bytes"]),
+        how=str(fields["how"]),
     )
 
 
@@ -84,11 +88,19 @@ def _buffer(
     dies: int,
     alignment: int,
     pinned: int | None,
-    gaps: list[list[int]],
-    space: str,
+    gaps: Sequence[tuple[int, int]] = (),
+    space: str = "",
 ) -> Buffer:
-    pairs = tuple([(lower, upper) for lower, upper in gaps])
-    return Buffer(size_bytes, born, dies, alignment, pinned, pairs, space)
+    size_bytes, born, dies, alignment = map(_whole, (size_bytes, born, dies, alignment))
+    pairs = tuple([(_whole(lower), _whole(upper)) for lower, upper in gaps])
+    pinned = None if pinned is None else _whole(pinned)
+    return Buffer(size_bytes, born, dies, alignment, pinned, pairs, str(space))
+
+
+def _whole(number: Any) -> int:
+    if type(number) is not int:
+        raise TypeError(f"{number!r} is no whole number")
+    return number
 
 
 def _dump(kind: str, fields: dict[str, Any]) -> str:
@@ -102,8 +114,10 @@ def _load(kind: str, text: str) -> dict[str, Any]:
         raise PlanError(f"not JSON: {error}") from error
     if not isinstance(fields, dict) or fields.get("byparts") != kind:
         raise PlanError(f"not a {kind}")
-    if fields.get("format") != FORMAT:
-        raise PlanError(f"{kind} in format {fields.get('format')}; this reads format {FORMAT}")
+    if fields.get("format") not in range(OLDEST, FORMAT + 1):
+        raise PlanError(
+            f"{kind} in format {fields.get('format')}; this reads formats {OLDEST} to {FORMAT}"
+        )
     return fields
 
 
