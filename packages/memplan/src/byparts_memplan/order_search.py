@@ -1,0 +1,162 @@
+"""Takes the peak of an order down, where it stands, until no order is better or effort is spent.
+
+At the worst task a minimum cut says how little could be alive, and what would have to be done
+before (`order_bound.py`); if that is no less, the order is optimal.  Otherwise the sequence is
+split there, and then the tasks around it are put in their best order, in ever longer stretches
+(`order_exact.py`), up to the waists on both sides.  A waist is a task that all others come before
+or after; whatever lies between two of them can be ordered by itself.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.list_schedule import deep, eager, frugal, late
+from byparts_memplan.order_bound import bound
+from byparts_memplan.order_exact import Stretch, best_order
+from byparts_memplan.tasks import Tasks
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """A sequence of tasks.
+
+    Attributes:
+        peak_bytes: the most that is alive at any time.
+        bound_bytes: no order has a lower peak.
+    """
+
+    sequence: list[int]
+    peak_bytes: int
+    bound_bytes: int
+
+
+def search(tasks: Tasks, sequence: Sequence[int], effort: int) -> Ordered:
+    """The best order that is found from this one, never worse; the same if none is better."""
+    line = _Line(tasks, sequence, effort)
+    line.prove()
+    for start in (_eager, late, frugal, deep):
+        if not line.proved and line.try_other(start(tasks)):
+            line.prove()
+    while not line.proved and line.effort > 0:
+        if not line.split() and not line.reorder():
+            break
+        line.prove()
+    return Ordered(line.sequence, line.peak, line.bound)
+
+
+def _eager(tasks: Tasks) -> list[int]:
+    return eager(tasks, tasks.given, max(tasks.levels(tasks.given)))
+
+
+class _Line:
+    """The best sequence so far.
+
+    Attributes:
+        during, before: bytes alive while each task runs, and before it.
+        ends: places of the waists, and those before the first and after the last.
+        first: what a cut says should be done before the worst task.
+        effort: what is left.
+    """
+
+    def __init__(self, tasks: Tasks, sequence: Sequence[int], effort: int) -> None:
+        self.tasks, self.effort = tasks, effort
+        self.bound = max(tasks.feeds_bytes, tasks.kept_bytes)
+        self.ends = [-1, *waists(tasks), len(sequence)]
+        self.first: frozenset[int] = frozenset()
+        self._take(list(sequence))
+
+    @property
+    def proved(self) -> bool:
+        """Whether no order has a lower peak."""
+        return self.peak <= self.bound
+
+    def try_other(self, sequence: list[int]) -> bool:
+        """Take it if its peak is lower, or as high at fewer places."""
+        during, _ = self.tasks.alive(sequence)
+        peak = self.tasks.peak_bytes(during)
+        if (peak, during.count(peak)) >= (self.peak, self.during.count(self.peak)):
+            return False
+        self._take(sequence)
+        return True
+
+    def prove(self) -> None:
+        """Raise the bound to what must be alive at the worst task."""
+        if not self.proved:
+            found = bound(self.tasks, self.sequence[self._worst()], max(self.effort, 0))
+            self.effort -= found.looks // 4
+            self.bound, self.first = max(self.bound, found.level_bytes), found.first
+
+    def split(self) -> bool:
+        """Before the worst task, do what the cut says and nothing else."""
+        task = self.sequence[self._worst()]
+        rest = [t for t in self.sequence if t not in self.first and t != task]
+        return self.try_other([*[t for t in self.sequence if t in self.first], task, *rest])
+
+    def reorder(self) -> bool:
+        """Better order a stretch around the worst task, a longer one while there is none."""
+        worst = self._worst()
+        lower, upper = self._between_waists(worst)
+        last = self._last_places()
+        width = 8
+        while self.effort > 0 and lower < upper:
+            start, end = max(lower, worst - width), min(upper, worst + width + 1)
+            stretch = Stretch(self.tasks, self.sequence[start:end], last, end)
+            idle = 0 if start else self.tasks.idle_bytes
+            allowed = self.effort if (start, end) == (lower, upper) else self.effort // 2
+            found = best_order(stretch, self.before[start], idle, self.bound, self.peak, allowed)
+            self.effort -= found.looks + end - start
+            if (start, end) == (lower, upper):
+                self.bound = max(self.bound, found.bound_bytes)
+            if found.tasks is not None:
+                self._take([*self.sequence[:start], *found.tasks, *self.sequence[end:]])
+                return True
+            if (start, end) == (lower, upper):
+                return False
+            width *= 2
+        return False
+
+    def _take(self, sequence: list[int]) -> None:
+        self.sequence = sequence
+        self.during, self.before = self.tasks.alive(sequence)
+        self.peak = self.tasks.peak_bytes(self.during)
+
+    def _worst(self) -> int:
+        return self.during.index(max(self.during))
+
+    def _between_waists(self, place: int) -> tuple[int, int]:
+        """The stretch around a place that is no waist, half-open."""
+        k = bisect_right(self.ends, place)
+        return self.ends[k - 1] + 1, self.ends[k]
+
+    def _last_places(self) -> list[int]:
+        last = [-1] * len(self.tasks.size)
+        for place, task in enumerate(self.sequence):
+            for r in self.tasks.reads[task]:
+                last[r] = place
+        return last
+
+
+def waists(tasks: Tasks) -> list[int]:
+    """Places, the same in every order, of the tasks that all others come before or after.
+
+    All that came earlier does, if the task waits for every one that nobody has waited for yet; the
+    same backwards.  O(tasks + edges).
+    """
+    count = len(tasks.given)
+    forwards = _gathering(tasks.given, tasks.before)
+    backwards = _gathering(tasks.given[::-1], tasks.after)
+    return [i for i in range(count) if forwards[i] and backwards[count - 1 - i]]
+
+
+def _gathering(sequence: Sequence[int], before: Sequence[Sequence[int]]) -> list[bool]:
+    """By place, whether all earlier tasks come before the one there."""
+    loose: set[int] = set()  # nobody waits for them yet
+    found = []
+    for task in sequence:
+        loose.difference_update(before[task])
+        found.append(not loose)
+        loose.add(task)
+    return found

@@ -1,0 +1,201 @@
+"""A graph as a scheduler sees it: tasks, what must run before each, and the bytes each moves.
+
+A task is a step (see `Steps`), or a *join*: a view, such as a barrier, that waits for more than the
+writer of its bytes; it moves none.  Other views are no tasks; they are put back right before whoever reads them
+first, which is never worse.  What is alive between two tasks depends only on which are done, and
+what a task adds while it runs is what it writes, less what it writes over inputs that die there.
+O(values + reads) to build and for each reckoning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Optional
+
+from byparts_graph_ir import Graph, Node
+from byparts_memplan.share import match
+from byparts_memplan.steps import Steps
+
+Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may be written over)
+
+
+class Tasks:
+    """Tables by task; storages are those of `Steps` that have bytes in the arena.
+
+    Attributes:
+        nodes: what runs; from `first_join` on, joins.
+        given: the tasks in the order of the graph.
+        before, after: the tasks each waits for, and those that wait for it.
+        free_views: views of inputs, which come first: there they never keep anything alive.
+        idle: views that nobody reads, and the task that each follows.
+        reads, writes: the storages.
+        spent: bytes written.
+        made: bytes written that anybody needs afterwards.
+        over: as in `Steps`.
+        readers: by storage, the tasks.
+        feeds_bytes, kept_bytes: alive when the caller writes the inputs, and reads the outputs.
+        start_bytes: alive before the first task.
+        idle_bytes: of feeds that no task reads: still alive during the first task.
+    """
+
+    def __init__(self, graph: Graph, external: Collection[int] = frozenset()) -> None:
+        steps = Steps(graph, external=external)
+        self.graph, self.size, self.kept = graph, steps.size, steps.kept
+        self.nodes = list(steps.nodes)
+        self.first_join = len(self.nodes)
+        self.before, self.given, self.free_views = self._dependencies()
+        self.after: list[list[int]] = [[] for _ in self.nodes]
+        for task, waits in enumerate(self.before):
+            for earlier in waits:
+                self.after[earlier].append(task)
+        self.idle = _idle_views(self)
+        joins = self.nodes[self.first_join :]
+        self.over: list[Over] = [*steps.over, *[() for _ in joins]]
+        reads = [*steps.reads, *[self._roots(steps, n) if n in self.idle else () for n in joins]]
+        writes = [*steps.writes, *[() for _ in joins]]
+        self.reads = [[r for r in row if self.size[r]] for row in reads]
+        self.writes = [[w for w in row if self.size[w]] for row in writes]
+        self.readers: list[list[int]] = [[] for _ in self.size]
+        for task, row in enumerate(self.reads):
+            for r in row:
+                self.readers[r].append(task)
+        self._weigh(steps.feeds)
+
+    def _weigh(self, feeds: list[int]) -> None:
+        size, needed = self.size, [r for r in range(len(self.size)) if self.readers[r]]
+        wanted = {*needed, *self.kept}
+        self.spent = [sum([size[w] for w in row]) for row in self.writes]
+        self.made = [sum([size[w] for w in row if w in wanted]) for row in self.writes]
+        self.feeds = feeds
+        self.feeds_bytes = sum([size[k] for k in feeds])
+        idle = sum([size[k] for k in feeds if k not in wanted])
+        self.idle_bytes = 0 if self.free_views else idle
+        self.start_bytes = self.feeds_bytes - idle + self.idle_bytes
+        self.kept_bytes = sum([size[k] for k in self.kept])
+
+    def _roots(self, steps: Steps, node: Node) -> tuple[int, ...]:
+        """The storages whose bytes a view looks at."""
+        ids, root = self.graph.ids, steps.values.root
+        inputs = enumerate(node.inputs)
+        return tuple({root[ids[v]]: 0 for p, v in inputs if p not in node.op.ignores})
+
+    def levels(self, sequence: Sequence[int]) -> list[int]:
+        """Bytes alive while each task of the sequence runs: reads and writes together."""
+        return self.alive(sequence)[0]
+
+    def alive(self, sequence: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Bytes alive while each task of the sequence runs, and before it."""
+        size, live = self.size, self.start_bytes
+        left = [len(tasks) for tasks in self.readers]
+        for k in self.kept:
+            left[k] += 1
+        during: list[int] = []
+        before: list[int] = []
+        for task in sequence:
+            dying = []
+            for r in self.reads[task]:
+                left[r] -= 1
+                if not left[r]:
+                    dying.append(r)
+            over = self.over[task]
+            reused = saved_bytes(over, dying, size) if over and dying else 0
+            before.append(live)
+            during.append(live + self.spent[task] - reused)
+            live += self.made[task] - sum([size[r] for r in dying])
+            if len(before) == 1:
+                live -= self.idle_bytes
+        return during, before
+
+    def peak_bytes(self, levels: Iterable[int]) -> int:
+        """The most alive at any time, those included when the caller writes and reads."""
+        return max(self.feeds_bytes, self.kept_bytes, *levels, 0)
+
+    def graph_of(self, sequence: Sequence[int]) -> Graph:
+        """All nodes, tasks in the order of the sequence."""
+        return Graph(self.graph.inputs, tuple(_with_views(self, sequence)), self.graph.outputs)
+
+    def _dependencies(self) -> tuple[list[list[int]], list[int], list[Node]]:
+        """What each task waits for, the tasks in the order of the graph, and views of inputs.
+
+        Makes the joins.
+        """
+        task: dict[Node, int] = {node: t for t, node in enumerate(self.nodes)}
+        behind: dict[Node, Optional[int]] = {}  # a task is behind itself, a view behind one task
+        found: list[list[int]] = [[] for _ in self.nodes]
+        given: list[int] = []
+        effect: Optional[int] = None
+        for node in self.graph.nodes:
+            ready = dict.fromkeys([behind[v.node] for v in node.inputs if v.node is not None])
+            waits = [t for t in ready if t is not None]
+            if node.op.effect:
+                waits += [] if effect is None or effect in waits else [effect]
+                effect = task[node]
+            if node not in task:
+                if len(waits) < 2 and not (waits and node.op.ignores):
+                    behind[node] = waits[0] if waits else None
+                    continue
+                task[node] = len(found)
+                found.append([])
+                self.nodes.append(node)
+            behind[node] = task[node]
+            found[task[node]] = waits
+            given.append(task[node])
+        return found, given, [node for node, t in behind.items() if t is None]
+
+
+def saved_bytes(over: Over, dying: Collection[int], size: Sequence[int]) -> int:
+    """The most that outputs save by lying in inputs that die, matched as `Sharing` does."""
+    if len(over) == 1:
+        output, candidates = over[0]
+        return size[output] if any(c in dying for c in candidates) else 0
+    able = {w: [c for c in candidates if c in dying] for w, candidates in over}
+    return sum(size[w] for w in match(able, sorted(able, key=lambda w: -size[w])))
+
+
+def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
+    """The tasks' nodes, each view right before its first reader; an idle one as soon as it can."""
+    made: list[Node] = []
+    done: set[Node] = set()
+
+    def make(*nodes: Optional[Node]) -> None:
+        todo = [n for n in reversed(nodes) if n is not None]
+        while todo:  # chains of views may be longer than Python's stack
+            node = todo[-1]
+            missing = [v.node for v in node.inputs if v.node is not None and v.node not in done]
+            if missing and node not in done:
+                todo += missing
+                continue
+            todo.pop()
+            if node not in done:
+                done.add(node)
+                made.append(node)
+
+    make(*tasks.free_views)
+    following: dict[int, list[Node]] = {}
+    for node, task in tasks.idle.items():
+        following.setdefault(task, []).append(node)
+    for task in sequence:
+        if task < tasks.first_join:
+            make(tasks.nodes[task])
+        make(*following.get(task, ()))
+    make(*[v.node for v in tasks.graph.outputs])
+    return made
+
+
+def _idle_views(tasks: Tasks) -> dict[Node, int]:
+    """Views that no step and no caller reads, and the task after which each can be made."""
+    steps = set(tasks.nodes[: tasks.first_join])
+    needed = {v.node for v in tasks.graph.outputs}
+    for node in reversed(tasks.graph.nodes):
+        if node in steps or node in needed:
+            needed.update([v.node for v in node.inputs])
+    behind: dict[Node, Optional[int]] = {node: task for task, node in enumerate(tasks.nodes)}
+    found: dict[Node, int] = {}
+    for node in tasks.graph.nodes:
+        if node not in behind:
+            waits = [behind[v.node] for v in node.inputs if v.node is not None]
+            behind[node] = next((t for t in waits if t is not None), None)
+        task = behind[node]
+        if task is not None and node not in needed and node not in steps:
+            found[node] = task
+    return found
