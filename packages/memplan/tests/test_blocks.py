@@ -35,7 +35,8 @@ def mlp() -> Graph:
 
 def chain(*sizes: int) -> Graph:
     """One value after the other, of so many floats."""
-    x = value = given(1)
+    x = given(1)
+    value: Value = x
     for size in sizes:
         value = Size(size)(value)
     return Graph.of((x,), (value,))

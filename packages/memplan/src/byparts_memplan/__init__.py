@@ -28,6 +28,15 @@ if TYPE_CHECKING:
         read_buffers as read_buffers,
         write_placement as write_placement,
     )
+    from byparts_memplan.curve import (
+        curve_text as curve_text,
+        live_bytes as live_bytes,
+        tradeoff_text as tradeoff_text,
+    )
+    from byparts_memplan.curve_svg import (
+        curve_svg as curve_svg,
+        tradeoff_svg as tradeoff_svg,
+    )
     from byparts_memplan.json_format import (
         placement_from_json as placement_from_json,
         placement_to_json as placement_to_json,
@@ -49,6 +58,9 @@ if TYPE_CHECKING:
         Plan as Plan,
         plan as plan,
     )
+    from byparts_memplan.report import (
+        report as report,
+    )
 
 if not TYPE_CHECKING:
     __all__ = lazy_names(
@@ -58,9 +70,12 @@ if not TYPE_CHECKING:
         check="check",
         check_plan="check_plan",
         csv_format="read_buffers write_placement",
+        curve="curve_text live_bytes tradeoff_text",
+        curve_svg="curve_svg tradeoff_svg",
         json_format="placement_from_json placement_to_json plan_from_json plan_to_json",
         lifetimes="Decision",
         order="order peak_bytes",
         place="place",
         plan="Location Plan plan",
+        report="report",
     )

@@ -165,8 +165,8 @@ class _Memory:
         for node, read in zip(values.graph.nodes, values.reads, strict=True):
             for p, v in enumerate(read):
                 reads[v] += p not in node.op.ignores
-        for v in values.graph.outputs:
-            reads[values.graph.ids[v]] += 1
+        for output in values.graph.outputs:
+            reads[values.graph.ids[output]] += 1
         return reads
 
     def _share(self, step: int) -> None:

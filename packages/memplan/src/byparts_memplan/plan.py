@@ -72,18 +72,20 @@ class Plan:
         """No arena for these buffers can be smaller."""
         return self.placement.lower_bound_bytes
 
-    def report(self) -> str:
-        """What was planned, saved and refused, for people."""
+    def report(self, graph: Graph | None = None) -> str:
+        """What was planned, saved and refused, for people; more of it with the graph at hand."""
         from byparts_memplan.report import report  # report.py needs this module first
 
-        return report(self)
+        return report(self, graph)
 
-    def draw(self, width: int = 72, height: int = 16) -> str:
-        """The arena as text, steps across and bytes up."""
-        return self.placement.draw(width, height)
+    def draw(self, width: int = 72, height: int = 16, *, colour: bool = False) -> str:
+        """The arena as text, steps across and bytes up, with a legend."""
+        from byparts_memplan.draw import draw  # draw.py needs placements first
+
+        return draw(self.placement, width=width, height=height, labels=self.labels, colour=colour)
 
     def svg(self) -> str:
-        """The arena as a picture, a tooltip on each buffer."""
+        """The arena as a picture, a tooltip on each buffer, a colour for each line of yours."""
         return self.placement.svg(self.labels)
 
 

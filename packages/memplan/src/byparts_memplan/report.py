@@ -1,31 +1,73 @@
-"""A plan in words: what it costs, how near the bound it is, what was shared and what refused."""
+"""A plan in words: what it costs, how near the bound, when most is alive, and what keeps it alive.
+
+A plan is plain numbers and the labels of its buffers.  With the graph at hand the report also says
+what NNVM's blocks would have cost, which node runs at the worst step and around it, and for each
+value alive there who made it, where, and who needs it last.  Nothing is wider than `WIDTH`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+
+from byparts_graph_ir import Graph
+from byparts_memplan.alive import spaces_of
 from byparts_memplan.amount import human
+from byparts_memplan.lifetimes import Decision
+from byparts_memplan.peak import Peak, cut
 from byparts_memplan.plan import Plan
 
-LARGEST, REFUSED = 10, 10  # lines of each list
+WIDTH = 100
+ROWS = 10  # of each list
 
 
-def report(plan: Plan) -> str:
-    """Some thirty lines; everything in full is in the plan's fields."""
-    return "\n".join([*_summary(plan), "", *_largest(plan), *_refused(plan)])
+def report(plan: Plan, graph: Graph | None = None, *, rows: int = ROWS) -> str:
+    """Some fifty lines; everything in full is in the plan's fields.
+
+    `rows` limits each list.  The graph must be the one that was planned.
+
+    Raises:
+        PlanError: it is another one.
+    """
+    blocks: list[list[str]] = [_summary(plan, graph)]
+    for space, members in spaces_of(plan.placement.buffers).items():
+        peak = Peak(plan, graph, members)
+        if peak.alive_bytes:
+            several = f" of {space or 'the default space'}" if len(plan.arenas) > 1 else ""
+            blocks += peak.sections(rows, several)
+    blocks += [_taken(plan, graph, rows), _refused(plan, graph, rows)]
+    lines = [line for block in blocks if block for line in (*block, "")]
+    return "\n".join(cut(line, WIDTH) for line in lines[:-1])
 
 
-def _summary(plan: Plan) -> list[str]:
+def _summary(plan: Plan, graph: Graph | None) -> list[str]:
     arena, bound, naive = plan.arena_bytes, plan.lower_bound_bytes, plan.naive_bytes
-    share = f"{100 * arena / naive:.1f} % of that" if naive else "nothing to place"
-    over = f"planned is {100 * (arena / bound - 1):.2f} % over" if bound else "reached"
-    shared = [f"{_count(plan, kind)} {kind}" for kind in ("in place", "view", "donation")]
+    costs = [("each on its own", naive, "")]
+    if graph is not None:
+        costs.append(_nnvm(plan, graph))
+    costs.append(("planned", arena, plan.placement.how))
+    over = f"planned is {100 * (arena / bound - 1):.2f} % over" if bound else "nothing to place"
+    costs.append(("lower bound", bound, "reached: planned is optimal" if arena == bound else over))
+    spaces = [f"{name or 'default space'} {human(size)}" for name, size in plan.arenas.items()]
+    kinds = ("in place", "view", "donation")
     return [
         f"{len(plan.locations)} values, {len(plan.residents)} buffers, alignment {plan.alignment}",
-        f"  each on its own  {human(naive):>10}",
-        f"  planned          {human(arena):>10}  {share}; {plan.placement.how}",
-        f"  lower bound      {human(bound):>10}  {over}",
-        f"  shared: {', '.join(shared)}",
+        *[_cost(name, size, naive, words) for name, size, words in costs],
+        *([f"  arenas: {', '.join(spaces)}"] if len(spaces) > 1 else []),
+        f"  shared: {', '.join(f'{_count(plan, kind)} {kind}' for kind in kinds)}",
         f"  outside the arena: {len(plan.external)} inputs",
     ]
+
+
+def _nnvm(plan: Plan, graph: Graph) -> tuple[str, int, str]:
+    from byparts_memplan.blocks import blocks  # only who has the graph pays for it
+
+    made = blocks(graph, external=plan.external, alignment=plan.alignment)
+    return "NNVM's blocks", made.total_bytes, f"in {len(made.sizes)} blocks"
+
+
+def _cost(name: str, size: int, naive: int, words: str) -> str:
+    share = f"{100 * size / naive:.1f} %" if naive else ""
+    return f"  {name:<16} {human(size):>10} {share:>8}  {words}".rstrip()
 
 
 def _count(plan: Plan, kind: str) -> str:
@@ -34,30 +76,64 @@ def _count(plan: Plan, kind: str) -> str:
     return f"{len({d.target for d in found if d.taken})} of {len({d.target for d in found})}"
 
 
-def _largest(plan: Plan) -> list[str]:
-    buffers, offsets = plan.placement.buffers, plan.placement.offsets
-    order = sorted(range(len(buffers)), key=lambda i: -buffers[i].size_bytes)[:LARGEST]
-    lines = ["largest buffers", f"  {'bytes':>10} {'offset':>12}  {'steps':<16} values"]
-    for i in order:
-        b, more = buffers[i], len(plan.residents[i]) - 1
-        steps = f"[{b.born}, {b.dies})"
-        also = f" and {more} more" if more else ""
-        lines.append(
-            f"  {human(b.size_bytes):>10} {offsets[i]:>12}  {steps:<16} {plan.labels[i]}{also}"
-        )
-    return lines
-
-
-def _refused(plan: Plan) -> list[str]:
-    """Values that could have shared bytes and share none, the largest first."""
-    shared = {d.target for d in plan.decisions if d.taken}
-    refused = [d for d in plan.decisions if d.target not in shared]
-    homes = zip(plan.placement.buffers, plan.residents, strict=True)
-    size = {v: b.size_bytes for b, ids in homes for v in ids}
-    refused.sort(key=lambda d: -size.get(d.target, 0))
+def _taken(plan: Plan, graph: Graph | None, rows: int) -> list[str]:
+    """Who shares bytes with whom, the largest first."""
+    name = _names(graph)
+    found = _largest_first(plan, graph, [d for d in plan.decisions if d.taken])
     lines = [
-        f"  %{d.target} {d.kind} with %{d.source} at step {d.step}: {d.reason}"
-        for d in refused[:REFUSED]
+        f"{size:>12}  {name(d.target)} {_kind(d)} {name(d.source)} at step {d.step}"
+        for size, d in found[:rows]
     ]
-    more = [f"  and {len(refused) - REFUSED} more"] if len(refused) > REFUSED else []
-    return ["", "refused, the largest first", *lines, *more] if lines else []
+    return _listed("shared, the largest first", lines, len(found))
+
+
+def _kind(d: Decision) -> str:
+    words = {"in place": "written over", "view": "is a view of", "donation": "replaces input"}
+    return words.get(d.kind, f"{d.kind} with")
+
+
+def _wish(d: Decision) -> str:
+    words = {"in place": "over", "view": "as a view of", "donation": "in place of input"}
+    return words.get(d.kind, f"{d.kind} with")
+
+
+def _refused(plan: Plan, graph: Graph | None, rows: int) -> list[str]:
+    """Values that could have shared bytes and share none, the largest first."""
+    name, shared = _names(graph), {d.target for d in plan.decisions if d.taken}
+    found = _largest_first(plan, graph, [d for d in plan.decisions if d.target not in shared])
+    lines = [
+        f"{size:>12}  {name(d.target)} {_wish(d)} %{d.source}: {d.reason}"
+        for size, d in found[:rows]
+    ]
+    return _listed("refused, the largest first", lines, len(found))
+
+
+def _names(graph: Graph | None) -> Callable[[int], str]:
+    """What to call a value."""
+
+    def name(v: int) -> str:
+        if graph is None:
+            return f"%{v}"
+        value = graph.values[v]
+        made = value.node.op.name if value.node is not None else getattr(value, "name", "")
+        return f"%{v} {made}".rstrip()
+
+    return name
+
+
+def _largest_first(
+    plan: Plan, graph: Graph | None, found: Iterable[Decision]
+) -> list[tuple[str, Decision]]:
+    """With the bytes of the target; "" where the plan alone does not know: outside the arena."""
+    if graph is not None:
+        size = {v: value.type.size_bytes for v, value in enumerate(graph.values)}
+    else:
+        homes = zip(plan.placement.buffers, plan.residents, strict=True)
+        size = {v: b.size_bytes for b, ids in homes for v in ids}
+    ranked = sorted(found, key=lambda d: -size.get(d.target, 0))
+    return [(human(size[d.target]) if d.target in size else "", d) for d in ranked]
+
+
+def _listed(title: str, lines: Sequence[str], count: int) -> list[str]:
+    more = [f"{'and':>12} {count - len(lines)} more"] if count > len(lines) else []
+    return [title, *lines, *more] if lines else []

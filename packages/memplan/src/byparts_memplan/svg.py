@@ -1,120 +1,197 @@
-"""A placement as SVG: steps across, bytes up, one coloured rectangle for each buffer.
+"""A placement as SVG: steps across, bytes up, a rectangle for each stay of a buffer.
 
-Hover a rectangle to see what it is.  The dashed line is how much is alive at each step: where it
-touches the top, the arena cannot be smaller.  No script, no font but the reader's own.
+Colours are scopes, the lines of the user's program.  Hover a rectangle to see what it is.  A gap is
+a dashed hole.  The dashed line is how much is alive at each step: where it touches the top, the
+arena cannot be smaller; the red one marks the worst step.  Several spaces stand one above another.
+
+Large plans stay small files: the `LARGEST` rectangles can be hovered, of the others those that fall
+on the same pixels are drawn once, and no more than `MOST` of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from colorsys import hls_to_rgb
-from html import escape
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
+from byparts_memplan.alive import OTHER, profile, scopes, spaces_of, worst
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import Buffer, Placement
+from byparts_memplan.buffer import Placement
+from byparts_memplan.picture import LETTER, clean, colour, cut, document, legend, pixels, text
 
-WIDTH, HEIGHT = 960, 480  # of the plot, in pixels
-LEFT, TOP, BOTTOM = 84, 40, 32  # margins
+WIDTH, HEIGHT, LOW = 960, 480, 240  # of a plot, in pixels; LOW where there are several
+LEFT, TOP, BETWEEN = 84, 44, 64  # margins
+SCOPES, LARGEST, MOST = 12, 3000, 25_000
+GREY = "#d4d4d4"
+
+Stay = tuple[int, int, int]  # buffer, born, dies
 
 
 def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
-    """The whole file; `labels` has one text for each buffer, shown in its tooltip."""
-    plot = _Plot(placement)
-    body = [
-        *plot.axes(),
-        *(plot.rectangle(i, labels[i] if labels else f"buffer {i}") for i in plot.visible()),
-        plot.live_line(),
-    ]
-    size = f'width="{LEFT + WIDTH + 40}" height="{TOP + HEIGHT + BOTTOM}"'
+    """The whole file; `labels` has one text for each buffer: its tooltip, and its scope."""
+    names, held = scopes(labels, placement.buffers, SCOPES) if labels else ([], {})
+    fills = {name: GREY if name == OTHER else colour(i) for i, name in enumerate(held)}
+    colours = [fills[name] for name in names]
+    spaces = spaces_of(placement.buffers) or {"": []}
+    height = HEIGHT if len(spaces) == 1 else LOW
+    body, top = [text(LEFT, 24, _title(placement), font_size=14)], TOP
+    for space, members in spaces.items():
+        if len(spaces) > 1 or space:
+            top += 24
+            heading = f"{space or 'default space'}: {human(placement.arenas.get(space, 0))}"
+            body.append(text(LEFT, top - 8, heading))
+        arena = placement.arenas.get(space, 0) if len(spaces) > 1 else placement.arena_bytes
+        body += _Plot(placement, labels, colours, members, arena, top, height).body()
+        top += height + BETWEEN
+    rows = [(fills[name], f"{name} ({human(size)})") for name, size in held.items()]
+    found, below = legend(rows, LEFT, top, WIDTH)
+    if found:
+        body.append(text(LEFT, top - 8, "alive at the worst step, by line", font_style="italic"))
+    return document(LEFT + WIDTH + 40, int(top + below + 12), [*body, *found])
+
+
+def _title(placement: Placement) -> str:
+    arena, bound = placement.arena_bytes, placement.lower_bound_bytes
+    over = (
+        "reached" if arena == bound else f"{100 * (arena / bound - 1):.2f} % over" if bound else ""
+    )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">\n'
-        f'<rect width="100%" height="100%" fill="#fff"/>\n{chr(10).join(body)}\n</svg>\n'
+        f"arena {human(arena)}, lower bound {human(bound)} ({over}); "
+        f"{len(placement.buffers)} buffers {placement.how}"
     )
 
 
 class _Plot:
-    """Steps and bytes to pixels."""
+    """One space: steps and bytes to pixels."""
 
-    def __init__(self, placement: Placement) -> None:
-        self.placement = placement
-        self.arena = placement.arena_bytes or 1
+    def __init__(
+        self,
+        placement: Placement,
+        labels: Sequence[str],
+        colours: Sequence[str],
+        members: Sequence[int],
+        arena: int,
+        top: int,
+        height: int,
+    ) -> None:
+        self.placement, self.labels, self.colours = placement, labels, colours
+        self.members, self.arena, self.top, self.height = members, arena or 1, top, height
+        self.buffers = [placement.buffers[i] for i in members]
         self.steps = max((b.dies for b in placement.buffers), default=0) or 1
+        self.profile = profile(self.buffers)
 
-    def x(self, step: int) -> str:
-        return _pixels(LEFT + WIDTH * step / self.steps)
+    def body(self) -> Iterator[str]:
+        yield from self._axes()
+        stays = [
+            (i, born, dies)
+            for i, b in zip(self.members, self.buffers, strict=True)
+            for born, dies in b.lives
+            if b.size_bytes and born < dies
+        ]
+        size = self.placement.buffers
+        if len(stays) > LARGEST:
+            stays.sort(key=lambda s: -size[s[0]].size_bytes * (s[2] - s[1]))
+        yield from self._merged(stays[LARGEST:])
+        yield from (self._rectangle(stay) for stay in stays[:LARGEST])
+        gapped = zip(self.members, self.buffers, strict=True)
+        holes = ((i, gap) for i, b in gapped if b.size_bytes for gap in b.gaps)
+        yield from (self._hole(i, gap) for i, gap in islice(holes, LARGEST))
+        yield self._live_line()
+        yield from self._worst_step()
 
-    def y(self, size_bytes: int) -> str:
-        return _pixels(TOP + HEIGHT - HEIGHT * size_bytes / self.arena)
+    def _x(self, step: float) -> float:
+        return LEFT + WIDTH * step / self.steps
 
-    def visible(self) -> list[int]:
-        return [i for i, b in enumerate(self.placement.buffers) if b.size_bytes and b.born < b.dies]
+    def _y(self, size_bytes: float) -> float:
+        return self.top + self.height - self.height * size_bytes / self.arena
 
-    def axes(self) -> list[str]:
-        bound = self.placement.lower_bound_bytes
-        over = 100 * (self.placement.arena_bytes / bound - 1) if bound else 0
-        title = (
-            f"arena {human(self.placement.arena_bytes)}, lower bound {human(bound)} "
-            f"({over:.2f} % over); {len(self.placement.buffers)} buffers "
-            f"{self.placement.how}"
-        )
-        lines = [f'<text x="{LEFT}" y="24" font-size="14">{escape(title)}</text>']
+    def _fill(self, i: int) -> str:
+        return self.colours[i] if self.colours else colour(i)
+
+    def _axes(self) -> Iterator[str]:
         for k in range(5):
-            at = self.arena * k // 4
-            lines.append(
-                f'<path d="M{LEFT} {self.y(at)}h{WIDTH}" stroke="#ddd"/>'
-                f'<text x="{LEFT - 8}" y="{self.y(at)}" dy="4" text-anchor="end">{human(at)}</text>'
-            )
-        below = f'y="{TOP + HEIGHT + 18}" text-anchor="middle"'
-        steps = sorted({self.steps * k // 8 for k in range(9)})
-        lines += [f'<text x="{self.x(step)}" {below}>{step}</text>' for step in steps]
-        lines.append(f'<text x="{LEFT + WIDTH + 26}" {below}>step</text>')
-        return lines
+            y = self._y(self.arena * k / 4)
+            yield f'<path d="M{LEFT} {pixels(y)}h{WIDTH}" stroke="#ddd"/>'
+            yield text(LEFT - 8, y + 4, human(self.arena * k // 4), text_anchor="end")
+        below = self.top + self.height + 18
+        for step in sorted({self.steps * k // 8 for k in range(9)}):
+            yield text(self._x(step), below, str(step), text_anchor="middle")
+        yield text(LEFT + WIDTH, below + 15, "step", text_anchor="middle")
 
-    def rectangle(self, i: int, label: str) -> str:
+    def _rectangle(self, stay: Stay) -> str:
+        i, born, dies = stay
         b, offset = self.placement.buffers[i], self.placement.offsets[i]
-        width = WIDTH * (b.dies - b.born) / self.steps
-        height = HEIGHT * b.size_bytes / self.arena
-        tip = f"{label}\n{human(b.size_bytes)} at {offset}, steps [{b.born}, {b.dies})"
+        label = self.labels[i] if self.labels else f"buffer {i}"
+        left, top = self._x(born), self._y(offset + b.size_bytes)
+        width, height = self._x(dies) - left, self._y(offset) - top
+        tip = f"{cut(label, 160)}\n{human(b.size_bytes)} at {offset}, steps [{b.born}, {b.dies})"
+        edge = 'stroke="#fff" stroke-width="0.5"' if min(width, height) > 3 else 'stroke="none"'
         box = (
-            f'<rect x="{self.x(b.born)}" y="{self.y(offset + b.size_bytes)}" '
-            f'width="{_pixels(width)}" height="{_pixels(height)}" fill="{_colour(i)}" '
-            f'stroke="#fff" stroke-width="{0.5 if min(width, height) > 3 else 0}">'
-            f"<title>{escape(tip)}</title></rect>"
+            f'<rect x="{pixels(left)}" y="{pixels(top)}" width="{pixels(width)}" '
+            f'height="{pixels(height)}" fill="{self._fill(i)}" {edge}>'
+            f"<title>{clean(tip)}</title></rect>"
         )
-        room = int(width / 7.2)  # letters of this size
+        room = int((width - 8) / LETTER)
         if height < 14 or room < 6:
             return box
-        text = label if len(label) <= room else label[: room - 1] + "…"
-        left = _pixels(LEFT + WIDTH * b.born / self.steps + 4)
-        middle = _pixels(TOP + HEIGHT - HEIGHT * (offset + b.size_bytes / 2) / self.arena + 4)
-        return f'{box}<text x="{left}" y="{middle}" pointer-events="none">{escape(text)}</text>'
+        words = text(left + 4, top + height / 2 + 4, cut(label, room), pointer_events="none")
+        return f"{box}{words}"
 
-    def live_line(self) -> str:
-        points, live = [f"M{self.x(0)} {self.y(0)}"], 0
-        for step, change in _changes(self.placement.buffers):
-            live += change
-            points.append(f"H{self.x(step)}V{self.y(live)}")
+    def _hole(self, i: int, gap: tuple[int, int]) -> str:
+        """Where the buffer will lie again, and others may meanwhile."""
+        offset, size = self.placement.offsets[i], self.placement.buffers[i].size_bytes
+        left, top = self._x(gap[0]), self._y(offset + size)
+        return (
+            f'<rect x="{pixels(left)}" y="{pixels(top)}" width="{pixels(self._x(gap[1]) - left)}" '
+            f'height="{pixels(self._y(offset) - top)}" fill="none" stroke="#999" '
+            'stroke-dasharray="2 3" pointer-events="none"/>'
+        )
+
+    def _merged(self, stays: Sequence[Stay]) -> Iterator[str]:
+        """Small ones, a path for each colour; those on the same pixels once."""
+        drawn: dict[tuple[str, str], None] = {}
+        for i, born, dies in stays:
+            size, offset = self.placement.buffers[i].size_bytes, self.placement.offsets[i]
+            left, right = round(self._x(born)), round(self._x(dies))
+            top, bottom = round(self._y(offset + size)), round(self._y(offset))
+            width, height = max(right - left, 1), max(bottom - top, 1)
+            fill = self._fill(i) if self.colours else GREY
+            drawn[fill, f"M{left} {top}h{width}v{height}h-{width}z"] = None
+            if len(drawn) >= MOST:
+                break
+        paths: dict[str, list[str]] = {}
+        for fill, box in drawn:
+            paths.setdefault(fill, []).append(box)
+        for fill, boxes in paths.items():
+            yield f'<path d="{"".join(boxes)}" fill="{fill}"/>'
+
+    def _live_line(self) -> str:
+        """At most one corner for each pixel: the highest."""
+        points, at, live, high = [f"M{LEFT} {pixels(self._y(0))}"], LEFT, 0, 0
+        for step, size in [*self.profile, (self.steps, 0)]:
+            x = round(self._x(step))
+            if x > at:
+                spike = f"V{pixels(self._y(high))}h1" if high > live else ""
+                points.append(f"{spike}V{pixels(self._y(live))}H{x}")
+                at, high = x, size
+            live, high = size, max(high, size)
+        points.append(f"V{pixels(self._y(live))}")
         return (
             f'<path d="{"".join(points)}" fill="none" stroke="#333" '
             'stroke-width="1.2" stroke-dasharray="5 2" pointer-events="none">'
             "<title>bytes alive at each step</title></path>"
         )
 
-
-def _changes(buffers: Sequence[Buffer]) -> list[tuple[int, int]]:
-    """(step, how much more is alive from then on), in order."""
-    change: dict[int, int] = {}
-    for b in buffers:
-        change[b.born] = change.get(b.born, 0) + b.size_bytes
-        change[b.dies] = change.get(b.dies, 0) - b.size_bytes
-    return sorted(change.items())
-
-
-def _colour(i: int) -> str:
-    """Neighbours in number are far apart in hue (golden angle); light, for dark text."""
-    red, green, blue = hls_to_rgb(i * 0.381966 % 1, 0.74 + 0.06 * (i % 2), 0.5 + 0.1 * (i % 3))
-    return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
-
-
-def _pixels(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    def _worst_step(self) -> Iterator[str]:
+        step, size = worst(self.profile)
+        if not size:
+            return
+        x, top = self._x(step + 0.5), self.top
+        words = f"worst step {step}: {human(size)} alive"
+        anchor, shift = ("start", 5) if x < LEFT + WIDTH / 2 else ("end", -5)
+        yield (
+            f'<path d="M{pixels(x)} {top - 14}v{self.height + 18}" stroke="#c22" stroke-width="1" '
+            f'pointer-events="none"/>'
+        )
+        yield text(
+            x + shift, top - 4, words, fill="#c22", text_anchor=anchor, pointer_events="none"
+        )

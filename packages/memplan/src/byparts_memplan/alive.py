@@ -1,0 +1,90 @@
+"""How many bytes of a placement are alive when, and to which part of the program they belong.
+
+Times are steps, and there may be many more of them than buffers, so a profile lists only those at
+which something changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from byparts_memplan.buffer import Buffer
+
+Profile = list[tuple[int, int]]  # (step, bytes alive from then on), in order of steps
+OTHER = "other"
+
+
+def profile(buffers: Iterable[Buffer]) -> Profile:
+    """Bytes alive, without what gaps leave free.  O(n log n)."""
+    change: dict[int, int] = {}
+    for b in buffers:
+        for born, dies in b.lives:
+            change[born] = change.get(born, 0) + b.size_bytes
+            change[dies] = change.get(dies, 0) - b.size_bytes
+    live = 0
+    return [(step, live := live + change[step]) for step in sorted(change)]
+
+
+def worst(found: Profile) -> tuple[int, int]:
+    """The first step at which most is alive, and how much that is."""
+    return max(found, key=lambda at: at[1], default=(0, 0))
+
+
+def alive_at(buffers: Sequence[Buffer], step: int) -> list[int]:
+    """Which buffers are needed at a step, the largest first."""
+    found = [
+        i
+        for i, b in enumerate(buffers)
+        if b.size_bytes and any(born <= step < dies for born, dies in b.lives)
+    ]
+    return sorted(found, key=lambda i: -buffers[i].size_bytes)
+
+
+def spaces_of(buffers: Iterable[Buffer]) -> dict[str, list[int]]:
+    """Space -> its buffers, in order of first use."""
+    found: dict[str, list[int]] = {}
+    for i, b in enumerate(buffers):
+        found.setdefault(b.space, []).append(i)
+    return found
+
+
+def scope_of(label: str) -> str:
+    """The part of the program that a label names: the user's line, else what stands before "/".
+
+    >>> scope_of("%7 conv2d f32[8,64] (resnet.py:31)"), scope_of("%1 layer1/w f32[64]")
+    ('resnet.py:31', 'layer1')
+    """
+    if label.endswith(")") and " (" in label:
+        return label[label.rindex(" (") + 2 : -1]
+    words = label.split()
+    name = words[1] if len(words) > 1 and words[0].startswith("%") else (words or [""])[0]
+    return name.split("/")[0]
+
+
+def scopes(
+    labels: Sequence[str], buffers: Sequence[Buffer], most: int
+) -> tuple[list[str], dict[str, int]]:
+    """The scope of each buffer, and bytes by scope where most is alive, the largest first.
+
+    No more than `most` of them: where lines are too many, files; then the rest is `OTHER`.
+    """
+    names = [scope_of(label) for label in labels]
+    areas = [b.size_bytes * (b.dies - b.born) for b in buffers]
+    kept = _largest(names, areas, most)
+    if sum(a for name, a in zip(names, areas, strict=True) if name in kept) < sum(areas) / 2:
+        names = [name.rpartition(":")[0] or name for name in names]
+        kept = _largest(names, areas, most)
+    names = [name if name in kept else OTHER for name in names]
+    held = dict.fromkeys(names, 0)
+    for i in alive_at(buffers, worst(profile(buffers))[0]):
+        held[names[i]] += buffers[i].size_bytes
+    return names, dict(sorted(held.items(), key=lambda item: (item[0] == OTHER, -item[1])))
+
+
+def _largest(names: Sequence[str], areas: Sequence[int], most: int) -> set[str]:
+    """Those that take most bytes for most steps, all if they are not too many."""
+    area: dict[str, int] = {}
+    for name, a in zip(names, areas, strict=True):
+        area[name] = area.get(name, 0) + a
+    ranked = sorted(area, key=lambda name: -area[name])
+    return set(ranked if len(ranked) <= most else ranked[: most - 1])

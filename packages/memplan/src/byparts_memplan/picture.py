@@ -1,0 +1,63 @@
+"""Pieces of an SVG file: no script, no style sheet, no font but the reader's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from colorsys import hls_to_rgb
+from html import escape
+
+LETTER = 6.6  # pixels: an average letter of 12 px sans-serif
+
+
+def document(width: int, height: int, body: Iterable[str]) -> str:
+    """The whole file, on white."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">\n'
+        f'<rect width="100%" height="100%" fill="#fff"/>\n{chr(10).join(body)}\n</svg>\n'
+    )
+
+
+def text(x: float, y: float, words: str, **attributes: object) -> str:
+    """Words at a place; `text_anchor="end"` is the attribute `text-anchor`."""
+    extra = "".join(f' {k.replace("_", "-")}="{v}"' for k, v in attributes.items())
+    return f'<text x="{pixels(x)}" y="{pixels(y)}"{extra}>{clean(words)}</text>'
+
+
+def clean(words: str) -> str:
+    """Escaped, and without what XML cannot say at all, e.g. control characters."""
+    return escape("".join(c if c.isprintable() or c == "\n" else "?" for c in words))
+
+
+def cut(words: str, most: int) -> str:
+    """Not longer than `most`."""
+    return words if len(words) <= most else f"{words[: max(most - 1, 0)]}…"
+
+
+def pixels(value: float) -> str:
+    """Two digits are enough."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
+
+
+def colour(i: int) -> str:
+    """Neighbours in number are far apart in hue (golden angle); light, for dark text."""
+    red, green, blue = hls_to_rgb(i * 0.381966 % 1, 0.74 + 0.06 * (i % 2), 0.5 + 0.1 * (i % 3))
+    return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
+
+
+def legend(
+    rows: Sequence[tuple[str, str]], x: float, y: float, width: float
+) -> tuple[list[str], float]:
+    """(colour, words) in columns, and how high all that is."""
+    if not rows:
+        return [], 0
+    longest = max(len(words) for _, words in rows)
+    columns = max(1, int(width // (longest * LETTER + 34)))
+    body = []
+    for i, (fill, words) in enumerate(rows):
+        left, top = x + i % columns * width / columns, y + i // columns * 18
+        body.append(
+            f'<rect x="{pixels(left)}" y="{pixels(top)}" width="12" height="12" fill="{fill}"/>'
+        )
+        body.append(text(left + 18, top + 10, words))
+    return body, 18 * -(-len(rows) // columns)

@@ -1,0 +1,159 @@
+"""Memory over time, bytes against cost: as text and as pictures."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import xml.etree.ElementTree as ElementTree
+from importlib import import_module
+
+from hypothesis import given as forall, settings, strategies as st
+from planned_ops import Reshape, copy, given, neg
+
+from byparts_graph_ir import Graph
+from byparts_memplan import (
+    curve_svg,
+    curve_text,
+    live_bytes,
+    peak_bytes,
+    tradeoff_svg,
+    tradeoff_text,
+)
+from byparts_memplan.curve import stairs
+
+SVG = "{http://www.w3.org/2000/svg}"
+OURS = {"ours": [(0.0, 100), (0.01, 60), (0.3, 25), (0.4, 30)]}
+THEIRS = {"min-cut": [(0.0, 100), (0.1, 70)], "Chen": [(0.33, 40)]}
+
+
+def words(svg: str) -> list[str]:
+    return [t.text or "" for t in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_live_bytes_of_a_graph() -> None:
+    """The copy beside its input, then in place; the view is no step."""
+    x = given(4)
+    graph = Graph.of((x,), (neg(Reshape((2, 2))(copy(x))),))
+
+    assert live_bytes(graph) == [32, 16]
+    assert live_bytes(graph, external={0}) == [16, 16]
+    assert max(live_bytes(graph)) == peak_bytes(graph)
+
+
+def test_docstrings() -> None:
+    assert doctest.testmod(import_module("byparts_memplan.curve")) == (0, 1)
+    assert doctest.testmod(import_module("byparts_memplan.alive")) == (0, 1)
+
+
+def test_before_and_after_and_the_budget() -> None:
+    """The later curve is in front; the budget is a line where nothing is."""
+    expected = """\
+8 B |--::----
+    |  ::
+    |######
+0 B |######
+     steps 0 to 3
+     : before: 8 B at step 1
+     # after: 4 B at step 0
+     - budget: 8 B"""
+    curves = {"before": [4, 8, 4], "after": [4, 4, 4, 0]}
+    drawn = curve_text(curves, budget_bytes=8, width=8, height=4)
+
+    assert drawn == expected
+
+
+def test_a_short_peak_of_a_long_run_is_seen() -> None:
+    """A column shows the most within it."""
+    drawn = curve_text({"run": [1] * 700 + [10] + [1] * 299}, width=10, height=2)
+
+    assert drawn.splitlines()[0] == "10 B |       #"
+
+
+def test_a_tradeoff_is_stairs_and_baselines_are_letters() -> None:
+    expected = """\
+100 B |a
+      | ######a##############
+      |                        b
+      |                      ########
+  0 B |
+       extra cost 0 to 40 %
+       # ours
+       a min-cut
+       b Chen"""
+
+    assert tradeoff_text(OURS, baselines=THEIRS, width=30, height=5) == expected
+
+
+def test_what_costs_more_and_saves_nothing_is_no_stair() -> None:
+    assert stairs(OURS["ours"]) == [(0.0, 100), (0.01, 60), (0.3, 25)]
+
+
+def test_the_curve_as_a_picture() -> None:
+    """Peaks and the budget in the legend."""
+    found = words(
+        curve_svg({"before": [4, 2048], "after": [4, 4, 4]}, budget_bytes=1024, title="net")
+    )
+
+    assert {"net", "before: 2.00 KiB", "after: 4 B", "budget: 1.00 KiB"} <= set(found)
+
+
+def test_the_tradeoff_as_a_picture() -> None:
+    """Points can be hovered."""
+    svg = tradeoff_svg(OURS, baselines=THEIRS, log=True)
+    tips = [t.text for t in ElementTree.fromstring(svg).iter(f"{SVG}title")]
+
+    assert "min-cut: 70 B at 10 % extra" in tips
+    assert {"ours", "min-cut", "Chen"} <= set(words(svg))
+
+
+def test_a_million_steps_are_a_small_picture() -> None:
+    svg = curve_svg({"long": [k * 7919 % 1000 for k in range(1_000_000)]})
+
+    assert len(svg) < 60_000
+
+
+def test_nothing_is_a_picture_too() -> None:
+    """No division by what is not there."""
+    for svg in (
+        curve_svg({}),
+        curve_svg({"none": []}),
+        tradeoff_svg({}),
+        tradeoff_svg({"none": []}),
+    ):
+        ElementTree.fromstring(svg)
+    assert curve_text({"none": []}).splitlines()[-1].strip() == "# none: no steps"
+    assert "extra cost 0 to 100 %" in tradeoff_text({})
+
+
+sizes = st.lists(st.integers(0, 2**40), max_size=200)
+costs = st.lists(st.tuples(st.floats(0, 100), st.integers(0, 2**40)), max_size=20)
+
+
+@settings(deadline=None, max_examples=60)
+@forall(st.dictionaries(st.text(max_size=20), sizes, max_size=4), st.none() | st.integers(0, 2**41))
+def test_any_curves_are_drawn(curves: dict[str, list[int]], budget: int | None) -> None:
+    """As XML with finite numbers, and as text of some width."""
+    svg = curve_svg(curves, budget_bytes=budget)
+    ElementTree.fromstring(svg)
+
+    assert not re.search(r'[" MHV](nan|inf)', svg)
+    drawn = curve_text(curves, budget_bytes=budget).split("\n")[:12]
+    assert all(len(line) <= 84 for line in drawn)
+
+
+@settings(deadline=None, max_examples=60)
+@forall(
+    st.dictionaries(st.text(max_size=9), costs, max_size=3),
+    st.dictionaries(st.text(max_size=9), costs, max_size=3),
+    st.booleans(),
+)
+def test_any_tradeoff_is_drawn(
+    curves: dict[str, list[tuple[float, int]]],
+    baselines: dict[str, list[tuple[float, int]]],
+    log: bool,
+) -> None:
+    svg = tradeoff_svg(curves, baselines=baselines, log=log)
+    ElementTree.fromstring(svg)
+
+    assert not re.search(r'[" MHV](nan|inf)', svg)
+    assert tradeoff_text(curves, baselines=baselines, log=log)
