@@ -49,7 +49,7 @@ def obvious_bound(buffers: Sequence[Buffer]) -> int:
 
 
 def _of_space(buffers: Sequence[Buffer]) -> int:
-    best = max((b.pinned + b.size_bytes for b in buffers if b.pinned is not None), default=0)
+    best = max((b.pinned or 0) + b.size_bytes for b in buffers)
     for step in range(max(b.dies for b in buffers)):
         for grain in {gcd(*(b.alignment for b in buffers)), *(b.alignment for b in buffers)}:
             here = [b for b in buffers if alive(b, step) and b.alignment % grain == 0]

@@ -140,8 +140,8 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
 
     Offsets of buffers whose alignments are all multiples of one number are multiples of it too, so
     those that live together pad to it, but for the one on top; the padding of each alignment is
-    tried, and of their greatest common divisor.  A pinned buffer also needs its own end.  Of
-    several spaces, the sum.  O(n log n) for each alignment.
+    tried, and of their greatest common divisor.  A buffer also needs its own end, which may be
+    pinned.  Of several spaces, the sum.  O(n log n) for each alignment.
     """
     spaces: dict[str, list[Buffer]] = {}
     for b in buffers:
@@ -154,12 +154,12 @@ _MOST_GRAINS = 8  # with more alignments than this, only their greatest common d
 
 def _bound(buffers: Sequence[Buffer]) -> int:
     """Of one space."""
-    ends = [b.pinned + b.size_bytes for b in buffers if b.pinned is not None]
+    ends = [(b.pinned or 0) + b.size_bytes for b in buffers]  # even of those that never live
     alignments = {b.alignment for b in buffers}
     grains = {gcd(*alignments), *(alignments if len(alignments) <= _MOST_GRAINS else ())}
     lives = [(born, dies, b) for b in buffers if b.size_bytes for born, dies in b.lives]
     lives = sorted([life for life in lives if life[0] < life[1]], key=lambda life: life[0])
-    return max([0, *ends, *[_fullest(lives, grain) for grain in grains]])
+    return max([*ends, *[_fullest(lives, grain) for grain in grains]])
 
 
 def _fullest(lives: Sequence[tuple[int, int, Buffer]], grain: int) -> int:

@@ -1,0 +1,159 @@
+"""Why buffers do not fit: few of them that already do not, so that a person can see the reason.
+
+Mostly they are the largest that live at one step; the step where fewest are too much is found in
+one walk through time, and of that kind there is no smaller set.  Where no step alone is too much,
+the reason lies in how lives interlock: then buffers are left out as long as the rest is proved not
+to fit, in large pieces first, neighbours in time first (the deletion filter, Chinneck and Dravnieks
+1991, in chunks as QuickXplain, Junker 2004).  What remains cannot be made smaller by leaving one
+out, which does not mean that no other set is smaller.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+
+from byparts_memplan.buffer import Buffer, lower_bound
+
+Decide = Callable[[tuple[Buffer, ...], int], "bool | None"]
+"""Do these buffers fit in the capacity?  `None` where that was not found out."""
+
+
+_QUESTION = 2000  # what one costs, in buffers looked at
+
+
+def smallest_subset(
+    buffers: Sequence[Buffer], capacity: int, decide: Decide, effort: int = 1_000_000
+) -> tuple[int, ...]:
+    """Positions of buffers that do not fit in `capacity`; without any one of them the rest do.
+
+    Empty if not even all of them are known not to fit.  `decide` is asked what the lower bound does
+    not say.  Where it does not know, or `effort` (buffers looked at, some million a second) is
+    spent, a buffer stays that could perhaps be left out.  Of several spaces, each has `capacity`,
+    and the answer is the smallest set of one of them.
+    """
+    spaces: dict[str, list[int]] = {}
+    for i, b in enumerate(buffers):
+        if b.size_bytes or b.pinned:
+            spaces.setdefault(b.space, []).append(i)
+    judge = _Judge(buffers, capacity, decide, effort)
+    found = [judge.reason(inside) for inside in spaces.values()]
+    return min([tuple(sorted(reason)) for reason in found if reason], key=len, default=())
+
+
+class _Judge:
+    """Answers whether some of the buffers are too much, as cheaply as it can."""
+
+    def __init__(
+        self, buffers: Sequence[Buffer], capacity: int, decide: Decide, effort: int
+    ) -> None:
+        self.buffers, self.capacity = buffers, capacity
+        self.decide, self.effort = decide, effort
+
+    def reason(self, inside: list[int]) -> list[int]:
+        """Of one space; empty if there is none."""
+        for i in inside:
+            if self.too_much([i]):
+                return [i]
+        crowded = self._at_one_step(inside)
+        if not crowded and not self.too_much(inside):
+            return []
+        if crowded and self._stacks(crowded):
+            return crowded
+        kept = sorted(crowded or inside, key=lambda i: (self.buffers[i].born, i))
+        kept = self._without(kept, len(kept) // 2, max(len(kept) // 16, 1))
+        kept.sort(key=lambda i: (self.buffers[i].size_bytes, i))
+        return self._without(kept, len(kept) // 2, 1)
+
+    def too_much(self, some: Sequence[int]) -> bool:
+        """Whether these are proved not to fit."""
+        self.effort -= len(some)
+        asked = tuple([self.buffers[i] for i in some])
+        if len(some) < 2 or self.effort < 0:
+            return len(some) == 1 and lower_bound(asked) > self.capacity
+        if lower_bound(asked) > self.capacity:
+            return True
+        self.effort -= _QUESTION
+        return self.decide(asked, self.capacity) is False
+
+    def _stacks(self, crowded: Sequence[int]) -> bool:
+        """Whether a stack of all but one of those that are just too much surely fits."""
+        some = [self.buffers[i] for i in crowded]
+        return all(
+            b.pinned is None and not b.size_bytes % b.alignment and b.alignment == some[0].alignment
+            for b in some
+        )
+
+    def _without(self, kept: list[int], piece: int, smallest: int) -> list[int]:
+        """What stays when pieces, ever smaller, are left out where they may be."""
+        piece = max(piece, smallest)
+        while piece >= smallest:
+            start = 0
+            while start < len(kept):
+                rest = kept[:start] + kept[start + piece :]
+                if self.too_much(rest):
+                    kept = rest
+                else:
+                    start += piece
+            piece //= 2
+        return kept
+
+    def _at_one_step(self, inside: Sequence[int]) -> list[int]:
+        """The fewest of one step that are too much, counted with the padding between them."""
+        found = []
+        for grain in sorted({1, *[self.buffers[i].alignment for i in inside]})[:8]:
+            some = [i for i in inside if self.buffers[i].alignment % grain == 0]
+            padding = max([-self.buffers[i].size_bytes % grain for i in some], default=0)
+            sizes = {i: -(-self.buffers[i].size_bytes // grain) * grain for i in some}
+            found.append(_fewest(self.buffers, sizes, self.capacity + padding))
+        return min([few for few in found if few], key=len, default=[])
+
+
+def _fewest(buffers: Sequence[Buffer], sizes: dict[int, int], limit: int) -> list[int]:
+    """The fewest alive at one step whose sizes are over the limit.  O(n log n)."""
+    lives = sorted([(*life, i) for i in sizes for life in buffers[i].lives if life[0] < life[1]])
+    leaving: list[tuple[int, int]] = []  # heap of (dies, buffer)
+    alive = _Largest(len(lives))
+    best: list[int] = []
+    for born, dies, i in lives:
+        while leaving and leaving[0][0] <= born:
+            gone = heappop(leaving)[1]
+            alive.remove(sizes[gone], gone)
+        alive.add(sizes[i], i)
+        heappush(leaving, (dies, i))
+        if alive.sum > limit:
+            best = alive.over(limit)
+    return best
+
+
+class _Largest:
+    """The sum of the `most` largest of a changing set."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.sum = most, 0
+        self.order: list[tuple[int, int]] = []  # (-size, buffer), sorted
+
+    def add(self, size: int, i: int) -> None:
+        k = bisect_left(self.order, (-size, i))
+        self.order.insert(k, (-size, i))
+        if k < self.most:
+            self.sum += size
+            if len(self.order) > self.most:
+                self.sum += self.order[self.most][0]
+
+    def remove(self, size: int, i: int) -> None:
+        k = bisect_left(self.order, (-size, i))
+        del self.order[k]
+        if k < self.most:
+            self.sum -= size
+            if len(self.order) >= self.most:
+                self.sum -= self.order[self.most - 1][0]
+
+    def over(self, limit: int) -> list[int]:
+        """The fewest that are over the limit; from now on, fewer are looked for."""
+        self.most = min(self.most, len(self.order))
+        while self.sum > limit:
+            self.most -= 1
+            self.sum += self.order[self.most][0]
+        return [i for _, i in self.order[: self.most + 1]]
