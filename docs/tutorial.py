@@ -450,9 +450,9 @@ made = plan(optimize(static), external={2, 3, 4})
 print(made.report().partition("\n\n")[0])
 # prints:
 #   27 values, 11 buffers, alignment 64
-#     each on its own    1.81 KiB
-#     planned               576 B  31.0 % of that; by sweep
-#     lower bound           576 B  planned is 0.00 % over
+#     each on its own    1.81 KiB  100.0 %
+#     planned               576 B   31.0 %  by sweep
+#     lower bound           576 B   31.0 %  reached: planned is optimal
 #     shared: 13 of 14 in place, 0 of 0 view, 0 of 0 donation
 #     outside the arena: 3 inputs
 
@@ -470,6 +470,18 @@ print(made.draw(width=60, height=10))
 #         |cccccccccccccccccccccccccccccccccccccccc......
 #     0 B |cccccccccccccccccccccccccccccccccccccccc......
 #          steps 0 to 22
+#          worst step 13: 576 B alive ^
+#     a  %0 x f32[4,2] (tutorial.py:261)
+#     b  %1 t f32[4,1] (tutorial.py:262)
+#     c  %5 matmul f32[4,8] (tutorial.py:267)
+#     d  %8 matmul f32[4,1] (tutorial.py:267)
+#     e  %11 mul f32[4,1] (tutorial.py:268)
+#     f  %12 sum f32[] (tutorial.py:268)
+#     g  %13 fill f32[] (tutorial.py:342)
+#     h  %16 matmul f32[4,8] (tutorial.py:267)
+#     i  %18 matmul f32[2,8] (tutorial.py:267)
+#     j  %21 sum f32[8] (tutorial.py:267)
+#     k  %24 matmul f32[8,1] (tutorial.py:267)
 
 # %% [markdown]
 # Steps go across, bytes go up, each letter is a buffer, in which several values may live one
@@ -486,9 +498,9 @@ for _ in range(100):
 print(plan(Graph.of(chain[:1], chain[-1:])).report().partition("\n\n")[0])
 # prints:
 #   101 values, 1 buffers, alignment 64
-#     each on its own   404.0 KiB
-#     planned            4.00 KiB  1.0 % of that; by sweep
-#     lower bound        4.00 KiB  planned is 0.00 % over
+#     each on its own   404.0 KiB  100.0 %
+#     planned            4.00 KiB    1.0 %  by sweep
+#     lower bound        4.00 KiB    1.0 %  reached: planned is optimal
 #     shared: 100 of 100 in place, 0 of 0 view, 0 of 0 donation
 #     outside the arena: 0 inputs
 
