@@ -20,7 +20,7 @@ from byparts_memplan import check_plan, order, plan
 from byparts_optimize import optimize
 from byparts_runtime import build
 
-RECORDED: dict[str, dict[str, int]] = json.loads(FILE.read_text(encoding="utf-8"))
+RECORDED: dict[str, dict[str, int]] = json.loads(FILE.read_text(encoding="utf-8"))["networks"]
 
 
 def drawn(graph: Graph) -> list[np.ndarray]:

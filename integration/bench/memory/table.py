@@ -18,10 +18,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from memory.networks import NETWORKS, External, inference, training
 
+import byparts_frontend_tf.tinyflow as tf
+import test_tinyflow_golden as golden
 from byparts_graph_ir import Graph
 from byparts_memplan import order, plan
 from byparts_memplan.blocks import blocks
@@ -53,7 +56,7 @@ EAGER = {
 
 
 def main(names: list[str]) -> None:
-    """Print the table, and write all of it."""
+    """Print the table, and write all of it; TinyFlow's last."""
     print(HEAD)
     found = {}
     for name in names or NETWORKS:
@@ -62,7 +65,10 @@ def main(names: list[str]) -> None:
             found[f"{name} {mode}"] = row
             print(line(f"{name} {mode}", row, seconds), flush=True)
     if not names:
-        FILE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        record = {"networks": found, "tinyflow": tinyflow()}
+        for name, row in record["tinyflow"].items():
+            print(f"tinyflow {name}: {row['arena']:,} bytes; NNVM {row['nnvm']:,}")
+        FILE.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 BYTES = (
@@ -138,6 +144,16 @@ def built(graph: Graph, external: External) -> dict[str, int]:
         "built": made.arena_bytes,
         "constants": sum(lowered.inputs[k].type.size_bytes for k in constants),
     }
+
+
+def tinyflow() -> dict[str, dict[str, int]]:
+    """Arenas of TinyFlow's programs, a step with its optimizer, beside what NNVM planned."""
+    found = {}
+    for name, define in golden.NETWORKS.items():
+        tf.reset_default_graph()
+        arena = define().program().plan.arena_bytes
+        found[name] = {"arena": arena, "nnvm": golden.NNVM_BYTES[name]}
+    return found
 
 
 if __name__ == "__main__":
