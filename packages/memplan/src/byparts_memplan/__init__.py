@@ -58,6 +58,16 @@ if TYPE_CHECKING:
         Plan as Plan,
         plan as plan,
     )
+    from byparts_memplan.recomputed import (
+        BudgetError as BudgetError,
+        Recomputation as Recomputation,
+    )
+    from byparts_memplan.rematerialize import (
+        recomputation as recomputation,
+        rematerialize as rematerialize,
+        strategies as strategies,
+        tradeoff as tradeoff,
+    )
     from byparts_memplan.report import (
         report as report,
     )
@@ -77,5 +87,7 @@ if not TYPE_CHECKING:
         order="order peak_bytes",
         place="place",
         plan="Location Plan plan",
+        recomputed="BudgetError Recomputation",
+        rematerialize="recomputation rematerialize strategies tradeoff",
         report="report",
     )

@@ -1,8 +1,8 @@
 """What this part tells the hub; light."""
 
-from byparts_graph_ir.hooks import Pass, Planner, hookimpl
+from byparts_graph_ir.hooks import Command, Pass, Planner, hookimpl
 
-BYPARTS_API = (1, 0)
+BYPARTS_API = (1, 1)  # which added commands
 
 
 @hookimpl
@@ -16,5 +16,18 @@ def byparts_planners() -> list[Planner]:
 
 @hookimpl
 def byparts_passes() -> list[Pass]:
-    """Orders of the nodes."""
-    return [Pass("order", "byparts_memplan:order", doc="fewer bytes alive, by list scheduling")]
+    """Other orders of the nodes, and more of them."""
+    return [
+        Pass("order", "byparts_memplan:order", doc="fewer bytes alive, by list scheduling"),
+        Pass(
+            "rematerialize",
+            "byparts_memplan:rematerialize",
+            doc="compute again rather than keep, within a budget",
+        ),
+    ]
+
+
+@hookimpl
+def byparts_commands() -> list[Command]:
+    """Of `byparts`."""
+    return [Command("plan", "byparts_memplan.command:command", doc="the memory plan of a graph")]

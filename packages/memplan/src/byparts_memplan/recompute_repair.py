@@ -1,0 +1,119 @@
+"""Greedy descent to a budget, and back up: what to compute again, and what after all not.
+
+`repair` looks at the worst position and frees what lies there unused, the most bytes of excess for
+the least cost first.  The excess is summed over all positions, so freeing something long counts for
+more.  Estimates choose a few candidates, and these are tried on the schedule itself, which knows
+the true peak.  `release` takes back each recomputation that the budget does not need.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from math import exp, inf
+from random import Random
+
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.recompute_moves import Gap, Moves
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How to repair.
+
+    Attributes:
+        tries: candidates that are tried for each one that is taken.
+        noise: standard deviation of what is added to the logarithm of scores.
+        limit: cost at which to give up.
+        work: changes after which to give up.
+    """
+
+    tries: int = 12
+    noise: float = 0.0
+    limit: float = inf
+    work: float = inf
+
+
+def repair(moves: Moves, budget: int, random: Random, manner: Manner | None = None) -> bool:
+    """Compute again until the peak is within the budget.  False where no candidate is left."""
+    manner = manner or Manner()
+    curve = moves.schedule.curve
+    excess, tries, end = curve.excess(budget), manner.tries, moves.work + manner.work
+    while excess:
+        if moves.cost > manner.limit or moves.work > end:
+            return False
+        ranked = _ranked(moves, budget, random, manner.noise)
+        best = _best(moves, budget, excess, ranked[:tries], random, manner.noise)
+        if not best and (len(ranked) <= tries or tries > 200):
+            return False
+        tries = manner.tries if best else 4 * tries
+        for gap, deep in best[: 1 + len(moves.large) // 1000]:
+            moves.free(gap.writer, gap.reader // moves.schedule.n, deep, random)
+        excess = curve.excess(budget)
+    return moves.cost <= manner.limit
+
+
+def release(moves: Moves, budget: int, work: float = inf) -> None:
+    """Until nothing more can be: keep what is computed again, the dearest first."""
+    schedule, n = moves.schedule, moves.schedule.n
+    changed, end = True, moves.work + work
+    while changed:
+        changed = False
+        for key in sorted(schedule.keys, key=lambda k: (-moves.weight[k % n], k)):
+            if key not in schedule.keys:
+                continue
+            if moves.work > end:
+                return
+            mark, before = len(moves.log), moves.cost
+            moves.keep(key)
+            if schedule.curve.peak() <= budget and moves.cost < before:
+                changed = True
+            else:
+                moves.undo(mark)
+
+
+def _ranked(moves: Moves, budget: int, random: Random, noise: float) -> list[Gap]:
+    """Gaps at the worst position, by the excess that freeing them may take away for its cost."""
+    schedule = moves.schedule
+    over = schedule.curve.over(budget)
+    found = []
+    for gap in moves.gaps(schedule.curve.worst()):
+        positions = bisect_left(over, gap.reader) - bisect_right(over, gap.since)
+        cost = moves.estimate(gap.writer, gap.reader // schedule.n)
+        score = schedule.size[gap.storage] * positions / max(cost, 1e-12 * moves.total)
+        if noise:
+            score *= exp(random.gauss(0, noise))
+        found.append((-score, gap.storage, gap))
+    found.sort(key=lambda entry: entry[:2])
+    return [gap for _, _, gap in found]
+
+
+def _best(
+    moves: Moves,
+    budget: int,
+    excess: int,
+    gaps: Sequence[Gap],
+    random: Random,
+    noise: float,
+) -> list[tuple[Gap, float]]:
+    """Gaps, and how deep to compute again, that truly take most away for their cost; best first."""
+    schedule, before = moves.schedule, moves.cost
+    found: dict[Gap, tuple[float, float]] = {}
+    for gap in gaps:
+        for deep in (1.0, 0.0):
+            mark = len(moves.log)
+            done = moves.free(gap.writer, gap.reader // schedule.n, deep, random)
+            made = len(moves.log) - mark
+            less = excess - schedule.curve.excess(budget) if done else 0
+            cost = moves.cost - before
+            moves.undo(mark)
+            if less > 0:
+                score = less / max(cost, 1e-12 * moves.total)
+                if noise:
+                    score *= exp(random.gauss(0, noise))
+                if score > found.get(gap, (0.0, deep))[0]:
+                    found[gap] = score, deep
+            if made == 1:
+                break  # it needs nothing that is gone: there is no other way
+    ranked = sorted(found.items(), key=lambda entry: (-entry[1][0], entry[0].storage))
+    return [(gap, deep) for gap, (_, deep) in ranked]

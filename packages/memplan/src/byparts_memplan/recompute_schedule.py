@@ -1,0 +1,206 @@
+"""A schedule with recomputation that can be changed step by step, and knows its true peak.
+
+The base order runs each step once; *stage* k is what happens between base steps k - 1 and k, and
+ends with base step k.  To compute step s < k again in stage k is one integer, its key
+`k * n + s`, so a schedule is the base and a set of keys: every set is valid, because within a stage
+recomputations run in the base's order, which has inputs before users.  A storage lives from each of
+its computations to the last reader before the next one.  Putting a key in or out changes some
+lifetimes, and `Curve` follows: some tens of microseconds instead of a new simulation.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Sequence
+
+from byparts_memplan.recompute_curve import Curve
+from byparts_memplan.steps import Steps
+
+
+class Schedule:
+    """The base order of some steps, and the keys of what is computed again.
+
+    Attributes:
+        n: steps; here numbered as they stand in the base.
+        keys: of what is computed again.
+        cost: of the schedule, recomputation alone.
+        starts, ends: by storage, the keys of its computations and of the last reader of each.
+        least: bytes that are alive before or after all steps.
+        readers: by storage, the keys of all that read it, sorted.
+    """
+
+    def __init__(self, steps: Steps, base: Sequence[int], keys: Iterable[int] = ()) -> None:
+        """`base` is a permutation of the steps with inputs before users.  O(schedule)."""
+        self.steps, self.base, n = steps, list(base), len(steps.nodes)
+        self.n, self.end = n, n * n
+        self.size, self.feeds = steps.size, frozenset(steps.feeds)
+        size = self.size
+        self.reads = [tuple(r for r in steps.reads[s] if size[r]) for s in base]
+        self.writes = [tuple(w for w in steps.writes[s] if size[w]) for s in base]
+        self.over = [steps.over[s] for s in base]
+        self.again = [steps.again[s] and bool(steps.writes[s]) for s in base]
+        self.price = [steps.cost[s] for s in base]
+        self.written = [sum(size[w] for w in written) for written in self.writes]
+        self.writer = {w: s for s, written in enumerate(self.writes) for w in written}
+        self.least = max(sum(size[v] for v in ends) for ends in (self.feeds, steps.kept))
+        self.load(keys)
+
+    def load(self, keys: Iterable[int]) -> None:
+        """Start from these keys.  O(schedule)."""
+        n = self.n
+        self.keys = set(keys)
+        self.cost = sum(self.price[k % n] for k in sorted(self.keys))
+        order = sorted([*self.keys, *range(0, self.end, n + 1)])
+        self.starts: dict[int, list[int]] = {f: [-1] for f in self.feeds}
+        self.readers: dict[int, list[int]] = {f: [] for f in self.feeds}
+        for key in order:
+            for w in self.writes[key % n]:
+                self.starts.setdefault(w, []).append(key)
+                self.readers.setdefault(w, [])
+            for r in self.reads[key % n]:
+                self.readers[r].append(key)
+        self.ends = {v: self._ends(v) for v in self.starts}
+        self.reused: dict[int, int] = {}
+        self._draw(order)
+
+    def _ends(self, v: int) -> list[int]:
+        starts, readers = self.starts[v], self.readers[v]
+        found = []
+        for i, start in enumerate(starts):
+            until = starts[i + 1] if i + 1 < len(starts) else self.end
+            j = bisect_left(readers, until)
+            found.append(readers[j - 1] if j and readers[j - 1] > start else start)
+        if v in self.steps.kept:
+            found[-1] = self.end
+        return found
+
+    def _draw(self, order: list[int]) -> None:
+        change: dict[int, int] = dict.fromkeys(order, 0)
+        change[-1] = 0
+        after: dict[int, int] = {}
+        for v, starts in self.starts.items():
+            for start, end in zip(starts, self.ends[v], strict=True):
+                change[start] += self.size[v]
+                after[end] = after.get(end, 0) + self.size[v]
+        level, live = change[-1], []
+        first_free = after.get(-1, 0)
+        for key in order:
+            level += change[key]
+            reused = self._reusable(key)
+            if reused:
+                self.reused[key] = reused
+            live.append(level - reused)
+            level -= after.get(key, 0) + first_free
+            first_free = 0
+        self.curve = Curve(order, live, self.n)
+
+    def peak_bytes(self) -> int:
+        """The most that is alive at any position, or when the caller writes and reads."""
+        return max(self.curve.peak(), self._ends_bytes)
+
+    @property
+    def _ends_bytes(self) -> int:
+        return max(
+            sum(self.size[f] for f in self.feeds), sum(self.size[k] for k in self.steps.kept)
+        )
+
+    def sequence(self) -> list[int]:
+        """The steps, in the numbers of `Steps`, as they run."""
+        n = self.n
+        order = sorted([*self.keys, *range(0, self.end, n + 1)])
+        return [self.base[key % n] for key in order]
+
+    def insert(self, key: int) -> None:
+        """Compute a step again."""
+        s = key % self.n
+        follower = self.curve.following(key)
+        level = self.curve.at(follower) + self.reused.get(follower, 0)
+        self.curve.insert(key, level - self.written[follower % self.n])
+        self.keys.add(key)
+        self.cost += self.price[s]
+        for x in self.reads[s]:
+            insort(self.readers[x], key)
+            i = bisect_left(self.starts[x], key) - 1
+            end = self.ends[x][i]
+            if end < key:
+                self.curve.add(end, key, self.size[x])
+                self.ends[x][i] = key
+                self._again_reused(end)
+        for w in self.writes[s]:
+            self._split(w, key)
+        self._again_reused(key)
+
+    def _split(self, w: int, key: int) -> None:
+        """A storage is written anew: who reads it later does not need the old bytes."""
+        starts, ends, readers = self.starts[w], self.ends[w], self.readers[w]
+        i, j = bisect_left(starts, key), bisect_left(readers, key)
+        end = ends[i - 1]
+        starts.insert(i, key)
+        if end < key:
+            ends.insert(i, key)
+            self.curve.add(key - 1, key, self.size[w])
+            return
+        last = readers[j - 1] if j and readers[j - 1] > starts[i - 1] else starts[i - 1]
+        ends[i - 1] = last
+        ends.insert(i, end)
+        self.curve.add(last, key - 1, -self.size[w])
+        self._again_reused(last)
+
+    def remove(self, key: int) -> None:
+        """Do not compute a step again: its readers read what was computed before."""
+        s = key % self.n
+        self.keys.discard(key)
+        self.cost -= self.price[s]
+        self.reused.pop(key, 0)
+        self.curve.remove(key)
+        for w in self.writes[s]:
+            starts, ends = self.starts[w], self.ends[w]
+            i = bisect_left(starts, key)
+            end = ends.pop(i)
+            del starts[i]
+            if end > key:
+                last, ends[i - 1] = ends[i - 1], end
+                self.curve.add(last, key, self.size[w])
+                self._again_reused(last)
+        for x in self.reads[s]:
+            readers = self.readers[x]
+            j = bisect_left(readers, key)
+            del readers[j]
+            i = bisect_left(self.starts[x], key) - 1
+            if self.ends[x][i] == key:
+                start = self.starts[x][i]
+                last = readers[j - 1] if j and readers[j - 1] > start else start
+                self.ends[x][i] = last
+                self.curve.add(last, key, -self.size[x])
+                self._again_reused(last)
+
+    def needed(self, key: int) -> bool:
+        """Whether anyone reads what is computed at a key."""
+        for w in self.writes[key % self.n]:
+            if self.ends[w][bisect_left(self.starts[w], key)] > key:
+                return True
+        return False
+
+    def alive(self, v: int, key: int) -> int:
+        """Where the computation of `v` before a key is last needed."""
+        return self.ends[v][bisect_left(self.starts[v], key) - 1]
+
+    def _again_reused(self, key: int) -> None:
+        """What can be written in place at a position, after lifetimes changed."""
+        if key < 0 or key == self.end or not self.over[key % self.n]:
+            return
+        new, old = self._reusable(key), self.reused.get(key, 0)
+        if new != old:
+            self.reused[key] = new
+            self.curve.add(key - 1, key, old - new)
+
+    def _reusable(self, key: int) -> int:
+        found = 0
+        taken: list[int] = []
+        for w, candidates in self.over[key % self.n]:
+            for c in candidates:
+                if c not in taken and self.alive(c, key) == key:
+                    taken.append(c)
+                    found += self.size[w]
+                    break
+        return found

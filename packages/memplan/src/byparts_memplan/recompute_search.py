@@ -1,0 +1,277 @@
+"""The search for what to compute again: many starts, greedy repair, then ruin and recreate.
+
+Every schedule that is met on the way is kept in one pool, with its peak and cost: plain orders,
+minimum cuts, schedules of chains, and what was found for other budgets.  For a budget the most
+promising few of the pool are repaired and released, and the best is improved: part of its
+recomputations (a stretch of time, of steps, or any) is taken back and repaired anew with some
+noise, and what is no worse is kept (large neighbourhood search, Shaw 1998; ruin and recreate,
+Schrimpf et al. 2000).  For a limit of cost the budget is bisected, then lowered step by step.
+Effort is counted in changes of a schedule, so the same arguments give the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import inf
+from random import Random
+from typing import Optional
+
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.cut import cuts, keys_of
+from byparts_memplan.recompute_moves import Moves
+from byparts_memplan.recompute_repair import Manner, release, repair
+from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.steps import Steps
+
+Progress = Callable[[str], None]
+
+_WORK = 150_000  # changes for a budget, at effort 1: some seconds; less for small graphs
+_STARTS = 6
+_POOL = 128
+
+
+@dataclass(frozen=True)
+class Found:
+    """A schedule: a base order, what is computed again, and what comes of it.
+
+    `weight` is the cost with a little for each byte, which breaks ties.
+    """
+
+    peak_bytes: int
+    cost: float
+    weight: float
+    base: int
+    keys: tuple[int, ...]
+
+
+class Search:
+    """A pool of schedules of one graph.
+
+    Attributes:
+        moves: by base order, the schedule that is worked on.
+        pool: what was found, in order.
+        floor: no schedule can have a smaller peak: what the hungriest step touches.
+    """
+
+    def __init__(
+        self,
+        steps: Steps,
+        bases: Iterable[Sequence[int]],
+        *,
+        effort: float = 1.0,
+        seed: int = 0,
+        progress: Optional[Progress] = None,
+    ) -> None:
+        self.steps, self.progress = steps, progress
+        self.effort = effort * min(_WORK, 250 * len(steps.nodes))
+        self.random = Random(seed)
+        self.moves: list[Moves] = []
+        self.pool: list[Found] = []
+        self.bases: list[list[int]] = []
+        for base in bases:
+            self._base(list(base))
+        self.floor = _floor(steps)
+
+    @property
+    def work(self) -> int:
+        """Changes so far."""
+        return sum(moves.work for moves in self.moves)
+
+    def sequence(self, found: Found) -> list[int]:
+        """The steps as they run."""
+        moves = self.moves[found.base]
+        moves.load(found.keys)
+        return moves.schedule.sequence()
+
+    def cut(self, most: int = 12) -> None:
+        """Put minimum cuts at the worst moment of each base order into the pool."""
+        for b, moves in enumerate(self.moves):
+            moves.load(())
+            schedule = moves.schedule
+            moment = schedule.curve.worst() // schedule.n
+            for steps in cuts(schedule, moment, most):
+                moves.load(keys_of(schedule, moment, steps))
+                self._note(b)
+                moves.load(())
+
+    def propose(self, sequence: Sequence[int]) -> None:
+        """Put a sequence into the pool; a step comes again at most once between two new ones."""
+        base = list(dict.fromkeys(sequence))
+        b = self._base(base)
+        n, place = len(base), {s: k for k, s in enumerate(base)}
+        stage, keys = 0, set()
+        for s in sequence:
+            if place[s] == stage:
+                stage += 1
+            elif stage < n:
+                keys.add(stage * n + place[s])
+        self.moves[b].load(keys)
+        self._note(b)
+
+    def within(self, budget: int, work: float = 0.0, enough: float = -inf) -> Optional[Found]:
+        """The cheapest schedule found within the budget; work to improve it until it is `enough`.
+
+        `None` where none was found.
+        """
+        for start in self._starts(budget):
+            moves = self.moves[start.base]
+            moves.load(start.keys)
+            self._settle(start.base, budget, Manner(work=_WORK / 2))
+        best = self._cheapest(budget)
+        if best is not None and work > 0 and best.cost > enough:
+            self._improve(best, budget, work, enough)
+            best = self._cheapest(budget)
+        return best
+
+    def cheapest(self, budget: int) -> Found:
+        """Within the budget, with all the effort there is; the smallest peak where none is."""
+        found = self.within(budget, self.effort)
+        if found is not None:
+            return found
+        lowest = self.smallest(inf, budget)
+        return lowest if lowest.peak_bytes > budget else self.within(budget, self.effort) or lowest
+
+    def smallest(self, limit: float, enough: int = 0) -> Found:
+        """The smallest peak with at most this cost of recomputation; stops where it is enough."""
+        best = self._lowest(limit)
+        lower = max(self.floor, enough) - 1
+        while best.peak_bytes > enough and best.peak_bytes - lower > best.peak_bytes // 64:
+            middle = (best.peak_bytes + lower) // 2
+            found = self.within(middle)
+            if found is not None and found.cost <= limit:
+                best = self._lowest(limit)
+            else:
+                lower = middle
+        return self._squeeze(limit, enough)
+
+    def front(self) -> list[Found]:
+        """Of the pool, those that nothing is better than; by peak."""
+        return _undominated(self.pool)
+
+    def _squeeze(self, limit: float, enough: int) -> Found:
+        """Lower the budget by less and less, each time searching for the limit of cost."""
+        best, part, end = self._lowest(limit), 0.02, self.work + 2 * self.effort
+        while part > 5e-4 and self.work < end and best.peak_bytes > max(enough, self.floor):
+            budget = max(self.floor, enough, int(best.peak_bytes * (1 - part)))
+            self.within(budget, self.effort / 6, limit)
+            found = self._lowest(limit)
+            if found.peak_bytes == best.peak_bytes:
+                part /= 2
+            self._say(found, f"with at most {limit / self.moves[0].total:.2%} more work")
+            best = found
+        return best
+
+    def _improve(self, best: Found, budget: int, work: float, enough: float) -> None:
+        """Ruin and recreate from a schedule within the budget."""
+        moves, random = self.moves[best.base], self.random
+        moves.load(best.keys)
+        current, least, end = moves.cost, moves.cost, moves.work + work
+        while moves.work < end:
+            moves.log.clear()
+            self._ruin(moves)
+            limit = current * 1.01 + 1e-3 * moves.total
+            tries, noise = random.choice((2, 4, 8)), random.choice((0.0, 0.3, 1.0))
+            if repair(moves, budget, random, Manner(tries, noise, limit)):
+                release(moves, budget)
+                if moves.cost <= current:
+                    current = moves.cost
+                    if current < least - 1e-9 * moves.total:
+                        least = current
+                        self._say(self._note(best.base), f"within {budget:,} B")
+                        if moves.schedule.cost <= enough:
+                            return
+                    continue
+            moves.undo()
+
+    def _ruin(self, moves: Moves) -> None:
+        """Keep some of what is computed again, and perhaps free something instead."""
+        random, schedule, n = self.random, moves.schedule, moves.schedule.n
+        keys = sorted(schedule.keys)
+        kind = random.random()
+        if keys and kind < 0.7:
+            by_stage, key = kind < 0.4, random.choice(keys)
+            width = max(1, int(n * random.choice((0.01, 0.03, 0.06, 0.1, 0.2))))
+            if by_stage:
+                chosen = [k for k in keys if abs(k // n - key // n) <= width]
+            else:
+                chosen = [k for k in keys if abs(k % n - key % n) <= width]
+        else:
+            part = random.choice((0.05, 0.15, 0.3))
+            chosen = [k for k in keys if random.random() < part]
+        for k in chosen:
+            if k in schedule.keys:
+                moves.keep(k)
+        if random.random() < 0.5:
+            gaps = list(moves.gaps(schedule.curve.worst()))
+            if gaps:
+                (gap,) = random.choices(gaps, [schedule.size[g.storage] for g in gaps])
+                moves.free(gap.writer, gap.reader // n, random.choice((0.0, 0.5, 1.0)), random)
+
+    def _settle(self, b: int, budget: int, manner: Manner) -> None:
+        """Bring what is loaded within the budget, as cheaply as greedy can, and note it."""
+        moves = self.moves[b]
+        peak = moves.schedule.curve.peak()
+        if moves.schedule.keys:
+            release(moves, max(budget, peak), manner.work)
+        if repair(moves, budget, self.random, manner):
+            release(moves, budget, manner.work)
+        self._say(self._note(b), f"within {budget:,} B")
+
+    def _starts(self, budget: int) -> list[Found]:
+        """The most promising of the pool: cheap, and not far above the budget."""
+        total = self.moves[0].total
+
+        def promise(found: Found) -> float:
+            return 3 * max(0, found.peak_bytes - budget) / budget + found.weight / total
+
+        return sorted(dict.fromkeys(self.pool), key=promise)[:_STARTS]
+
+    def _base(self, base: list[int]) -> int:
+        """The number of a base order; a new one goes into the pool as it is."""
+        if base not in self.bases:
+            self.bases.append(base)
+            self.moves.append(Moves(Schedule(self.steps, base)))
+            self._note(len(self.bases) - 1)
+        return self.bases.index(base)
+
+    def _note(self, b: int) -> Found:
+        moves = self.moves[b]
+        schedule = moves.schedule
+        keys = tuple(sorted(schedule.keys))
+        found = Found(schedule.peak_bytes(), schedule.cost, moves.cost, b, keys)
+        self.pool.append(found)
+        if len(self.pool) > _POOL:
+            self.pool = _undominated(self.pool)
+        return found
+
+    def _cheapest(self, budget: int) -> Optional[Found]:
+        able = [f for f in self.pool if f.peak_bytes <= budget]
+        return min(able, key=lambda f: (f.weight, f.peak_bytes), default=None)
+
+    def _lowest(self, limit: float) -> Found:
+        """Of the pool, with at most this cost; a plain order always is."""
+        able = [f for f in self.pool if f.cost <= limit]
+        return min(able, key=lambda f: (f.peak_bytes, f.weight))
+
+    def _say(self, found: Found, what: str) -> None:
+        if self.progress is not None:
+            part = found.cost / self.moves[0].total
+            self.progress(f"{what}: {found.peak_bytes:,} B for {part:.2%} more work")
+
+
+def _undominated(pool: Iterable[Found]) -> list[Found]:
+    """Those than which no other has both a smaller peak and a smaller cost."""
+    kept: list[Found] = []
+    for found in sorted(pool, key=lambda f: (f.peak_bytes, f.weight)):
+        if not kept or found.weight < kept[-1].weight:
+            kept.append(found)
+    return kept
+
+
+def _floor(steps: Steps) -> int:
+    """What a step reads and writes is alive together, whatever the schedule."""
+    found = max(sum(steps.size[f] for f in steps.feeds), sum(steps.size[k] for k in steps.kept))
+    for reads, writes, over in zip(steps.reads, steps.writes, steps.over, strict=True):
+        touched = sum(steps.size[v] for v in {*reads, *writes})
+        found = max(found, touched - sum(steps.size[w] for w, _ in over))
+    return found

@@ -1,0 +1,124 @@
+"""What is computed again and what comes of it; and what to say where that is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from byparts_graph_ir import Graph
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.amount import human
+from byparts_memplan.buffer import PlanError
+from byparts_memplan.lifetimes import describe
+from byparts_memplan.replay import replay
+from byparts_memplan.steps import Steps
+
+
+@dataclass(frozen=True)
+class Recomputation:
+    """What is computed again, and what comes of it.
+
+    Attributes:
+        steps: the tables of the graph it is about.
+        sequence: its steps as they run; one that comes again is computed again.
+        peak_bytes: the most that is alive; before, `plain_peak_bytes`.
+        extra_cost: of what is computed again, as a fraction of the whole cost.
+        live_bytes: at each position of the sequence; before, `plain_live_bytes`.
+        floor_bytes: proved: no schedule has a smaller peak.
+        least_extra_cost: proved: none with this peak costs less; 0 where nothing is known.
+        strategy: how it was found.
+    """
+
+    steps: Steps
+    sequence: tuple[int, ...]
+    peak_bytes: int
+    plain_peak_bytes: int
+    extra_cost: float
+    live_bytes: tuple[int, ...]
+    plain_live_bytes: tuple[int, ...]
+    floor_bytes: int
+    least_extra_cost: float
+    strategy: str
+
+    @staticmethod
+    def of(
+        steps: Steps, sequence: Sequence[int], strategy: str, floor: int = 0, least: float = 0.0
+    ) -> Recomputation:
+        """That of a sequence, with what is proved about it.  O(sequence)."""
+        whole = sum(steps.cost)
+        extra = steps.total_cost(sequence) - whole
+        return Recomputation(
+            steps=steps,
+            sequence=tuple(sequence),
+            peak_bytes=steps.peak_bytes(sequence),
+            plain_peak_bytes=steps.peak_bytes(),
+            extra_cost=extra / whole if whole else 0.0,
+            live_bytes=tuple(steps.live_bytes(sequence)),
+            plain_live_bytes=tuple(steps.live_bytes()),
+            floor_bytes=floor,
+            least_extra_cost=least,
+            strategy=strategy,
+        )
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing cheaper has this peak, which is then proved."""
+        return self.extra_cost <= self.least_extra_cost + 1e-12
+
+    def graph(self, *, barriers: bool = True) -> Graph:
+        """The graph that does it; the old one itself where nothing has changed."""
+        if self.sequence == tuple(range(len(self.steps.nodes))):
+            return self.steps.graph
+        return replay(self.steps, self.sequence, barriers=barriers)
+
+
+class BudgetError(PlanError):
+    """No schedule within the budget was found.
+
+    Attributes:
+        peak_bytes: the smallest peak that was reached.
+        recomputation: how; `graph` is the graph of it.
+    """
+
+    peak_bytes: int
+    recomputation: Recomputation
+
+    def __init__(self, recomputation: Recomputation, budget_bytes: int) -> None:
+        super().__init__(_why_not(recomputation, budget_bytes))
+        self.peak_bytes, self.recomputation = recomputation.peak_bytes, recomputation
+
+    @property
+    def graph(self) -> Graph:
+        """The best that was found, as a graph."""
+        return self.recomputation.graph()
+
+
+def _why_not(made: Recomputation, budget: int) -> str:
+    """What is alive where the best schedule has its peak, and what to do."""
+    steps, values = made.steps, made.steps.graph.values
+    at = made.live_bytes.index(max(made.live_bytes))
+    node = steps.nodes[made.sequence[at]]
+    held = sorted(_alive(steps, made.sequence, at), key=lambda v: (-steps.size[v], v))[:5]
+    lines = "".join(f"\n  {human(steps.size[v])}: {describe(values[v])}" for v in held)
+    proved = f"; none can have less than {made.floor_bytes:,}" * (budget < made.floor_bytes)
+    place = f" ({node.where})" if node.where else ""
+    return (
+        f"no schedule within a budget of {budget:,} bytes was found: the smallest peak is "
+        f"{made.peak_bytes:,}, with {made.extra_cost:.1%} more work{proved}\n  the largest alive "
+        f"at that peak, in {node.op.name}{place}:{lines}\n"
+        f"  try budget_bytes={made.peak_bytes}, a smaller batch, or a larger effort"
+    )
+
+
+def _alive(steps: Steps, sequence: Sequence[int], at: int) -> list[int]:
+    """The storages that position `at` of a sequence needs, or something after it without a new one.
+
+    O(sequence).
+    """
+    needed = dict.fromkeys(steps.kept)
+    for s in reversed(sequence[at + 1 :]):
+        for w in steps.writes[s]:
+            needed.pop(w, None)
+        needed.update(dict.fromkeys(steps.reads[s]))
+    s = sequence[at]
+    needed.update(dict.fromkeys((*steps.reads[s], *steps.writes[s])))
+    return list(needed)

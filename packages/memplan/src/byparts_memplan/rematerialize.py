@@ -1,0 +1,197 @@
+"""Compute again what would cost too many bytes to keep: fewer bytes alive, for more work.
+
+A training step keeps most of its forward pass for the backward one.  Here parts of it are computed
+a second time instead, where they are needed: which, where and how often is searched
+(`recompute_search.py`) on schedules whose true peak is known at every moment, with sharing, views
+and order, so that what is promised is what the plan of the result needs.  Minimum cuts (`cut.py`),
+schedules of chains (`chain*.py`) and plain orders are where the search begins.
+
+Effects are never repeated.  Random draws are pure functions of key and counter, so drawing again
+gives the same bits.  The result is an ordinary graph, and its values are equal bit for bit, given
+the same kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from math import inf, isfinite
+from typing import Optional
+
+from byparts_graph_ir import Graph
+from byparts_memplan.buffer import PlanError
+from byparts_memplan.order import order
+from byparts_memplan.recompute_search import Found, Progress, Search
+from byparts_memplan.recomputed import BudgetError, Recomputation
+from byparts_memplan.steps import Cost, Steps, flops
+
+
+def rematerialize(
+    graph: Graph,
+    budget_bytes: Optional[int] = None,
+    *,
+    max_extra_cost: Optional[float] = None,
+    external: Collection[int] = frozenset(),
+    cost: Cost = flops,
+    strategy: str = "auto",
+    effort: float = 1.0,
+    seed: int = 0,
+    barriers: bool = True,
+    progress: Optional[Progress] = None,
+) -> Graph:
+    """The same program with some values computed again rather than kept.
+
+    With `budget_bytes`: the least extra cost with which at most that many bytes are alive at any
+    step (`peak_bytes` of the result), inputs included but for those in `external`.  The graph
+    itself where it is within the budget as it is.  With `max_extra_cost`: the smallest peak for at
+    most that fraction of the graph's cost more (0.01 is one hundredth).  The order of the nodes
+    may change.
+
+    Args:
+        graph: has static types.
+        budget_bytes: or
+        max_extra_cost: one of them.
+        external: positions of inputs that live elsewhere.
+        cost: of running a node, by default in floating point operations.
+        strategy: "auto", or one of `strategies()`.
+        effort: how long to search: 1 is some seconds for some hundred nodes, 0 is greedy alone.
+        seed: of the search, which gives the same answer for the same arguments.
+        barriers: keep passes from merging what is computed twice (`OptimizationBarrier`).
+        progress: called with a line of text now and then.
+
+    Raises:
+        BudgetError: nothing within the budget was found; says what is alive at the best peak.
+        PlanError: both limits or none, a negative one, an unknown strategy, types not static.
+    """
+    made = recomputation(
+        graph,
+        budget_bytes,
+        max_extra_cost=max_extra_cost,
+        external=external,
+        cost=cost,
+        strategy=strategy,
+        effort=effort,
+        seed=seed,
+        progress=progress,
+    )
+    return made.graph(barriers=barriers)
+
+
+def recomputation(
+    graph: Graph,
+    budget_bytes: Optional[int] = None,
+    *,
+    max_extra_cost: Optional[float] = None,
+    external: Collection[int] = frozenset(),
+    cost: Cost = flops,
+    strategy: str = "auto",
+    effort: float = 1.0,
+    seed: int = 0,
+    progress: Optional[Progress] = None,
+) -> Recomputation:
+    """What `rematerialize` does, with its numbers.  Arguments and errors are the same."""
+    _check(budget_bytes, max_extra_cost, strategy, effort)
+    steps = _steps(graph, external, cost)
+    plain = range(len(steps.nodes))
+    if not plain or (budget_bytes is not None and steps.peak_bytes() <= budget_bytes):
+        return Recomputation.of(steps, plain, "none needed")
+    search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
+    limit = inf if max_extra_cost is None else max_extra_cost * sum(steps.cost)
+    budget = budget_bytes if budget_bytes is not None else 0
+    found = _STRATEGIES[strategy](search, budget, limit)
+    made = Recomputation.of(steps, search.sequence(found), strategy, search.floor)
+    if budget_bytes is not None and found.peak_bytes > budget_bytes:
+        raise BudgetError(made, budget_bytes)
+    return made
+
+
+def tradeoff(
+    graph: Graph,
+    *,
+    external: Collection[int] = frozenset(),
+    cost: Cost = flops,
+    points: int = 12,
+    effort: float = 1.0,
+    seed: int = 0,
+    progress: Optional[Progress] = None,
+) -> list[tuple[int, float]]:
+    """Pairs (peak bytes, extra cost as a fraction): fewer bytes for more work, down to the fewest.
+
+    None of them is worse in both than another that was met.  `points` budgets are searched, each
+    from what was found for those before it; there may be more pairs.
+    """
+    _check(0, None, "auto", effort)
+    steps = _steps(graph, external, cost)
+    if not steps.nodes:
+        return [(steps.peak_bytes([]), 0.0)]
+    search = Search(steps, [range(len(steps.nodes))], effort=effort, seed=seed, progress=progress)
+    _begin(search)
+    high, low = search.smallest(0.0).peak_bytes, search.smallest(inf).peak_bytes
+    for point in range(1, points):
+        search.within(int(high * (low / high) ** (point / points)), search.effort / 6)
+    whole = sum(steps.cost) or 1.0
+    return [(f.peak_bytes, f.cost / whole) for f in reversed(search.front())]
+
+
+def strategies() -> list[str]:
+    """The names that `rematerialize` knows."""
+    return sorted(_STRATEGIES)
+
+
+Strategy = Callable[[Search, int, float], Found]
+
+
+def _auto(search: Search, budget: int, limit: float) -> Found:
+    """All starts, and improvement."""
+    _begin(search)
+    return _search(search, budget, limit)
+
+
+def _greedy(search: Search, budget: int, limit: float) -> Found:
+    """From the plain order alone."""
+    return _search(search, budget, limit)
+
+
+def _begin(search: Search) -> None:
+    steps, graph = search.steps, search.steps.graph
+    outside = frozenset(k for k in range(len(graph.inputs)) if not steps.size[k])
+    ordered = order(graph, external=outside)
+    if ordered is not graph:
+        place = {node: s for s, node in enumerate(steps.nodes)}
+        search.propose([place[node] for node in ordered.nodes if node in place])
+    search.cut()
+
+
+def _search(search: Search, budget: int, limit: float) -> Found:
+    return search.cheapest(budget) if limit == inf else search.smallest(limit)
+
+
+_STRATEGIES: dict[str, Strategy] = {"auto": _auto, "greedy": _greedy}
+
+
+def _check(
+    budget_bytes: Optional[int], max_extra_cost: Optional[float], strategy: str, effort: float
+) -> None:
+    if (budget_bytes is None) == (max_extra_cost is None):
+        both = f"budget_bytes={budget_bytes}, max_extra_cost={max_extra_cost}"
+        raise PlanError(f"{both}: give one of them; the other is what comes out")
+    if budget_bytes is not None and budget_bytes < 0:
+        raise PlanError(f"budget_bytes is {budget_bytes}; it counts bytes, 0 or more")
+    if max_extra_cost is not None and not 0 <= max_extra_cost < inf:
+        raise PlanError(
+            f"max_extra_cost is {max_extra_cost}; it is a fraction of the graph's cost, 0 or more"
+        )
+    if strategy not in _STRATEGIES:
+        raise PlanError(f"there is no strategy {strategy!r}; there are {', '.join(strategies())}")
+    if not 0 <= effort < inf:
+        raise PlanError(f"effort is {effort}; 0 is greedy alone, 1 the usual")
+
+
+def _steps(graph: Graph, external: Collection[int], cost: Cost) -> Steps:
+    for k in external:
+        if not 0 <= k < len(graph.inputs):
+            raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
+    steps = Steps(graph, external=external, cost=cost)
+    for node, found in zip(steps.nodes, steps.cost, strict=True):
+        if not isfinite(found) or found < 0:
+            raise PlanError(f"the cost of {node.op.name} is {found}; it is 0 or more, and finite")
+    return steps
