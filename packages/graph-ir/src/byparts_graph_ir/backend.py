@@ -125,6 +125,8 @@ class Backend:
             they must not run: they write variables.  The result is best a partial of a C function.
             Raises CaptureRefused where something forbids it.
         copy: an array of its own kind that owns its memory, from a view.
+        binding: a context in which all nodes of a program are bound, and nothing is run: who lends
+            them scratch memory knows by it which steps come one after the other.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Backend:
     fuses: Callable[[Node], bool] | None = None
     capture: Callable[[Sequence[Run], bool], Run] | None = None
     copy: Callable[[Array], Array] | None = None
+    binding: Callable[[], AbstractContextManager[object]] | None = None
 
     def __post_init__(self) -> None:
         for name, what in (("kernels", "kernel"), ("functions", "function")):

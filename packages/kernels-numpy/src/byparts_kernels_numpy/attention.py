@@ -20,6 +20,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import in_turn, plain
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.softmax import largest, summing
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.attention import Attention, AttentionGradient
@@ -53,7 +54,7 @@ def attention_gradient(
     dy, q, k, v, y, dq, dk, dv = _matrices(*inputs[:5], *outputs)
     sums = inputs[5].reshape(*y.shape[:2], 1)
     work = _Work(op, q, k)
-    spare, more_k, more_v = (np.empty_like(a[: work.heads]) for a in (dy, dk, dv))
+    spare, more_k, more_v = (empty(a[: work.heads].shape, a.dtype) for a in (dy, dk, dv))
     runs: list[Run] = [partial(dk.fill, 0), partial(dv.fill, 0)]
     for b, rows, keys in work.blocks():
         p, scaled, find = work.scores(q[b, rows], k[b, keys], rows.start)
@@ -86,8 +87,8 @@ class _Work:
         whole = self.rows == self.s
         self.heads = max(1, min(self.batch, BLOCK_BYTES // matrix_bytes)) if whole else 1
         lines = self.heads * self.rows
-        self.line = np.empty((lines, 1), q.dtype)
-        self.flat = [np.empty(lines * n, q.dtype) for n in (self.t, self.t, d)]
+        self.line = empty((lines, 1), q.dtype)
+        self.flat = [empty((lines * n,), q.dtype) for n in (self.t, self.t, d)]
         # of a query and the keys from the first query of its block on: 0, or -inf where ahead
         near = (self.rows, min(self.rows, self.t) if op.causal else 0)
         self.ahead = np.triu(np.full(near, -inf, q.dtype), 1)

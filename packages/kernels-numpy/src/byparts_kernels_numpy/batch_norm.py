@@ -12,6 +12,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import blocks, plain, shared
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
 from byparts_opset.dtypes import Array
@@ -119,7 +120,7 @@ class Total:
     def __init__(self, channels: Array, x: Array, cut: Sequence[Array]) -> None:
         self.sums = np.zeros(channels.shape, np.float64)
         self.count = x.size // channels.size if channels.size else 0
-        memory = shared(lambda block: np.empty(block.shape, block.dtype))
+        memory = shared(lambda block: empty(block.shape, block.dtype))
         self.work = [memory(block) for block in cut]
         self._part = np.empty(channels.shape, x.dtype)
         self._ones = np.ones(max((len(b) for b in cut), default=0), x.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import in_turn
+from byparts_kernels_numpy.scratch import empty
 from byparts_opset.dtypes import Array, is_half
 
 BLOCK = 32768  # elements: 128 KiB of f32, so a few arrays fit a level 2 cache
@@ -30,7 +31,7 @@ def in_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: Sequence[A
         return in_turn([])
     pieces = _flat(inputs, y) or _by_rows(inputs, y)
     shape = max((p[-1].shape for p in pieces), key=_elements)
-    spare = [np.empty(shape, dtype) for dtype in scratch]
+    spare = [empty(shape, dtype) for dtype in scratch]
     calls = [partial(step, *p, *(s[: len(p[-1])] for s in spare)) for p in pieces]
     return in_turn(calls)
 

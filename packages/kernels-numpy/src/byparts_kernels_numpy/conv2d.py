@@ -49,6 +49,7 @@ from byparts_kernels_numpy.patches import (
     windows,
 )
 from byparts_kernels_numpy.plain import in_turn, plain
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.dtypes import Array
@@ -107,7 +108,7 @@ def _filter_gradient(
     g, weights = geometry(op, x, dw), split_filter(op, dw)
     images, pixels = split_images(op, x), split_images(op, dy)
     ordered = weights.transpose(0, 3, 4, 2, 1) if g.rows else weights
-    total = np.empty(ordered.shape, dw.dtype)
+    total = empty(ordered.shape, dw.dtype)
     sums = total.reshape(g.groups, *((g.taps, g.o) if g.rows else (g.o, g.taps)))
     return in_turn([*_sum_filters(g, images, pixels, sums), partial(np.copyto, ordered, total)])
 
@@ -131,14 +132,14 @@ def _weights(g: Geometry, w: Array) -> tuple[Array, list[Run]]:
     matrix = merged(ordered, shape)
     if matrix is not None:
         return matrix, []
-    copy = np.empty(ordered.shape, w.dtype)
+    copy = empty(ordered.shape, w.dtype)
     return copy.reshape(shape), [partial(np.copyto, copy, ordered)]
 
 
 def _sum_filters(g: Geometry, x: Array, dy: Array, sums: Array) -> list[Run]:
     """Patches times pixels; rows are summed over images by the product, columns after it."""
     steps: list[Run] = []
-    staging, each, more = Scratch(dy.dtype), Scratch(dy.dtype), np.empty_like(sums)
+    staging, each, more = Scratch(dy.dtype), Scratch(dy.dtype), empty(sums.shape, sums.dtype)
     for k, (chunk, copies, matrix) in enumerate(patches(g, x)):
         into = more if k else sums
         pixels, part, staged = pixel_matrix(g, dy, chunk, staging)
@@ -180,7 +181,7 @@ def _scatter_rows(g: Geometry, dy: Array, w: Array, x: Array) -> Run:
     weights = merged(ordered, ordered.shape)
     steps: list[Run] = []
     if weights is None:
-        weights = np.empty(ordered.shape, w.dtype)
+        weights = empty(ordered.shape, w.dtype)
         steps.append(partial(np.copyto, weights, ordered))
     frames = Frames(g, x, turn=g.layout == "NCHW")
     staging, scratch = Scratch(x.dtype), Scratch(x.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.softmax import is_short, largest, line, scratch, summed, summing
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy, check_labels
@@ -27,7 +28,7 @@ def dense(op: SoftmaxCrossEntropy, inputs: Sequence[Array], outputs: Sequence[Ar
     cut = blocks(-1, x, labels, residual)
     if not cut:
         return lambda: loss.fill(0)  # no classes: sums of nothing
-    work = shared(lambda b: (_layers(3, b), np.empty((4, len(b), 1), b.dtype)))
+    work = shared(lambda b: (_layers(3, b), empty((4, len(b), 1), b.dtype)))
     ends = zip(cut, _split(loss, cut), strict=True)
     return in_turn([_dense(a, n, r, y, *work(a)) for (a, n, r), y in ends])
 
@@ -85,7 +86,7 @@ def _layers(count: int, block: Array) -> Array:
     """Memory for `count` blocks, column by column if rows are short."""
     rows, size = block.shape
     if is_short(block):
-        columns: Array = np.empty((count, size, rows), block.dtype)
+        columns: Array = empty((count, size, rows), block.dtype)
         columns = columns.transpose(0, 2, 1)
         return columns
     return np.empty((count, rows, size), block.dtype)

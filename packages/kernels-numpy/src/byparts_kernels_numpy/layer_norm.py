@@ -8,6 +8,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array
 from byparts_opset.layer_norm import LayerNorm, LayerNormGradient
@@ -21,7 +22,7 @@ def layer_norm(op: LayerNorm, inputs: Sequence[Array], outputs: Sequence[Array])
         return _filled(np.nan, mean, variance)
     rows, (g, b) = (-1, gamma.size), (gamma.reshape(-1), beta.reshape(-1))
     mean_of = np.full(gamma.size, 1 / gamma.size, x.dtype)
-    work = shared(lambda block: (np.empty(block.shape, x.dtype), np.empty(len(block), x.dtype)))
+    work = shared(lambda block: (empty(block.shape, x.dtype), empty((len(block),), x.dtype)))
     cut = blocks(-1, x.reshape(rows), y.reshape(rows))
     ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
 
@@ -55,7 +56,7 @@ def layer_norm_gradient(
     cut = blocks(-1, *(a.reshape(rows) for a in (x, dy, dx)))
     ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
     sums, part = np.zeros((2, gamma.size)), np.empty(gamma.size, x.dtype)
-    work = shared(lambda b: (np.empty((2, *b.shape), b.dtype), np.empty((3, len(b)), b.dtype)))
+    work = shared(lambda b: (empty((2, *b.shape), b.dtype), empty((3, len(b)), b.dtype)))
     runs = [_gradient(op, (a, b, c), (m, v), g, (sums, part), work(a)) for (a, b, c), m, v in ends]
 
     def run() -> None:

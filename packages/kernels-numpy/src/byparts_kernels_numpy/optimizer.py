@@ -19,6 +19,7 @@ from byparts_graph_ir import GraphError
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.blocks import BLOCK
 from byparts_kernels_numpy.plain import plain, shared
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array
 from byparts_opset.optimizer import Adam, Momentum
@@ -115,7 +116,7 @@ def _steps(
 ) -> list[Callable[..., None]]:
     """`step` on the blocks of each weight and all that belongs to it; takes the numbers."""
     calls = []
-    work = shared(lambda block: np.empty(block.shape, block.dtype))
+    work = shared(lambda block: empty(block.shape, block.dtype))
     for i in range(count):
         lines = [a.reshape(-1) for a in (*inputs[i::count], *outputs[i::count])]
         for at in range(0, lines[0].size, BLOCK):

@@ -19,8 +19,9 @@ All chunks use the same scratch memory; all views are made when a kernel is boun
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from numpy.lib.stride_tricks import as_strided
 from byparts_graph_ir import TensorType
 from byparts_graph_ir.backend import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_kernels_numpy.scratch import empty, framed
 from byparts_opset.convolution import TO_OIHW, Convolution, placed
 from byparts_opset.dtypes import Array
 from byparts_opset.window import TO_NCHW, Pair, span
@@ -88,17 +90,24 @@ class Geometry:
 
 
 class Scratch:
-    """Memory that all chunks share; the first request is the largest."""
+    """Memory that all chunks share; the first request is the largest.
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self._dtype = dtype
+    Args:
+        dtype: of the arrays.
+        frame: they have a border of zeros, and those with an equal `frame` the same one.
+    """
+
+    def __init__(self, dtype: np.dtype[Any], frame: Hashable = None) -> None:
+        self._dtype, self._frame = dtype, frame
         self._memory: Array | None = None
 
     def take(self, shape: tuple[int, ...]) -> Array:
-        """A contiguous array in it; zeros at first."""
-        size = int(np.prod(shape))
-        if self._memory is None:
-            self._memory = np.zeros(size, self._dtype)
+        """A contiguous array in it."""
+        size = prod(shape)
+        if self._memory is None and self._frame is None:
+            self._memory = empty((size,), self._dtype)
+        elif self._memory is None:
+            self._memory = framed(size, self._dtype, (self._frame, shape))
         return self._memory[:size].reshape(shape)
 
 
@@ -186,7 +195,8 @@ class Frames:
     def __init__(self, g: Geometry, x: Array, turn: bool) -> None:
         self._g, self._x = g, x
         self._copied = turn or any(p > 0 for pair in g.around for p in pair)
-        self._scratch = Scratch(x.dtype)
+        self._bordered = Scratch(x.dtype, (g.rows, g.around))
+        self._filled = Scratch(x.dtype)
         self._crops = any(p < 0 for pair in g.around for p in pair)
 
     def load(self, chunk: Chunk) -> tuple[Array, list[Run]]:
@@ -194,14 +204,14 @@ class Frames:
         source = self._inside(self._x[chunk.first : chunk.last], -1)
         if not self._copied:
             return source, []
-        frame = self._take(chunk)
+        frame = self._take(chunk, self._bordered)
         steps = [] if chunk.top else [partial(np.copyto, self._inside(frame, 1), source)]
         return frame, list(steps)
 
     def store(self, chunk: Chunk) -> tuple[Array, list[Run], list[Run]]:
         """The frame to add to; how to clear it before, and what to do after the last rows."""
         target = self._x[chunk.first : chunk.last]
-        frame = self._take(chunk) if self._copied else self._inside(target, -1)
+        frame = self._take(chunk, self._filled) if self._copied else self._inside(target, -1)
         whole = self._crops or not self._copied  # x has elements that nothing is copied to
         before: list[Run] = [partial(target.fill, 0)] if whole else []
         after: list[Run] = []
@@ -212,13 +222,13 @@ class Frames:
         last = chunk.bottom == self._g.counts[0]
         return frame, before if chunk.top == 0 else [], after if last else []
 
-    def _take(self, chunk: Chunk) -> Array:
+    def _take(self, chunk: Chunk, memory: Scratch) -> Array:
         g, m = self._g, chunk.last - chunk.first
         h, w = (e + sum(p) for e, p in zip(g.extents, g.around, strict=True))
         if g.rows:
-            turned: Array = self._scratch.take((m, h, w, g.groups, g.i)).transpose(0, 3, 4, 1, 2)
+            turned: Array = memory.take((m, h, w, g.groups, g.i)).transpose(0, 3, 4, 1, 2)
             return turned
-        return self._scratch.take((m, g.groups, g.i, h, w))
+        return memory.take((m, g.groups, g.i, h, w))
 
     def _inside(self, x: Array, sign: int) -> Array:
         """Without the border that padding (1) or cropping (-1) gives it."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from byparts_graph_ir import KernelRule
 from byparts_graph_ir.backend import Run
+from byparts_kernels_numpy.scratch import empty
 from byparts_opset.dtypes import Array, is_half
 
 W = TypeVar("W")
@@ -83,8 +84,8 @@ def shared(make: Callable[[Array], W]) -> Callable[[Array], W]:
 
 def _stand_in(x: Array) -> Array:
     if is_half(x.dtype):
-        return np.empty(x.shape, np.float32)
-    return x if x.flags.c_contiguous else np.empty(x.shape, x.dtype)
+        return empty(x.shape, np.float32)
+    return x if x.flags.c_contiguous else empty(x.shape, x.dtype)
 
 
 def _surrounded(

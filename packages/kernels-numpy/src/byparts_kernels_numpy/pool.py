@@ -22,6 +22,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import in_turn, plain
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_opset.dtypes import Array
 from byparts_opset.pool import (
@@ -249,5 +250,5 @@ class _Scratch:
         if name not in self._made:
             n, c, h, w = (*rows.shape[:3], columns.shape[3])
             shape = tuple((n, c, h, w)[axis] for axis in FROM_NCHW[self._op.layout])
-            self._made[name] = _nchw(self._op, np.empty(shape, dtype))
+            self._made[name] = _nchw(self._op, empty(shape, dtype))
         return self._made[name][: len(rows)]

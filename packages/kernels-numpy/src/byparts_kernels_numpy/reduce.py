@@ -17,6 +17,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import in_turn, plain
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array, DType
 from byparts_opset.prod import Prod, ProdOfOthers
@@ -74,7 +75,7 @@ def any(op: AnyOp, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 def prod_of_others(op: ProdOfOthers, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     """Running products of what stands before each element, times those of what stands behind."""
     x, y = (np.moveaxis(a, op.axis, 0) for a in (*inputs, *outputs))
-    behind = np.empty(x.shape, x.dtype)
+    behind = empty(x.shape, x.dtype)
     multiply = np.multiply.accumulate
     if len(x) == 0:
         return partial(np.copyto, y, x)
@@ -99,7 +100,7 @@ def _sum(axes: tuple[int, ...], x: Array, y: Array) -> Run:
     if len(axes) == 1:
         return partial(np.matmul, _ones(length, x.dtype), x, y)
     if axes == (0, 2) and x.ndim == 3:  # the bias of a convolution: images, channels, pixels
-        rows = np.empty(x.shape[:2], x.dtype)
+        rows = empty(x.shape[:2], x.dtype)
         return in_turn([_sum((2,), x, rows), _sum((0,), rows, y)])
     return _reduce(np.add.reduce, axes, x, y)
 

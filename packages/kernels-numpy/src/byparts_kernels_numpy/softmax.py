@@ -15,6 +15,7 @@ import numpy as np
 
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array
 from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
@@ -33,12 +34,12 @@ def is_short(block: Array) -> bool:
 
 def scratch(block: Array) -> Array:
     """Memory for a block; column by column if its rows are short."""
-    return np.empty(block.shape, block.dtype, order="F" if is_short(block) else "C")
+    return empty(block.shape, block.dtype, "F" if is_short(block) else "C")
 
 
 def line(block: Array) -> Array:
     """Memory for one number of each line of a block, which broadcasts to it."""
-    return np.empty((block.shape[0], 1, *block.shape[2:]), block.dtype)
+    return empty((block.shape[0], 1, *block.shape[2:]), block.dtype)
 
 
 def summing(block: Array, out: Array) -> Run:
@@ -65,7 +66,7 @@ def log_softmax(op: LogSoftmax, inputs: Sequence[Array], outputs: Sequence[Array
 @kernels.on(SoftmaxGradient)
 @plain
 def softmax_gradient(op: SoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    work = shared(lambda block: (line(block), np.empty(block.shape, block.dtype)))
+    work = shared(lambda block: (line(block), empty(block.shape, block.dtype)))
     cut = blocks(op.axis, *inputs, *outputs)
     return in_turn([_softmax_gradient(dy, y, dx, *work(y)) for dy, y, dx in cut])
 
@@ -75,7 +76,7 @@ def softmax_gradient(op: SoftmaxGradient, inputs: Sequence[Array], outputs: Sequ
 def log_softmax_gradient(
     op: LogSoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array]
 ) -> Run:
-    work = shared(lambda block: (line(block), np.empty(block.shape, block.dtype)))
+    work = shared(lambda block: (line(block), empty(block.shape, block.dtype)))
     cut = blocks(op.axis, *inputs, *outputs)
     return in_turn([_log_softmax_gradient(dy, y, dx, *work(y)) for dy, y, dx in cut])
 

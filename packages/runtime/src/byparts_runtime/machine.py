@@ -22,7 +22,7 @@ from byparts_graph_ir import Backend, Graph, Node, TensorType, add_note
 from byparts_graph_ir.backend import Run
 from byparts_runtime.arena import Arena, Block
 from byparts_runtime.arrays import carrier, fetcher, view, writer
-from byparts_runtime.bind import Bytes, aliased_nodes, bind, describe
+from byparts_runtime.bind import Bytes, Step, aliased_nodes, bind, describe
 from byparts_runtime.capture import capture
 from byparts_runtime.commit import Commit
 from byparts_runtime.cycle import Cycle, around, runs_of
@@ -121,7 +121,7 @@ class Machine:
         settle = self._exchange if design.commit == "exchange" else self._copy
         with context():
             self._clear_feeds(places)
-            bound = bind(design.graph, places, self.aliased, design.backends)
+            bound = self._bound(places)
             staging, plain = settle(places)
             writes = [self._updates(step.node) for step in bound]
             first = writes.index(True) if True in writes else len(bound)
@@ -134,6 +134,14 @@ class Machine:
         runs = (*made.runs, finish) if self._waits() else made.runs
         rest = (made.commit, context, updates, plain, finish, made.note, made.replayed)
         return Cycle(steps, tuple(staging), runs, readers, *rest)
+
+    def _bound(self, places: Sequence[Bytes]) -> tuple[Step, ...]:
+        design = self.design
+        with ExitStack() as contexts:
+            for backend in design.backends:
+                if backend.binding is not None:
+                    contexts.enter_context(backend.binding())
+            return bind(design.graph, places, self.aliased, design.backends)
 
     def _clear_feeds(self, places: Sequence[Bytes]) -> None:
         """Recording may run the steps: what another program left might be no index for theirs."""
