@@ -22,8 +22,8 @@ from byparts_memplan import (
 from byparts_memplan.curve import stairs
 
 SVG = "{http://www.w3.org/2000/svg}"
-OURS = {"ours": [(0.0, 100), (0.01, 60), (0.3, 25), (0.4, 30)]}
-THEIRS = {"min-cut": [(0.0, 100), (0.1, 70)], "Chen": [(0.33, 40)]}
+OURS = {"ours": [(100, 0.0), (60, 0.01), (25, 0.3), (30, 0.4)]}
+THEIRS = {"min-cut": [(100, 0.0), (70, 0.1)], "Chen": [(40, 0.33)]}
 
 
 def words(svg: str) -> list[str]:
@@ -85,7 +85,7 @@ def test_a_tradeoff_is_stairs_and_baselines_are_letters() -> None:
 
 
 def test_what_costs_more_and_saves_nothing_is_no_stair() -> None:
-    assert stairs(OURS["ours"]) == [(0.0, 100), (0.01, 60), (0.3, 25)]
+    assert stairs(OURS["ours"]) == [(100, 0.0), (60, 0.01), (25, 0.3)]
 
 
 def test_the_curve_as_a_picture() -> None:
@@ -126,7 +126,7 @@ def test_nothing_is_a_picture_too() -> None:
 
 
 sizes = st.lists(st.integers(0, 2**40), max_size=200)
-costs = st.lists(st.tuples(st.floats(0, 100), st.integers(0, 2**40)), max_size=20)
+costs = st.lists(st.tuples(st.integers(0, 2**40), st.floats(0, 100)), max_size=20)
 
 
 @settings(deadline=None, max_examples=60)
@@ -148,8 +148,8 @@ def test_any_curves_are_drawn(curves: dict[str, list[int]], budget: int | None) 
     st.booleans(),
 )
 def test_any_tradeoff_is_drawn(
-    curves: dict[str, list[tuple[float, int]]],
-    baselines: dict[str, list[tuple[float, int]]],
+    curves: dict[str, list[tuple[int, float]]],
+    baselines: dict[str, list[tuple[int, float]]],
     log: bool,
 ) -> None:
     svg = tradeoff_svg(curves, baselines=baselines, log=log)

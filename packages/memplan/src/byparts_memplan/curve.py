@@ -1,8 +1,8 @@
 """Memory over time, and bytes against extra work, as text; `curve_svg.py` draws the same.
 
 A curve is bytes at each step: of a graph (`live_bytes`), before and after something was done to it.
-A trade-off is points (extra cost, bytes), the cost as a fraction of a run without recomputation:
-for what a point costs, one may have its bytes, so the curve is a staircase down.
+A trade-off is points (bytes, extra cost), as `tradeoff` gives them, the cost as a fraction of a run
+without recomputation: for what a point costs one may have its bytes, so the curve is stairs down.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import log1p
 from byparts_graph_ir import Graph
 from byparts_memplan.amount import human
 
-Points = Sequence[tuple[float, int]]
+Points = Sequence[tuple[int, float]]  # (bytes, extra cost)
 FILLS = "#:+.%"  # the last curve is in front, and has the first
 
 
@@ -87,12 +87,12 @@ def tradeoff_text(
 
     for name, sign in zip(reversed(list(curves)), FILLS * len(curves), strict=False):
         for x in range(width):
-            sizes = [s for cost, s in curves[name] if scale.across(cost) * (width - 1) <= x + 0.5]
+            sizes = [s for s, cost in curves[name] if scale.across(cost) * (width - 1) <= x + 0.5]
             if sizes:
                 mark(x, min(sizes), sign)
     letters = dict(zip(baselines, "abcdefghijklmnopqrstuvwxyz" * len(baselines), strict=False))
     for name, points in baselines.items():
-        for cost, size in points:
+        for size, cost in points:
             mark(round(scale.across(cost) * (width - 1)), size, letters[name])
     told = [f"{sign} {name}" for name, sign in zip(reversed(list(curves)), FILLS, strict=False)][
         ::-1
@@ -107,8 +107,8 @@ class Scale:
 
     def __init__(self, curves: Iterable[Points], log: bool) -> None:
         points = [point for curve in curves for point in curve]
-        self.most = max((cost for cost, _ in points), default=0.0) or 1.0
-        self.top = max((size for _, size in points), default=0) or 1
+        self.most = max((cost for _, cost in points), default=0.0) or 1.0
+        self.top = max((size for size, _ in points), default=0) or 1
         self.log = log
 
     def across(self, cost: float) -> float:
@@ -118,12 +118,12 @@ class Scale:
         return cost / self.most
 
 
-def stairs(points: Points) -> list[tuple[float, int]]:
+def stairs(points: Points) -> list[tuple[int, float]]:
     """Those points that have fewer bytes than all cheaper ones, in order of cost."""
-    found: list[tuple[float, int]] = []
-    for cost, size in sorted(points):
-        if not found or size < found[-1][1]:
-            found.append((cost, size))
+    found: list[tuple[int, float]] = []
+    for size, cost in sorted(points, key=lambda point: (point[1], point[0])):
+        if not found or size < found[-1][0]:
+            found.append((size, cost))
     return found
 
 

@@ -112,7 +112,7 @@ def _cost_ticks(scale: Scale) -> Iterator[str]:
 def _stairs(name: str, points: Points, scale: Scale, line: str) -> Iterator[str]:
     found = stairs(points)
     corners: list[str] = []
-    for cost, size in found:
+    for size, cost in found:
         x, y = pixels(LEFT + WIDTH * scale.across(cost)), pixels(_y(size, scale.top))
         corners.append(f"H{x}V{y}" if corners else f"M{x} {y}")
     if found:
@@ -121,8 +121,8 @@ def _stairs(name: str, points: Points, scale: Scale, line: str) -> Iterator[str]
         yield from (_dot(name, point, scale, line, 2.5) for point in found)
 
 
-def _dot(name: str, point: tuple[float, int], scale: Scale, fill: str, radius: float = 4.5) -> str:
-    cost, size = point
+def _dot(name: str, point: tuple[int, float], scale: Scale, fill: str, radius: float = 4.5) -> str:
+    size, cost = point
     x, y = pixels(LEFT + WIDTH * scale.across(cost)), pixels(_y(size, scale.top))
     tip = clean(f"{name}: {human(size)} at {percent(cost)} extra")
     return f'<circle cx="{x}" cy="{y}" r="{radius}" fill="{fill}"><title>{tip}</title></circle>'

@@ -1,0 +1,116 @@
+"""A graph from a file, with the numbers that make it static: what `byparts plan` reads.
+
+JSON as `byparts_graph_ir.to_json` writes it, or text as `str(graph)` prints it; which of them it is
+shows in its first letter.  Nothing of it is run.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from byparts_graph_ir import (
+    Dimension,
+    FormatError,
+    Graph,
+    TensorType,
+    from_json,
+    parse,
+    specialize,
+)
+from byparts_memplan.buffer import PlanError
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+def read_graph(path: str) -> Graph:
+    """The graph in a file, or for "-" in what comes in.
+
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+        FormatError: it is no graph; with line and column, or the node.
+    """
+    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        raise FormatError(f"line {line} column {column}: not a text in UTF-8") from error
+    start = text.lstrip()[:1]
+    if not start:
+        raise FormatError("the file is empty")
+    return parse(text) if start == "(" else from_json(text)
+
+
+def make_static(graph: Graph, dims: Mapping[str, int], shapes: Shapes) -> Graph:
+    """The graph with numbers for its named dimensions, and shapes for inputs that lack more.
+
+    Raises:
+        PlanError: a name is not there, or something still has no number; says which option to give.
+        ShapeError: the numbers contradict the graph.
+    """
+    names = input_names(graph)
+    for name in shapes:
+        if name not in names:
+            raise PlanError(f"--shape {name}: there is no such input; {_known(names, 'inputs')}")
+    symbols = [d for v in graph.inputs for d in v.type.shape or () if isinstance(d, str)]
+    for symbol in dims:
+        if symbol not in symbols:
+            known = _known(dict.fromkeys(symbols), "dimensions")
+            raise PlanError(f"--dim {symbol}: no input has such a dimension; {known}")
+    types = []
+    for name, v in zip(names, graph.inputs, strict=True):
+        shape: tuple[Dimension, ...] | None = shapes.get(name, v.type.shape)
+        if shape is not None:
+            shape = tuple([dims.get(d, d) if isinstance(d, str) else d for d in shape])
+        types.append(TensorType(v.type.dtype, shape))
+    made = specialize(graph, types)
+    _check_static(made, names)
+    return made
+
+
+def external_inputs(graph: Graph, patterns: Sequence[str]) -> frozenset[int]:
+    """Positions of the inputs whose names match one of the patterns, as in "w*"; "none" is none.
+
+    Raises:
+        PlanError: a pattern matches nothing.
+    """
+    names = input_names(graph)
+    found: set[int] = set()
+    for pattern in patterns:
+        matching = [k for k, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not matching and pattern != "none":
+            known = _known(names, "inputs")
+            raise PlanError(f"--external {pattern}: no input has such a name; {known}")
+        found.update(matching)
+    return frozenset(found)
+
+
+def input_names(graph: Graph) -> list[str]:
+    """Of each input its name; its number where it has none or where another has the same."""
+    names = [getattr(v, "name", "") for v in graph.inputs]
+    seen: set[str] = set()
+    found = []
+    for k, name in enumerate(names):
+        found.append(name if name and name not in seen else str(k))
+        seen.add(name)
+    return found
+
+
+def _check_static(graph: Graph, names: Sequence[str]) -> None:
+    for name, v in zip(names, graph.inputs, strict=True):
+        if v.type.shape is None or None in v.type.shape:
+            raise PlanError(f"input {name} is {v.type}; give its shape: --shape {name}=...")
+        for d in v.type.shape:
+            if isinstance(d, str):
+                raise PlanError(f"input {name} is {v.type}; give {d} a number: --dim {d}=...")
+
+
+def _known(names: Iterable[str], what: str) -> str:
+    listed = list(names)
+    if not listed:
+        return f"it has no {what}"
+    return f"{what}: {', '.join(listed[:12])}{', ...' if len(listed) > 12 else ''}"

@@ -1,0 +1,243 @@
+"""`byparts plan`, called as the command line calls it, on ops of the tests' own."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from planned_ops import Add, Copy, Neg, Reshape
+
+from byparts_graph_ir import Graph, Input, TensorType, Value, to_json
+from byparts_memplan import plan_from_json
+from byparts_memplan.command import command
+
+OPS = {"add": Add, "neg": Neg, "copy": Copy, "reshape": Reshape}
+TEXT = """(%x: f32[n,4], %w1: f32[n,4], %w2: f32[n,4]) {
+  %3: f32[n,4] = add(%x, %w1)  # net.py:3
+  %4: f32[n,4] = copy(%3)  # net.py:4
+  %5: f32[n,4] = add(%4, %w2)  # net.py:5
+  return %5
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("byparts_graph_ir.json_format.installed_ops", lambda: OPS)
+    monkeypatch.setattr("byparts_graph_ir.text.installed_ops", lambda: OPS)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    path = tmp_path / "model.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    return str(path)
+
+
+Captured = pytest.CaptureFixture[str]
+DIM = ["--dim", "n=4"]
+
+
+def test_a_report_is_the_default(model: str, capsys: Captured) -> None:
+    """What is in the file, what it costs, where most is alive."""
+    assert command([model, *DIM, "--external", "w*"]) == 0
+
+    said = capsys.readouterr()
+    assert said.out.startswith("3 nodes, 3 inputs, 2 of them outside the arena, 1 outputs\n\n")
+    assert "  planned               128 B   50.0 %  by sweep\n" in said.out
+    assert "worst step: 1, copy f32[4,4] (net.py:4), 128 B alive" in said.out
+    assert said.err == ""
+
+
+def test_json_is_read_as_well(tmp_path: Path, capsys: Captured) -> None:
+    x = Input(TensorType("f32", (4,)), None, "x")
+    path = tmp_path / "model.json"
+    path.write_text(to_json(Graph.of((x,), (Neg()(x),))), encoding="utf-8")
+
+    assert command([str(path)]) == 0
+    assert "1 nodes, 1 inputs" in capsys.readouterr().out
+
+
+def test_what_comes_in_is_read_as_well(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+
+    assert command(["-", *DIM]) == 0
+    assert "3 nodes" in capsys.readouterr().out
+
+
+def test_json_comes_out_alone(model: str, capsys: Captured) -> None:
+    """A plan that can be read back."""
+    assert command([model, *DIM, "--json", "--alignment", "1"]) == 0
+
+    made = plan_from_json(capsys.readouterr().out)
+    assert (made.arena_bytes, made.alignment, made.external) == (192, 1, ())
+
+
+def test_pictures_are_written(model: str, tmp_path: Path, capsys: Captured) -> None:
+    svg, curve = tmp_path / "plan.svg", tmp_path / "curve.svg"
+
+    assert command([model, *DIM, "--svg", str(svg), "--curve", str(curve)]) == 0
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")
+    assert "as written: 192 B" in curve.read_text(encoding="utf-8")
+    assert capsys.readouterr().err.startswith(f"wrote {svg}, ")
+
+
+def test_drawn_as_text(model: str, capsys: Captured) -> None:
+    """Without colours where nobody looks at a terminal."""
+    assert command([model, *DIM, "--draw"]) == 0
+
+    said = capsys.readouterr().out
+    assert "worst step" in said and "lower bound" not in said and "\x1b" not in said
+
+
+def test_an_order_is_compared_with_the_one_written(model: str, capsys: Captured) -> None:
+    assert command([model, *DIM, "--order", "--check"]) == 0
+
+    said = capsys.readouterr().out
+    assert "  as written       192 B alive at the worst step\n  in order " in said
+    assert said.endswith("checked: every read finds its own bytes\n")
+
+
+def test_another_planner(model: str, capsys: Captured) -> None:
+    assert command([model, *DIM, "--planner", "blocks"]) == 0
+    assert "blocks, as NNVM" in capsys.readouterr().out
+    assert command([model, *DIM, "--planner", "bloks"]) == 2
+    assert "no planner 'bloks'; installed: " in capsys.readouterr().err
+
+
+def test_an_arena_over_the_budget_is_a_no(model: str, capsys: Captured) -> None:
+    """Nothing here can be recomputed for less; the error names who is alive."""
+    assert command([model, *DIM, "--budget", "100B", "--effort=0"]) == 1
+    assert "within a budget of 100 bytes" in capsys.readouterr().err
+
+
+@pytest.fixture
+def deep(tmp_path: Path) -> str:
+    """Four copies of x, which all must be kept for the way back, or be made again."""
+    path = tmp_path / "deep.txt"
+    path.write_text(DEEP, encoding="utf-8")
+    return str(path)
+
+
+DEEP = """(%x: f32[256]) {
+  %1: f32[256] = copy(%x)
+  %2: f32[256] = copy(%1)
+  %3: f32[256] = copy(%2)
+  %4: f32[256] = copy(%3)
+  %5: f32[256] = add(%4, %3)
+  %6: f32[256] = add(%5, %2)
+  %7: f32[256] = add(%6, %1)
+  %8: f32[256] = add(%7, %x)
+  return %8
+}
+"""
+
+
+def test_a_budget_is_kept_by_recomputation(deep: str, capsys: Captured) -> None:
+    """Before and after, and what it costs."""
+    assert command([deep, "--external", "x", "--budget", "3072", "--check", "--effort=0"]) == 0
+
+    said = capsys.readouterr().out
+    assert (
+        "  as written    4.00 KiB alive at the worst step\n  recomputed    3.00 KiB alive" in said
+    )
+    assert "more work" in said and "- budget: 3.00 KiB" in said
+
+
+def test_extra_work_is_limited(deep: str, tmp_path: Path, capsys: Captured) -> None:
+    out = tmp_path / "tradeoff.svg"
+    assert (
+        command([deep, "--external=x", "--max-extra-cost=50%", f"--tradeoff={out}", "--effort=0"])
+        == 0
+    )
+
+    assert "recomputed" in capsys.readouterr().out
+    assert "recomputed: 4.00 KiB at 0 % extra" in out.read_text(encoding="utf-8")
+
+
+WRONG = {
+    "damaged": ('{"format": "byparts-graph",\n "version": 1,,', [], "line 2 column 15"),
+    "other": ('{"a": 1}', [], "the file lacks 'format'"),
+    "text": ("(%x: f32[4]) {\n  return %y\n}", [], "line 2, column 10: "),
+    "unknown op": (
+        "(%x: f32[4]) {\n %1: f32[4] = negg(%x)\n return %1\n}",
+        [],
+        "unknown op 'negg'",
+    ),
+    "empty": ("", [], "the file is empty"),
+    "no number": (TEXT, [], r"input x is f32[n,4]; give n a number: --dim n=..."),
+    "no shape": ("(%x: f32[?]) {\n  return %x\n}", [], "give its shape: --shape x=..."),
+    "no such dimension": (TEXT, ["--dim", "m=3"], "no input has such a dimension; dimensions: n"),
+    "no such input": (TEXT, ["--shape", "y=3"], "there is no such input; inputs: x, w1, w2"),
+    "no such weight": (TEXT, [*DIM, "--external", "v*"], "no input has such a name; inputs: x, w1"),
+    "another shape": (TEXT, ["--shape", "x=4,5"], "input 'x' is f32[n,4] in the graph"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_said(name: str, tmp_path: Path, capsys: Captured) -> None:
+    """In one line with the file, and where; no traceback."""
+    text, options, says = WRONG[name]
+    path = tmp_path / "model.json"
+    path.write_text(text, encoding="utf-8")
+
+    assert command([str(path), *options]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith(f"byparts plan: {path}: ")
+    assert says in said.err
+
+
+def test_bytes_that_are_no_text_have_a_place(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "model.json"
+    path.write_bytes(b'{"a":\n "\xff"}')
+
+    assert command([str(path)]) == 2
+    assert "line 2 column 3: not a text in UTF-8" in capsys.readouterr().err
+
+
+def test_a_missing_file_and_a_missing_folder(model: str, capsys: Captured) -> None:
+    assert command(["nowhere.json"]) == 2
+    assert capsys.readouterr().err == "byparts plan: nowhere.json: No such file or directory\n"
+    assert command([model, *DIM, "--svg", "nowhere/plan.svg"]) == 2
+    assert "nowhere/plan.svg: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        (["--dim", "n"], "'n' is not like n=32"),
+        (["--shape", "x=a"], "'x=a' is not like x=32,784"),
+        (["--budget", "much"], "'much' is not an amount"),
+        (["--max-extra-cost", "-1%"], "'-1%' is not like 0.01, or 1%"),
+        (["--alignment", "0"], "'0' is not a number of bytes"),
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+    ],
+)
+def test_wrong_options_are_refused(
+    option: list[str], says: str, model: str, capsys: Captured
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command([model, *(option if len(option) < 2 else [f"{option[0]}={option[1]}"])])
+    assert says in capsys.readouterr().err
+
+
+def test_inputs_are_made_static_by_shape(tmp_path: Path, capsys: Captured) -> None:
+    """Also such as have no rank."""
+    path = tmp_path / "model.txt"
+    path.write_text("(%x: f32[...]) {\n  %1: f32[...] = neg(%x)\n  return %1\n}", encoding="utf-8")
+
+    assert command([str(path), "--shape", "x=4,4", "--alignment=1"]) == 0
+    assert "f32[4,4]" in capsys.readouterr().out
+
+
+def test_inputs_without_names_are_called_by_number(tmp_path: Path, capsys: Captured) -> None:
+    given: list[Value] = [Input(TensorType("f32", (4,)), None, "") for _ in range(2)]
+    path = tmp_path / "model.json"
+    path.write_text(to_json(Graph.of(given, (Add()(*given),))), encoding="utf-8")
+
+    assert command([str(path), "--external", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["external"] == [1]
