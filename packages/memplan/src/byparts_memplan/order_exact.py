@@ -10,7 +10,7 @@ of real networks nearly free of choices.  Exponential at worst, so it gives up a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Optional
 
@@ -38,19 +38,27 @@ class Found:
 class Stretch:
     """Tasks that follow each other in a sequence, numbered by their place; sets are bits.
 
+    A *lazy* task frees nothing and costs nothing but what it makes, such as a constant: no order
+    loses by making that right before the first task that waits for it.
+
     Attributes:
-        wanted: for each, bits of those in the stretch that it waits for.
+        wanted: for each task, bits of those that must be done before it, but for the lazy ones.
         after: those that wait for it.
+        lazy: bits of the lazy tasks.
+        first: for each task, the lazy ones to be run before it.
         adds: bytes it makes, less those of inputs that it alone reads.
         dies: (bits of the other readers, bytes) of inputs that may die in the stretch.
+        final: bytes alive after the stretch, less those before it.
     """
 
-    def __init__(self, tasks: Tasks, stretch: Sequence[int], last: Sequence[int], end: int) -> None:
-        """`last` says by storage at which place of the sequence it is read last."""
-        self.table, self.tasks = tasks, list(stretch)
-        index = {task: i for i, task in enumerate(stretch)}
-        self.wanted = [_bits(index[t] for t in tasks.before[u] if t in index) for u in stretch]
-        self.after = [[index[t] for t in tasks.after[u] if t in index] for u in stretch]
+    def __init__(
+        self, tasks: Tasks, stretch: Sequence[int], last: Sequence[int], end: int, idle: int = 0
+    ) -> None:
+        """`last` says by storage at which place of the sequence it is read last.
+
+        `idle` bytes die as soon as any task is done: then none is lazy.
+        """
+        self.table, self.tasks, self.idle = tasks, list(stretch), idle
         readers: dict[int, int] = {}
         for i, task in enumerate(stretch):
             for r in tasks.reads[task]:
@@ -58,10 +66,34 @@ class Stretch:
                     readers[r] = readers.get(r, 0) | 1 << i
         self.spent = [tasks.spent[u] for u in stretch]
         self.adds = [tasks.made[u] for u in stretch]
+        self.final = sum(self.adds) - sum([tasks.size[r] for r in readers]) - idle
         self.dies: list[list[tuple[int, int]]] = [[] for _ in stretch]
         self.over: list[list[tuple[int, int]]] = [[] for _ in stretch]
         for i, task in enumerate(stretch):
             self._reckon(i, task, readers)
+        self._connect()
+
+    def _connect(self) -> None:
+        """What waits for what, lazy tasks as parts of those that wait for them."""
+        before, index = self.table.before, {task: i for i, task in enumerate(self.tasks)}
+        self.lazy = 0
+        self.wanted: list[int] = []
+        self.first: list[list[int]] = []
+        self.after: list[list[int]] = [[] for _ in self.tasks]
+        for i, task in enumerate(self.tasks):
+            earlier = [index[t] for t in before[task] if t in index]
+            lazy = [j for j in earlier if self.lazy >> j & 1]
+            first = sorted({*lazy, *[k for j in lazy for k in self.first[j]]})
+            wanted = _bits(j for j in earlier if j not in lazy)
+            for j in first:
+                wanted |= self.wanted[j]
+            if not (self.idle or self.dies[i]) and self.adds[i] == self.spent[i]:
+                self.lazy |= 1 << i
+            else:
+                for j in _places(wanted):
+                    self.after[j].append(i)
+            self.first.append(first)
+            self.wanted.append(wanted)
 
     def _reckon(self, i: int, task: int, readers: dict[int, int]) -> None:
         tasks = self.table
@@ -92,15 +124,12 @@ class Stretch:
         return change
 
 
-def best_order(
-    stretch: Stretch, live: int, idle: int, floor: int, ceiling: int, effort: int
-) -> Found:
+def best_order(stretch: Stretch, live: int, floor: int, ceiling: int, effort: int) -> Found:
     """The order with the lowest worst level, if that is below `ceiling`; below `floor` all are one.
 
-    `live` bytes are alive before the stretch, `idle` of them only until its first task is done.
-    Gives up once it has looked at `effort` tasks.
+    `live` bytes are alive before the stretch.  Gives up once it has looked at `effort` tasks.
     """
-    return _Search(stretch, ceiling, effort).run(live, idle, floor)
+    return _Search(stretch, ceiling, effort).run(live, max(floor, live, live + stretch.final))
 
 
 class _Search:
@@ -114,12 +143,12 @@ class _Search:
         self.open: list[tuple[int, int, int, int, int, int, Path]] = []
         self.pushed = 0
 
-    def run(self, live: int, idle: int, floor: int) -> Found:
-        wanted = self.stretch.wanted
-        rest = (1 << len(wanted)) - 1
-        ready = _bits(i for i, bits in enumerate(wanted) if not bits)
-        level = max(floor, live)
-        self._branch(level, live, rest, ready, None, idle)
+    def run(self, live: int, level: int) -> Found:
+        stretch = self.stretch
+        rest = (1 << len(stretch.tasks)) - 1
+        eager = (i for i, bits in enumerate(stretch.wanted) if not bits)
+        ready = _bits(eager) & ~stretch.lazy
+        self._branch(level, live, rest, ready, None, stretch.idle)
         while self.open:
             level, _, live, _, rest, ready, path = heappop(self.open)
             if self.looks > self.effort:
@@ -127,7 +156,7 @@ class _Search:
             if self.reached[rest] < level:
                 continue
             live, rest, ready, path = self._run_free(level, live, rest, ready, path)
-            if not rest:
+            if not rest & ~stretch.lazy:
                 return Found(self._tasks(path), level, self.looks)
             if rest not in self.closed:
                 self.closed.add(rest)
@@ -138,39 +167,45 @@ class _Search:
         self, level: int, live: int, rest: int, ready: int, path: Path
     ) -> tuple[int, int, int, Path]:
         """Run what can only help, until there is a choice to make."""
-        stretch, todo = self.stretch, ready
+        todo = ready
         while todo:
             bit = todo & -todo
             todo ^= bit
             i = bit.bit_length() - 1
-            self.looks += 1
-            added = stretch.added(i, rest)
-            if added <= 0 and live + stretch.level(i, rest) <= level:
-                live += added
-                rest ^= bit
+            needs, then, after = self._run(i, live, rest)
+            if then <= live and needs <= level:
+                live, rest, path = then, after, (path, i)
                 ready = todo = self._ready(ready ^ bit, rest, i)
-                path = (path, i)
         return live, rest, ready, path
 
     def _branch(
         self, level: int, live: int, rest: int, ready: int, path: Path, idle: int = 0
     ) -> None:
         """Open all that can be next without reaching the ceiling."""
-        stretch, left = self.stretch, rest.bit_count() - 1
         todo = ready
         while todo:
             bit = todo & -todo
             todo ^= bit
             i = bit.bit_length() - 1
-            self.looks += 1
-            needs, after = max(level, live + stretch.level(i, rest)), rest ^ bit
+            needs, then, after = self._run(i, live, rest)
+            needs = max(needs, level)
             if needs < self.reached.get(after, self.ceiling):
                 self.reached[after] = needs
                 self.pushed += 1
-                then = live + stretch.added(i, rest) - idle
-                ready_then = self._ready(ready ^ bit, after, i)
-                entry = (needs, left, then, self.pushed, after, ready_then, (path, i))
-                heappush(self.open, entry)
+                now_ready = self._ready(ready ^ bit, after, i)
+                key = (needs, after.bit_count(), then - idle, self.pushed)
+                heappush(self.open, (*key, after, now_ready, (path, i)))
+
+    def _run(self, i: int, live: int, rest: int) -> tuple[int, int, int]:
+        """A task, behind the lazy ones it needs: what is alive in it and after it, and the rest."""
+        stretch = self.stretch
+        for j in stretch.first[i]:
+            if rest >> j & 1:
+                live += stretch.adds[j]
+                rest ^= 1 << j
+        self.looks += 1
+        needs = live + stretch.level(i, rest)
+        return needs, live + stretch.added(i, rest), rest ^ 1 << i
 
     def _ready(self, ready: int, rest: int, done: int) -> int:
         """With those that waited for the one just done, and for nothing else."""
@@ -178,11 +213,16 @@ class _Search:
         return ready | _bits(j for j in self.stretch.after[done] if not wanted[j] & rest)
 
     def _tasks(self, path: Path) -> list[int]:
-        found = []
+        """The path, lazy tasks before the first one that needs them, the others at the end."""
+        places: list[int] = []
         while path is not None:
             path, i = path
-            found.append(self.stretch.tasks[i])
-        return found[::-1]
+            places.append(i)
+        found: dict[int, None] = {}
+        for i in reversed(places):
+            found.update(dict.fromkeys((*self.stretch.first[i], i)))
+        found.update(dict.fromkeys(range(len(self.stretch.tasks))))
+        return [self.stretch.tasks[i] for i in found]
 
 
 def _bits(places: Iterable[int]) -> int:
@@ -190,3 +230,10 @@ def _bits(places: Iterable[int]) -> int:
     for i in places:
         found |= 1 << i
     return found
+
+
+def _places(bits: int) -> Iterator[int]:
+    while bits:
+        bit = bits & -bits
+        yield bit.bit_length() - 1
+        bits ^= bit

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from heapq import nlargest
 
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.list_schedule import deep, eager, frugal, late
-from byparts_memplan.order_bound import bound
-from byparts_memplan.order_exact import Stretch, best_order
+from byparts_memplan.order_bound import Bound, bound
+from byparts_memplan.order_exact import Found, Stretch, best_order
 from byparts_memplan.tasks import Tasks
+
+LONGEST = 512  # tasks on each side of the worst one
+PROVED_AT_ONCE = 4  # tasks: often the worst one can be helped, and the next one cannot
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class _Line:
     Attributes:
         during, before: bytes alive while each task runs, and before it.
         ends: places of the waists, and those before the first and after the last.
-        first: what a cut says should be done before the worst task.
+        cuts: what is known of single tasks.
         effort: what is left.
     """
 
@@ -65,7 +69,7 @@ class _Line:
         self.tasks, self.effort = tasks, effort
         self.bound = max(tasks.feeds_bytes, tasks.kept_bytes)
         self.ends = [-1, *waists(tasks), len(sequence)]
-        self.first: frozenset[int] = frozenset()
+        self.cuts: dict[int, Bound] = {}
         self._take(list(sequence))
 
     @property
@@ -83,17 +87,26 @@ class _Line:
         return True
 
     def prove(self) -> None:
-        """Raise the bound to what must be alive at the worst task."""
-        if not self.proved:
-            found = bound(self.tasks, self.sequence[self._worst()], max(self.effort, 0))
-            self.effort -= found.looks // 4
-            self.bound, self.first = max(self.bound, found.level_bytes), found.first
+        """Raise the bound to what must be alive at the worst tasks; the bound of one is lasting."""
+        if self.proved:
+            return
+        worst = nlargest(PROVED_AT_ONCE, range(len(self.during)), key=self.during.__getitem__)
+        for i, place in enumerate(worst):
+            task = self.sequence[place]
+            if task not in self.cuts and self.effort > 0:
+                cut = bound(self.tasks, task, self.effort // (32 if i else 4))
+                self.cuts[task] = cut
+                self.effort -= cut.looks // 2
+                self.bound = max(self.bound, cut.level_bytes)
 
     def split(self) -> bool:
         """Before the worst task, do what the cut says and nothing else."""
         task = self.sequence[self._worst()]
-        rest = [t for t in self.sequence if t not in self.first and t != task]
-        return self.try_other([*[t for t in self.sequence if t in self.first], task, *rest])
+        if task not in self.cuts:
+            return False
+        first = self.cuts[task].first
+        rest = [t for t in self.sequence if t not in first and t != task]
+        return self.try_other([*[t for t in self.sequence if t in first], task, *rest])
 
     def reorder(self) -> bool:
         """Better order a stretch around the worst task, a longer one while there is none."""
@@ -101,22 +114,27 @@ class _Line:
         lower, upper = self._between_waists(worst)
         last = self._last_places()
         width = 8
-        while self.effort > 0 and lower < upper:
+        while self.effort > 0 and width <= LONGEST and lower < upper:
             start, end = max(lower, worst - width), min(upper, worst + width + 1)
-            stretch = Stretch(self.tasks, self.sequence[start:end], last, end)
-            idle = 0 if start else self.tasks.idle_bytes
-            allowed = self.effort if (start, end) == (lower, upper) else self.effort // 2
-            found = best_order(stretch, self.before[start], idle, self.bound, self.peak, allowed)
-            self.effort -= found.looks + end - start
-            if (start, end) == (lower, upper):
+            whole = (start, end) == (lower, upper)
+            found = self._best_order(start, end, last, self.effort if whole else self.effort // 2)
+            if whole:
                 self.bound = max(self.bound, found.bound_bytes)
             if found.tasks is not None:
                 self._take([*self.sequence[:start], *found.tasks, *self.sequence[end:]])
                 return True
-            if (start, end) == (lower, upper):
+            if whole:
                 return False
             width *= 2
         return False
+
+    def _best_order(self, start: int, end: int, last: Sequence[int], effort: int) -> Found:
+        idle = 0 if start else self.tasks.idle_bytes
+        stretch = Stretch(self.tasks, self.sequence[start:end], last, end, idle)
+        each = 1 + (end - start) // 256  # looks are at sets, which take longer when they are large
+        found = best_order(stretch, self.before[start], self.bound, self.peak, effort // each)
+        self.effort -= found.looks * each + end - start
+        return found
 
     def _take(self, sequence: list[int]) -> None:
         self.sequence = sequence

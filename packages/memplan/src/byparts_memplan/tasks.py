@@ -1,9 +1,10 @@
 """A graph as a scheduler sees it: tasks, what must run before each, and the bytes each moves.
 
 A task is a step (see `Steps`), or a *join*: a view, such as a barrier, that waits for more than the
-writer of its bytes; it moves none.  Other views are no tasks; they are put back right before whoever reads them
-first, which is never worse.  What is alive between two tasks depends only on which are done, and
-what a task adds while it runs is what it writes, less what it writes over inputs that die there.
+writer of its bytes; it moves none.  Other views are no tasks; they are put back right before
+whoever reads them first, which is never worse.  What is alive between two tasks depends only on
+which are done, and what a task adds while it runs is what it writes, less what it writes over
+inputs that die there.
 O(values + reads) to build and for each reckoning.
 """
 
