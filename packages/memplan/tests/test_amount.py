@@ -1,6 +1,6 @@
 import pytest
 
-from byparts_memplan.amount import size_bytes
+from byparts_memplan.amount import human, size_bytes
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,8 @@ def test_others_are_refused(text: str) -> None:
         ValueError, match="is not an amount; expected bytes, such as 1048576 or 1MiB"
     ):
         size_bytes(text)
+
+
+def test_absurd_amounts_are_printed() -> None:
+    """Also those that no float can hold."""
+    assert human(2**4000) == f"{2**3960} TiB"

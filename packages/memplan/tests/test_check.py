@@ -125,3 +125,11 @@ def test_offsets_in_an_arena_of_its_own_size() -> None:
 
     with pytest.raises(PlanError, match="leaves the arena of 5 bytes"):
         check([A, B], placement.offsets, placement.arena_bytes - 1)
+
+
+def test_culprits_have_their_names() -> None:
+    """Where they are given."""
+    with pytest.raises(PlanError, match=r"^buffers conv and relu share bytes"):
+        check([A, B], [0, 2], 8, names=["conv", "relu"])
+    with pytest.raises(PlanError, match=r"^buffer relu at "):
+        check([A, B], [0, 9], 8, names=["conv", "relu"])

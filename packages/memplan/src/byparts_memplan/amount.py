@@ -11,6 +11,8 @@ def human(size_bytes: int) -> str:
     """
     if size_bytes < 1024:
         return f"{size_bytes} B"
+    if size_bytes >= 1 << 60:  # more than a float may hold
+        return f"{size_bytes >> 40} TiB"
     size, unit = float(size_bytes), -1
     while size >= 1024 and unit < 3:
         size, unit = size / 1024, unit + 1

@@ -8,7 +8,7 @@ reached.  All are plain values, useful without any graph.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from math import gcd
 
@@ -143,10 +143,16 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
     tried, and of their greatest common divisor.  A buffer also needs its own end, which may be
     pinned.  Of several spaces, the sum.  O(n log n) for each alignment.
     """
-    spaces: dict[str, list[Buffer]] = {}
-    for b in buffers:
-        spaces.setdefault(b.space, []).append(b)
-    return sum([_bound(inside) for inside in spaces.values()])
+    spaces = by_space(buffers).values()
+    return sum([_bound([buffers[i] for i in inside]) for inside in spaces])
+
+
+def by_space(buffers: Iterable[Buffer]) -> dict[str, list[int]]:
+    """Space -> positions of its buffers, in order of first use."""
+    found: dict[str, list[int]] = {}
+    for i, b in enumerate(buffers):
+        found.setdefault(b.space, []).append(i)
+    return found
 
 
 _MOST_GRAINS = 8  # with more alignments than this, only their greatest common divisor pads

@@ -16,12 +16,16 @@ Span = tuple[int, int, int, int]  # (offset, end, buffer, dies)
 
 
 def check(
-    buffers: Sequence[Buffer], offsets: Sequence[int], arena_bytes: int | Mapping[str, int]
+    buffers: Sequence[Buffer],
+    offsets: Sequence[int],
+    arena_bytes: int | Mapping[str, int],
+    names: Sequence[object] = (),
 ) -> None:
     """Raise PlanError unless the placement is valid; the first conflict in time is named.
 
     `arena_bytes` is of one arena, or of all the spaces' together (as `Placement.arena_bytes`), or
-    by space (as `Placement.arenas`).  O(n log n) comparisons.
+    by space (as `Placement.arenas`); `names` are of the buffers, in errors, else they are counted
+    from 0.  O(n log n) comparisons.
 
     >>> check([Buffer(4, born=0, dies=2), Buffer(2, born=1, dies=3)], [0, 2], arena_bytes=4)
     Traceback (most recent call last):
@@ -29,15 +33,18 @@ def check(
     """
     if len(buffers) != len(offsets):
         raise PlanError(f"{len(buffers)} buffers but {len(offsets)} offsets")
-    for i, (b, offset) in enumerate(zip(buffers, offsets, strict=True)):
-        _check_alone(i, b, offset, arena_bytes)
+    names = names or range(len(buffers))
+    for name, b, offset in zip(names, buffers, offsets, strict=True):
+        _check_alone(name, b, offset, arena_bytes)
     if not isinstance(arena_bytes, Mapping):
         _check_together(buffers, offsets, arena_bytes)
-    _check_apart(buffers, offsets)
+    _check_apart(buffers, offsets, names)
 
 
-def _check_alone(i: int, b: Buffer, offset: int, arena_bytes: int | Mapping[str, int]) -> None:
-    where = f"buffer {i} at [{offset}, {offset + b.size_bytes})"
+def _check_alone(
+    name: object, b: Buffer, offset: int, arena_bytes: int | Mapping[str, int]
+) -> None:
+    where = f"buffer {name} at [{offset}, {offset + b.size_bytes})"
     if not isinstance(arena_bytes, Mapping):
         room, arena = arena_bytes, f"the arena of {arena_bytes} bytes"
     elif b.space in arena_bytes:
@@ -61,7 +68,9 @@ def _check_together(buffers: Sequence[Buffer], offsets: Sequence[int], arena_byt
         raise PlanError(f"the spaces end at {ends}, together over {arena_bytes} bytes")
 
 
-def _check_apart(buffers: Sequence[Buffer], offsets: Sequence[int]) -> None:
+def _check_apart(
+    buffers: Sequence[Buffer], offsets: Sequence[int], names: Sequence[object]
+) -> None:
     """No two of a space use the same bytes at the same step."""
     lives = [(*life, i) for i, b in enumerate(buffers) if b.size_bytes for life in b.lives]
     leaving: list[tuple[int, Span]] = []  # heap of (dies, span)
@@ -78,17 +87,18 @@ def _check_apart(buffers: Sequence[Buffer], offsets: Sequence[int]) -> None:
         k = bisect_left(others, span)
         for other in others[max(k - 1, 0) : k + 1]:
             if max(span[0], other[0]) < min(span[1], other[1]):
-                raise PlanError(_conflict(span, other, born, buffers[i]))
+                raise PlanError(_conflict(span, other, born, buffers[i], names))
         others.insert(k, span)
         heappush(leaving, (dies, span))
 
 
-def _conflict(span: Span, other: Span, born: int, b: Buffer) -> str:
+def _conflict(span: Span, other: Span, born: int, b: Buffer, names: Sequence[object]) -> str:
     i, j = sorted((span[2], other[2]))
     lower, upper = max(span[0], other[0]), min(span[1], other[1])
     dies = min(span[3], other[3])
     return (
-        f"buffers {i} and {j} share bytes [{lower}, {upper}){_of(b)} during steps [{born}, {dies})"
+        f"buffers {names[i]} and {names[j]} share bytes [{lower}, {upper}){_of(b)} "
+        f"during steps [{born}, {dies})"
     )
 
 

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
-from byparts_memplan.buffer import Buffer, lower_bound
+from byparts_memplan.buffer import Buffer, by_space, lower_bound
 
 Decide = Callable[[tuple[Buffer, ...], int], "bool | None"]
 """Do these buffers fit in the capacity?  `None` where that was not found out."""
@@ -33,12 +33,8 @@ def smallest_subset(
     spent, a buffer stays that could perhaps be left out.  Of several spaces, each has `capacity`,
     and the answer is the smallest set of one of them.
     """
-    spaces: dict[str, list[int]] = {}
-    for i, b in enumerate(buffers):
-        if b.size_bytes or b.pinned:
-            spaces.setdefault(b.space, []).append(i)
     judge = _Judge(buffers, capacity, decide, effort)
-    found = [judge.reason(inside) for inside in spaces.values()]
+    found = [judge.reason(inside) for inside in by_space(buffers).values()]
     return min([tuple(sorted(reason)) for reason in found if reason], key=len, default=())
 
 

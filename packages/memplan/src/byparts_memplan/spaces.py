@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from byparts_memplan.buffer import Buffer, DoesNotFit, Placement
+from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, by_space
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def place_each(
         DoesNotFit: of the first space that does not, with the placement of all, and positions in
             `buffers`.
     """
-    spaces: dict[str, list[int]] = {}
-    for i, b in enumerate(buffers):
-        spaces.setdefault(b.space, []).append(i)
+    spaces = by_space(buffers)
     if len(spaces) <= 1:
         only = next(iter(spaces), "")
         return place_one(tuple(buffers), capacity_of(only, capacity))
