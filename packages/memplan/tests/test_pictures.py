@@ -181,11 +181,19 @@ def test_scopes_are_lines_else_prefixes() -> None:
 def test_where_lines_are_too_many_files_are_told_apart() -> None:
     """And what is left over is one of them."""
     buffers = [Buffer(1, 0, 1)] * 40
-    _, held = scopes([f"x ({'ab'[i % 2]}.py:{i})" for i in range(40)], buffers, 12)
+    _, held = scopes([f"x ({'ab'[i % 2]}.py:{i // 2})" for i in range(40)], buffers, 12)
 
     assert held == {"a.py": 20, "b.py": 20}
-    _, held = scopes([f"x (f{i}.py:1)" for i in range(40)], buffers, 12)
-    assert len(held) == 12 and held["other"] == 29 and list(held)[-1] == "other"
+    _, held = scopes([f"x (f{i % 20}.py:1)" for i in range(40)], buffers, 12)
+    assert len(held) == 12 and held["other"] == 18 and list(held)[-1] == "other"
+
+
+def test_names_that_are_all_different_are_no_scopes() -> None:
+    """Each buffer has a colour of its own then, and there is no legend."""
+    placed = place([Buffer(1, i, i + 2) for i in range(30)])
+    svg = placed.svg([str(i) for i in range(30)])
+
+    assert len(set(fills(svg))) == 30 and "alive at the worst step, by line" not in words(svg)
 
 
 @settings(deadline=None, max_examples=60)

@@ -67,13 +67,17 @@ def scopes(
     """The scope of each buffer, and bytes by scope where most is alive, the largest first.
 
     No more than `most` of them: where lines are too many, files; then the rest is `OTHER`.
+    Nothing, where nearly each buffer has one of its own: names that are no scopes.
     """
-    names = [scope_of(label) for label in labels]
+    names, enough = [scope_of(label) for label in labels], max(most, len(labels) / 2)
+    files = [name.rpartition(":")[0] or name for name in names]
     areas = [b.size_bytes * (b.dies - b.born) for b in buffers]
     kept = _largest(names, areas, most)
-    if sum(a for name, a in zip(names, areas, strict=True) if name in kept) < sum(areas) / 2:
-        names = [name.rpartition(":")[0] or name for name in names]
-        kept = _largest(names, areas, most)
+    shown = sum(a for name, a in zip(names, areas, strict=True) if name in kept)
+    if shown < sum(areas) / 2 and 1 < len(set(files)) <= enough:
+        names, kept = files, _largest(files, areas, most)
+    if len(set(names)) > enough:
+        return [], {}
     names = [name if name in kept else OTHER for name in names]
     held = dict.fromkeys(names, 0)
     for i in alive_at(buffers, worst(profile(buffers))[0]):

@@ -47,6 +47,13 @@ def command(arguments: Sequence[str]) -> int:
         return 2
 
 
+def place_command(arguments: Sequence[str]) -> int:
+    """`byparts place FILE.csv`, which is `python -m byparts_memplan place FILE.csv`."""
+    from byparts_memplan.__main__ import main
+
+    return main(["place", *arguments])
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "byparts plan",

@@ -109,6 +109,8 @@ def _letters(placement: Placement, labels: Sequence[str]) -> tuple[str, list[str
     if count <= _FEW:
         return each, [f"  {i}  {label}"[:100] for i, label in zip(each, labels, strict=True)]
     names, held = scopes(labels, placement.buffers, _SCOPES)
+    if not held:
+        return each, []
     letter_of = dict(zip(held, _LETTERS, strict=False))
     width = max(len(name) for name in held)
     return "".join([letter_of[name] for name in names]), [
@@ -117,9 +119,11 @@ def _letters(placement: Placement, labels: Sequence[str]) -> tuple[str, list[str
     ]
 
 
-def _painter(placement: Placement, labels: Sequence[str]) -> tuple[list[int], list[str]]:
+def _painter(placement: Placement, labels: Sequence[str]) -> tuple[list[int] | None, list[str]]:
     """The terminal's colour of each buffer, and what the colours mean."""
     names, held = scopes(labels, placement.buffers, _SCOPES)
+    if not held:
+        return None, []
     colours = dict(zip(held, _COLOURS, strict=False))
     return [colours[name] for name in names], [
         f"  {_painted('##', colours[name])}  {name}, {human(size)} at the worst step"

@@ -30,4 +30,7 @@ def byparts_passes() -> list[Pass]:
 @hookimpl
 def byparts_commands() -> list[Command]:
     """Of `byparts`."""
-    return [Command("plan", "byparts_memplan.command:command", doc="the memory plan of a graph")]
+    return [
+        Command("plan", "byparts_memplan.command:command", doc="the memory plan of a graph"),
+        Command("place", "byparts_memplan.command:place_command", doc="buffers of a CSV file"),
+    ]
