@@ -1,9 +1,9 @@
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import assume, given, settings, strategies as st
-from problems import alive, problems
+from problems import problems
 
 from byparts_memplan import Buffer, lower_bound
 from byparts_memplan.conflict import smallest_subset
@@ -23,14 +23,16 @@ def _placed(pins: list[tuple[int, Buffer]], order: tuple[Buffer, ...]) -> list[t
     for b in order:
         offset = 0
         while any(
-            any(alive(b, t) and alive(o, t) for t in range(b.born, b.dies))
-            and at < offset + b.size_bytes
-            and offset < at + o.size_bytes
+            at < offset + b.size_bytes and offset < at + o.size_bytes and _meet(b, o)
             for at, o in placed
         ):
             offset += b.alignment
         placed.append((offset, b))
     return placed
+
+
+def _meet(a: Buffer, b: Buffer) -> bool:
+    return any(max(p[0], q[0]) < min(p[1], q[1]) for p in a.lives for q in b.lives)
 
 
 def fits(buffers: tuple[Buffer, ...], capacity: int) -> bool:
@@ -54,6 +56,17 @@ def test_irreducible(problem: list[Buffer], less: int) -> None:
     assert named
     assert least(named) > capacity
     assert all(least([*named[:k], *named[k + 1 :]]) <= capacity for k in range(len(named)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(problems(most=5, pins=False), st.integers(1, 30))
+def test_of_few_buffers_it_is_the_smallest(problem: list[Buffer], less: int) -> None:
+    """All smaller sets fit."""
+    capacity = max(least(problem) - less, 0)
+    subset = smallest_subset(problem, capacity, fits)
+
+    smaller = [some for k in range(len(subset)) for some in combinations(problem, k)]
+    assert all(fits(some, capacity) for some in smaller)
 
 
 @settings(max_examples=50, deadline=None)

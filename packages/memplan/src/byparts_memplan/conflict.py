@@ -5,7 +5,7 @@ one walk through time, and of that kind there is no smaller set.  Where no step 
 the reason lies in how lives interlock: then buffers are left out as long as the rest is proved not
 to fit, in large pieces first, neighbours in time first (the deletion filter, Chinneck and Dravnieks
 1991, in chunks as QuickXplain, Junker 2004).  What remains cannot be made smaller by leaving one
-out, which does not mean that no other set is smaller.
+out.  That no other set is smaller is only known of a few buffers, where all smaller sets are tried.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from itertools import combinations
+from math import comb
 
 from byparts_memplan.buffer import Buffer, by_space, lower_bound
 
@@ -20,6 +22,7 @@ Decide = Callable[[tuple[Buffer, ...], int], "bool | None"]
 """Do these buffers fit in the capacity?  `None` where that was not found out."""
 
 
+_MOST_SETS = 200  # of one size that are tried; of a single buffer, any number
 _QUESTION = 2000  # what one costs, in buffers looked at
 
 
@@ -49,18 +52,26 @@ class _Judge:
 
     def reason(self, inside: list[int]) -> list[int]:
         """Of one space; empty if there is none."""
-        for i in inside:
-            if self.too_much([i]):
-                return [i]
         crowded = self._at_one_step(inside)
         if not crowded and not self.too_much(inside):
             return []
-        if crowded and self._stacks(crowded):
-            return crowded
-        kept = sorted(crowded or inside, key=lambda i: (self.buffers[i].born, i))
-        kept = self._without(kept, len(kept) // 2, max(len(kept) // 16, 1))
-        kept.sort(key=lambda i: (self.buffers[i].size_bytes, i))
-        return self._without(kept, len(kept) // 2, 1)
+        kept = crowded
+        if not crowded or not self._stacks(crowded):
+            kept = sorted(crowded or inside, key=lambda i: (self.buffers[i].born, i))
+            kept = self._without(kept, len(kept) // 2, max(len(kept) // 16, 1))
+            kept.sort(key=lambda i: (self.buffers[i].size_bytes, i))
+            kept = self._without(kept, len(kept) // 2, 1)
+        return self._fewer(inside, len(kept)) or kept
+
+    def _fewer(self, inside: Sequence[int], size: int) -> list[int]:
+        """Fewer that are too much, if there are, and not too many sets to try."""
+        for few in range(1, size):
+            if few > 1 and comb(len(inside), few) > _MOST_SETS:
+                return []
+            for some in combinations(inside, few):
+                if self.too_much(some):
+                    return list(some)
+        return []
 
     def too_much(self, some: Sequence[int]) -> bool:
         """Whether these are proved not to fit."""
