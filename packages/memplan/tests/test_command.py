@@ -53,6 +53,12 @@ def test_a_report_is_the_default(model: str, capsys: Captured) -> None:
     assert said.err == ""
 
 
+def test_all_inputs_but_some_are_outside(model: str, capsys: Captured) -> None:
+    assert command([model, *DIM, "--external", "*,!x", "--json"]) == 0
+
+    assert plan_from_json(capsys.readouterr().out).external == (1, 2)
+
+
 def test_json_is_read_as_well(tmp_path: Path, capsys: Captured) -> None:
     x = Input(TensorType("f32", (4,)), None, "x")
     path = tmp_path / "model.json"

@@ -73,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="w1,b*",
-        help="inputs that live outside the arena, by name or pattern; default: none",
+        help="inputs that live outside the arena, by name or pattern, '!x' takes one back; "
+        "default: none",
     )
     _add_work(parser.add_argument_group("what is done"))
     _add_output(parser.add_argument_group("what is printed and written; default: the report"))

@@ -73,7 +73,9 @@ def make_static(graph: Graph, dims: Mapping[str, int], shapes: Shapes) -> Graph:
 
 
 def external_inputs(graph: Graph, patterns: Sequence[str]) -> frozenset[int]:
-    """Positions of the inputs whose names match one of the patterns, as in "w*"; "none" is none.
+    """Positions of the inputs whose names match a pattern, as in "w*", but no later "!w7".
+
+    "none" matches none.
 
     Raises:
         PlanError: a pattern matches nothing.
@@ -81,11 +83,12 @@ def external_inputs(graph: Graph, patterns: Sequence[str]) -> frozenset[int]:
     names = input_names(graph)
     found: set[int] = set()
     for pattern in patterns:
-        matching = [k for k, name in enumerate(names) if fnmatchcase(name, pattern)]
+        but = pattern.startswith("!")
+        matching = [k for k, name in enumerate(names) if fnmatchcase(name, pattern[but:])]
         if not matching and pattern != "none":
             known = _known(names, "inputs")
             raise PlanError(f"--external {pattern}: no input has such a name; {known}")
-        found.update(matching)
+        found = found.difference(matching) if but else found.union(matching)
     return frozenset(found)
 
 
