@@ -84,7 +84,6 @@ def plan_blocks(
         if tenancy >= 0:
             locations[v] = Location(None, placement.offsets[tenancy])
             residents[tenancy].append(v)
-    own = [padded(size, alignment) for v, size in enumerate(values.size) if v not in outside]
     return Plan(
         locations=tuple(locations),
         placement=placement,
@@ -93,7 +92,9 @@ def plan_blocks(
         external=tuple(sorted(outside)),
         donated=(),
         decisions=tuple(memory.decisions),
-        naive_bytes=sum(own),
+        naive_bytes=sum(
+            [padded(size, alignment) for v, size in enumerate(values.size) if v not in outside]
+        ),
         alignment=alignment,
     )
 

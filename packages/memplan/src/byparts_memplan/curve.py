@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log1p
+from string import ascii_lowercase
 
 from byparts_graph_ir import Graph
 from byparts_memplan.amount import human
@@ -80,26 +81,35 @@ def tradeoff_text(
     """
     baselines = baselines or {}
     scale = Scale([*curves.values(), *baselines.values()], log)
+    letters = dict(zip(baselines, ascii_lowercase * len(baselines), strict=False))
     rows = [[" "] * width for _ in range(height)]
-
-    def mark(x: int, size: int, sign: str) -> None:
-        rows[min(size * height // scale.top, height - 1)][x] = sign
-
-    for name, sign in zip(reversed(list(curves)), FILLS * len(curves), strict=False):
-        for x in range(width):
-            sizes = [s for s, cost in curves[name] if scale.across(cost) * (width - 1) <= x + 0.5]
-            if sizes:
-                mark(x, min(sizes), sign)
-    letters = dict(zip(baselines, "abcdefghijklmnopqrstuvwxyz" * len(baselines), strict=False))
+    signs = list(zip(reversed(list(curves)), FILLS * len(curves), strict=False))
+    for name, sign in signs:
+        _mark(rows, scale, _treads(curves[name], scale, width), sign)
     for name, points in baselines.items():
-        for size, cost in points:
-            mark(round(scale.across(cost) * (width - 1)), size, letters[name])
-    told = [f"{sign} {name}" for name, sign in zip(reversed(list(curves)), FILLS, strict=False)][
-        ::-1
-    ]
-    told += [f"{letter} {name}" for name, letter in letters.items()]
+        places = [(round(scale.across(cost) * (width - 1)), size) for size, cost in points]
+        _mark(rows, scale, places, letters[name])
     ends = f"extra cost 0 to {percent(scale.most)}{', small ones wider' if log else ''}"
+    told = [f"{sign} {name}" for name, sign in reversed(signs)]
+    told += [f"{letter} {name}" for name, letter in letters.items()]
     return _framed(rows, human(scale.top), [ends, *told])
+
+
+def _treads(points: Points, scale: Scale, width: int) -> list[tuple[int, int]]:
+    """(column, fewest bytes for what that costs)."""
+    found = []
+    for x in range(width):
+        sizes = [s for s, cost in points if scale.across(cost) * (width - 1) <= x + 0.5]
+        if sizes:
+            found.append((x, min(sizes)))
+    return found
+
+
+def _mark(
+    rows: Sequence[list[str]], scale: Scale, places: Iterable[tuple[int, int]], sign: str
+) -> None:
+    for x, size in places:
+        rows[min(size * len(rows) // scale.top, len(rows) - 1)][x] = sign
 
 
 class Scale:

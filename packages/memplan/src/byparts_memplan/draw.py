@@ -47,15 +47,13 @@ def draw(
     spaces = spaces_of(placement.buffers)
     lines: list[str] = []
     for space, members in spaces.items():
-        arena = placement.arenas[space] if len(spaces) > 1 else placement.arena_bytes
-        if len(spaces) > 1 or space:
-            lines.append(f"{space or 'default space'}: {human(arena)}")
-        if not arena:
-            continue
-        panel = _Panel(placement, members, arena, width, min(height, arena))
-        lines += panel.lines(letters, paint)
-        if labels:
-            lines.append(panel.worst_line())
+        several = len(spaces) > 1
+        arena = placement.arenas[space] if several else placement.arena_bytes
+        lines += [f"{space or 'default space'}: {human(arena)}"] if several or space else []
+        if arena:
+            panel = _Panel(placement, members, arena, width, min(height, arena))
+            lines += panel.lines(letters, paint)
+            lines += [panel.worst_line()] if labels else []
     return "\n".join([*lines, *legend])
 
 

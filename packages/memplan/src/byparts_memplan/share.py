@@ -15,7 +15,6 @@ its bound, `loosened` takes back what was shared at steps that have room to spar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Optional
 
 from byparts_memplan.donate import donations, forbids, reads_of
 from byparts_memplan.lifetimes import Decision, Values, needed
@@ -38,7 +37,7 @@ class Sharing:
         values: Values,
         external: Iterable[int],
         donate: Mapping[int, int],
-        spare: Optional[Sequence[int]] = None,
+        spare: Sequence[int] | None = None,
     ) -> None:
         self.values = values
         self.spare = None if spare is None else list(spare)
