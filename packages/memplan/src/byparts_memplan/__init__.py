@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from byparts_memplan.check_plan import (
         check_plan as check_plan,
     )
+    from byparts_memplan.conflict import (
+        smallest_subset as smallest_subset,
+    )
     from byparts_memplan.csv_format import (
         read_buffers as read_buffers,
         write_placement as write_placement,
@@ -79,6 +82,7 @@ if not TYPE_CHECKING:
         buffer="Buffer DoesNotFit Placement PlanError lower_bound",
         check="check",
         check_plan="check_plan",
+        conflict="smallest_subset",
         csv_format="read_buffers write_placement",
         curve="curve_text live_bytes tradeoff_text",
         curve_svg="curve_svg tradeoff_svg",

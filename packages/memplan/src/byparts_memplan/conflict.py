@@ -27,14 +27,17 @@ _QUESTION = 2000  # what one costs, in buffers looked at
 
 
 def smallest_subset(
-    buffers: Sequence[Buffer], capacity: int, decide: Decide, effort: int = 1_000_000
+    buffers: Sequence[Buffer],
+    capacity: int,
+    effort: int = 1_000_000,
+    decide: Decide | None = None,
 ) -> tuple[int, ...]:
     """Positions of buffers that do not fit in `capacity`; without any one of them the rest do.
 
     Empty if not even all of them are known not to fit.  `decide` is asked what the lower bound does
-    not say.  Where it does not know, or `effort` (buffers looked at, some million a second) is
-    spent, a buffer stays that could perhaps be left out.  Of several spaces, each has `capacity`,
-    and the answer is the smallest set of one of them.
+    not say.  Where it does not know, or is not given, or `effort` (buffers looked at, some million
+    a second) is spent, a buffer stays that could perhaps be left out.  Of several spaces, each has
+    `capacity`, and the answer is the smallest set of one of them.
     """
     judge = _Judge(buffers, capacity, decide, effort)
     found = [judge.reason(inside) for inside in by_space(buffers).values()]
@@ -45,7 +48,7 @@ class _Judge:
     """Answers whether some of the buffers are too much, as cheaply as it can."""
 
     def __init__(
-        self, buffers: Sequence[Buffer], capacity: int, decide: Decide, effort: int
+        self, buffers: Sequence[Buffer], capacity: int, decide: Decide | None, effort: int
     ) -> None:
         self.buffers, self.capacity = buffers, capacity
         self.decide, self.effort = decide, effort
@@ -79,8 +82,9 @@ class _Judge:
         asked = tuple([self.buffers[i] for i in some])
         if len(some) < 2 or self.effort < 0:
             return len(some) == 1 and lower_bound(asked) > self.capacity
-        if lower_bound(asked) > self.capacity:
-            return True
+        surely = lower_bound(asked) > self.capacity
+        if surely or self.decide is None:
+            return surely
         self.effort -= _QUESTION
         return self.decide(asked, self.capacity) is False
 

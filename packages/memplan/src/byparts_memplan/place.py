@@ -13,30 +13,61 @@ order gets the sweep (`sweep.py`): O(n log n).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from byparts_memplan.buffer import Buffer, Placement, PlanError, lower_bound
+from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, PlanError, lower_bound
 from byparts_memplan.check import check
 from byparts_memplan.crowd import Crowd
+from byparts_memplan.spaces import place_each
 from byparts_memplan.sweep import sweep
 
 Span = tuple[int, int]  # [offset, end) of a placed buffer
 
 
-def place(buffers: Sequence[Buffer], *, effort: int = 20_000_000) -> Placement:
+def place(
+    buffers: Sequence[Buffer],
+    capacity: int | Mapping[str, int] | None = None,
+    *,
+    time_limit_s: float | None = None,
+    effort: int = 20_000_000,
+    seed: int = 0,
+) -> Placement:
     """The best of the portfolio.  The same buffers give the same placement, in any process.
 
-    `effort` bounds how many pairs of buffers are looked at: some three million a second.
+    `capacity` is what each space's arena may take, or by space.  `effort` bounds how many pairs of
+    buffers are looked at: some three million a second.
 
     >>> place([Buffer(4, born=0, dies=2), Buffer(2, born=1, dies=3), Buffer(4, born=2, dies=4)])
     ... # doctest: +ELLIPSIS
     Placement(buffers=..., offsets=(0, 4, 0), arena_bytes=6, lower_bound_bytes=6, how='...')
 
     Raises:
+        DoesNotFit: what was found takes more than the capacity.
         PlanError: pinned buffers overlap each other.
     """
     buffers = tuple(buffers)
     _check_pinned(buffers)
+    return place_each(buffers, capacity, lambda some, room: _place_one(some, room, effort))
+
+
+def _place_one(buffers: tuple[Buffer, ...], capacity: int | None, effort: int) -> Placement:
+    """Of one space."""
+    made = _portfolio(buffers, effort)
+    if capacity is None or made.arena_bytes <= capacity:
+        return made
+    from byparts_memplan.conflict import smallest_subset  # only a refusal needs it
+
+    subset = smallest_subset(buffers, capacity)
+    raise DoesNotFit(
+        f"{len(buffers)} buffers do not fit in {capacity} bytes: the best found takes "
+        f"{made.arena_bytes}, lower bound {made.lower_bound_bytes}",
+        made,
+        made.lower_bound_bytes > capacity,
+        subset,
+    )
+
+
+def _portfolio(buffers: tuple[Buffer, ...], effort: int) -> Placement:
     bound, best, how = lower_bound(buffers), sweep(buffers), "by sweep"
     arena = _top(buffers, best)
     crowd = Crowd(buffers)
@@ -94,6 +125,6 @@ def _check_pinned(buffers: Sequence[Buffer]) -> None:
     offsets = [buffers[i].pinned or 0 for i in pinned]
     ours = [buffers[i] for i in pinned]
     try:
-        check(ours, offsets, _top(ours, offsets))
+        check(ours, offsets, Placement(tuple(ours), tuple(offsets), 0, 0, "").arenas)
     except PlanError as error:
         raise PlanError(f"among the pinned buffers {pinned}: {error}") from None
