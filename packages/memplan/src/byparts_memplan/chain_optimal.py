@@ -139,11 +139,11 @@ class ChainTable:
     def _choice(self, s: int, t: int, late: bool, m: int) -> list[Task]:
         """What the best way does: operations, and smaller problems."""
         least = self._row_of(s, t, late)[m]
-        for start, shift, tail, head, cost, way, k in self._options(s, t, late):
-            if m >= start and tail[m - shift] + (head[m] + cost) == least:
-                break
-        else:
-            raise AssertionError("the least cost is that of some way")
+        _, shift, _, _, _, way, k = next(
+            option
+            for option in self._options(s, t, late)
+            if m >= option[0] and _cost(option, m) == least
+        )
         rest = m - shift
         if way == "backward":
             return [_do("backward", t), ("solve", s, t - 1, False, m)]
@@ -250,6 +250,11 @@ class ChainTable:
 
     def _up(self, size_bytes: int) -> int:
         return -(-size_bytes // self.unit)
+
+
+def _cost(option: Option, m: int) -> float:
+    _, shift, tail, head, cost, _, _ = option
+    return float(tail[m - shift] + (head[m] + cost))
 
 
 def _do(kind: str, stage: int) -> Task:

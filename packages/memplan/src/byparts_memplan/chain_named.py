@@ -1,0 +1,88 @@
+"""Schedules of chains that have names: simple, widely used, and never better than the optimum.
+
+A segment is a run of stages whose input is kept; its stages run forward again, saving, when the
+backward comes to it.  Chen et al. 2016 (https://arxiv.org/abs/1604.06174) cut into about sqrt(l) of
+them, or into k and each of those again.  `torch.utils.checkpoint_sequential` does not run the last
+segment twice.  All O(operations).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from byparts_memplan.buffer import PlanError
+from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.recurrence import recurrence_schedule
+
+
+def sqrt_schedule(chain: Chain, segments: int | None = None) -> Schedule:
+    """Chen's: `segments` of equal length, by default about sqrt(stages); each runs twice."""
+    parts = _parts(0, len(chain.stages), segments or round(len(chain.stages) ** 0.5))
+    operations = [op for a, b in parts for op in _run(a, b)]
+    operations.append(("drop", len(chain.stages)))
+    for a, b in reversed(parts):
+        operations += _saved(a, b)
+    return scheduled(chain, operations)
+
+
+def sequential_schedule(chain: Chain, segments: int) -> Schedule:
+    """That of `torch.utils.checkpoint_sequential`: the last segment saves at once."""
+    parts = _parts(0, len(chain.stages), segments)
+    operations = [op for a, b in parts[:-1] for op in _run(a, b)]
+    for a, b in reversed(parts):
+        operations += _saved(a, b)
+    return scheduled(chain, operations)
+
+
+def recursive_schedule(chain: Chain, segments: int) -> Schedule:
+    """Chen's recursion: each of `segments` is cut into as many again, down to single stages."""
+    _parts(0, len(chain.stages), segments)
+    if segments < 2 < len(chain.stages):
+        raise PlanError("a recursion cuts into 2 segments or more")
+    operations: list[Operation] = []
+    todo: list[tuple[bool, int, int]] = [(True, 0, len(chain.stages))]
+    while todo:
+        solve, a, b = todo.pop()
+        if not solve:
+            operations += _run(a, b)
+        elif b - a == 1:
+            operations += _saved(a, b)
+        else:
+            parts = _parts(a, b, min(segments, b - a))
+            todo += [(True, *part) for part in parts]  # the last one is done first
+            todo += [(False, *part) for part in reversed(parts[:-1])]
+    return scheduled(chain, operations)
+
+
+def revolve(chain: Chain, slots: int) -> Schedule:
+    """The binomial schedule of Griewank and Walther 2000, for equal stages.
+
+    `slots` inputs of stages are held, the chain's own included.
+    """
+    return recurrence_schedule(chain, slots, "hidden")
+
+
+def best_segments(chain: Chain, *, sequential: bool = False) -> int:
+    """The number of segments with the smallest peak, the fewest of several; O(stages^2)."""
+    schedule = sequential_schedule if sequential else sqrt_schedule
+    counts = range(1, len(chain.stages) + 1)
+    return min(counts, key=lambda k: (schedule(chain, k).peak_bytes, k))
+
+
+def _parts(a: int, b: int, segments: int) -> list[tuple[int, int]]:
+    """Half-open ranges of nearly equal length, the longer ones first."""
+    length = b - a
+    if not 1 <= segments <= length:
+        raise PlanError(f"{segments} segments of {length} stages: there are 1 to {length}")
+    ends = [a + (length // segments) * i + min(i, length % segments) for i in range(segments + 1)]
+    return list(pairwise(ends))
+
+
+def _run(a: int, b: int) -> list[Operation]:
+    """Stages [a, b) forward; the input of the first stays."""
+    return [("forward" if i > a else "keep", i) for i in range(a, b)]
+
+
+def _saved(a: int, b: int) -> list[Operation]:
+    """Stages [a, b) forward and backward, all of it saved in between."""
+    return [*(("save", i) for i in range(a, b)), *(("backward", i) for i in reversed(range(a, b)))]

@@ -1,0 +1,62 @@
+"""Which steps of a training graph run forward, and where its backward turns.
+
+The turn is where most bytes wait: of the depths (longest ways from the inputs), the one that most
+storages cross.  Its step with the longest way still to go and all that it depends on run forward;
+everything else runs backward: gradients, and what is computed for nobody but them or for the
+caller.  O(reads).
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from byparts_memplan.steps import Steps
+
+
+def forward_steps(steps: Steps) -> list[int]:
+    """In the given order; empty where there is nothing to turn."""
+    if not steps.nodes:
+        return []
+    writers = [_writers(steps, s) for s in range(len(steps.nodes))]
+    depth = depths(steps)
+    turn = _deepest_crossing(steps, depth)
+    height = [0] * len(steps.nodes)
+    for s in range(len(steps.nodes) - 1, -1, -1):
+        for w in writers[s]:
+            height[w] = max(height[w], height[s] + 1)
+    top = max((s for s, d in enumerate(depth) if d == turn), key=lambda s: (height[s], -s))
+    found, todo = {top}, [top]
+    while todo:
+        for w in writers[todo.pop()]:
+            if w not in found:
+                found.add(w)
+                todo.append(w)
+    return sorted(found)
+
+
+def depths(steps: Steps) -> list[int]:
+    """By step, how many have to run before it one after the other."""
+    found: list[int] = []
+    for s in range(len(steps.nodes)):
+        found.append(max([found[w] + 1 for w in _writers(steps, s)], default=0))
+    return found
+
+
+def _writers(steps: Steps, s: int) -> list[int]:
+    writer = steps.writer
+    return [writer[r] for r in steps.reads[s] if r in writer]
+
+
+def _deepest_crossing(steps: Steps, depth: list[int]) -> int:
+    """The depth after which most bytes wait that do not leave the graph."""
+    last: dict[int, int] = {}
+    for s, reads in enumerate(steps.reads):
+        for r in reads:
+            last[r] = max(last.get(r, 0), depth[s])
+    change = [0] * (max(depth) + 2)
+    for r, s in steps.writer.items():
+        if r not in steps.kept and last.get(r, -1) > depth[s]:
+            change[depth[s]] += steps.size[r]
+            change[last[r]] -= steps.size[r]
+    waiting = list(accumulate(change))
+    return waiting.index(max(waiting))

@@ -1,0 +1,168 @@
+"""Schedules of unrolled recurrences: equal steps of time, and a number of slots.
+
+Gruslys et al. 2016 (https://arxiv.org/abs/1606.03401) hold in a slot either the hidden state that
+goes into a step ("hidden"; this is Revolve, Griewank and Walther 2000) or all that its backward
+reads, the state that comes out included ("internal"), or choose ("mixed").  What their tables hold
+for the first two is also known in closed form: with m slots, at least so many steps can do with
+r + 1 runs each,
+
+    hidden: binomial(m + r, r)        internal: binomial(m + r + 1, m) - 1
+
+and the rest of the steps run once more for every r that is too small.  1000 steps with 50 slots:
+1950 runs forward with internal states, 2948 with hidden ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import comb
+
+from byparts_memplan.buffer import PlanError
+from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
+
+POLICIES = ("hidden", "internal", "mixed")
+
+
+def forward_evaluations(
+    steps: int, slots: int, policy: str = "internal", *, internal_slots: int = 1
+) -> int:
+    """How many runs of a step forward the best schedule takes.
+
+    `slots` hold states: hidden ones, the first of all included, or internal ones; with "mixed" an
+    internal state takes `internal_slots`.  O(1) but for "mixed": O(steps^2 * slots).
+
+    Raises:
+        PlanError: no steps, no slots, or no such policy.
+    """
+    _check(steps, slots, policy, internal_slots)
+    if policy == "mixed":
+        return _Mixed(steps, slots, internal_slots).least(steps, slots)
+    return _least(_capacity(policy), steps, slots)
+
+
+def recurrence_schedule(
+    chain: Chain, slots: int, policy: str = "internal", *, internal_slots: int = 1
+) -> Schedule:
+    """The best schedule of a chain whose stages are taken to be equal.
+
+    "internal" and "mixed" need stages whose backward does not read their input (`reads_input`).
+
+    Raises:
+        PlanError: as `forward_evaluations`; or a backward needs an input that is not held.
+    """
+    length = len(chain.stages)
+    _check(length, slots, policy, internal_slots)
+    mixed = policy == "mixed"
+    split = _Mixed(length, slots, internal_slots).split if mixed else _split_of(policy)
+    return scheduled(chain, list(_operations(length, slots, split)))
+
+
+Split = Callable[[int, int], tuple[int, int]]
+"""(steps, slots) -> steps to run first, and slots for the internal state of the last; 0: hidden."""
+
+
+def _operations(length: int, slots: int, split: Split) -> Iterator[Operation]:
+    todo: list[tuple[str, int, int, int]] = [("solve", 0, length, slots)]
+    while todo:
+        kind, s, n, m = todo.pop()
+        if kind != "solve":
+            yield kind, s
+        elif n:
+            todo += reversed(_begin(s, n, m, split))
+
+
+def _begin(s: int, n: int, m: int, split: Split) -> list[tuple[str, int, int, int]]:
+    """What to do with `n` steps from step `s`, whose input is held, and `m` slots."""
+    if n == 1:
+        return [("save", s, 0, 0), ("backward", s, 0, 0)]
+    y, internal = split(n, m)
+    last = s + y - 1
+    run = [("keep" if j == s else "forward", j, 0, 0) for j in range(s, last)]
+    if not internal:
+        run.append(("keep" if y == 1 else "forward", last, 0, 0))
+        return [*run, ("solve", s + y, n - y, m - 1), ("solve", s, y, m)]
+    run.append(("save", last, 0, 0))
+    if y > 1:
+        run.append(("drop", last, 0, 0))
+    back = ("backward", last, 0, 0)
+    return [*run, ("solve", s + y, n - y, m - internal), back, ("solve", s, y - 1, m)]
+
+
+def _capacity(policy: str) -> Callable[[int, int], int]:
+    if policy == "hidden":
+        return lambda m, r: comb(m + r, r)
+    return lambda m, r: comb(m + r + 1, m) - 1
+
+
+def _least(capacity: Callable[[int, int], int], n: int, m: int) -> int:
+    """Every step runs once, and once more for each r with which too few can do."""
+    if m < 1:
+        return 0 if n == 0 else n * n * n  # more than anything: a slot is needed
+    found, r = n, 0
+    while (few := capacity(m, r)) < n:
+        found += n - few
+        r += 1
+    return found
+
+
+def _split_of(policy: str) -> Split:
+    capacity, internal = _capacity(policy), int(policy == "internal")
+
+    def work(n: int, m: int, y: int) -> int:
+        tail = _least(capacity, n - y, m - 1)
+        return y + tail + _least(capacity, y - internal, m)
+
+    def split(n: int, m: int) -> tuple[int, int]:
+        if m == 1:  # from the one state that is held, as far as it goes
+            return (n, 1) if internal else (n - 1, 0)
+        lower, upper = 1, n if internal else n - 1
+        while lower < upper:  # the work is convex in where we stop
+            y = (lower + upper) // 2
+            if work(n, m, y) <= work(n, m, y + 1):
+                upper = y
+            else:
+                lower = y + 1
+        return lower, internal
+
+    return split
+
+
+class _Mixed:
+    """The table of the mixed policy: `rows[n][m]`, runs and the split, for m slots."""
+
+    def __init__(self, steps: int, slots: int, internal: int) -> None:
+        self.internal = internal
+        width = range(slots + 1)
+        self.rows: list[list[int]] = [[0] * (slots + 1), [1] * (slots + 1)]
+        self.splits: list[list[tuple[int, int]]] = [[], [(1, 0)] * (slots + 1)]
+        for n in range(2, steps + 1):
+            found = [(n * (n + 1) // 2, n - 1, 0) for _ in width]
+            for y in range(1, n + 1):
+                self._try(found, n, y)
+            self.rows.append([f[0] for f in found])
+            self.splits.append([f[1:] for f in found])
+
+    def _try(self, found: list[tuple[int, int, int]], n: int, y: int) -> None:
+        head, rest, tail, held = self.rows[y - 1], self.rows[n - y], None, self.internal
+        tail = self.rows[y] if y < n else None
+        for m in range(2, len(found)):
+            if tail is not None and y + rest[m - 1] + tail[m] < found[m][0]:
+                found[m] = (y + rest[m - 1] + tail[m], y, 0)
+            if m > held and y + rest[m - held] + head[m] < found[m][0]:
+                found[m] = (y + rest[m - held] + head[m], y, held)
+
+    def least(self, n: int, m: int) -> int:
+        return self.rows[n][m]
+
+    def split(self, n: int, m: int) -> tuple[int, int]:
+        return self.splits[n][m]
+
+
+def _check(steps: int, slots: int, policy: str, internal_slots: int) -> None:
+    if policy not in POLICIES:
+        raise PlanError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
+    if steps < 1 or slots < 1 or internal_slots < 1:
+        raise PlanError(
+            f"a recurrence needs steps and slots, and has {steps} steps, {slots} slots and "
+            f"{internal_slots} for an internal state"
+        )
