@@ -214,13 +214,14 @@ def test_whatever_is_read_is_placed(run: Run, problem: list[Buffer]) -> None:
     check(problem, offsets, Placement(tuple(problem), tuple(offsets), 0, 0, "").arenas)
 
 
-def started(*options: str) -> "subprocess.Popen[str]":
+def started(*options: str, encoding: str = "utf-8") -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "byparts_memplan", "place", *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": encoding},
     )
 
 
@@ -231,6 +232,16 @@ def test_as_a_module() -> None:
 
     assert (process.returncode, json.loads(out)["optimal"]) == (0, True)
     assert "none is smaller" in err
+
+
+def test_ids_in_any_script(tmp_path: Path) -> None:
+    """Also on a console that has no letters for them: the output is UTF-8 as the input is."""
+    path = tmp_path / "f.csv"
+    path.write_text("id,lower,upper,size\n名,0,1,8\n", encoding="utf-8")
+    with started(str(path), encoding="ascii") as process:
+        out, _ = process.communicate()
+
+    assert out == "id,lower,upper,size,offset\n名,0,1,8,0\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs pipes that break and signals, as POSIX has them")

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from math import isfinite
 from time import perf_counter
 
@@ -125,7 +126,7 @@ def _place(args: argparse.Namespace) -> int:
     if args.draw:
         _say(made.draw())
     if failed:
-        _say(_refusal(ids, failed, capacity, args.time_limit))
+        _say(_refusal(ids, failed, capacity, perf_counter() - start))
     else:
         _say(f"{_summary(made)}; {perf_counter() - start:.2f} s")
     if args.svg:
@@ -170,10 +171,10 @@ def _refusal(
     ids: Sequence[str],
     failed: DoesNotFit,
     capacity: int | Mapping[str, int] | None,
-    time_limit_s: float,
+    time_s: float,
 ) -> str:
     made = failed.placement
-    proof = "proved" if failed.proved else f"not proved: nothing found in {time_limit_s:g} s"
+    proof = "proved" if failed.proved else f"not proved: none was found in {time_s:.2f} s"
     lines = [
         f"{len(made.buffers)} buffers do not fit in {capacity} bytes; {proof}",
         f"the best found takes {made.arena_bytes}; lower bound {made.lower_bound_bytes}",
@@ -233,6 +234,8 @@ def _json(ids: Sequence[str], made: Placement, failed: DoesNotFit | None) -> str
 
 
 def _print(text: str) -> None:
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as files are read, whatever the console's
     sys.stdout.write(text)
     sys.stdout.flush()
 

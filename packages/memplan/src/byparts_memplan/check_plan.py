@@ -20,7 +20,7 @@ Room = tuple[int | None, str]  # a memory: Location.root, Location.space
 def check_plan(graph: Graph, plan: Plan) -> None:
     """Raise PlanError unless every read of a run finds what it should.
 
-    O(nodes x pieces of memory); the placement is checked on its own, in O(buffers^2).
+    O(nodes x pieces of memory); the placement is checked on its own.
     """
     arenas = plan.arenas if len(plan.arenas) > 1 else plan.arena_bytes
     check(plan.placement.buffers, plan.placement.offsets, arenas)
