@@ -48,6 +48,8 @@ class Stretch:
         first: for each task, the lazy ones to be run before it.
         adds: bytes it makes, less those of inputs that it alone reads.
         dies: (bits of the other readers, bytes) of inputs that may die in the stretch.
+        over: (bits of the other readers, storage) of inputs it may write over if they die.
+        saves: bytes it saves where any of those dies, if it has one output to write over them.
         final: bytes alive after the stretch, less those before it.
     """
 
@@ -69,6 +71,7 @@ class Stretch:
         self.final = sum(self.adds) - sum([tasks.size[r] for r in readers]) - idle
         self.dies: list[list[tuple[int, int]]] = [[] for _ in stretch]
         self.over: list[list[tuple[int, int]]] = [[] for _ in stretch]
+        self.saves = [0] * len(stretch)
         for i, task in enumerate(stretch):
             self._reckon(i, task, readers)
         self._connect()
@@ -103,16 +106,18 @@ class Stretch:
                 self.dies[i].append((others, tasks.size[r]))
             elif r in readers:
                 self.adds[i] -= tasks.size[r]
-        inputs = {c for _, candidates in tasks.over[task] for c in candidates if c in readers}
+        over = tasks.over[task]
+        inputs = {c for _, candidates in over for c in candidates if c in readers}
         self.over[i] = [(readers[c] & ~(1 << i), c) for c in sorted(inputs)]
+        self.saves[i] = tasks.size[over[0][0]] if len(over) == 1 else 0
 
     def level(self, i: int, rest: int) -> int:
         """Bytes that task `i` needs beyond those alive before it, while `rest` is not done."""
-        if not self.over[i]:
-            return self.spent[i]
         dying = [c for others, c in self.over[i] if not others & rest]
         if not dying:
             return self.spent[i]
+        if self.saves[i]:
+            return self.spent[i] - self.saves[i]
         return self.spent[i] - saved_bytes(self.table.over[self.tasks[i]], dying, self.table.size)
 
     def added(self, i: int, rest: int) -> int:
@@ -122,6 +127,17 @@ class Stretch:
             if not others & rest:
                 change -= size
         return change
+
+    def alive(self, live: int) -> tuple[list[int], list[int]]:
+        """Bytes alive during each task and before it, in the order in which they stand."""
+        during, before = [], []
+        rest = (1 << len(self.tasks)) - 1
+        for i in range(len(self.tasks)):
+            before.append(live)
+            during.append(live + self.level(i, rest))
+            live += self.added(i, rest) - (0 if i else self.idle)
+            rest ^= 1 << i
+        return during, before
 
 
 def best_order(stretch: Stretch, live: int, floor: int, ceiling: int, effort: int) -> Found:

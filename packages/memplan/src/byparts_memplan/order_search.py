@@ -19,6 +19,8 @@ from byparts_memplan.order_bound import Bound, bound
 from byparts_memplan.order_exact import Found, Stretch, best_order
 from byparts_memplan.tasks import Tasks
 
+PATIENCE = 2000  # looks at a stretch, at first
+MODESTY = 20  # of what might be possible, this part is enough at a time
 LONGEST = 512  # tasks on each side of the worst one
 PROVED_AT_ONCE = 4  # tasks: often the worst one can be helped, and the next one cannot
 
@@ -36,10 +38,15 @@ class Ordered:
     peak_bytes: int
     bound_bytes: int
 
+    @property
+    def proved(self) -> bool:
+        """Whether no order has a lower peak."""
+        return self.peak_bytes <= self.bound_bytes
 
-def search(tasks: Tasks, sequence: Sequence[int], effort: int) -> Ordered:
-    """The best order that is found from this one, never worse; the same if none is better."""
-    line = _Line(tasks, sequence, effort)
+
+def search(tasks: Tasks, effort: int) -> Ordered:
+    """The best order that is found; the given one if none is better."""
+    line = _Line(tasks, effort)
     line.prove()
     for start in (_eager, late, frugal, deep):
         if not line.proved and line.try_other(start(tasks)):
@@ -60,17 +67,20 @@ class _Line:
 
     Attributes:
         during, before: bytes alive while each task runs, and before it.
+        last: by storage, the place of its last reader.
         ends: places of the waists, and those before the first and after the last.
         cuts: what is known of single tasks.
         effort: what is left.
     """
 
-    def __init__(self, tasks: Tasks, sequence: Sequence[int], effort: int) -> None:
+    def __init__(self, tasks: Tasks, effort: int) -> None:
         self.tasks, self.effort = tasks, effort
         self.bound = max(tasks.feeds_bytes, tasks.kept_bytes)
-        self.ends = [-1, *waists(tasks), len(sequence)]
+        self.ends = [-1, *waists(tasks), len(tasks.given)]
         self.cuts: dict[int, Bound] = {}
-        self._take(list(sequence))
+        self.during: list[int] = []
+        self.before: list[int] = []
+        self._take(list(tasks.given))
 
     @property
     def proved(self) -> bool:
@@ -96,7 +106,7 @@ class _Line:
             if task not in self.cuts and self.effort > 0:
                 cut = bound(self.tasks, task, self.effort // (32 if i else 4))
                 self.cuts[task] = cut
-                self.effort -= cut.looks // 2
+                self.effort -= cut.looks // 4
                 self.bound = max(self.bound, cut.level_bytes)
 
     def split(self) -> bool:
@@ -109,37 +119,72 @@ class _Line:
         return self.try_other([*[t for t in self.sequence if t in first], task, *rest])
 
     def reorder(self) -> bool:
-        """Better order a stretch around the worst task, a longer one while there is none."""
+        """Better order a stretch around the worst task, a longer one while there is none.
+
+        Long stretches are sometimes easier than short ones: all are tried with little patience
+        before any is tried with more.
+        """
         worst = self._worst()
         lower, upper = self._between_waists(worst)
-        last = self._last_places()
-        width = 8
-        while self.effort > 0 and width <= LONGEST and lower < upper:
-            start, end = max(lower, worst - width), min(upper, worst + width + 1)
-            whole = (start, end) == (lower, upper)
-            found = self._best_order(start, end, last, self.effort if whole else self.effort // 2)
-            if whole:
-                self.bound = max(self.bound, found.bound_bytes)
-            if found.tasks is not None:
-                self._take([*self.sequence[:start], *found.tasks, *self.sequence[end:]])
-                return True
-            if whole:
-                return False
-            width *= 2
+        shortest, patience = 8, PATIENCE
+        while self.effort > 0 and shortest <= LONGEST and lower < upper:
+            width = shortest
+            while width <= LONGEST and self.effort > 0:
+                start, end = max(lower, worst - width), min(upper, worst + width + 1)
+                found = self._best_order(start, end, patience)
+                if found.tasks is not None:
+                    self._put(start, end, found.tasks)
+                    return True
+                hopeless, whole = found.bound_bytes >= self.peak, (start, end) == (lower, upper)
+                if hopeless and whole:
+                    self.bound = self.peak
+                    return False
+                width *= 2
+                shortest = width if hopeless else shortest
+                if whole:
+                    break
+            patience *= 4
         return False
 
-    def _best_order(self, start: int, end: int, last: Sequence[int], effort: int) -> Found:
-        idle = 0 if start else self.tasks.idle_bytes
-        stretch = Stretch(self.tasks, self.sequence[start:end], last, end, idle)
+    def _best_order(self, start: int, end: int, patience: int) -> Found:
+        """Of a stretch, at least a little better.
+
+        Who asks for the best at once makes the search look at all that is too good to be true.
+        """
+        stretch = self._stretch(start, end)
+        floor = self.peak - max(1, (self.peak - self.bound) // MODESTY)
         each = 1 + (end - start) // 256  # looks are at sets, which take longer when they are large
-        found = best_order(stretch, self.before[start], self.bound, self.peak, effort // each)
+        effort = min(self.effort, patience) // each
+        found = best_order(stretch, self.before[start], floor, self.peak, effort)
         self.effort -= found.looks * each + end - start
         return found
+
+    def _stretch(self, start: int, end: int) -> Stretch:
+        idle = 0 if start else self.tasks.idle_bytes
+        return Stretch(self.tasks, self.sequence[start:end], self.last, end, idle)
+
+    def _put(self, start: int, end: int, tasks: list[int]) -> None:
+        """In place of a stretch; reckons only there."""
+        self.sequence = [*self.sequence[:start], *tasks, *self.sequence[end:]]
+        self._find_last(start, end)
+        alive = self._stretch(start, end).alive(self.before[start])
+        self.during[start:end], self.before[start:end] = alive
+        self.peak = self.tasks.peak_bytes(self.during)
 
     def _take(self, sequence: list[int]) -> None:
         self.sequence = sequence
         self.during, self.before = self.tasks.alive(sequence)
         self.peak = self.tasks.peak_bytes(self.during)
+        self.last = [-1] * len(self.tasks.size)
+        self._find_last(0, len(sequence))
+        self.effort -= len(sequence) // 2
+
+    def _find_last(self, start: int, end: int) -> None:
+        """Of what nobody reads after the stretch."""
+        for place in range(start, end):
+            for r in self.tasks.reads[self.sequence[place]]:
+                if self.last[r] < end:
+                    self.last[r] = place
 
     def _worst(self) -> int:
         return self.during.index(max(self.during))
@@ -148,13 +193,6 @@ class _Line:
         """The stretch around a place that is no waist, half-open."""
         k = bisect_right(self.ends, place)
         return self.ends[k - 1] + 1, self.ends[k]
-
-    def _last_places(self) -> list[int]:
-        last = [-1] * len(self.tasks.size)
-        for place, task in enumerate(self.sequence):
-            for r in self.tasks.reads[task]:
-                last[r] = place
-        return last
 
 
 def waists(tasks: Tasks) -> list[int]:
