@@ -162,8 +162,10 @@ class _Search:
     def run(self, live: int, level: int) -> Found:
         stretch = self.stretch
         rest = (1 << len(stretch.tasks)) - 1
-        eager = (i for i, bits in enumerate(stretch.wanted) if not bits)
-        ready = _bits(eager) & ~stretch.lazy
+        if not rest & ~stretch.lazy and level < self.ceiling:
+            return Found(stretch.tasks, level, 0)
+        free = (i for i, bits in enumerate(stretch.wanted) if not bits)
+        ready = _bits(free) & ~stretch.lazy
         self._branch(level, live, rest, ready, None, stretch.idle)
         while self.open:
             level, _, live, _, rest, ready, path = heappop(self.open)

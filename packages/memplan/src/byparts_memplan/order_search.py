@@ -78,6 +78,7 @@ class _Line:
         self.bound = max(tasks.feeds_bytes, tasks.kept_bytes)
         self.ends = [-1, *waists(tasks), len(tasks.given)]
         self.cuts: dict[int, Bound] = {}
+        self.sequence: list[int] = []
         self.during: list[int] = []
         self.before: list[int] = []
         self._take(list(tasks.given))

@@ -1,0 +1,210 @@
+"""The searches behind `order`: exact where that is possible, and right about what they prove."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import HealthCheck, given as drawn, settings
+from hypothesis.strategies import integers
+from planned_ops import Add, Copy, Full, Neg, Reshape, given
+from random_graphs import all_orders, graphs_with_external
+
+from byparts_graph_ir import (
+    Graph,
+    Op,
+    OptimizationBarrier,
+    TensorType,
+    Types,
+    Value,
+    verify,
+)
+from byparts_memplan import order, peak_bytes
+from byparts_memplan.list_schedule import deep, eager, frugal, late
+from byparts_memplan.max_flow import Network
+from byparts_memplan.order_bound import bound
+from byparts_memplan.order_exact import Stretch, best_order
+from byparts_memplan.order_search import search, waists
+from byparts_memplan.tasks import Tasks
+
+
+@dataclass(frozen=True)
+class Take(Op):
+    """Two elements."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (TensorType(x.dtype, (2,)),)
+
+
+slow = settings(suppress_health_check=[HealthCheck.too_slow])
+
+
+@slow
+@drawn(graphs_with_external(most=6))
+def test_small_graphs_get_the_best_order_and_its_proof(
+    drawn: tuple[Graph, frozenset[int]],
+) -> None:
+    """Of all orders, by brute force; views and joins included."""
+    graph, external = drawn
+    best = min(peak_bytes(other, external) for other in all_orders(graph))
+
+    assert peak_bytes(verify(order(graph, external=external)), external) == best
+    assert search(Tasks(graph, external), 50_000).bound_bytes == best
+
+
+@slow
+@drawn(graphs_with_external(most=30))
+def test_an_order_is_a_permutation_and_never_worse(drawn: tuple[Graph, frozenset[int]]) -> None:
+    """With effects as they were; and asking again gives the same graph."""
+    graph, external = drawn
+    better = verify(order(graph, external=external))
+
+    assert {id(n) for n in better.nodes} == {id(n) for n in graph.nodes}
+    assert [n for n in better.nodes if n.op.effect] == [n for n in graph.nodes if n.op.effect]
+    assert better is graph or peak_bytes(better, external) < peak_bytes(graph, external)
+    assert order(better, external=external) is better
+
+
+@drawn(graphs_with_external(most=12))
+def test_tasks_reckon_what_the_plan_will_hold(drawn: tuple[Graph, frozenset[int]]) -> None:
+    """To the byte, where views stand right before their readers."""
+    graph, external = drawn
+    tasks = Tasks(graph, external)
+    same = verify(tasks.graph_of(tasks.given))
+
+    assert tasks.peak_bytes(tasks.levels(tasks.given)) == peak_bytes(same, external)
+    assert peak_bytes(same, external) <= peak_bytes(graph, external)
+
+
+@drawn(graphs_with_external(most=12))
+def test_list_schedules_are_orders(drawn: tuple[Graph, frozenset[int]]) -> None:
+    """And what is eager never raises the peak that it was given."""
+    graph, external = drawn
+    tasks = Tasks(graph, external)
+    for sequence in (frugal(tasks), late(tasks), deep(tasks)):
+        peak = tasks.peak_bytes(tasks.levels(sequence))
+        sooner = eager(tasks, sequence, peak)
+
+        verify(tasks.graph_of(sequence))
+        verify(tasks.graph_of(sooner))
+        assert tasks.peak_bytes(tasks.levels(sooner)) <= peak
+
+
+@slow
+@drawn(graphs_with_external(most=6))
+def test_the_bound_of_a_task_holds_in_every_order(drawn: tuple[Graph, frozenset[int]]) -> None:
+    """A cut is exact for a task by itself, so some order reaches it, unless inputs are idle."""
+    graph, external = drawn
+    tasks = Tasks(graph, external)
+    rows = [Tasks(other, external) for other in all_orders(graph)]
+    for task, node in enumerate(tasks.nodes[: tasks.first_join]):
+        least = min(
+            levels[t.given.index(t.nodes.index(node))]
+            for t, levels in [(t, t.levels(t.given)) for t in rows]
+        )
+
+        assert bound(tasks, task).level_bytes <= least
+        assert bound(tasks, task, work=0).level_bytes <= least
+        assert tasks.idle_bytes or bound(tasks, task).level_bytes == least
+
+
+@drawn(graphs_with_external(most=9), integers(0, 9), integers(1, 9))
+def test_a_stretch_is_ordered_without_touching_the_rest(
+    drawn: tuple[Graph, frozenset[int]], start: int, length: int
+) -> None:
+    """What it says of its own levels is what the whole sequence then has there."""
+    graph, external = drawn
+    tasks = Tasks(graph, external)
+    given = tasks.given
+    stretch = _stretch(tasks, start, start + length)
+    during, before = tasks.alive(given)
+    part = slice(start, start + length)
+
+    live = before[start] if start < len(given) else 0
+    assert stretch.alive(live) == (during[part], before[part])
+    if during[part]:
+        found = best_order(stretch, live, 0, max(during[part]) + 1, 10_000)
+        levels = tasks.levels([*given[:start], *(found.tasks or ()), *given[start + length :]])
+        assert found.bound_bytes == max(levels[part]) <= max(during[part])
+
+
+def test_a_search_without_patience_says_so() -> None:
+    """Nothing found, nothing proved."""
+    x = given(8)
+    copies = [Copy()(x) for _ in range(4)]
+    tasks = Tasks(Graph.of([x], [Neg()(c) for c in copies], order=copies), {0})
+    found = best_order(_stretch(tasks, 0, 8), 0, 0, 1000, 0)
+
+    assert found.tasks is None
+    assert found.bound_bytes < 1000
+
+
+def test_waists_are_what_everything_comes_before_or_after() -> None:
+    """The first, and where the branches meet; a sum behind a skip connection is one too."""
+    x = given(8)
+    a = Copy()(x)
+    b, c = Neg()(a), Copy()(a)
+    d = Add()(b, c)
+    e = Copy()(d)
+    graph = Graph.of([x], [Add()(e, d)])
+
+    assert waists(Tasks(graph)) == [0, 3, 4, 5]
+
+
+def test_a_constant_waits_for_its_reader() -> None:
+    """Made first, it would be alive during the large copy."""
+    x = given(64)
+    one = Full((2,))()
+    large = Copy()(Copy()(x))
+    small = Take()(large)
+    graph = Graph.of([x], [Add()(small, one)], order=[one, large, small])
+
+    assert peak_bytes(order(graph, external={0}), {0}) == peak_bytes(graph, {0}) - 8
+
+
+def test_a_recomputation_stays_behind_its_barrier() -> None:
+    """It could run at once, and then nothing would be saved."""
+    x = given(64)
+    a = Copy()(x)
+    b = Copy()(Copy()(a))
+    again = Copy()(OptimizationBarrier()(x, b))
+    graph = Graph.of([x], [Add()(b, again)])
+    better = order(graph, external={0})
+
+    assert better is graph
+    assert Tasks(graph, {0}).before[-1] == [2]
+
+
+def test_deep_chains_need_no_recursion() -> None:
+    """Of steps, and of views."""
+    x: Value = given(4)
+    y, views = x, [x]
+    for _ in range(3000):
+        y = Neg()(y)
+        views.append(Reshape((4,))(views[-1]))
+    graph = Graph.of([x], [Add()(y, views[-1]), Copy()(x)])
+    tasks = Tasks(graph)
+
+    assert verify(tasks.graph_of(deep(tasks))) is not graph
+    assert peak_bytes(order(graph)) <= peak_bytes(graph)
+
+
+def test_a_flow_is_as_large_as_its_smallest_cut() -> None:
+    """Two paths that share their last edge; and no answer where it may not look far enough."""
+    network = Network(4, 0, 3)
+    for tail, head, capacity in ((0, 1, 3), (0, 2, 4), (1, 2, 9), (2, 3, 5)):
+        network.connect(tail, head, capacity)
+
+    assert network.flow() == 5
+    assert network.near() == [True, True, True, False]
+    assert network.flow(work=0) == 0
+    network.connect(0, 3, 1)
+    assert network.flow(work=0) is None
+
+
+def _stretch(tasks: Tasks, start: int, end: int) -> Stretch:
+    last = [-1] * len(tasks.size)
+    for place, task in enumerate(tasks.given):
+        for r in tasks.reads[task]:
+            last[r] = place
+    idle = 0 if start else tasks.idle_bytes
+    return Stretch(tasks, tasks.given[start:end], last, end, idle)
