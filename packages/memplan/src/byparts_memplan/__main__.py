@@ -61,6 +61,11 @@ def _parser() -> argparse.ArgumentParser:
         "smallest arena it finds, or in the capacity.  Prints id,lower,upper,size,offset.",
         epilog="exit status: 0 placed, 1 does not fit (or not found in time), 2 wrong input",
     )
+    _add_options(one)
+    return parser
+
+
+def _add_options(one: argparse.ArgumentParser) -> None:
     one.add_argument(
         "file",
         metavar="FILE",
@@ -86,7 +91,6 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--json", action="store_true", help="print one JSON object instead of CSV")
     one.add_argument("--svg", metavar="OUT", help="also write a picture")
     one.add_argument("--draw", action="store_true", help="also draw the arena on stderr")
-    return parser
 
 
 def _capacity(text: str) -> tuple[str | None, int]:

@@ -44,12 +44,7 @@ def read_buffers(
         PlanError: it is damaged; the message begins with `file:line:column: `.
         OSError: the file cannot be read.
     """
-    if isinstance(source, (str, os.PathLike)):
-        with open(source, "rb") as file:
-            lines: Iterable[str | bytes] = file.read().splitlines()
-        name = os.fspath(source)
-    else:
-        lines = source
+    lines, name = _lines(source, name)
     rows = _rows(lines, name)
     header = next(rows, None)
     if header is None:
@@ -150,6 +145,16 @@ class _Row:
         else:
             start -= 1
         return PlanError(f"{self.file}:{self.line}:{start + 1}: {what}")
+
+
+def _lines(
+    source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes], name: str
+) -> tuple[Iterable[str | bytes], str]:
+    """And what they are called."""
+    if isinstance(source, (str, os.PathLike)):
+        with open(source, "rb") as file:
+            return file.read().splitlines(), os.fspath(source)
+    return source, name
 
 
 def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[_Row]:
