@@ -179,7 +179,7 @@ def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
         if task < tasks.first_join:
             make(tasks.nodes[task])
         make(*following.get(task, ()))
-    make(*[v.node for v in tasks.graph.outputs])
+    make(*dict.fromkeys(v.node for v in tasks.graph.outputs))
     return made
 
 

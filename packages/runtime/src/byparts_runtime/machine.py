@@ -199,6 +199,7 @@ class Machine:
         """Copies over the old values; before that, of old values that become new ones (a swap)."""
         design = self.design
         memories = [v.memory(v.side[0]) for v in design.updates]
+        old_values = set(map(id, memories))
         staging: list[Run] = []
         sources, targets = [], []
         for i, memory in zip(self._new_values(), memories, strict=True):
@@ -206,7 +207,7 @@ class Machine:
                 continue
             kind, place = design.graph.values[i].type, places[i]
             source = self._look(place, kind)
-            if any(place.memory is m for m in memories):
+            if id(place.memory) in old_values:
                 staged = self._look(Bytes(design.space.allocate(kind.size_bytes), 0), kind)
                 staging.append(partial(setitem, staged, ..., source))
                 source = staged
