@@ -18,6 +18,27 @@ if TYPE_CHECKING:
         PlanError as PlanError,
         lower_bound as lower_bound,
     )
+    from byparts_memplan.chain import (
+        Chain as Chain,
+        Schedule as Schedule,
+        Stage as Stage,
+        check_schedule as check_schedule,
+        homogeneous as homogeneous,
+    )
+    from byparts_memplan.chain_named import (
+        recursive_schedule as recursive_schedule,
+        revolve as revolve,
+        sequential_schedule as sequential_schedule,
+        sqrt_schedule as sqrt_schedule,
+    )
+    from byparts_memplan.chain_optimal import (
+        ChainTable as ChainTable,
+        optimal_schedule as optimal_schedule,
+        optimal_within as optimal_within,
+    )
+    from byparts_memplan.chain_sequences import (
+        chain_sequences as chain_sequences,
+    )
     from byparts_memplan.check import (
         check as check,
     )
@@ -65,6 +86,10 @@ if TYPE_CHECKING:
         BudgetError as BudgetError,
         Recomputation as Recomputation,
     )
+    from byparts_memplan.recurrence import (
+        forward_evaluations as forward_evaluations,
+        recurrence_schedule as recurrence_schedule,
+    )
     from byparts_memplan.rematerialize import (
         recomputation as recomputation,
         rematerialize as rematerialize,
@@ -80,6 +105,10 @@ if not TYPE_CHECKING:
         __name__,
         blocks="Blocks blocks plan_blocks",
         buffer="Buffer DoesNotFit Placement PlanError lower_bound",
+        chain="Chain Schedule Stage check_schedule homogeneous",
+        chain_named="recursive_schedule revolve sequential_schedule sqrt_schedule",
+        chain_optimal="ChainTable optimal_schedule optimal_within",
+        chain_sequences="chain_sequences",
         check="check",
         check_plan="check_plan",
         conflict="smallest_subset",
@@ -92,6 +121,7 @@ if not TYPE_CHECKING:
         place="place",
         plan="Location Plan plan",
         recomputed="BudgetError Recomputation",
+        recurrence="forward_evaluations recurrence_schedule",
         rematerialize="recomputation rematerialize strategies tradeoff",
         report="report",
     )

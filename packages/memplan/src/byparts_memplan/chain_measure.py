@@ -57,7 +57,7 @@ class _Measure:
         return found
 
     def _held_forward(self) -> tuple[list[int], list[int], list[bool]]:
-        """By stage: bytes that go on; those and what backward reads; whether it reads older ones."""
+        """By stage: bytes that go on; with those that backward reads; does it read older ones."""
         steps, own = self.steps, self.own
         last = {r: self.stage_of[steps.writer[r]] for r in own}
         for i, part in enumerate(self.forward):

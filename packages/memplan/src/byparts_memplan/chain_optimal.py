@@ -14,10 +14,11 @@ stage is saved already, and is what Gruslys et al. 2016 call internal state
 (https://arxiv.org/abs/1606.03401) where a backward does not read its input.
 
 Without "late" this is the optimum among schedules that hold what they chose to hold until its
-backward has read it; with it, a search through all schedules finds less in one of some hundred
-small random chains, and never where all stages are equal.  Bytes are counted in slots, exactly
-where their common divisor allows, else rounded up: what is found always fits.  O(l^3 * slots) for l
-stages, O(l^2 * slots) where all are equal; NumPy makes it quick and no different.
+backward has read it; with it, a search through all schedules (`chain_exact.py`) finds less in one
+of some hundred small random chains, and never where all stages are equal.  Bytes are counted in
+slots, exactly where their common divisor allows, else rounded up: what is found always fits.
+O(l^3 * slots) for l stages, O(l^2 * slots) where all are equal; NumPy makes it quick and no
+different.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any
 
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chain_exact import STAGES, exact_schedule
 
 _EXACT = 4096  # so many slots are still quick
 
@@ -41,19 +43,26 @@ WAYS = "save keep late"
 
 
 def optimal_schedule(chain: Chain, budget_bytes: int, *, slots: int = 500) -> Schedule:
-    """The least extra cost that takes at most `budget_bytes`; of several such, the smallest peak.
+    """The least extra cost that takes at most `budget_bytes`.
+
+    Chains of up to 5 stages are searched through besides.
 
     Raises:
         PlanError: no schedule takes so little.
     """
     table = ChainTable(chain, budget_bytes, slots=slots)
     points = table.curve()
-    if not points:
+    found = table.schedule(points[-1][0]) if points else None
+    if len(chain.stages) <= STAGES:
+        exact = exact_schedule(chain, budget_bytes)
+        if found is None or (exact and exact.extra_cost < found.extra_cost):
+            found = exact
+    if found is None:
         least = curve(chain, slots=slots)[0][0]
         raise PlanError(
             f"a budget of {budget_bytes} bytes is too small for this chain, which needs {least}"
         )
-    return table.schedule(points[-1][0])
+    return found
 
 
 def optimal_within(chain: Chain, max_extra_cost: float, *, slots: int = 500) -> Schedule:
