@@ -18,7 +18,7 @@ def byparts_planners() -> list[Planner]:
 def byparts_passes() -> list[Pass]:
     """Other orders of the nodes, and more of them."""
     return [
-        Pass("order", "byparts_memplan:order", doc="fewer bytes alive, by list scheduling"),
+        Pass("order", "byparts_memplan:order", doc="fewer bytes alive at the worst step"),
         Pass(
             "rematerialize",
             "byparts_memplan:rematerialize",
