@@ -3,9 +3,10 @@
     python integration/device_wheels.py OUT              # those that run a program on NumPy
     python integration/device_wheels.py OUT --parts memplan
 
-The same modules, names and versions, "+device" behind.  Docstrings, comments and annotations are
-gone (`small/strip.py`), and the modules of a part stand in one file (`small/pack.py`), because a
-wheel compresses each file by itself.  The licence is in byparts-graph-ir, which all others need.
+The same names and versions, "+device" behind.  Docstrings, comments and annotations are
+gone (`small/strip.py`), so is what a device does not do, such as searching for better programs
+(`small/lean.py`), and the modules of a part stand in one file (`small/pack.py`), because a wheel
+compresses each file by itself.  The licence is in byparts-graph-ir, which all others need.
 Install them with pip: run from the path unpacked, the whole file is compiled at each start.
 """
 
@@ -24,6 +25,7 @@ from tempfile import TemporaryDirectory
 from combinations.environment import build_wheels, wheel_of
 from combinations.facts import closure, read_parts
 from combinations.plan import SMALL_DEVICE
+from small.lean import lean
 from small.pack import pack
 from small.strip import drop_unused_imports, strip, unparse
 
@@ -40,6 +42,7 @@ def device_wheels(wheels: Sequence[Path], out: Path) -> list[Path]:
     """Write them, and say where."""
     opened = {wheel: _read(wheel) for wheel in wheels}
     modules, kept = _modules([files for files in opened.values()])
+    modules = lean(modules)
     drop_unused_imports(modules, kept)
     out.mkdir(parents=True, exist_ok=True)
     return [_write(_device(files, modules), wheel, out) for wheel, files in opened.items()]

@@ -1,0 +1,57 @@
+"""What a device does not do is left out of its wheels, and nobody offers it there."""
+
+from __future__ import annotations
+
+import ast
+
+from small.lean import lean
+
+PLAN = (
+    "from byparts_memplan.share import Sharing\ndef f():\n    from byparts_memplan.svg import svg"
+)
+INIT = "__all__ = lazy_names(__name__, plan='plan', svg='svg', order='order peak_bytes')"
+PLUGIN = """
+def byparts_passes():
+    return [Pass("order", "byparts_memplan:order")]
+def byparts_planners():
+    return [Planner("greedy", "byparts_memplan:plan"), Planner("x", "byparts_memplan:peak_bytes")]
+def byparts_commands():
+    return [Command("plan", "byparts_memplan.svg:command")]
+"""
+TEXTS = {
+    "__init__": INIT,
+    "plugin": PLUGIN,
+    "plan": PLAN,
+    "share": "",
+    "place": "",
+    "json_format": "",
+    "conflict": "",
+    "svg": "",
+    "order": "",
+}
+
+
+def left() -> dict[str, str]:
+    trees = {f"byparts_memplan.{name}": ast.parse(text) for name, text in TEXTS.items()}
+    return {name.partition(".")[2]: ast.unparse(tree) for name, tree in lean(trees).items()}
+
+
+def test_what_the_roots_import_at_their_top_stays() -> None:
+    assert set(left()) == set(TEXTS) - {"svg", "order"}
+
+
+def test_names_of_what_is_gone_are_gone() -> None:
+    assert left()["__init__"] == "__all__ = lazy_names(__name__, plan='plan')"
+
+
+def test_so_are_records() -> None:
+    plugin = left()["plugin"]
+
+    assert "Planner('greedy', 'byparts_memplan:plan')" in plugin
+    assert "order" not in plugin and "peak_bytes" not in plugin and "Command" not in plugin
+
+
+def test_other_parts_stay_whole() -> None:
+    tree = ast.parse("x = 1")
+
+    assert lean({"byparts_runtime.bind": tree}) == {"byparts_runtime.bind": tree}
