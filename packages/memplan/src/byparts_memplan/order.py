@@ -46,7 +46,7 @@ def order(
     before = peak_bytes(graph, external)
     for _ in range(ROUNDS if len(graph.nodes) < LARGE else 1):
         tasks = Tasks(graph, external)
-        usual = min(20_000 + 50 * len(tasks.given), 300_000)
+        usual = min(6_000 + 60 * len(tasks.given), 300_000)
         found = search(tasks, usual if effort is None else effort)
         if found.peak_bytes >= before:
             return graph
