@@ -13,10 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from memory.deep_chains import training_step
 from memory.networks_layers import Inputs, classes_of, conv, conv_norm_relu, norm, pool
 
 import byparts_opset as ops
-from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Value
 
 
@@ -34,7 +34,7 @@ def deep_resnet(
     for stage in range(4):
         for block in range(blocks // 4 + (stage < blocks % 4)):
             x = _bottleneck(net, x, width << stage, 2 if stage and not block else 1)
-    return _step(net, classes_of(net, ops.relu(norm(net, x)), classes), batch)
+    return training_step(net, classes_of(net, ops.relu(norm(net, x)), classes))
 
 
 def narrow_resnet(
@@ -46,7 +46,7 @@ def narrow_resnet(
     for _ in range(blocks):
         y = conv(net, ops.relu(norm(net, x)), width, 3)
         x = x + conv(net, ops.relu(norm(net, y)), width, 3)
-    return _step(net, classes_of(net, ops.relu(norm(net, x)), classes), batch)
+    return training_step(net, classes_of(net, ops.relu(norm(net, x)), classes))
 
 
 def _bottleneck(net: Inputs, x: Value, width: int, stride: int) -> Value:
@@ -55,12 +55,3 @@ def _bottleneck(net: Inputs, x: Value, width: int, stride: int) -> Value:
     y = conv(net, ops.relu(norm(net, y)), width, 3, stride)
     y = conv(net, ops.relu(norm(net, y)), 4 * width, 1)
     return y + (x if x.type == y.type else conv(net, before, 4 * width, 1, stride))
-
-
-def _step(net: Inputs, logits: Value, batch: int) -> tuple[Graph, frozenset[int]]:
-    """Loss and gradients, each weight's as soon as it can be computed."""
-    labels = net.feed("labels", batch, dtype="i64")
-    loss = ops.mean(ops.sparse_softmax_cross_entropy(logits, labels))
-    dws = gradients(loss, net.weights)
-    graph = Graph.of((*net.feeds, *net.weights), (loss, *dws), order=(loss, *reversed(dws)))
-    return graph, frozenset(range(len(net.feeds), len(graph.inputs)))

@@ -22,12 +22,12 @@ from byparts_memplan.chain import Chain, Schedule, Stage
 from byparts_memplan.chain_graph import StepChain
 from byparts_memplan.chain_named import recursive_schedule, sequential_schedule, sqrt_schedule
 from byparts_memplan.chain_optimal import ChainTable, save_all
-from byparts_memplan.chain_turn import forward_steps
+from byparts_memplan.chain_turn import deepest_first, forward_steps
 from byparts_memplan.recurrence import recurrence_schedule
 from byparts_memplan.steps import Steps
 
 STRATEGIES = ("chain", "sqrt", "recursive", "sequential", "recurrence")
-STAGES = 64
+STAGES = 48
 
 Sequences = Iterator[list[int]]
 
@@ -58,6 +58,9 @@ def chain_sequences(
     forward = forward_steps(steps)
     if len(forward) < 2 or len(forward) == len(steps.nodes):
         return
+    both = (forward, deepest_first(steps, forward))
+    plain = [StepChain(steps, f, STAGES).plain() for f in both]
+    forward = min(zip(plain, both, strict=True), key=lambda pair: steps.peak_bytes(pair[0]))[1]
     goal = _Goal(steps, budget_bytes, max_extra_cost)
     for name in strategies:
         yield from _BY_NAME[name](steps, forward, goal)
@@ -123,12 +126,11 @@ def _optimal(chain: StepChain, goal: _Goal) -> Sequences:
         points = [peak for peak, _ in table.curve()]
         made = _from_table(chain, table, points)
         found = yield from goal.along(len(points), made)
-        before, bound = bound, full
-        if points:
-            if goal.cost is None:
-                return
-            bound = min(full, points[found] * 5 // 4)
-        if bound == before:
+        if not points and bound < full:
+            bound = full
+        elif goal.cost is not None and points[found] * 5 // 4 < bound * 4 // 5:
+            bound = points[found] * 5 // 4
+        else:
             return
 
 

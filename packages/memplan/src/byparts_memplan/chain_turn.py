@@ -34,6 +34,30 @@ def forward_steps(steps: Steps) -> list[int]:
     return sorted(found)
 
 
+def deepest_first(steps: Steps, forward: list[int]) -> list[int]:
+    """The forward steps, each as late as the deepest of what is to follow allows.
+
+    A graph's own order may compute for all steps of time at once what only one of them reads.
+    """
+    depth, ahead = depths(steps), set(forward)
+    top = max(forward, key=lambda s: (depth[s], s))
+    found: list[int] = []
+    done: set[int] = set()
+    todo = [(top, False)]
+    while todo:
+        s, ready = todo.pop()
+        if s in done:
+            continue
+        if ready:
+            done.add(s)
+            found.append(s)
+            continue
+        todo.append((s, True))
+        inputs = dict.fromkeys(w for w in _writers(steps, s) if w in ahead and w not in done)
+        todo += [(w, False) for w in sorted(inputs, key=lambda w: (depth[w], -w))]
+    return found
+
+
 def depths(steps: Steps) -> list[int]:
     """By step, how many have to run before it one after the other."""
     found: list[int] = []
