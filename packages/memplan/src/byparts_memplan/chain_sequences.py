@@ -62,8 +62,17 @@ def chain_sequences(
     plain = [StepChain(steps, f, STAGES).plain() for f in both]
     forward = min(zip(plain, both, strict=True), key=lambda pair: steps.peak_bytes(pair[0]))[1]
     goal = _Goal(steps, budget_bytes, max_extra_cost)
+    effects = [s for s, node in enumerate(steps.nodes) if node.op.effect]
     for name in strategies:
-        yield from _BY_NAME[name](steps, forward, goal)
+        for sequence in _BY_NAME[name](steps, forward, goal):
+            if not effects or _in_order(sequence, effects):
+                yield sequence
+
+
+def _in_order(sequence: list[int], effects: list[int]) -> bool:
+    """Whether effects happen in the order of the graph; stages may have moved one."""
+    found = set(effects)
+    return [s for s in sequence if s in found] == effects
 
 
 class _Goal:
