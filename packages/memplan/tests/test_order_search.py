@@ -92,7 +92,7 @@ def test_list_schedules_are_orders(drawn: tuple[Graph, frozenset[int]]) -> None:
 @slow
 @drawn(graphs_with_external(most=6))
 def test_the_bound_of_a_task_holds_in_every_order(drawn: tuple[Graph, frozenset[int]]) -> None:
-    """A cut is exact for a task by itself, so some order reaches it, unless inputs are idle."""
+    """Some order reaches it, unless the task writes in place, or inputs are idle."""
     graph, external = drawn
     tasks = Tasks(graph, external)
     rows = [Tasks(other, external) for other in all_orders(graph)]
@@ -104,7 +104,8 @@ def test_the_bound_of_a_task_holds_in_every_order(drawn: tuple[Graph, frozenset[
 
         assert bound(tasks, task).level_bytes <= least
         assert bound(tasks, task, work=0).level_bytes <= least
-        assert tasks.idle_bytes or bound(tasks, task).level_bytes == least
+        if not tasks.over[task] and not tasks.idle_bytes:
+            assert bound(tasks, task).level_bytes == least
 
 
 @drawn(graphs_with_external(most=9), integers(0, 9), integers(1, 9))

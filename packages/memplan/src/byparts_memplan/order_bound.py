@@ -1,9 +1,10 @@
 """What no order can avoid: the least that is alive while one task runs.
 
 When a task runs, what it waits for is done and what waits for it is not; the rest may be either.
-What is alive is a cut between the two, so the least is a minimum cut: exact for the task, and a
-bound for every order.  Where an order needs no more at its worst task, it is proved optimal.  The
-cut also says what should be done before the task, and what after.
+What is alive is a cut between the two, so the least is a minimum cut: some order reaches it (unless
+the task writes over an input, which we take to die there if nothing forbids it).  Where an order
+needs no more at its worst task, it is proved optimal.  The cut also says what should be done before
+the task, and what after.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Tasks:
         given: the tasks in the order of the graph.
         before, after: the tasks each waits for, and those that wait for it.
         free_views: views of inputs, which come first: there they never keep anything alive.
-        idle: views that nobody reads, and the task that each follows.
+        idle: views whose bytes nobody reads, and the task that each follows.
         reads, writes: the storages.
         spent: bytes written.
         made: bytes written that anybody needs afterwards.
@@ -184,12 +184,13 @@ def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
 
 
 def _idle_views(tasks: Tasks) -> dict[Node, int]:
-    """Views that no step and no caller reads, and the task after which each can be made."""
+    """Views whose bytes nobody reads, and the task after which each can be made."""
     steps = set(tasks.nodes[: tasks.first_join])
     needed = {v.node for v in tasks.graph.outputs}
     for node in reversed(tasks.graph.nodes):
         if node in steps or node in needed:
-            needed.update([v.node for v in node.inputs])
+            ignores = node.op.ignores
+            needed.update([v.node for p, v in enumerate(node.inputs) if p not in ignores])
     behind: dict[Node, Optional[int]] = {node: task for task, node in enumerate(tasks.nodes)}
     found: dict[Node, int] = {}
     for node in tasks.graph.nodes:
