@@ -12,7 +12,7 @@ import pytest
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, Input, TensorType, specialize, to_json
+from byparts_graph_ir import Graph, Input, TensorType, specialize, to_json, Value
 from byparts_memplan import Plan, plan_blocks
 from byparts_runtime import build
 
@@ -21,7 +21,7 @@ def perceptron(layers: int = 4) -> Graph:
     """A step's loss and gradients, of any batch."""
     x = Input(TensorType("f32", ("n", 32)), name="x")
     weights = [Input(TensorType("f32", (32, 32)), name=f"w{i}") for i in range(layers)]
-    y = x
+    y: Value = x
     for w in weights:
         y = ops.tanh(y @ w)
     loss = ops.mean(y * y)

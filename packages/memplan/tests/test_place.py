@@ -162,4 +162,4 @@ def test_pinned_buffers_that_overlap_are_refused() -> None:
 def test_senseless_buffers_are_refused(numbers: tuple[int, ...], match: str) -> None:
     """At birth, with the buffer printed."""
     with pytest.raises(PlanError, match=match):
-        Buffer(*numbers)
+        Buffer(*numbers)  # type: ignore[arg-type]  # the first five are numbers
