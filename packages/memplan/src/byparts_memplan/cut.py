@@ -29,7 +29,7 @@ def cuts(schedule: Schedule, moment: int, most: int = 12) -> list[frozenset[int]
     known = {lower: problem.solve(lower), upper: problem.solve(upper)}
     todo = [(lower, upper)]
     for low, high in todo:  # grows while we walk it: breadth first
-        if len(set(known.values())) >= most or len(known) > 4 * most:
+        if len(set(known.values())) >= most or len(known) > 2 * most:
             break
         if known[low] != known[high] and high / low > 1.01:
             middle = (low * high) ** 0.5

@@ -16,6 +16,8 @@ from random import Random
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.recompute_moves import Gap, Moves
 
+Choice = tuple[Gap, float, float]  # how deep to compute again, and how much that gives for its cost
+
 
 @dataclass(frozen=True)
 class Manner:
@@ -38,19 +40,32 @@ def repair(moves: Moves, budget: int, random: Random, manner: Manner | None = No
     """Compute again until the peak is within the budget.  False where no candidate is left."""
     manner = manner or Manner()
     curve = moves.schedule.curve
-    excess, tries, end = curve.excess(budget), manner.tries, moves.work + manner.work
+    batch = 1 + len(moves.large) // 400  # large graphs have to be quicker with each of them
+    excess, end = curve.excess(budget), moves.work + manner.work
+    tries = least = max(manner.tries, batch + batch // 2)
     while excess:
         if moves.cost > manner.limit or moves.work > end:
             return False
-        ranked = _ranked(moves, budget, random, manner.noise)
+        ranked = _ranked(moves, budget, random, manner.noise, 4 * tries)
         best = _best(moves, budget, excess, ranked[:tries], random, manner.noise)
-        if not best and (len(ranked) <= tries or tries > 200):
+        if not best and (len(ranked) <= tries or tries > 200 * batch):
             return False
-        tries = manner.tries if best else 4 * tries
-        for gap, deep in best[: 1 + len(moves.large) // 1000]:
-            moves.free(gap.writer, gap.reader // moves.schedule.n, deep, random)
-        excess = curve.excess(budget)
+        tries = least if best else 4 * tries
+        excess = _take(moves, budget, excess, best[:batch], random)
     return moves.cost <= manner.limit
+
+
+def _take(moves: Moves, budget: int, excess: int, best: Sequence[Choice], random: Random) -> int:
+    """Free the first, and others that are still about as good after it.  The excess then."""
+    for i, (gap, deep, score) in enumerate(best):
+        mark, before = len(moves.log), moves.cost
+        moves.free(gap.writer, gap.reader // moves.schedule.n, deep, random)
+        left = moves.schedule.curve.excess(budget)
+        if i and excess - left < 0.7 * score * (moves.cost - before):
+            moves.undo(mark)
+        else:
+            excess = left
+    return excess
 
 
 def release(moves: Moves, budget: int, work: float = inf) -> None:
@@ -72,20 +87,27 @@ def release(moves: Moves, budget: int, work: float = inf) -> None:
                 moves.undo(mark)
 
 
-def _ranked(moves: Moves, budget: int, random: Random, noise: float) -> list[Gap]:
-    """Gaps at the worst position, by the excess that freeing them may take away for its cost."""
-    schedule = moves.schedule
+def _ranked(moves: Moves, budget: int, random: Random, noise: float, most: int) -> list[Gap]:
+    """Gaps at the worst position, by the excess that freeing them may take away for its cost.
+
+    The cost of the step alone says which are worth an estimate of the whole.
+    """
+    schedule, tiny = moves.schedule, 1e-12 * moves.total
     over = schedule.curve.over(budget)
     found = []
     for gap in moves.gaps(schedule.curve.worst()):
         positions = bisect_left(over, gap.reader) - bisect_right(over, gap.since)
-        cost = moves.estimate(gap.writer, gap.reader // schedule.n)
-        score = schedule.size[gap.storage] * positions / max(cost, 1e-12 * moves.total)
+        score = float(schedule.size[gap.storage] * positions)
         if noise:
             score *= exp(random.gauss(0, noise))
-        found.append((-score, gap.storage, gap))
+        found.append((-score / max(moves.weight[gap.writer], tiny), gap.storage, score, gap))
     found.sort(key=lambda entry: entry[:2])
-    return [gap for _, _, gap in found]
+    ranked = []
+    for _, v, score, gap in found[:most]:
+        cost = moves.estimate(gap.writer, gap.reader // schedule.n)
+        ranked.append((-score / max(cost, tiny), v, gap))
+    ranked.sort(key=lambda entry: entry[:2])
+    return [gap for _, _, gap in ranked]
 
 
 def _best(
@@ -95,7 +117,7 @@ def _best(
     gaps: Sequence[Gap],
     random: Random,
     noise: float,
-) -> list[tuple[Gap, float]]:
+) -> list[Choice]:
     """Gaps, and how deep to compute again, that truly take most away for their cost; best first."""
     schedule, before = moves.schedule, moves.cost
     found: dict[Gap, tuple[float, float]] = {}
@@ -115,5 +137,6 @@ def _best(
                     found[gap] = score, deep
             if made == 1:
                 break  # it needs nothing that is gone: there is no other way
-    ranked = sorted(found.items(), key=lambda entry: (-entry[1][0], entry[0].storage))
-    return [(gap, deep) for gap, (_, deep) in ranked]
+    ranked = [(gap, deep, score) for gap, (score, deep) in found.items()]
+    ranked.sort(key=lambda choice: (-choice[2], choice[0].storage))
+    return ranked

@@ -25,8 +25,10 @@ from byparts_memplan.steps import Steps
 
 Progress = Callable[[str], None]
 
-_WORK = 150_000  # changes for a budget, at effort 1: some seconds; less for small graphs
-_STARTS = 6
+_WORK = 200_000  # changes for a budget, at effort 1: some seconds; less for small graphs
+_STARTS = {"search": 2, "cut": 3, "proposed": 2, "plain": 1}  # repaired for a budget, by origin
+_STARTS_OF_LARGE = {"search": 1, "cut": 1, "proposed": 1, "plain": 0}
+_CUTS = 12  # likewise
 _POOL = 128
 
 
@@ -34,7 +36,8 @@ _POOL = 128
 class Found:
     """A schedule: a base order, what is computed again, and what comes of it.
 
-    `weight` is the cost with a little for each byte, which breaks ties.
+    `weight` is the cost with a little for each byte, which breaks ties; `origin` says how it was
+    found: "plain", "cut", "proposed" or "search".
     """
 
     peak_bytes: int
@@ -42,6 +45,7 @@ class Found:
     weight: float
     base: int
     keys: tuple[int, ...]
+    origin: str
 
 
 class Search:
@@ -50,6 +54,7 @@ class Search:
     Attributes:
         moves: by base order, the schedule that is worked on.
         pool: what was found, in order.
+        large: whether the graph is, so that it is better to be quick.
         floor: no schedule can have a smaller peak: what the hungriest step touches.
     """
 
@@ -63,7 +68,8 @@ class Search:
         progress: Optional[Progress] = None,
     ) -> None:
         self.steps, self.progress = steps, progress
-        self.effort = effort * min(_WORK, 250 * len(steps.nodes))
+        self.large = len(steps.nodes) > 3000
+        self.effort = effort * min(_WORK, 500 * len(steps.nodes)) / (8 if self.large else 1)
         self.random = Random(seed)
         self.moves: list[Moves] = []
         self.pool: list[Found] = []
@@ -83,30 +89,45 @@ class Search:
         moves.load(found.keys)
         return moves.schedule.sequence()
 
-    def cut(self, most: int = 12) -> None:
+    def consider(self, sequences: Iterable[Sequence[int]], budget: Optional[int]) -> None:
+        """Propose the most promising of some sequences."""
+        steps, n, ranked = self.steps, len(self.steps.nodes), []
+        whole = self.moves[0].total
+        for i, sequence in enumerate(sequences):
+            if len(sequence) > 8 * n:
+                continue  # nobody wants that
+            peak, cost = steps.peak_bytes(sequence), steps.total_cost(sequence) / whole
+            over = 3 * max(0, peak - budget) / max(1, budget) if budget is not None else 0
+            ranked.append((cost + over, i, sequence))
+        ranked.sort(key=lambda entry: entry[:2])
+        for _, _, sequence in ranked[: 3 if self.large and budget is not None else None]:
+            self.propose(sequence)
+
+    def cut(self) -> None:
         """Put minimum cuts at the worst moment of each base order into the pool."""
+        most = max(3, min(_CUTS, 20_000 // len(self.steps.nodes)))
         for b, moves in enumerate(self.moves):
             moves.load(())
             schedule = moves.schedule
             moment = schedule.curve.worst() // schedule.n
             for steps in cuts(schedule, moment, most):
                 moves.load(keys_of(schedule, moment, steps))
-                self._note(b)
+                self._note(b, "cut")
                 moves.load(())
 
     def propose(self, sequence: Sequence[int]) -> None:
         """Put a sequence into the pool; a step comes again at most once between two new ones."""
         base = list(dict.fromkeys(sequence))
-        b = self._base(base)
         n, place = len(base), {s: k for k, s in enumerate(base)}
-        stage, keys = 0, set()
+        stage, keys = 0, set[int]()
         for s in sequence:
             if place[s] == stage:
                 stage += 1
             elif stage < n:
                 keys.add(stage * n + place[s])
+        b = self._base(base)
         self.moves[b].load(keys)
-        self._note(b)
+        self._note(b, "proposed")
 
     def within(self, budget: int, work: float = 0.0, enough: float = -inf) -> Optional[Found]:
         """The cheapest schedule found within the budget; work to improve it until it is `enough`.
@@ -114,9 +135,12 @@ class Search:
         `None` where none was found.
         """
         for start in self._starts(budget):
+            best = self._cheapest(budget)
+            if self.large and best is not None and start.weight > 1.5 * best.weight:
+                continue
             moves = self.moves[start.base]
             moves.load(start.keys)
-            self._settle(start.base, budget, Manner(work=_WORK / 2))
+            self._settle(start.base, budget, Manner(work=_WORK))
         best = self._cheapest(budget)
         if best is not None and work > 0 and best.cost > enough:
             self._improve(best, budget, work, enough)
@@ -135,7 +159,9 @@ class Search:
         """The smallest peak with at most this cost of recomputation; stops where it is enough."""
         best = self._lowest(limit)
         lower = max(self.floor, enough) - 1
-        while best.peak_bytes > enough and best.peak_bytes - lower > best.peak_bytes // 64:
+        while best.peak_bytes > enough and best.peak_bytes - lower > best.peak_bytes // (
+            24 if self.large else 64
+        ):
             middle = (best.peak_bytes + lower) // 2
             found = self.within(middle)
             if found is not None and found.cost <= limit:
@@ -208,37 +234,52 @@ class Search:
                 moves.free(gap.writer, gap.reader // n, random.choice((0.0, 0.5, 1.0)), random)
 
     def _settle(self, b: int, budget: int, manner: Manner) -> None:
-        """Bring what is loaded within the budget, as cheaply as greedy can, and note it."""
+        """Bring what is loaded within the budget, as cheaply as greedy can, and note it.
+
+        In some stages: for a budget far below, greedy prefers what lives long to what lives where
+        the peak is.
+        """
         moves = self.moves[b]
         peak = moves.schedule.curve.peak()
         if moves.schedule.keys:
-            release(moves, max(budget, peak), manner.work)
-        if repair(moves, budget, self.random, manner):
+            release(moves, max(budget, peak), manner.work / 4)
+        target = peak
+        while target > budget:
+            target = max(budget, int(target * 0.8))
+            if not repair(moves, target, self.random, manner):
+                break
+        else:
             release(moves, budget, manner.work)
         self._say(self._note(b), f"within {budget:,} B")
 
     def _starts(self, budget: int) -> list[Found]:
-        """The most promising of the pool: cheap, and not far above the budget."""
+        """The most promising of each origin: cheap, and not far above the budget."""
         total = self.moves[0].total
 
         def promise(found: Found) -> float:
             return 3 * max(0, found.peak_bytes - budget) / budget + found.weight / total
 
-        return sorted(dict.fromkeys(self.pool), key=promise)[:_STARTS]
+        chosen = []
+        left = dict(_STARTS_OF_LARGE if self.large else _STARTS)
+        for found in sorted(dict.fromkeys(self.pool), key=promise):
+            if left[found.origin]:
+                left[found.origin] -= 1
+                chosen.append(found)
+        return chosen
 
     def _base(self, base: list[int]) -> int:
         """The number of a base order; a new one goes into the pool as it is."""
         if base not in self.bases:
             self.bases.append(base)
             self.moves.append(Moves(Schedule(self.steps, base)))
-            self._note(len(self.bases) - 1)
+            self._note(len(self.bases) - 1, "plain")
         return self.bases.index(base)
 
-    def _note(self, b: int) -> Found:
+    def _note(self, b: int, origin: str = "search") -> Found:
         moves = self.moves[b]
         schedule = moves.schedule
         keys = tuple(sorted(schedule.keys))
-        found = Found(schedule.peak_bytes(), schedule.cost, moves.cost, b, keys)
+        found = Found(schedule.peak_bytes(), schedule.cost, moves.cost, b, keys, origin)
         self.pool.append(found)
         if len(self.pool) > _POOL:
             self.pool = _undominated(self.pool)

@@ -13,14 +13,16 @@ the same kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from math import inf, isfinite
 from typing import Optional
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError
+from byparts_memplan.chain_sequences import STRATEGIES as CHAINS, chain_sequences
 from byparts_memplan.order import order
-from byparts_memplan.recompute_search import Found, Progress, Search
+from byparts_memplan.recompute_search import Progress, Search
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, Steps, flops
 
@@ -95,11 +97,9 @@ def recomputation(
     if not plain or (budget_bytes is not None and steps.peak_bytes() <= budget_bytes):
         return Recomputation.of(steps, plain, "none needed")
     search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
-    limit = inf if max_extra_cost is None else max_extra_cost * sum(steps.cost)
-    budget = budget_bytes if budget_bytes is not None else 0
-    found = _STRATEGIES[strategy](search, budget, limit)
-    made = Recomputation.of(steps, search.sequence(found), strategy, search.floor)
-    if budget_bytes is not None and found.peak_bytes > budget_bytes:
+    sequence = _STRATEGIES[strategy](search, budget_bytes, max_extra_cost)
+    made = Recomputation.of(steps, sequence, strategy, search.floor)
+    if budget_bytes is not None and made.peak_bytes > budget_bytes:
         raise BudgetError(made, budget_bytes)
     return made
 
@@ -124,7 +124,7 @@ def tradeoff(
     if not steps.nodes:
         return [(steps.peak_bytes([]), 0.0)]
     search = Search(steps, [range(len(steps.nodes))], effort=effort, seed=seed, progress=progress)
-    _begin(search)
+    _begin(search, None, None)
     high, low = search.smallest(0.0).peak_bytes, search.smallest(inf).peak_bytes
     for point in range(1, points):
         search.within(int(high * (low / high) ** (point / points)), search.effort / 6)
@@ -137,35 +137,61 @@ def strategies() -> list[str]:
     return sorted(_STRATEGIES)
 
 
-Strategy = Callable[[Search, int, float], Found]
+Strategy = Callable[[Search, Optional[int], Optional[float]], Sequence[int]]
 
 
-def _auto(search: Search, budget: int, limit: float) -> Found:
+def _auto(search: Search, budget: Optional[int], limit: Optional[float]) -> Sequence[int]:
     """All starts, and improvement."""
-    _begin(search)
+    _begin(search, budget, limit)
     return _search(search, budget, limit)
 
 
-def _greedy(search: Search, budget: int, limit: float) -> Found:
+def _search(search: Search, budget: Optional[int], limit: Optional[float]) -> Sequence[int]:
     """From the plain order alone."""
-    return _search(search, budget, limit)
+    whole = sum(search.steps.cost)
+    found = search.cheapest(budget) if budget is not None else search.smallest((limit or 0) * whole)
+    return search.sequence(found)
 
 
-def _begin(search: Search) -> None:
+def _begin(search: Search, budget: Optional[int], limit: Optional[float]) -> None:
+    """Put another order, minimum cuts and schedules of chains into the pool."""
     steps, graph = search.steps, search.steps.graph
-    outside = frozenset(k for k in range(len(graph.inputs)) if not steps.size[k])
+    outside = frozenset(range(len(graph.inputs))) - frozenset(steps.feeds)
     ordered = order(graph, external=outside)
     if ordered is not graph:
         place = {node: s for s, node in enumerate(steps.nodes)}
         search.propose([place[node] for node in ordered.nodes if node in place])
     search.cut()
+    names = ("chain",) if search.large else ("chain", "sqrt", "recursive", "recurrence")
+    chains = chain_sequences(steps, budget_bytes=budget, max_extra_cost=limit, strategies=names)
+    search.consider(chains, budget)
 
 
-def _search(search: Search, budget: int, limit: float) -> Found:
-    return search.cheapest(budget) if limit == inf else search.smallest(limit)
+def _chain(
+    name: str, search: Search, budget: Optional[int], limit: Optional[float]
+) -> Sequence[int]:
+    """The best that schedules of one kind give, as they are; the plain order among them."""
+    steps = search.steps
+    most = inf if limit is None else (1 + limit + 1e-12) * sum(steps.cost)
+    best, least = list(range(len(steps.nodes))), (inf, inf, inf)
+    names = (name,)
+    for found in (
+        best,
+        *chain_sequences(steps, budget_bytes=budget, max_extra_cost=limit, strategies=names),
+    ):
+        peak, cost = steps.peak_bytes(found), steps.total_cost(found)
+        over = max(0, peak - budget) if budget is not None else max(0.0, cost - most)
+        rank = (float(over), cost, peak) if budget is not None else (over, peak, cost)
+        if rank < least:
+            best, least = found, rank
+    return best
 
 
-_STRATEGIES: dict[str, Strategy] = {"auto": _auto, "greedy": _greedy}
+_STRATEGIES: dict[str, Strategy] = {
+    "auto": _auto,
+    "greedy": _search,
+    **{name: partial(_chain, name) for name in CHAINS},
+}
 
 
 def _check(
