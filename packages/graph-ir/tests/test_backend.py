@@ -22,6 +22,13 @@ def test_host_memory_is_zeroed_writable_and_aligned() -> None:
     assert bytes(HOST.read(memory, 6, 6)) == b"\0\0abc\0" and len(HOST.allocate(0)) == 1
 
 
+@pytest.mark.parametrize("size_bytes", [2**60, 2**70])
+def test_host_memory_that_is_not_there_is_a_memory_error(size_bytes: int) -> None:
+    """Not the system's own error, which nobody expects."""
+    with pytest.raises(MemoryError, match=f"cannot allocate {size_bytes:,} bytes: "):
+        HOST.allocate(size_bytes)
+
+
 class Cells(list[float]):
     """An array library in three lines: `out[...] = result` is all that the adapter asks for."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from toy_ops import Neg, small
 
@@ -22,6 +24,7 @@ def test_passes_run_in_order_and_are_timed() -> None:
 
     assert [(s.name, len(s.graph.nodes)) for s in stages] == [("same", 2), ("drop_neg", 1)]
     assert str(stages[1]).startswith("drop_neg: 1 nodes, ")
+    assert str(replace(stages[1], elapsed_s=0.0, note="all")) == "drop_neg: 1 nodes, 0.0 ms, all"
     assert pipeline()(small()) == small()
 
 
