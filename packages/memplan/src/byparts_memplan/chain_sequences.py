@@ -167,7 +167,7 @@ def _sequential(steps: Steps, forward: list[int], goal: _Goal) -> Sequences:
 
 def _recursive(steps: Steps, forward: list[int], goal: _Goal) -> Sequences:
     def schedules(chain: Chain, root: float) -> Iterator[Schedule]:
-        for segments in sorted({2, 3, 4, max(2, round(root))}):
+        for segments in sorted({2, 3, min(4, len(chain.stages)), max(2, round(root))}):
             yield recursive_schedule(chain, segments)
 
     return _named(steps, forward, schedules)
