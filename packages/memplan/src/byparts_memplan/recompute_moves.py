@@ -136,7 +136,7 @@ class Moves:
             readers = schedule.readers[v]
             j = bisect_left(readers, key)
             if j == len(readers) or readers[j] == key or readers[j] > schedule.ends[v][i]:
-                continue  # touched here, or an output of the graph that nobody reads any more
+                continue  # touched here
             since = readers[j - 1] if j and readers[j - 1] > starts[i] else starts[i]
             yield Gap(v, w, since, readers[j])
 

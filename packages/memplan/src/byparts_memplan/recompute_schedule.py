@@ -1,9 +1,10 @@
 """A schedule with recomputation that can be changed step by step, and knows its true peak.
 
-The base order runs each step once; *stage* k is what happens between base steps k - 1 and k, and
-ends with base step k.  To compute step s < k again in stage k is one integer, its key
-`k * n + s`, so a schedule is the base and a set of keys: every set is valid, because within a stage
-recomputations run in the base's order, which has inputs before users.  A storage lives from each of
+The base order runs each step once; the last step of all is the caller, who reads the outputs.
+*Stage* k is what happens between base steps k - 1 and k, and ends with base step k.  To compute step
+s < k again in stage k is one integer, its key `k * n + s`, so a schedule is the base and a set of
+keys: every set is valid, because within a stage recomputations run in the base's order, which has
+inputs before users.  A storage lives from each of
 its computations to the last reader before the next one.  Putting a key in or out changes some
 lifetimes, and `Curve` follows: some tens of microseconds instead of a new simulation.
 """
@@ -21,28 +22,28 @@ class Schedule:
     """The base order of some steps, and the keys of what is computed again.
 
     Attributes:
-        n: steps; here numbered as they stand in the base.
+        n: steps, the caller's too; here numbered as they stand in the base.
         keys: of what is computed again.
         cost: of the schedule, recomputation alone.
         starts, ends: by storage, the keys of its computations and of the last reader of each.
-        least: bytes that are alive before or after all steps.
+        least: bytes that are alive before all steps.
         readers: by storage, the keys of all that read it, sorted.
     """
 
     def __init__(self, steps: Steps, base: Sequence[int], keys: Iterable[int] = ()) -> None:
         """`base` is a permutation of the steps with inputs before users.  O(schedule)."""
-        self.steps, self.base, n = steps, list(base), len(steps.nodes)
-        self.n, self.end = n, n * n
-        self.size, self.feeds = steps.size, frozenset(steps.feeds)
-        size = self.size
+        self.steps, self.base, size = steps, list(base), steps.size
+        self.n, self.size, self.feeds = len(self.base) + 1, size, frozenset(steps.feeds)
+        self.end = self.n * self.n - 1  # when the caller reads
         self.reads = [tuple(r for r in steps.reads[s] if size[r]) for s in base]
-        self.writes = [tuple(w for w in steps.writes[s] if size[w]) for s in base]
-        self.over = [steps.over[s] for s in base]
-        self.again = [steps.again[s] and bool(steps.writes[s]) for s in base]
-        self.price = [steps.cost[s] for s in base]
+        self.reads.append(tuple(sorted(k for k in steps.kept if size[k])))
+        self.writes = [tuple(w for w in steps.writes[s] if size[w]) for s in base] + [()]
+        self.over = [steps.over[s] for s in base] + [()]
+        self.again = [steps.again[s] and bool(steps.writes[s]) for s in base] + [False]
+        self.price = [steps.cost[s] for s in base] + [0.0]
         self.written = [sum(size[w] for w in written) for written in self.writes]
         self.writer = {w: s for s, written in enumerate(self.writes) for w in written}
-        self.least = max(sum(size[v] for v in ends) for ends in (self.feeds, steps.kept))
+        self.least = sum(size[v] for v in self.feeds)
         self.load(keys)
 
     def load(self, keys: Iterable[int]) -> None:
@@ -50,7 +51,7 @@ class Schedule:
         n = self.n
         self.keys = set(keys)
         self.cost = sum(self.price[k % n] for k in sorted(self.keys))
-        order = sorted([*self.keys, *range(0, self.end, n + 1)])
+        order = sorted([*self.keys, *range(0, n * n, n + 1)])
         self.starts: dict[int, list[int]] = {f: [-1] for f in self.feeds}
         self.readers: dict[int, list[int]] = {f: [] for f in self.feeds}
         for key in order:
@@ -67,11 +68,9 @@ class Schedule:
         starts, readers = self.starts[v], self.readers[v]
         found = []
         for i, start in enumerate(starts):
-            until = starts[i + 1] if i + 1 < len(starts) else self.end
+            until = starts[i + 1] if i + 1 < len(starts) else self.end + 1
             j = bisect_left(readers, until)
             found.append(readers[j - 1] if j and readers[j - 1] > start else start)
-        if v in self.steps.kept:
-            found[-1] = self.end
         return found
 
     def _draw(self, order: list[int]) -> None:
@@ -95,20 +94,14 @@ class Schedule:
         self.curve = Curve(order, live, self.n)
 
     def peak_bytes(self) -> int:
-        """The most that is alive at any position, or when the caller writes and reads."""
-        return max(self.curve.peak(), self._ends_bytes)
-
-    @property
-    def _ends_bytes(self) -> int:
-        return max(
-            sum(self.size[f] for f in self.feeds), sum(self.size[k] for k in self.steps.kept)
-        )
+        """The most that is alive at any position, or when the caller writes."""
+        return max(self.curve.peak(), self.least)
 
     def sequence(self) -> list[int]:
         """The steps, in the numbers of `Steps`, as they run."""
         n = self.n
-        order = sorted([*self.keys, *range(0, self.end, n + 1)])
-        return [self.base[key % n] for key in order]
+        order = sorted([*self.keys, *range(0, n * n, n + 1)])
+        return [self.base[key % n] for key in order[:-1]]
 
     def insert(self, key: int) -> None:
         """Compute a step again."""
@@ -187,7 +180,7 @@ class Schedule:
 
     def _again_reused(self, key: int) -> None:
         """What can be written in place at a position, after lifetimes changed."""
-        if key < 0 or key == self.end or not self.over[key % self.n]:
+        if key < 0 or not self.over[key % self.n]:
             return
         new, old = self._reusable(key), self.reused.get(key, 0)
         if new != old:

@@ -118,12 +118,12 @@ class Search:
     def propose(self, sequence: Sequence[int]) -> None:
         """Put a sequence into the pool; a step comes again at most once between two new ones."""
         base = list(dict.fromkeys(sequence))
-        n, place = len(base), {s: k for k, s in enumerate(base)}
+        n, place = len(base) + 1, {s: k for k, s in enumerate(base)}
         stage, keys = 0, set[int]()
         for s in sequence:
             if place[s] == stage:
                 stage += 1
-            elif stage < n:
+            else:
                 keys.add(stage * n + place[s])
         b = self._base(base)
         self.moves[b].load(keys)
