@@ -21,6 +21,7 @@ from byparts_opset.activation import (
     Gelu,
     LeakyRelu,
     Relu,
+    Relu6,
     Selu,
     Sigmoid,
     Silu,
@@ -34,6 +35,12 @@ from byparts_opset.dtypes import Array
 def relu(op: Relu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(np.maximum, x, np.zeros((), y.dtype), out=y)
+
+
+@kernels.on(Relu6)
+def relu6(op: Relu6, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    (x,), (y,) = inputs, outputs
+    return partial(_between, x, np.zeros((), y.dtype), np.full((), 6, y.dtype), y)
 
 
 @kernels.on(LeakyRelu)
@@ -82,6 +89,11 @@ def gelu(op: Gelu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 
 
 # In each step y may be x, and the other arrays are scratch.
+
+
+def _between(x: Array, low: Array, high: Array, y: Array) -> None:
+    np.maximum(x, low, out=y)
+    np.minimum(y, high, out=y)
 
 
 def _leaky_relu(alpha: float, x: Array, y: Array, below: Array) -> None:

@@ -20,6 +20,7 @@ from byparts_opset.activation import (
     Gelu,
     LeakyRelu,
     Relu,
+    Relu6,
     Selu,
     Sigmoid,
     Silu,
@@ -36,6 +37,12 @@ one_call({Sigmoid: torch.sigmoid, Silu: nn.silu})
 def relu(op: Relu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(torch.clamp_min, x, 0, out=y)
+
+
+@kernels.on(Relu6)
+def relu6(op: Relu6, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    (x,), (y,) = inputs, outputs
+    return partial(torch.clamp, x, 0, 6, out=y)
 
 
 @kernels.on(LeakyRelu)
