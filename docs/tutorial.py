@@ -554,7 +554,7 @@ for w in weights:
 training = build(step, variables=variables, updates=variables)
 print(training)
 # prints:
-#   Program(22 steps, arena of 83520 bytes)
+#   Program(22 steps, arena of 83456 bytes)
 
 # %% [markdown]
 # Train: forty times through the data, a hundred images at a time.
@@ -582,18 +582,18 @@ print(f"right on at least 95 of 100 images it has not seen: {accuracy >= 0.95}")
 print(classify.explain())
 # prints:
 #   specialize: 6 nodes, 0.1 ms
-#   optimize: 6 nodes, 0.1 ms
+#   optimize: 6 nodes, 0.2 ms
 #   legalize: 6 nodes, 0.0 ms
 #   hoist: 6 nodes, 0.0 ms
-#   order: 6 nodes, 0.3 ms
+#   order: 6 nodes, 0.4 ms
 #
 #   step  op      backend  inputs   outputs          bytes            note     where
-#      1  matmul  numpy    %x, %w1  %5: f32[300,64]  [76800, 153600)           tutorial.py:519
-#      2  add     numpy    %5, %b1  %6: f32[300,64]  [76800, 153600)  over %5  tutorial.py:519
-#      3  relu    numpy    %6       %7: f32[300,64]  [76800, 153600)  over %6  tutorial.py:519
-#      4  matmul  numpy    %7, %w2  %8: f32[300,10]  [0, 12000)                tutorial.py:519
-#      5  add     numpy    %8, %b2  %9: f32[300,10]  [0, 12000)       over %8  tutorial.py:519
-#      6  argmax  numpy    %9       %10: i64[300]    [12032, 14432)            tutorial.py:558
+#      1  matmul  numpy    %x, %w1  %5: f32[300,64]  [76800, 153600)           tutorial.py:531
+#      2  add     numpy    %5, %b1  %6: f32[300,64]  [76800, 153600)  over %5  tutorial.py:531
+#      3  relu    numpy    %6       %7: f32[300,64]  [76800, 153600)  over %6  tutorial.py:531
+#      4  matmul  numpy    %7, %w2  %8: f32[300,10]  [0, 12000)                tutorial.py:531
+#      5  add     numpy    %8, %b2  %9: f32[300,10]  [0, 12000)       over %8  tutorial.py:531
+#      6  argmax  numpy    %9       %10: i64[300]    [12032, 14432)            tutorial.py:570
 #
 #   arena      153,600 bytes
 #   naive      333,696 bytes, each value on its own
