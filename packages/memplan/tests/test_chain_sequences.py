@@ -123,8 +123,8 @@ def test_a_name_nobody_knows_is_refused() -> None:
         list(chain_sequences(Steps(there_and_back(3)), strategies=["best"]))
 
 
-@settings(max_examples=100, deadline=None)
-@with_data(graphs())
+@settings(max_examples=200, deadline=None)
+@with_data(graphs(12))
 def test_sequences_of_any_graph_run(graph: Graph) -> None:
     """Also of graphs that are no chains and never turn: each is a graph that verifies."""
     steps = Steps(graph)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
 
 from byparts_memplan.chain import Chain, Schedule
 from byparts_memplan.chain_lean import cheap_steps, just_in_time
 from byparts_memplan.chain_measure import measured
-from byparts_memplan.chain_turn import depths
+from byparts_memplan.chain_turn import depths, earlier
 from byparts_memplan.steps import Steps
 
 
@@ -37,7 +37,7 @@ class StepChain:
         self, steps: Steps, forward: Sequence[int], most: int, *, lean: bool = False
     ) -> None:
         """At most about `most` stages; with `lean`, they save nothing that is cheap to compute."""
-        self.steps, self._ahead = steps, list(forward)
+        self.steps, self._ahead, self._before = steps, list(forward), earlier(steps)
         self._crossings()
         cuts = self._cuts(most)
         self.forward = _split(self._ahead, cuts)
@@ -60,7 +60,7 @@ class StepChain:
             elif kind != "drop":
                 found += self._again[i] if i in run else self.forward[i]
                 run.add(i)
-        return needed(self.steps, found)
+        return needed(self.steps, found, self._ignored)
 
     def plain(self) -> list[int]:
         """The sequence that computes nothing again."""
@@ -114,23 +114,21 @@ class StepChain:
             if s not in self.stage_of:
                 level[s] = self._level(s, level, touched)
         found: list[list[int]] = [[] for _ in self.forward]
-        wanted: dict[int, int] = {}  # storage -> the stage that reads it first
+        wanted: dict[int, int] = {}  # step -> the stage that needs it first
         for s in sorted(level, reverse=True):
             if level[s] > last:  # it reads nothing but weights: when somebody wants it
-                level[s] = max([wanted[w] for w in steps.writes[s] if w in wanted], default=last)
+                level[s] = wanted.get(s, last)
             found[level[s]].append(s)
-            for r in steps.reads[s]:
-                wanted[r] = max(wanted.get(r, 0), level[s])
+            for w in self._before[s]:
+                wanted[w] = max(wanted.get(w, 0), level[s])
         return [part[::-1] for part in found]
 
     def _level(self, s: int, level: dict[int, int], touched: dict[int, list[int]]) -> int:
         """The stage after whose later ones a backward step can run; one too many: any."""
         steps, free = self.steps, len(self.forward)
         found = free
-        for r in steps.reads[s]:
-            w = steps.writer.get(r)
-            if w in level:
-                found = min(found, level[w])
+        for w in self._before[s]:
+            found = min(found, level.get(w, free))
         for r in steps.reads[s]:
             if r in touched:
                 at = bisect_right(touched[r], found)
@@ -153,7 +151,7 @@ class StepChain:
 
         By depth, the gradient of a weight is computed as soon as it can be.
         """
-        depth = depths(self.steps)
+        depth = depths(self._before)
         other = [sorted(part, key=lambda s: (depth[s], s)) for part in given]
         ahead = [s for part in self.forward for s in part]
         peaks = []
@@ -161,6 +159,14 @@ class StepChain:
             sequence = [*ahead, *(s for part in reversed(parts) for s in part)]
             peaks.append(self.steps.peak_bytes(sequence))
         return other if peaks[1] < peaks[0] else given
+
+    @cached_property
+    def _ignored(self) -> frozenset[int]:
+        """Steps that somebody needs to have run, and does not read."""
+        steps = self.steps
+        read = ({steps.writer.get(r) for r in reads} for reads in steps.reads)
+        pairs = zip(self._before, read, strict=True)
+        return frozenset(w for before, writers in pairs for w in before if w not in writers)
 
     def _lean(self) -> list[list[int]]:
         steps, stage_of, ahead = self.steps, self.stage_of, self._ahead
@@ -189,17 +195,20 @@ class StepChain:
         ]
 
 
-def needed(steps: Steps, sequence: Sequence[int]) -> list[int]:
+def needed(
+    steps: Steps, sequence: Sequence[int], first: Collection[int] = frozenset()
+) -> list[int]:
     """The sequence without computations that nobody reads before they are made anew.
 
-    O(reads of the sequence).
+    Steps in `first` keep their first run all the same.  O(reads of the sequence).
     """
     left, kept = Counter(sequence), set[int]()
     wanted = set(steps.kept)
     found = []
     for s in reversed(sequence):
         left[s] -= 1
-        if wanted.isdisjoint(steps.writes[s]) and (s in kept or left[s]):
+        unread = wanted.isdisjoint(steps.writes[s])
+        if unread and (left[s] or (s in kept and s not in first)):
             continue
         kept.add(s)
         wanted.difference_update(steps.writes[s])

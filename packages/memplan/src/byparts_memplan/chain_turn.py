@@ -8,8 +8,10 @@ caller.  O(reads).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 
+from byparts_graph_ir import Value
 from byparts_memplan.steps import Steps
 
 
@@ -17,8 +19,8 @@ def forward_steps(steps: Steps) -> list[int]:
     """In the given order; empty where there is nothing to turn."""
     if not steps.nodes:
         return []
-    writers = [_writers(steps, s) for s in range(len(steps.nodes))]
-    depth = depths(steps)
+    writers = earlier(steps)
+    depth = depths(writers)
     turn = _deepest_crossing(steps, depth)
     height = [0] * len(steps.nodes)
     for s in range(len(steps.nodes) - 1, -1, -1):
@@ -39,7 +41,8 @@ def deepest_first(steps: Steps, forward: list[int]) -> list[int]:
 
     A graph's own order may compute for all steps of time at once what only one of them reads.
     """
-    depth, ahead = depths(steps), set(forward)
+    writers, ahead = earlier(steps), set(forward)
+    depth = depths(writers)
     top = max(forward, key=lambda s: (depth[s], s))
     found: list[int] = []
     done: set[int] = set()
@@ -53,22 +56,32 @@ def deepest_first(steps: Steps, forward: list[int]) -> list[int]:
             found.append(s)
             continue
         todo.append((s, True))
-        inputs = dict.fromkeys(w for w in _writers(steps, s) if w in ahead and w not in done)
+        inputs = dict.fromkeys(w for w in writers[s] if w in ahead and w not in done)
         todo += [(w, False) for w in sorted(inputs, key=lambda w: (depth[w], -w))]
     return found
 
 
-def depths(steps: Steps) -> list[int]:
+def depths(before: Sequence[Sequence[int]]) -> list[int]:
     """By step, how many have to run before it one after the other."""
     found: list[int] = []
-    for s in range(len(steps.nodes)):
-        found.append(max([found[w] + 1 for w in _writers(steps, s)], default=0))
+    for writers in before:
+        found.append(max([found[w] + 1 for w in writers], default=0))
     return found
 
 
-def _writers(steps: Steps, s: int) -> list[int]:
-    writer = steps.writer
-    return [writer[r] for r in steps.reads[s] if r in writer]
+def earlier(steps: Steps) -> list[tuple[int, ...]]:
+    """By step, those that have to run before it: also makers of what it ignores, or of views."""
+    step_of = {node: s for s, node in enumerate(steps.nodes)}
+    makers: dict[Value, tuple[int, ...]] = {}
+    found = []
+    for node in steps.graph.nodes:
+        before = [w for v in node.inputs for w in makers.get(v, ())]
+        made = tuple(dict.fromkeys(before)) if len(before) > 1 else tuple(before)
+        if node in step_of:
+            found.append(made)
+            made = (step_of[node],)
+        makers.update((v, made) for v in node.outputs)  # of a view: those of what it looks at
+    return found
 
 
 def _deepest_crossing(steps: Steps, depth: list[int]) -> int:
