@@ -135,8 +135,8 @@ def _optimal(chain: StepChain, goal: _Goal) -> Sequences:
         points = [peak for peak, _ in table.curve()]
         made = _from_table(chain, table, points)
         found = yield from goal.along(len(points), made)
-        if not points and bound < full:
-            bound = full
+        if not points:  # nothing is that small, also where sizes were rounded up to slots
+            bound = full if bound < full else full * 5 // 4
         elif goal.cost is not None and points[found] * 5 // 4 < bound * 4 // 5:
             bound = points[found] * 5 // 4
         else:
