@@ -142,7 +142,7 @@ class Search:
             moves.load(start.keys)
             self._settle(start.base, budget, Manner(work=_WORK))
         best = self._cheapest(budget)
-        if best is not None and work > 0 and best.cost > enough:
+        if best is not None and work > 0 and best.keys and best.cost > enough:
             self._improve(best, budget, work, enough)
             best = self._cheapest(budget)
         return best
@@ -194,6 +194,7 @@ class Search:
         current, least, end = moves.cost, moves.cost, moves.work + work
         while moves.work < end:
             moves.log.clear()
+            moves.work += 20  # where there is nothing to change, it ends too
             self._ruin(moves)
             limit = current * 1.01 + 1e-3 * moves.total
             tries, noise = random.choice((2, 4, 8)), random.choice((0.0, 0.3, 1.0))

@@ -1,0 +1,84 @@
+"""A schedule that is changed step by step is the one that would be computed anew."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given as over
+from hypothesis.strategies import integers
+from random_graphs import graphs_with_external
+
+from byparts_graph_ir import Graph
+from byparts_memplan.recompute_curve import Curve
+from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.steps import Steps
+
+
+def curve_of(schedule: Schedule) -> list[int]:
+    """Bytes at each position; the last is the caller's."""
+    curve = schedule.curve
+    return [x + more for live, more in zip(curve.live, curve.added, strict=True) for x in live]
+
+
+def changed(steps: Steps, seed: int) -> Schedule:
+    """After keys went in and out, some of them twice."""
+    random, n = Random(seed), len(steps.nodes)
+    schedule = Schedule(steps, range(n))
+    for _ in range(12):
+        stage = random.randrange(1, n + 1)
+        key = stage * schedule.n + random.randrange(stage)
+        if key in schedule.keys:
+            schedule.remove(key)
+        elif schedule.again[key % schedule.n]:
+            schedule.insert(key)
+    return schedule
+
+
+@over(graphs_with_external(), integers(0, 99))
+def test_changes_lead_where_a_simulation_does(
+    case: tuple[Graph, frozenset[int]], seed: int
+) -> None:
+    """At every position, and at the peak."""
+    steps = Steps(case[0], external=case[1])
+    if not steps.nodes:
+        return
+    schedule = changed(steps, seed)
+    sequence = schedule.sequence()
+
+    assert curve_of(schedule)[:-1] == steps.live_bytes(sequence)
+    assert schedule.peak_bytes() == steps.peak_bytes(sequence)
+    assert schedule.curve.peak() == max(curve_of(schedule))
+
+
+@over(graphs_with_external(), integers(0, 99))
+def test_loading_keys_is_inserting_them(case: tuple[Graph, frozenset[int]], seed: int) -> None:
+    steps = Steps(case[0], external=case[1])
+    if not steps.nodes:
+        return
+    schedule = changed(steps, seed)
+    loaded = Schedule(steps, schedule.base, schedule.keys)
+
+    assert curve_of(loaded) == curve_of(schedule)
+    assert (loaded.starts, loaded.ends, loaded.cost) == (
+        schedule.starts,
+        schedule.ends,
+        schedule.cost,
+    )
+
+
+@over(integers(0, 999))
+def test_a_curve_is_a_list(seed: int) -> None:
+    """Of 300 stages, so that there are several blocks: sums over ranges, excess and maximum."""
+    random, stride = Random(seed), 300
+    plain = {k * (stride + 1): random.randrange(9) for k in range(stride)}
+    curve = Curve(list(plain), list(plain.values()), stride)
+    for _ in range(20):
+        after, until = sorted(random.choices(range(-1, stride * stride), k=2))
+        curve.add(after, until, change := random.randrange(-3, 9))
+        plain = {k: x + change * (after < k <= until) for k, x in plain.items()}
+    limit = random.randrange(60)
+
+    assert curve.peak() == max(plain.values())
+    assert curve.worst() == next(k for k, x in plain.items() if x == curve.peak())
+    assert curve.excess(limit) == sum(max(0, x - limit) for x in plain.values())
+    assert curve.over(limit) == [k for k, x in plain.items() if x > limit]

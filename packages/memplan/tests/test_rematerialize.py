@@ -1,0 +1,201 @@
+"""Less memory for more work: within the budget, at the least cost, refused with reasons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given as over, settings
+from planned_ops import Add, Copy, Shout, given
+from random_graphs import graphs_with_external
+
+from byparts_graph_ir import Graph, Input, Node, TensorType, Value, verify
+from byparts_memplan import (
+    BudgetError,
+    PlanError,
+    check_plan,
+    peak_bytes,
+    plan,
+    recomputation,
+    rematerialize,
+    strategies,
+    tradeoff,
+)
+from byparts_memplan.steps import Steps
+
+BYTES = 4 * 64
+
+
+def hourglass(depth: int) -> Graph:
+    """A chain of copies, read again in reverse: a training step without its weights."""
+    x = given(64)
+    kept: list[Value] = []
+    y: Value = x
+    for _ in range(depth):
+        y = Copy()(y)
+        kept.append(y)
+    y = Copy()(y)
+    for v in reversed(kept):
+        y = Add()(Copy()(y), v)
+    return Graph.of([x], [y])
+
+
+def all_sequences(steps: Steps, more: int) -> Iterator[list[int]]:
+    """Each step at least once, `more` times besides at most, after what it reads."""
+    n, todo = len(steps.nodes), [list[int]()]
+    effects = [s for s in range(n) if steps.nodes[s].op.effect]
+    while todo:
+        sequence = todo.pop()
+        done = set(sequence)
+        if len(done) == n:
+            yield sequence
+        for s in range(n):
+            if s in done and (not steps.again[s] or len(sequence) - len(done) == more):
+                continue
+            known = all(
+                steps.writer.get(r) in done or r not in steps.writer for r in steps.reads[s]
+            )
+            if known and (s not in effects or all(e in done for e in effects if e < s)):
+                todo.append([*sequence, s])
+
+
+@pytest.mark.parametrize("strategy", strategies())
+def test_a_budget_is_met(strategy: str) -> None:
+    """Of twelve values that wait for the way back, no more than half stay."""
+    graph = hourglass(12)
+    budget = 10 * BYTES
+    after = verify(rematerialize(graph, budget, external={0}, strategy=strategy))
+
+    assert peak_bytes(graph, {0}) == 14 * BYTES
+    assert peak_bytes(after, {0}) <= budget
+    check_plan(after, plan(after, external={0}))
+    assert plan(after, external={0}).arena_bytes <= budget
+
+
+def test_what_is_within_the_budget_stays_as_it_is() -> None:
+    graph = hourglass(5)
+
+    assert rematerialize(graph, peak_bytes(graph, {0}), external={0}) is graph
+    assert rematerialize(Graph.of([given(2)], []), 100).nodes == ()
+
+
+def test_the_limit_of_cost_is_kept_and_used() -> None:
+    """A fifth more work; with none there is nothing to gain."""
+    graph = hourglass(12)
+    made = recomputation(graph, max_extra_cost=0.2, external={0})
+
+    assert 0 < made.extra_cost <= 0.2
+    assert made.peak_bytes < made.plain_peak_bytes == 14 * BYTES
+    assert max(made.live_bytes) == made.peak_bytes == peak_bytes(made.graph(), {0})
+    assert rematerialize(graph, max_extra_cost=0.0, external={0}) is graph
+
+
+def test_the_same_arguments_give_the_same_graph() -> None:
+    graph = hourglass(12)
+
+    assert rematerialize(graph, 2000, external={0}) == rematerialize(graph, 2000, external={0})
+
+
+def test_costs_decide_what_is_computed_again() -> None:
+    """With the first half of the chain dear, only the second half is."""
+    graph = hourglass(12)
+    dear = set(graph.nodes[:6])
+    made = recomputation(
+        graph, 11 * BYTES, external={0}, cost=lambda node: 1000.0 if node in dear else 1.0
+    )
+    again = {s for s in made.sequence if made.sequence.count(s) > 1}
+
+    assert again and not dear & {made.steps.nodes[s] for s in again}
+
+
+def test_nothing_is_computed_again_for_nobody() -> None:
+    """Taking any one recomputation out either breaks the budget or the schedule."""
+    graph = hourglass(12)
+    made = recomputation(graph, 9 * BYTES, external={0})
+    for t, s in enumerate(made.sequence):
+        if s in made.sequence[:t]:
+            less = [*made.sequence[:t], *made.sequence[t + 1 :]]
+            assert made.steps.peak_bytes(less) > 9 * BYTES
+
+
+def test_effects_happen_once_and_in_order() -> None:
+    """A print in the middle of what is computed again."""
+    x = given(64)
+    a = Copy()(x)
+    shouts = [Node(Shout(), (a,)), Node(Shout(), (Copy()(a),))]
+    y: Value = Copy()(Copy()(a))
+    graph = Graph((x,), (a.node, *shouts[:1], *(n for n in Graph.of([x], [y]).nodes[1:]),
+                         shouts[1].inputs[0].node, shouts[1], Node(Add(), (y, a))), ())  # fmt: skip
+    graph = Graph.of([x], [graph.nodes[-1].outputs[0]], order=[v for v in graph.values])
+    after = rematerialize(graph, max_extra_cost=1.0, external={0})
+
+    assert [n.op for n in after.nodes if n.op.effect] == [Shout()] * 2
+
+
+@settings(max_examples=60)
+@over(graphs_with_external(most=5))
+def test_tiny_graphs_get_the_optimum(case: tuple[Graph, frozenset[int]]) -> None:
+    """Every budget that a sequence with up to two repetitions meets, at what it costs there."""
+    graph, external = case
+    steps = Steps(graph, external=external)
+    least: dict[int, float] = {}
+    for sequence in all_sequences(steps, 2):
+        peak = steps.peak_bytes(sequence)
+        least[peak] = min(least.get(peak, 1e9), steps.total_cost(sequence))
+    for budget in least:
+        best = min(cost for peak, cost in least.items() if peak <= budget)
+        made = recomputation(graph, budget, external=external, effort=0.2)
+        after = verify(made.graph())
+
+        assert steps.total_cost(made.sequence) <= best
+        assert peak_bytes(after, external) <= budget
+        check_plan(after, plan(after, external=external, alignment=1))
+
+
+def test_a_trade_off_goes_down_as_it_gets_dearer() -> None:
+    found = tradeoff(hourglass(12), external={0}, points=5, effort=0.2)
+    peaks, costs = [p for p, _ in found], [c for _, c in found]
+
+    assert found[0] == (14 * BYTES, 0.0)
+    assert peaks == sorted(peaks, reverse=True) and costs == sorted(costs)
+    assert len(found) > 4
+
+
+def test_a_budget_that_cannot_be_met_says_what_is_in_the_way() -> None:
+    """The best that was found comes with it; no schedule of these has less than three values."""
+    with pytest.raises(BudgetError, match="no schedule within a budget of 500 bytes") as caught:
+        rematerialize(hourglass(6), 500, external={0})
+
+    error = caught.value
+    assert peak_bytes(error.graph, {0}) == error.peak_bytes == 3 * BYTES
+    for text in (r"smallest peak is 768", r"none can have less than \d+", r"256 B: copy f32\[64\]",
+                 "test_rematerialize.py:", "try budget_bytes=768"):  # fmt: skip
+        assert re.search(text, str(error)), text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "budget_bytes=None, max_extra_cost=None: give one of them"),
+        ({"budget_bytes": 9, "max_extra_cost": 0.1}, "give one of them"),
+        ({"budget_bytes": -1}, "budget_bytes is -1; it counts bytes"),
+        ({"max_extra_cost": -0.1}, "max_extra_cost is -0.1; it is a fraction"),
+        ({"max_extra_cost": float("nan")}, "max_extra_cost is nan"),
+        ({"budget_bytes": 9, "strategy": "magic"}, "no strategy 'magic'; there are auto, "),
+        ({"budget_bytes": 9, "effort": -1.0}, "effort is -1.0"),
+        ({"budget_bytes": 9, "external": {7}}, "there is no input 7; the graph has 1"),
+        ({"budget_bytes": 9, "cost": lambda node: float("nan")}, "the cost of copy is nan"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        rematerialize(hourglass(3), **arguments)
+
+
+def test_types_have_to_be_static() -> None:
+    x = Input(TensorType("f32", ("n",)), None, "x")
+
+    with pytest.raises(PlanError, match="has no size yet; specialize the graph first"):
+        rematerialize(Graph.of([x], [Copy()(x)]), 10)
