@@ -95,7 +95,6 @@ def test_what_does_not_fit_as_json(run: Run) -> None:
     assert set(fields["offsets"]) == set("abc")
 
 
-@pytest.mark.xfail(reason="needs exact search: place.py has only greedy orders", strict=True)
 def test_a_reason_that_no_single_step_shows(run: Run) -> None:
     """Five in a ring: 2 bytes alive at each step, and no way to place them in 2."""
     status, _, err = run(RING, "--capacity", "2")

@@ -1,0 +1,212 @@
+"""Decides whether buffers fit in a capacity: branch and bound over placements, exact.
+
+Only tightly packed placements are tried, where each buffer lies at 0 or on top of another: every
+other one can be pushed down to such.  The arena fills from below.  Where the floors of sections
+have a local minimum, a valley, a buffer must come to lie on it, or all that could are lifted to the
+next height.  A branch is dead when in some section what waits no longer fits above its floor (the
+monotonic floor of MinimaLLoc, ASPLOS 2023; its canonical order is our rule of valleys, but any
+valley will do, so we take the one with fewest choices, those that made trouble first).
+
+A dead end is explained by the decisions that led to it, and the search jumps back to the last of
+them: what happened elsewhere is not tried again (conflict-directed backjumping, Prosser 1993).
+When nothing is left to explain, no placement exists.  The cost of such searches has a heavy tail;
+restarts with other preferences cut it, and `fit.py` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.effort import Effort
+from byparts_memplan.search_state import FINE, State
+from byparts_memplan.sections import Sections
+
+_WALL = 1 << 62  # the floor of a section in which nobody waits
+_FAR = 8  # decisions that are undone at once cost as much as a dead end
+_LIFT = -1  # the last choice of all: nobody lies on the floor
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """What a run tries first.
+
+    Attributes:
+        rank: of a member; lower ranks come first among those that suit a valley as well.
+        noise: the chance that two neighbours in that order are exchanged.
+        spare: whether valleys with little to spare come first, not only those with few choices.
+        level: whether to prefer those as high as a neighbouring floor.
+        fresh: whether to forget which sections made trouble in earlier runs.
+    """
+
+    rank: Sequence[int]
+    noise: float
+    spare: bool
+    level: bool
+    fresh: bool
+
+
+class _Valley:
+    """Sections with the same floor, and the floors beside them."""
+
+    def __init__(self, floor: int, left: int) -> None:
+        self.floor, self.left, self.right = floor, left, _WALL
+        self.sections: list[int] = []
+
+
+class _Choice:
+    """A decision of the search: who lies on the floor of section `s`."""
+
+    def __init__(self, s: int, floor: int, able: list[int]) -> None:
+        self.s, self.floor, self.able = s, floor, able
+        self.moves: list[int] = []  # still to be tried, the best last
+        self.mark = 0  # of the trail
+        self.why = 0  # decisions before this one that killed what was tried
+
+
+class Search:
+    """Runs of the search on one problem; they learn which sections are hard."""
+
+    def __init__(self, problem: Sections, seed: int = 0) -> None:
+        self.problem, self.random = problem, Random(seed)
+        self.state = State(problem)
+        self.begins = [ranges[0][0] for ranges in problem.where]
+        self.ends = [ranges[-1][1] for ranges in problem.where]
+
+    def run(
+        self, capacity_bytes: int, preferences: Preferences, fails: int, effort: Effort
+    ) -> bool | None:
+        """Whether all fit; `None` after so many dead ends, or when the effort is spent.
+
+        After `True`, `offsets` are those of the members in bytes.
+        """
+        self.preferences, self.fails = preferences, fails
+        state = self.state
+        if preferences.fresh:
+            state.trouble = [1.0] * len(state.trouble)
+        if state.start(capacity_bytes) != FINE:
+            return False
+        choices: list[_Choice] = []
+        while True:
+            choice = self._choose()
+            if choice is None:
+                return True
+            choice.mark = len(state.trail)
+            choices.append(choice)
+            if not self._advance(choices):
+                return False
+            state.work += len(state.floor)
+            if not effort.spend(state.work) or self.fails < 0:
+                return None
+            state.work = 0
+
+    @property
+    def offsets(self) -> list[int]:
+        """Of members, in bytes."""
+        return [at * self.problem.unit for at in self.state.offset]
+
+    def _advance(self, choices: list[_Choice]) -> bool:
+        """Make the next move that is not dead at once; `False` when none is left."""
+        state = self.state
+        while True:
+            choice, level = choices[-1], len(choices) - 1
+            why = FINE
+            while choice.moves:
+                move = choice.moves.pop()
+                if move == _LIFT:
+                    why = state.lift(choice.able, choice.floor, level)
+                else:
+                    why = state.place(move, choice.floor, level)
+                if why == FINE:
+                    return True
+                self.fails -= 1
+                state.undo(choice.mark)
+                if not why >> level & 1:
+                    break  # dead whatever is chosen here
+                choice.why |= why ^ 1 << level
+                why = FINE
+            if why == FINE:
+                why = choice.why | state.nobody_on(choice.s, choice.floor, choice.able)
+            if not why:
+                return False
+            level = why.bit_length() - 1
+            self.fails -= (len(choices) - 1 - level) // _FAR
+            del choices[level + 1 :]
+            state.undo(choices[level].mark)
+            choices[level].why |= why ^ 1 << level
+
+    def _choose(self) -> _Choice | None:
+        """In the valley with fewest ways to go on; `None` when nobody waits any more."""
+        state, spare_counts = self.state, self.preferences.spare
+        ready, room, total, trouble = state.ready, state.room, state.total, state.trouble
+        least, best, place = float("inf"), None, None
+        for valley in self._valleys():
+            for s in valley.sections:
+                spare = room[s] - valley.floor - total[s]
+                weight = (spare + 1 if spare_counts else 1) / trouble[s]
+                able = ready[s]
+                if able is None:
+                    if weight >= least:
+                        continue  # one choice would be too many
+                    able = ready[s] = self._able(s, valley.floor)
+                ways = (len(able) + (spare > 0)) * weight
+                if ways < least:
+                    least, best, place = ways, _Choice(s, valley.floor, able), valley
+        if best is None or place is None:
+            return None
+        if best.able:
+            best.moves = self._moves(best, place)
+        else:
+            trouble[best.s] += 1
+        return best
+
+    def _able(self, s: int, floor: int) -> list[int]:
+        """Those that would rest on the floor."""
+        low, rest = self.state.low, self.state.rest
+        return [b for b in self.state.waiting[s] or () if low[b] == floor == rest[b]]
+
+    def _valleys(self) -> Iterator[_Valley]:
+        """Local minima of the floors.
+
+        With gaps in lives only the lowest, where nobody can lie lower in another section.
+        """
+        found, valley, floors = [], _Valley(_WALL, _WALL), self.state.floor
+        for s, some in enumerate(self.state.waiting):
+            if some is None:
+                continue  # as the one before
+            floor = floors[s] if some else _WALL
+            if floor != valley.floor:
+                valley.right = floor
+                if valley.left > valley.floor < floor:
+                    found.append(valley)
+                valley = _Valley(floor, valley.floor)
+            valley.sections.append(s)
+        if valley.left > valley.floor:
+            found.append(valley)
+        if self.problem.gapped:
+            lowest = min([v.floor for v in found], default=0)
+            found = [v for v in found if v.floor == lowest]
+        return iter(found)
+
+    def _moves(self, choice: _Choice, valley: _Valley) -> list[int]:
+        """What to try, the best last: those that leave no nook in the valley come first."""
+        p, rank, noise = self.problem, self.preferences.rank, self.preferences.noise
+        first, last = valley.sections[0], valley.sections[-1]
+        begins, ends = self.begins, self.ends
+        heights = (valley.left, valley.right) if self.preferences.level else ()
+
+        def suits(b: int) -> tuple[int, int]:
+            flush = (begins[b] <= first) + (ends[b] > last)
+            return -flush - heights.count(choice.floor + p.size[b]), rank[b]
+
+        order = sorted(choice.able, key=suits)
+        if noise:
+            for k in range(len(order) - 1):
+                if self.random.random() < noise:
+                    order[k], order[k + 1] = order[k + 1], order[k]
+        moves = list({p.group[b]: b for b in reversed(order)}.values())
+        state, s = self.state, choice.s
+        if state.room[s] - choice.floor > state.total[s]:
+            moves.insert(0, _LIFT)
+        return moves
