@@ -115,7 +115,7 @@ class Search:
             while choice.moves:
                 move = choice.moves.pop()
                 if move == _LIFT:
-                    why = state.lift(choice.able, choice.floor, level)
+                    why = state.lift(choice.s, choice.floor, level)
                 else:
                     why = state.place(move, choice.floor, level)
                 if why == FINE:
@@ -155,9 +155,8 @@ class Search:
                     least, best, place = ways, _Choice(s, valley.floor, able), valley
         if best is None or place is None:
             return None
-        if best.able:
-            best.moves = self._moves(best, place)
-        else:
+        best.moves = self._moves(best, place)
+        if not best.moves:
             trouble[best.s] += 1
         return best
 

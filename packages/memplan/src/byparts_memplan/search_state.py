@@ -133,11 +133,11 @@ class State:
                         waiting[s + 1] = None
         return touched
 
-    def lift(self, cand: Iterable[int], floor: int, level: int) -> int:
-        """By this decision none of these lies at the floor: each rests on one that still waits."""
+    def lift(self, s: int, floor: int, level: int) -> int:
+        """By this decision nobody lies at the floor of `s`: they rest on others that still wait."""
         p, low, offset = self.problem, self.low, self.offset
         touched: set[int] = set()
-        for b in cand:
+        for b in [b for b in self.waiting[s] or () if low[b] == floor]:
             others = [c for c in p.near[b] if offset[c] < 0]
             self.work += len(p.near[b])
             height = min([low[c] + p.size[c] for c in others], default=self.limit[b] + 1)
