@@ -9,18 +9,32 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "bench"))
+
+from memory.networks import training
+
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, TensorType, Value, inherit
-from byparts_memplan import plan
+from byparts_memplan import (
+    curve_svg,
+    live_bytes,
+    order,
+    plan,
+    rematerialize,
+    tradeoff,
+    tradeoff_svg,
+)
 from byparts_optimize import optimize
 
 ROOT = Path(__file__).parent.parent.parent
+MIB = 2**20
 FOLDER = ROOT / "docs" / "pictures"
 
 
@@ -57,6 +71,29 @@ def lenet() -> Graph:
     return Graph.of([x, labels, *weights], training_step(logits, labels, weights))
 
 
+def resnet18() -> dict[str, str]:
+    """Its memory over time, and what extra work buys; PyTorch's points are those of its traces."""
+    with inherit(""):
+        graph, weights = training("resnet18")
+        graph = optimize(graph)
+    better = order(graph, external=weights)
+    again = rematerialize(better, 120 * MIB, external=weights, effort=0)
+    curves = {
+        "as written": live_bytes(graph, external=weights),
+        "in order": live_bytes(better, external=weights),
+        "computed again": live_bytes(again, external=weights),
+    }
+    ours = {"byparts": tradeoff(graph, external=weights, points=4, effort=0)}
+    theirs = {
+        "partitioner": [(int(166.5 * MIB), 0.0006), (int(196.3 * MIB), 0.0)],
+        "checkpoint": [(int(172.6 * MIB), 0.1655), (int(142.6 * MIB), 0.3339)],
+    }
+    return {
+        "resnet18-memory.svg": curve_svg(curves, budget_bytes=120 * MIB),
+        "resnet18-tradeoff.svg": tradeoff_svg(ours, baselines=theirs, title="ResNet-18, batch 8"),
+    }
+
+
 def readme() -> str:
     """The plan of the program in the README, which is run for it."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -77,6 +114,7 @@ def pictures() -> dict[str, str]:
         "readme-plan.svg": readme(),
         "mlp-graph.svg": small.svg(),
         "lenet-plan.svg": plan(large, external=outside).svg(),
+        **resnet18(),
     }
 
 
