@@ -12,7 +12,7 @@ import pytest
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, Input, TensorType, specialize, to_json, Value
+from byparts_graph_ir import Graph, Input, TensorType, Value, specialize, to_json
 from byparts_memplan import Plan, plan_blocks
 from byparts_runtime import build
 

@@ -1,12 +1,12 @@
 """A schedule with recomputation that can be changed step by step, and knows its true peak.
 
 The base order runs each step once; the last step of all is the caller, who reads the outputs.
-*Stage* k is what happens between base steps k - 1 and k, and ends with base step k.  To compute step
-s < k again in stage k is one integer, its key `k * n + s`, so a schedule is the base and a set of
-keys: every set is valid, because within a stage recomputations run in the base's order, which has
-inputs before users.  A storage lives from each of
-its computations to the last reader before the next one.  Putting a key in or out changes some
-lifetimes, and `Curve` follows: some tens of microseconds instead of a new simulation.
+*Stage* k is what happens between base steps k - 1 and k, and ends with base step k.  To compute
+step s < k again in stage k is one integer, its key `k * n + s`, so a schedule is the base and a set
+of keys: every set is valid, because within a stage recomputations run in the base's order, which
+has inputs before users.  A storage lives from each of its computations to the last reader before
+the next one.  Putting a key in or out changes some lifetimes, and `Curve` follows: some tens of
+microseconds instead of a new simulation.
 """
 
 from __future__ import annotations

@@ -58,6 +58,7 @@ class Steps:
         outside = frozenset(external)
         self.over = [self._over(s, outside) for s in self.steps]
         self.again = [self._again(s) for s in self.steps]
+        self._keep_viewed()
 
     @cached_property
     def cost(self) -> list[float]:
@@ -165,6 +166,15 @@ class Steps:
             and ((p, o) not in op.inplace or values.types[v] != values.types[x])
             for p, v in enumerate(values.reads[step])
         )
+
+    def _keep_viewed(self) -> None:
+        """A view that comes beside other things is of the first computation, for good."""
+        root = self.values.root
+        for step in self.steps:
+            first = self.values.first[step]
+            for v in range(first, first + len(self.graph.nodes[step].outputs)):
+                if root[v] != v and root[v] in self.writer:
+                    self.again[self.writer[root[v]]] = False
 
     def _again(self, step: int) -> bool:
         """Effects happen once.  A node that gives a view beside other things stays as it is."""
