@@ -26,6 +26,8 @@ TEXTS = {
     "place": "",
     "json_format": "",
     "conflict": "",
+    "fit": "",
+    "smallest": "",
     "svg": "",
     "order": "",
 }

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 
 # A device plans the program it is given: order and recomputation are part of the program.
 ROOTS: Mapping[str, tuple[str, ...]] = {
-    "byparts_memplan": ("plan", "place", "json_format", "conflict"),
+    "byparts_memplan": ("plan", "place", "json_format", "conflict", "fit", "smallest"),
 }
 LEFT_OUT = {"byparts_graph_ir.draw", "byparts_graph_ir.new"}  # pictures; a stranger's first backend
 
