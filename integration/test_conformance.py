@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from byparts_graph_ir.attributes import OWN
 from byparts_graph_ir.hub import parts
 from byparts_opset import OPS
 
@@ -30,7 +31,7 @@ def test_every_op_conforms(backend: str) -> None:
     assert done.returncode == 0 and "warnings summary" not in done.stdout, done.stdout[-3000:]
     missing = re.findall(r"^(\w+)(?: +-)+ *$", done.stdout, re.MULTILINE)
     assert wrong == "0" and int(right) + int(absent) == int(of) and OPS.keys().isdisjoint(missing)
-    assert int(of) == len(parts.ops()) + 1  # and `fused`
+    assert int(of) == len(parts.ops()) + len(OWN)  # and `fused`, `optimization_barrier`
 
 
 def test_some_ops_only() -> None:

@@ -156,7 +156,8 @@ def test_ctrl_c_at_any_time_tears_no_step_apart(
     last, times = 0.0, random.Random(0)
     with process:
         try:
-            time.sleep(1)  # until it has built its program
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.2)  # until it waits for a line
             for _ in range(rounds):
                 process.stdin.write("\n")
                 process.stdin.flush()

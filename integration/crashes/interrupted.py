@@ -22,6 +22,7 @@ def main(name: str, commit: Any) -> None:
     w, v = (Input(v.type, None, v.name) for v in variables)
     graph = Graph.of([one, w, v], [w + one, v + one])
     program = build(graph, backends=(name,), variables=variables, updates=variables, commit=commit)
+    print("ready", flush=True)
     while True:
         try:
             sys.stdin.readline()
