@@ -18,7 +18,7 @@ _TIE = 1e-5  # of the whole cost: for writing all bytes again, so that nothing i
 
 @dataclass(frozen=True)
 class Gap:
-    """A storage that nobody touches for a while: from key `since` to `reader`, both exclusive."""
+    """A storage that may be freed between the keys `since` and `reader`, both exclusive."""
 
     storage: int
     writer: int
@@ -125,9 +125,14 @@ class Moves:
                     todo.append(start)
 
     def gaps(self, key: int) -> Iterator[Gap]:
-        """Those of large storages that are alive at a key, and not touched there."""
+        """Those of large storages that are alive at a key and not touched there.
+
+        Or read there for the last time but for the reader after the gap: freed, it may be written
+        over.
+        """
         schedule = self.schedule
         self.work += len(self.large) // 16
+        over = {c for _, candidates in schedule.over[key % schedule.n] for c in candidates}
         for v, w in self.large:
             starts = schedule.starts[v]
             i = bisect_right(starts, key) - 1
@@ -135,10 +140,11 @@ class Moves:
                 continue
             readers = schedule.readers[v]
             j = bisect_left(readers, key)
-            if j == len(readers) or readers[j] == key or readers[j] > schedule.ends[v][i]:
-                continue  # touched here
-            since = readers[j - 1] if j and readers[j - 1] > starts[i] else starts[i]
-            yield Gap(v, w, since, readers[j])
+            if readers[j] != key:
+                since = readers[j - 1] if j and readers[j - 1] > starts[i] else starts[i]
+                yield Gap(v, w, since, readers[j])
+            elif v in over:
+                yield Gap(v, w, key - 1, readers[j + 1])
 
     def estimate(self, step: int, stage: int) -> float:
         """About what it costs to compute a step again in a stage with all that is gone by then."""

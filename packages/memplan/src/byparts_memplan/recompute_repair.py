@@ -49,7 +49,9 @@ def repair(moves: Moves, budget: int, random: Random, manner: Manner | None = No
         ranked = _ranked(moves, budget, random, manner.noise, 4 * tries)
         best = _best(moves, budget, excess, ranked[:tries], random, manner.noise)
         if not best and (len(ranked) <= tries or tries > 200 * batch):
-            return False
+            best = _second(moves, budget, excess, ranked[: manner.tries], random, manner)
+            if not best:
+                return False
         tries = least if best else 4 * tries
         excess = _take(moves, budget, excess, best[:batch], random)
     return moves.cost <= manner.limit
@@ -66,6 +68,26 @@ def _take(moves: Moves, budget: int, excess: int, best: Sequence[Choice], random
         else:
             excess = left
     return excess
+
+
+def _second(
+    moves: Moves,
+    budget: int,
+    excess: int,
+    gaps: Sequence[Gap],
+    random: Random,
+    manner: Manner,
+) -> list[Choice]:
+    """What gains something after another gap was freed that alone gains nothing; that stays."""
+    for gap in gaps:
+        mark = len(moves.log)
+        if moves.free(gap.writer, gap.reader // moves.schedule.n, 1.0, random):
+            ranked = _ranked(moves, budget, random, manner.noise, 4 * manner.tries)
+            best = _best(moves, budget, excess, ranked[: manner.tries], random, manner.noise)
+            if best:
+                return best
+        moves.undo(mark)
+    return []
 
 
 def release(moves: Moves, budget: int, work: float = inf) -> None:

@@ -159,9 +159,8 @@ class Search:
         """The smallest peak with at most this cost of recomputation; stops where it is enough."""
         best = self._lowest(limit)
         lower = max(self.floor, enough) - 1
-        while best.peak_bytes > enough and best.peak_bytes - lower > best.peak_bytes // (
-            24 if self.large else 64
-        ):
+        grain = 24 if self.large else 64
+        while best.peak_bytes - lower > max(1, best.peak_bytes // grain):
             middle = (best.peak_bytes + lower) // 2
             found = self.within(middle)
             if found is not None and found.cost <= limit:

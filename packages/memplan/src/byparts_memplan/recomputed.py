@@ -9,6 +9,7 @@ from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.lifetimes import describe
+from byparts_memplan.order import peak_bytes
 from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
 
@@ -66,9 +67,12 @@ class Recomputation:
 
     def graph(self, *, barriers: bool = True) -> Graph:
         """The graph that does it; the old one itself where nothing has changed."""
-        if self.sequence == tuple(range(len(self.steps.nodes))):
-            return self.steps.graph
-        return replay(self.steps, self.sequence, barriers=barriers)
+        steps = self.steps
+        if self.sequence == tuple(range(len(steps.nodes))):
+            outside = frozenset(range(len(steps.graph.inputs))) - frozenset(steps.feeds)
+            if peak_bytes(steps.graph, outside) <= self.peak_bytes:
+                return steps.graph  # otherwise it keeps something for a view that nobody reads
+        return replay(steps, self.sequence, barriers=barriers)
 
 
 class BudgetError(PlanError):

@@ -8,6 +8,8 @@ early.  Views are made where they are first needed, and again of what was comput
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Optional
 
 from byparts_graph_ir import Graph, Node, OptimizationBarrier, Value
 from byparts_memplan.buffer import PlanError
@@ -41,6 +43,8 @@ class _Replay:
         self.current: dict[Value, Value] = {v: v for v in steps.graph.inputs}
         self.latest: dict[int, Node] = {}  # step -> its last computation
         self.computed = set(steps.nodes)
+        self.early = self._views_of_ignored()
+        self._make_early(None)
 
     def run(self, s: int, position: int) -> None:
         """Add one computation of step `s`."""
@@ -48,7 +52,10 @@ class _Replay:
         if last is not None and not self.steps.again[s]:
             raise PlanError(f"position {position}: step {s} ({node.op.name}) must run only once")
         try:
-            inputs = tuple(self.now(v) for v in node.inputs)
+            inputs = tuple(
+                self.current[v] if p in node.op.ignores and v in self.current else self.now(v)
+                for p, v in enumerate(node.inputs)
+            )
         except KeyError as error:
             raise PlanError(
                 f"position {position}: step {s} ({node.op.name}) reads what is not computed yet"
@@ -62,6 +69,28 @@ class _Replay:
         self.latest[s] = new
         self.nodes.append(new)
         self.current.update(zip(node.outputs, new.outputs, strict=True))
+        if last is None:
+            self._make_early(node)
+
+    def _views_of_ignored(self) -> dict[Optional[Node], list[Value]]:
+        """By the node that computes their bytes: views that someone takes but does not read.
+
+        Made where they are taken they would keep the bytes alive until then, for nothing.
+        """
+        found: dict[Optional[Node], list[Value]] = {}
+        values, graph = self.steps.values, self.steps.graph
+        for node in graph.nodes:
+            for p in node.op.ignores:
+                v = node.inputs[p] if p < len(node.inputs) else None
+                if v is not None and v.node is not None and v.node not in self.computed:
+                    root = graph.values[values.root[graph.ids[v]]]
+                    found.setdefault(root.node, []).append(v)
+        return found
+
+    def _make_early(self, node: Optional[Node]) -> None:
+        for v in self.early.get(node, ()):
+            with suppress(KeyError):  # it looks at something else besides, which is not there yet
+                self.now(v)
 
     def now(self, value: Value) -> Value:
         """The latest computation of a value; of a view, that of what it looks at."""
@@ -75,7 +104,10 @@ class _Replay:
                 self._view(node)
             else:
                 todo.append((v, True))
-                todo += [(i, False) for i in node.inputs]
+                ignored = [node.inputs[p] for p in node.op.ignores if p < len(node.inputs)]
+                todo += [
+                    (i, False) for i in node.inputs if i not in ignored or i not in self.current
+                ]
         return self.current[value]
 
     def _view(self, node: Node) -> None:
