@@ -68,7 +68,9 @@ def test_a_model_of_unknown_ops_says_which_parts_there_are(model: Path, tmp_path
 
     assert done.returncode == 2
     assert "node 1: unknown op 'tamh'; did you mean 'tanh'?" in done.stderr
-    assert "parts with ops: byparts-opset" in done.stderr
+    # Another part that is installed may have ops as well: kernels-torch has.
+    (parts,) = (line for line in done.stderr.splitlines() if "parts with ops: " in line)
+    assert "byparts-opset" in parts
 
 
 def test_buffers_of_a_file_are_placed(tmp_path: Path) -> None:
