@@ -17,9 +17,9 @@ from memory.deep_resnet import deep_resnet, narrow_resnet
 
 from byparts_graph_ir import Graph, verify
 from byparts_memplan import chain_sequences
-from byparts_memplan.chain_graph import StepChain
-from byparts_memplan.chain_sequences import STRATEGIES
-from byparts_memplan.chain_turn import forward_steps
+from byparts_memplan.chains.graph import StepChain
+from byparts_memplan.chains.sequences import STRATEGIES
+from byparts_memplan.chains.turn import forward_steps
 from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
 from byparts_runtime import build

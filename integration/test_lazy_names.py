@@ -12,7 +12,7 @@ import pytest
 
 from byparts_graph_ir.lazy_names import homes
 
-PACKAGES = ["graph_ir", "memplan", "opset", "runtime"]
+PACKAGES = ["graph_ir", "memplan", "memplan.chains", "memplan.pictures", "opset", "runtime"]
 
 
 def stated(package: ModuleType) -> dict[str, str]:
@@ -20,7 +20,11 @@ def stated(package: ModuleType) -> dict[str, str]:
     tree = ast.parse(Path(str(package.__file__)).read_text(encoding="utf-8"))
     imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
     inside = [n for n in imports if str(n.module).startswith(f"{package.__name__}.")]
-    found = [(a.asname, str(n.module).partition(".")[2]) for n in inside for a in n.names]
+    found = [
+        (a.asname, str(n.module).removeprefix(f"{package.__name__}."))
+        for n in inside
+        for a in n.names
+    ]
     return {str(name): module for name, module in found if name}
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from byparts_memplan.chain import check_schedule, homogeneous
-from byparts_memplan.chain_named import recursive_schedule, sequential_schedule, sqrt_schedule
-from byparts_memplan.chain_optimal import WAYS, ChainTable
-from byparts_memplan.recurrence import forward_evaluations
+from byparts_memplan.chains.chain import check_schedule, homogeneous
+from byparts_memplan.chains.named import recursive_schedule, sequential_schedule, sqrt_schedule
+from byparts_memplan.chains.optimal import WAYS, ChainTable
+from byparts_memplan.chains.recurrence import forward_evaluations
 
 DATA = Path(__file__).parents[2] / "packages" / "memplan" / "tests" / "data" / "chains.json"
 UNITS = {"plain": (1, 1, 0, 1), "resblock": (1, 4, 2, 3)}

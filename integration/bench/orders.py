@@ -25,8 +25,8 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Value
 from byparts_memplan import order, peak_bytes
-from byparts_memplan.order_search import search
-from byparts_memplan.tasks import Tasks
+from byparts_memplan.ordering.search import search
+from byparts_memplan.ordering.tasks import Tasks
 
 Problem = tuple[str, Graph, frozenset[int]]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from math import inf
 
-from byparts_memplan.chain import Chain
+from byparts_memplan.chains.chain import Chain
 
 State = tuple[frozenset[int], frozenset[int], int]
 

@@ -7,16 +7,23 @@ from dataclasses import replace
 import pytest
 
 from byparts_memplan import PlanError
-from byparts_memplan.chain import Chain, Schedule, Stage, check_schedule, homogeneous, scheduled
-from byparts_memplan.chain_named import (
+from byparts_memplan.chains.chain import (
+    Chain,
+    Schedule,
+    Stage,
+    check_schedule,
+    homogeneous,
+    scheduled,
+)
+from byparts_memplan.chains.named import (
     best_segments,
     recursive_schedule,
     revolve,
     sequential_schedule,
     sqrt_schedule,
 )
-from byparts_memplan.chain_optimal import save_all
-from byparts_memplan.recurrence import forward_evaluations
+from byparts_memplan.chains.optimal import save_all
+from byparts_memplan.chains.recurrence import forward_evaluations
 
 PAIR = homogeneous(2, 1, 1, 0, 1)
 

@@ -13,9 +13,9 @@ from chain_search import least_extra_cost
 from hypothesis import given, settings, strategies as st
 
 from byparts_memplan import PlanError
-from byparts_memplan.chain import Chain, Stage, check_schedule, homogeneous
-from byparts_memplan.chain_named import recursive_schedule, sequential_schedule, sqrt_schedule
-from byparts_memplan.chain_optimal import (
+from byparts_memplan.chains.chain import Chain, Stage, check_schedule, homogeneous
+from byparts_memplan.chains.named import recursive_schedule, sequential_schedule, sqrt_schedule
+from byparts_memplan.chains.optimal import (
     ChainTable,
     curve,
     optimal_schedule,

@@ -9,10 +9,10 @@ from random_graphs import graphs
 
 from byparts_graph_ir import Graph, Value, verify
 from byparts_memplan import PlanError, chain_sequences
-from byparts_memplan.chain import check_schedule
-from byparts_memplan.chain_graph import StepChain, needed
-from byparts_memplan.chain_optimal import ChainTable, save_all
-from byparts_memplan.chain_turn import deepest_first, forward_steps
+from byparts_memplan.chains.chain import check_schedule
+from byparts_memplan.chains.graph import StepChain, needed
+from byparts_memplan.chains.optimal import ChainTable, save_all
+from byparts_memplan.chains.turn import deepest_first, forward_steps
 from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
 

@@ -19,7 +19,7 @@ from byparts_memplan import (
     tradeoff_svg,
     tradeoff_text,
 )
-from byparts_memplan.curve import stairs
+from byparts_memplan.pictures.curve import stairs
 
 SVG = "{http://www.w3.org/2000/svg}"
 OURS = {"ours": [(100, 0.0), (60, 0.01), (25, 0.3), (30, 0.4)]}
@@ -41,8 +41,8 @@ def test_live_bytes_of_a_graph() -> None:
 
 
 def test_docstrings() -> None:
-    assert doctest.testmod(import_module("byparts_memplan.curve")) == (0, 1)
-    assert doctest.testmod(import_module("byparts_memplan.alive")) == (0, 1)
+    assert doctest.testmod(import_module("byparts_memplan.pictures.curve")) == (0, 1)
+    assert doctest.testmod(import_module("byparts_memplan.pictures.alive")) == (0, 1)
 
 
 def test_before_and_after_and_the_budget() -> None:

@@ -10,8 +10,8 @@ from planned_ops import Add, Copy, Neg, given
 from random_graphs import graphs
 
 from byparts_graph_ir import Graph
-from byparts_memplan.cut import cuts, keys_of
-from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.recompute.cut import cuts, keys_of
+from byparts_memplan.recompute.schedule import Schedule
 from byparts_memplan.steps import Steps
 
 
@@ -32,7 +32,7 @@ def price_of(schedule: Schedule, moment: int, again: frozenset[int], price: floa
 @over(graphs(), sampled_from([0.1, 1.0, 3.0, 20.0]))
 def test_no_other_choice_is_cheaper(graph: Graph, price: float) -> None:
     """All subsets of the steps before the middle of the graph are tried."""
-    from byparts_memplan.cut import _Problem
+    from byparts_memplan.recompute.cut import _Problem
 
     steps = Steps(graph)
     schedule = Schedule(steps, range(len(steps.nodes)))

@@ -18,7 +18,7 @@ def test_readme() -> None:
     assert (result.failed, result.attempted > 10) == (0, True)
 
 
-@pytest.mark.parametrize("name", ["place", "check", "csv_format", "draw", "amount"])
+@pytest.mark.parametrize("name", ["place", "check", "csv_format", "pictures.draw", "amount"])
 def test_docstrings(name: str) -> None:
     """The running example: three buffers."""
     module = import_module(f"byparts_memplan.{name}")

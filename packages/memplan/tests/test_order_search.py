@@ -19,12 +19,12 @@ from byparts_graph_ir import (
     verify,
 )
 from byparts_memplan import order, peak_bytes
-from byparts_memplan.list_schedule import deep, eager, frugal, late
-from byparts_memplan.max_flow import Network
-from byparts_memplan.order_bound import bound
-from byparts_memplan.order_exact import Stretch, best_order
-from byparts_memplan.order_search import search, waists
-from byparts_memplan.tasks import Tasks
+from byparts_memplan.ordering.bound import bound
+from byparts_memplan.ordering.exact import Stretch, best_order
+from byparts_memplan.ordering.list_schedule import deep, eager, frugal, late
+from byparts_memplan.ordering.max_flow import Network
+from byparts_memplan.ordering.search import search, waists
+from byparts_memplan.ordering.tasks import Tasks
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from problems import problems
 
 from byparts_graph_ir import Graph, Input, TensorType
 from byparts_memplan import Buffer, Placement, place, plan
-from byparts_memplan.alive import scope_of, scopes
-from byparts_memplan.draw import draw
+from byparts_memplan.pictures.alive import scope_of, scopes
+from byparts_memplan.pictures.draw import draw
 
 THREE = place([Buffer(4, 0, 2), Buffer(2, 1, 3), Buffer(4, 2, 4)])
 SVG = "{http://www.w3.org/2000/svg}"

@@ -9,8 +9,8 @@ from hypothesis.strategies import integers
 from random_graphs import graphs_with_external
 
 from byparts_graph_ir import Graph
-from byparts_memplan.recompute_curve import Curve
-from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.recompute.curve import Curve
+from byparts_memplan.recompute.schedule import Schedule
 from byparts_memplan.steps import Steps
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from byparts_memplan import PlanError
-from byparts_memplan.chain import Chain, Stage, check_schedule, homogeneous
-from byparts_memplan.recurrence import POLICIES, forward_evaluations, recurrence_schedule
+from byparts_memplan.chains.chain import Chain, Stage, check_schedule, homogeneous
+from byparts_memplan.chains.recurrence import POLICIES, forward_evaluations, recurrence_schedule
 
 CELL = Stage(1, 2, 0, 1, reads_input=False)  # only internal states count
 

@@ -18,26 +18,22 @@ if TYPE_CHECKING:
         PlanError as PlanError,
         lower_bound as lower_bound,
     )
-    from byparts_memplan.chain import (
+    from byparts_memplan.chains import (
         Chain as Chain,
+        ChainTable as ChainTable,
         Schedule as Schedule,
         Stage as Stage,
+        chain_sequences as chain_sequences,
         check_schedule as check_schedule,
+        forward_evaluations as forward_evaluations,
         homogeneous as homogeneous,
-    )
-    from byparts_memplan.chain_named import (
+        optimal_schedule as optimal_schedule,
+        optimal_within as optimal_within,
+        recurrence_schedule as recurrence_schedule,
         recursive_schedule as recursive_schedule,
         revolve as revolve,
         sequential_schedule as sequential_schedule,
         sqrt_schedule as sqrt_schedule,
-    )
-    from byparts_memplan.chain_optimal import (
-        ChainTable as ChainTable,
-        optimal_schedule as optimal_schedule,
-        optimal_within as optimal_within,
-    )
-    from byparts_memplan.chain_sequences import (
-        chain_sequences as chain_sequences,
     )
     from byparts_memplan.check import (
         check as check,
@@ -52,15 +48,6 @@ if TYPE_CHECKING:
         read_buffers as read_buffers,
         write_placement as write_placement,
     )
-    from byparts_memplan.curve import (
-        curve_text as curve_text,
-        live_bytes as live_bytes,
-        tradeoff_text as tradeoff_text,
-    )
-    from byparts_memplan.curve_svg import (
-        curve_svg as curve_svg,
-        tradeoff_svg as tradeoff_svg,
-    )
     from byparts_memplan.json_format import (
         placement_from_json as placement_from_json,
         placement_to_json as placement_to_json,
@@ -74,6 +61,13 @@ if TYPE_CHECKING:
         order as order,
         peak_bytes as peak_bytes,
     )
+    from byparts_memplan.pictures import (
+        curve_svg as curve_svg,
+        curve_text as curve_text,
+        live_bytes as live_bytes,
+        tradeoff_svg as tradeoff_svg,
+        tradeoff_text as tradeoff_text,
+    )
     from byparts_memplan.place import (
         place as place,
     )
@@ -85,10 +79,6 @@ if TYPE_CHECKING:
     from byparts_memplan.recomputed import (
         BudgetError as BudgetError,
         Recomputation as Recomputation,
-    )
-    from byparts_memplan.recurrence import (
-        forward_evaluations as forward_evaluations,
-        recurrence_schedule as recurrence_schedule,
     )
     from byparts_memplan.rematerialize import (
         recomputation as recomputation,
@@ -105,23 +95,22 @@ if not TYPE_CHECKING:
         __name__,
         blocks="Blocks blocks plan_blocks",
         buffer="Buffer DoesNotFit Placement PlanError lower_bound",
-        chain="Chain Schedule Stage check_schedule homogeneous",
-        chain_named="recursive_schedule revolve sequential_schedule sqrt_schedule",
-        chain_optimal="ChainTable optimal_schedule optimal_within",
-        chain_sequences="chain_sequences",
+        chains=(
+            "Chain ChainTable Schedule Stage chain_sequences check_schedule "
+            "forward_evaluations homogeneous optimal_schedule optimal_within "
+            "recurrence_schedule recursive_schedule revolve sequential_schedule sqrt_schedule"
+        ),
         check="check",
         check_plan="check_plan",
         conflict="smallest_subset",
         csv_format="read_buffers write_placement",
-        curve="curve_text live_bytes tradeoff_text",
-        curve_svg="curve_svg tradeoff_svg",
         json_format="placement_from_json placement_to_json plan_from_json plan_to_json",
         lifetimes="Decision",
         order="order peak_bytes",
+        pictures="curve_svg curve_text live_bytes tradeoff_svg tradeoff_text",
         place="place",
         plan="Location Plan plan",
         recomputed="BudgetError Recomputation",
-        recurrence="forward_evaluations recurrence_schedule",
         rematerialize="recomputation rematerialize strategies tradeoff",
         report="report",
     )

@@ -124,13 +124,13 @@ class Placement:
 
     def draw(self, width: int = 72, height: int = 16) -> str:
         """The arena as text, steps across and bytes up."""
-        from byparts_memplan.draw import draw  # draw.py needs this module first
+        from byparts_memplan.pictures.draw import draw  # draw.py needs this module first
 
         return draw(self, width=width, height=height)
 
     def svg(self, labels: Sequence[str] = ()) -> str:
         """The arena as a picture; `labels` has one tooltip for each buffer."""
-        from byparts_memplan.svg import svg  # svg.py needs this module first
+        from byparts_memplan.pictures.svg import svg  # svg.py needs this module first
 
         return svg(self, labels)
 

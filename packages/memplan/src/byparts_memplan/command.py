@@ -19,9 +19,9 @@ from byparts_graph_ir import FormatError, Graph, GraphError
 from byparts_graph_ir.hub import PartError, parts
 from byparts_memplan.amount import human, size_bytes
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.curve import curve_text, live_bytes, percent
-from byparts_memplan.curve_svg import curve_svg, tradeoff_svg
 from byparts_memplan.model_file import external_inputs, make_static, read_graph
+from byparts_memplan.pictures.curve import curve_text, live_bytes, percent
+from byparts_memplan.pictures.curve_svg import curve_svg, tradeoff_svg
 from byparts_memplan.plan import Plan
 from byparts_memplan.recomputed import BudgetError
 from byparts_memplan.rematerialize import rematerialize, tradeoff

@@ -19,9 +19,9 @@ from typing import Optional
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import Buffer, lower_bound
 from byparts_memplan.lifetimes import Values
-from byparts_memplan.order_search import search
+from byparts_memplan.ordering.search import search
+from byparts_memplan.ordering.tasks import Tasks
 from byparts_memplan.share import Sharing
-from byparts_memplan.tasks import Tasks
 
 ROUNDS = 5  # what is found is searched again, so that little is left for who calls once more
 LARGE = 5000  # nodes

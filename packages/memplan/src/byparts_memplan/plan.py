@@ -80,7 +80,7 @@ class Plan:
 
     def draw(self, width: int = 72, height: int = 16, *, colour: bool = False) -> str:
         """The arena as text, steps across and bytes up, with a legend."""
-        from byparts_memplan.draw import draw  # draw.py needs placements first
+        from byparts_memplan.pictures.draw import draw  # draw.py needs placements first
 
         return draw(self.placement, width=width, height=height, labels=self.labels, colour=colour)
 

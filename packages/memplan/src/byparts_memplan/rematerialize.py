@@ -20,9 +20,9 @@ from typing import Optional
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chain_sequences import STRATEGIES as CHAINS, chain_sequences
+from byparts_memplan.chains.sequences import STRATEGIES as CHAINS, chain_sequences
 from byparts_memplan.order import order
-from byparts_memplan.recompute_search import Progress, Search
+from byparts_memplan.recompute.search import Progress, Search
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, Steps, flops
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from byparts_graph_ir import Graph
-from byparts_memplan.alive import spaces_of
 from byparts_memplan.amount import human
 from byparts_memplan.lifetimes import Decision
-from byparts_memplan.peak import Peak, cut
+from byparts_memplan.pictures.alive import spaces_of
 from byparts_memplan.plan import Plan
+from byparts_memplan.recompute.peak import Peak, cut
 
 WIDTH = 100
 ROWS = 10  # of each list

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from typing import Optional
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.tasks import Tasks, saved_bytes
+from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 Path = Optional[tuple["Path", int]]  # the last task, behind those before it
 

@@ -17,10 +17,10 @@ from random import Random
 from typing import Optional
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.cut import cuts, keys_of
-from byparts_memplan.recompute_moves import Moves
-from byparts_memplan.recompute_repair import Manner, release, repair
-from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.recompute.cut import cuts, keys_of
+from byparts_memplan.recompute.moves import Moves
+from byparts_memplan.recompute.repair import Manner, release, repair
+from byparts_memplan.recompute.schedule import Schedule
 from byparts_memplan.steps import Steps
 
 Progress = Callable[[str], None]

@@ -28,8 +28,8 @@ from math import gcd, inf
 from typing import Any
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
-from byparts_memplan.chain_exact import STAGES, exact_schedule
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.exact import STAGES, exact_schedule
 
 _EXACT = 4096  # so many slots are still quick
 

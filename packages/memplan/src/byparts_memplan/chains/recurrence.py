@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from math import comb
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
 
 POLICIES = ("hidden", "internal", "mixed")
 

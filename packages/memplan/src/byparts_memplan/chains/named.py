@@ -11,8 +11,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
-from byparts_memplan.recurrence import recurrence_schedule
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.recurrence import recurrence_schedule
 
 
 def sqrt_schedule(chain: Chain, segments: int | None = None) -> Schedule:

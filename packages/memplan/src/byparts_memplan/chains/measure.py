@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
-from byparts_memplan.chain import Chain, Stage
+from byparts_memplan.chains.chain import Chain, Stage
 from byparts_memplan.steps import Steps
 
 Parts = Sequence[Sequence[int]]

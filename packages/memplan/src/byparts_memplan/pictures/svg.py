@@ -13,10 +13,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from byparts_memplan.alive import OTHER, profile, scopes, spaces_of, worst
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import Placement
-from byparts_memplan.picture import LETTER, clean, colour, cut, document, legend, pixels, text
+from byparts_memplan.pictures.alive import OTHER, profile, scopes, spaces_of, worst
+from byparts_memplan.pictures.picture import (
+    LETTER,
+    clean,
+    colour,
+    cut,
+    document,
+    legend,
+    pixels,
+    text,
+)
 
 WIDTH, HEIGHT, LOW = 960, 480, 240  # of a plot, in pixels; LOW where there are several
 LEFT, TOP, BETWEEN = 84, 44, 64  # margins

@@ -14,7 +14,7 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 
-from byparts_memplan.recompute_curve import Curve
+from byparts_memplan.recompute.curve import Curve
 from byparts_memplan.steps import Steps
 
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from heapq import nlargest
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.list_schedule import deep, eager, frugal, late
-from byparts_memplan.order_bound import Bound, bound
-from byparts_memplan.order_exact import Found, Stretch, best_order
-from byparts_memplan.tasks import Tasks
+from byparts_memplan.ordering.bound import Bound, bound
+from byparts_memplan.ordering.exact import Found, Stretch, best_order
+from byparts_memplan.ordering.list_schedule import deep, eager, frugal, late
+from byparts_memplan.ordering.tasks import Tasks
 
 PATIENCE = 2000  # looks at a stretch, at first
 MODESTY = 20  # of what might be possible, this part is enough at a time

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.max_flow import FOREVER, Network
-from byparts_memplan.tasks import Tasks, saved_bytes
+from byparts_memplan.ordering.max_flow import FOREVER, Network
+from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 
 @dataclass(frozen=True)

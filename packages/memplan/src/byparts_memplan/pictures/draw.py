@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from string import ascii_letters, digits
 
-from byparts_memplan.alive import profile, scopes, spaces_of, worst
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import Placement
+from byparts_memplan.pictures.alive import profile, scopes, spaces_of, worst
 
 _LETTERS = ascii_letters + digits
 _FEW, _SCOPES = 12, 12  # lines of the legend

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.recompute.schedule import Schedule
 
 _TIE = 1e-5  # of the whole cost: for writing all bytes again, so that nothing is quite free
 

@@ -14,7 +14,7 @@ from math import exp, inf
 from random import Random
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.recompute_moves import Gap, Moves
+from byparts_memplan.recompute.moves import Gap, Moves
 
 Choice = tuple[Gap, float, float]  # how deep to compute again, and how much that gives for its cost
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from heapq import heappop, heappush
 from math import inf
 
-from byparts_memplan.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
 
 STAGES = 5  # up to so many it takes a moment
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from byparts_memplan.amount import human
-from byparts_memplan.curve import Points, Scale, columns_of, percent, stairs
-from byparts_memplan.picture import clean, document, legend, pixels, text
+from byparts_memplan.pictures.curve import Points, Scale, columns_of, percent, stairs
+from byparts_memplan.pictures.picture import clean, document, legend, pixels, text
 
 WIDTH, HEIGHT = 820, 360  # of the plot, in pixels
 LEFT, TOP = 84, 44

@@ -9,11 +9,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from byparts_graph_ir import Graph, Node
-from byparts_memplan.alive import alive_at, profile, scope_of, worst
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.curve import curve_text
 from byparts_memplan.lifetimes import Values, describe
+from byparts_memplan.pictures.alive import alive_at, profile, scope_of, worst
+from byparts_memplan.pictures.curve import curve_text
 from byparts_memplan.plan import Plan
 
 AROUND = 3  # steps shown before and after the worst one

@@ -18,12 +18,12 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Optional
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chain import Chain, Schedule, Stage
-from byparts_memplan.chain_graph import StepChain
-from byparts_memplan.chain_named import recursive_schedule, sequential_schedule, sqrt_schedule
-from byparts_memplan.chain_optimal import ChainTable, save_all
-from byparts_memplan.chain_turn import deepest_first, forward_steps
-from byparts_memplan.recurrence import recurrence_schedule
+from byparts_memplan.chains.chain import Chain, Schedule, Stage
+from byparts_memplan.chains.graph import StepChain
+from byparts_memplan.chains.named import recursive_schedule, sequential_schedule, sqrt_schedule
+from byparts_memplan.chains.optimal import ChainTable, save_all
+from byparts_memplan.chains.recurrence import recurrence_schedule
+from byparts_memplan.chains.turn import deepest_first, forward_steps
 from byparts_memplan.steps import Steps
 
 STRATEGIES = ("chain", "sqrt", "recursive", "sequential", "recurrence")

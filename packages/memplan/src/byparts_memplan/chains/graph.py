@@ -15,10 +15,10 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
 
-from byparts_memplan.chain import Chain, Schedule
-from byparts_memplan.chain_lean import cheap_steps, just_in_time
-from byparts_memplan.chain_measure import measured
-from byparts_memplan.chain_turn import depths, earlier
+from byparts_memplan.chains.chain import Chain, Schedule
+from byparts_memplan.chains.lean import cheap_steps, just_in_time
+from byparts_memplan.chains.measure import measured
+from byparts_memplan.chains.turn import depths, earlier
 from byparts_memplan.steps import Steps
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 
-from byparts_memplan.tasks import Tasks, saved_bytes
+from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 
 def frugal(tasks: Tasks) -> list[int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from byparts_memplan.recompute_schedule import Schedule
+from byparts_memplan.recompute.schedule import Schedule
 
 _SOURCE, _SINK = 0, 1
 

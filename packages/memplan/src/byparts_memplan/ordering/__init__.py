@@ -1,0 +1,1 @@
+"""Schedules of a graph: list scheduling, bounds, exact search."""
