@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given as over, settings
@@ -13,10 +12,9 @@ from hypothesis.strategies import sampled_from
 from planned_ops import Add, Cast, Copy, Neg, Shout, given
 from random_graphs import graphs_with_external
 
-from byparts_graph_ir import Graph, Input, Node, TensorType, Value, verify
+from byparts_graph_ir import Graph, Node, Value, verify
 from byparts_memplan import (
     BudgetError,
-    PlanError,
     check_plan,
     peak_bytes,
     plan,
@@ -203,29 +201,3 @@ def test_a_budget_that_cannot_be_met_says_what_is_in_the_way() -> None:
     for text in (r"smallest peak is 768", r"none can have less than \d+", r"256 B: copy f32\[64\]",
                  "test_rematerialize.py:", "try budget_bytes=768"):  # fmt: skip
         assert re.search(text, str(error)), text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "budget_bytes=None, max_extra_cost=None: give one of them"),
-        ({"budget_bytes": 9, "max_extra_cost": 0.1}, "give one of them"),
-        ({"budget_bytes": -1}, "budget_bytes is -1; it counts bytes"),
-        ({"max_extra_cost": -0.1}, "max_extra_cost is -0.1; it is a fraction"),
-        ({"max_extra_cost": float("nan")}, "max_extra_cost is nan"),
-        ({"budget_bytes": 9, "strategy": "magic"}, "no strategy 'magic'; there are auto, "),
-        ({"budget_bytes": 9, "effort": -1.0}, "effort is -1.0"),
-        ({"budget_bytes": 9, "external": {7}}, "there is no input 7; the graph has 1"),
-        ({"budget_bytes": 9, "cost": lambda node: float("nan")}, "the cost of copy is nan"),
-    ],
-)
-def test_bad_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(PlanError, match=message):
-        rematerialize(hourglass(3), **arguments)
-
-
-def test_types_have_to_be_static() -> None:
-    x = Input(TensorType("f32", ("n",)), None, "x")
-
-    with pytest.raises(PlanError, match="has no size yet; specialize the graph first"):
-        rematerialize(Graph.of([x], [Copy()(x)]), 10)

@@ -98,19 +98,29 @@ class BudgetError(PlanError):
 
 def _why_not(made: Recomputation, budget: int) -> str:
     """What is alive where the best schedule has its peak, and what to do."""
-    steps, values = made.steps, made.steps.graph.values
-    at = made.live_bytes.index(max(made.live_bytes))
-    node = steps.nodes[made.sequence[at]]
-    held = sorted(_alive(steps, made.sequence, at), key=lambda v: (-steps.size[v], v))[:5]
-    lines = "".join(f"\n  {human(steps.size[v])}: {describe(values[v])}" for v in held)
     proved = f"; none can have less than {made.floor_bytes:,}" * (budget < made.floor_bytes)
-    place = f" ({node.where})" if node.where else ""
     return (
         f"no schedule within a budget of {budget:,} bytes was found: the smallest peak is "
         f"{made.peak_bytes:,}, with {made.extra_cost:.1%} more work{proved}\n  the largest alive "
-        f"at that peak, in {node.op.name}{place}:{lines}\n"
+        f"at that peak, {_at_the_peak(made)}\n"
         f"  try budget_bytes={made.peak_bytes}, a smaller batch, or a larger effort"
     )
+
+
+def _at_the_peak(made: Recomputation) -> str:
+    """Where it is, and the largest of what is alive there."""
+    steps, values = made.steps, made.steps.graph.values
+    highest = max(made.live_bytes, default=0)
+    if highest < made.peak_bytes:
+        written = sum(steps.size[f] for f in steps.feeds) >= made.peak_bytes
+        alive = steps.feeds if written else sorted(steps.kept)
+        place = "where the caller " + ("writes the inputs" if written else "reads the outputs")
+    else:
+        at = made.live_bytes.index(highest)
+        node, alive = steps.nodes[made.sequence[at]], _alive(steps, made.sequence, at)
+        place = f"in {node.op.name}" + (f" ({node.where})" if node.where else "")
+    held = sorted(alive, key=lambda v: (-steps.size[v], v))[:5]
+    return f"{place}:" + "".join(f"\n  {human(steps.size[v])}: {describe(values[v])}" for v in held)
 
 
 def _alive(steps: Steps, sequence: Sequence[int], at: int) -> list[int]:

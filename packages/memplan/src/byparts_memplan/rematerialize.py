@@ -15,16 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from math import inf, isfinite
+from math import inf
 from typing import Optional
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chains.sequences import STRATEGIES as CHAINS, chain_sequences
 from byparts_memplan.order import order
+from byparts_memplan.recompute.limits import (
+    checked_budget,
+    checked_effort,
+    checked_fraction,
+    costed,
+)
 from byparts_memplan.recompute.search import Progress, Search
 from byparts_memplan.recomputed import BudgetError, Recomputation
-from byparts_memplan.steps import Cost, Steps, flops
+from byparts_memplan.steps import Cost, flops
 
 
 def rematerialize(
@@ -45,8 +51,8 @@ def rematerialize(
     With `budget_bytes`: the least extra cost with which at most that many bytes are alive at any
     step (`peak_bytes` of the result), inputs included but for those in `external`.  The graph
     itself where it is within the budget as it is.  With `max_extra_cost`: the smallest peak for at
-    most that fraction of the graph's cost more (0.01 is one hundredth).  The order of the nodes
-    may change.
+    most that fraction of the graph's cost more (0.01 is one hundredth, `inf` is no limit).  The order
+    of the nodes may change.
 
     Args:
         graph: has static types.
@@ -91,16 +97,23 @@ def recomputation(
     progress: Optional[Progress] = None,
 ) -> Recomputation:
     """What `rematerialize` does, with its numbers.  Arguments and errors are the same."""
-    _check(budget_bytes, max_extra_cost, strategy, effort)
-    steps = _steps(graph, external, cost)
+    if (budget_bytes is None) == (max_extra_cost is None):
+        both = f"budget_bytes={budget_bytes}, max_extra_cost={max_extra_cost}"
+        raise PlanError(f"{both}: give one of them; the other is what comes out")
+    budget = None if budget_bytes is None else checked_budget(budget_bytes)
+    extra = None if max_extra_cost is None else checked_fraction(max_extra_cost)
+    chosen, effort = _chosen(strategy), checked_effort(effort)
+    steps = costed(graph, external, cost)
     plain = range(len(steps.nodes))
-    if not plain or (budget_bytes is not None and steps.peak_bytes() <= budget_bytes):
+    if budget is not None and steps.peak_bytes() <= budget:
         return Recomputation.of(steps, plain, "none needed")
-    search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
-    sequence = _STRATEGIES[strategy](search, budget_bytes, max_extra_cost)
-    made = Recomputation.of(steps, sequence, strategy, search.floor)
-    if budget_bytes is not None and made.peak_bytes > budget_bytes:
-        raise BudgetError(made, budget_bytes)
+    sequence, floor = plain, steps.peak_bytes([])
+    if plain:
+        search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
+        sequence, floor = chosen(search, budget, extra), search.floor
+    made = Recomputation.of(steps, sequence, strategy, floor)
+    if budget is not None and made.peak_bytes > budget:
+        raise BudgetError(made, budget)
     return made
 
 
@@ -119,15 +132,15 @@ def tradeoff(
     None of them is worse in both than another that was met.  `points` budgets are searched, each
     from what was found for those before it; there may be more pairs.
     """
-    _check(0, None, "auto", effort)
-    steps = _steps(graph, external, cost)
+    effort = checked_effort(effort)
+    steps = costed(graph, external, cost)
     if not steps.nodes:
         return [(steps.peak_bytes([]), 0.0)]
     search = Search(steps, [range(len(steps.nodes))], effort=effort, seed=seed, progress=progress)
     _begin(search, None, None)
     high, low = search.smallest(0.0).peak_bytes, search.smallest(inf).peak_bytes
     for point in range(1, points):
-        search.within(int(high * (low / high) ** (point / points)), search.effort / 6)
+        search.within(int(high * (low / max(1, high)) ** (point / points)), search.effort / 6)
     whole = sum(steps.cost) or 1.0
     return [(f.peak_bytes, f.cost / whole) for f in reversed(search.front())]
 
@@ -194,30 +207,7 @@ _STRATEGIES: dict[str, Strategy] = {
 }
 
 
-def _check(
-    budget_bytes: Optional[int], max_extra_cost: Optional[float], strategy: str, effort: float
-) -> None:
-    if (budget_bytes is None) == (max_extra_cost is None):
-        both = f"budget_bytes={budget_bytes}, max_extra_cost={max_extra_cost}"
-        raise PlanError(f"{both}: give one of them; the other is what comes out")
-    if budget_bytes is not None and budget_bytes < 0:
-        raise PlanError(f"budget_bytes is {budget_bytes}; it counts bytes, 0 or more")
-    if max_extra_cost is not None and not 0 <= max_extra_cost < inf:
-        raise PlanError(
-            f"max_extra_cost is {max_extra_cost}; it is a fraction of the graph's cost, 0 or more"
-        )
+def _chosen(strategy: str) -> Strategy:
     if strategy not in _STRATEGIES:
         raise PlanError(f"there is no strategy {strategy!r}; there are {', '.join(strategies())}")
-    if not 0 <= effort < inf:
-        raise PlanError(f"effort is {effort}; 0 is greedy alone, 1 the usual")
-
-
-def _steps(graph: Graph, external: Collection[int], cost: Cost) -> Steps:
-    for k in external:
-        if not 0 <= k < len(graph.inputs):
-            raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
-    steps = Steps(graph, external=external, cost=cost)
-    for node, found in zip(steps.nodes, steps.cost, strict=True):
-        if not isfinite(found) or found < 0:
-            raise PlanError(f"the cost of {node.op.name} is {found}; it is 0 or more, and finite")
-    return steps
+    return _STRATEGIES[strategy]

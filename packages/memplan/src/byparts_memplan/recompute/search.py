@@ -184,7 +184,8 @@ class Search:
                 part /= 2
             self._say(found, f"with at most {limit / self.moves[0].total:.2%} more work")
             best = found
-        return best
+        self.within(best.peak_bytes, self.effort / 6, 0.0)  # as small perhaps for less
+        return self._lowest(limit)
 
     def _improve(self, best: Found, budget: int, work: float, enough: float) -> None:
         """Ruin and recreate from a schedule within the budget."""
@@ -257,7 +258,7 @@ class Search:
         total = self.moves[0].total
 
         def promise(found: Found) -> float:
-            return 3 * max(0, found.peak_bytes - budget) / budget + found.weight / total
+            return 3 * max(0, found.peak_bytes - budget) / max(1, budget) + found.weight / total
 
         chosen = []
         left = dict(_STARTS_OF_LARGE if self.large else _STARTS)
