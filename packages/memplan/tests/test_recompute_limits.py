@@ -84,7 +84,7 @@ def test_bad_limits_are_refused(arguments: dict[str, Any], message: str) -> None
 def test_costs_that_cannot_be_reckoned_with_are_refused(cost: Any, message: str) -> None:
     for limit in ({"budget_bytes": 9}, {"max_extra_cost": 0.5}):
         with pytest.raises(PlanError, match=message):
-            rematerialize(hourglass(3), cost=cost, **limit)  # type: ignore[arg-type]  # on purpose
+            rematerialize(hourglass(3), cost=cost, **limit)
 
 
 def test_a_cost_that_failed_keeps_its_cause() -> None:

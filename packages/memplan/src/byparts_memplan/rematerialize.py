@@ -51,8 +51,8 @@ def rematerialize(
     With `budget_bytes`: the least extra cost with which at most that many bytes are alive at any
     step (`peak_bytes` of the result), inputs included but for those in `external`.  The graph
     itself where it is within the budget as it is.  With `max_extra_cost`: the smallest peak for at
-    most that fraction of the graph's cost more (0.01 is one hundredth, `inf` is no limit).  The order
-    of the nodes may change.
+    most that fraction of the graph's cost more (0.01 is one hundredth, `inf` is no limit).  The
+    order of the nodes may change.
 
     Args:
         graph: has static types.
@@ -104,7 +104,7 @@ def recomputation(
     extra = None if max_extra_cost is None else checked_fraction(max_extra_cost)
     chosen, effort = _chosen(strategy), checked_effort(effort)
     steps = costed(graph, external, cost)
-    plain = range(len(steps.nodes))
+    plain: Sequence[int] = range(len(steps.nodes))
     if budget is not None and steps.peak_bytes() <= budget:
         return Recomputation.of(steps, plain, "none needed")
     sequence, floor = plain, steps.peak_bytes([])
