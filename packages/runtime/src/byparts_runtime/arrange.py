@@ -55,7 +55,7 @@ def budget_of(
     """What `build` was asked for; `None` if nothing.
 
     Raises:
-        GraphError: both limits are given, or a negative one, or there is no planner.
+        GraphError: both limits are given, or one that is no size, or there is no planner.
         PartError: there is no pass to do it.
     """
     if budget_bytes is None and max_extra_cost is None:
@@ -63,13 +63,18 @@ def budget_of(
     limits = f"budget_bytes={budget_bytes!r}, max_extra_cost={max_extra_cost!r}"
     if budget_bytes is not None and max_extra_cost is not None:
         raise GraphError(f"{limits}: one of them; the other is what comes out")
-    if (budget_bytes or 0) < 0 or (max_extra_cost or 0) < 0:
-        raise GraphError(f"{limits}: at least 0")
+    if not (_is_size(budget_bytes, "__index__") and _is_size(max_extra_cost, "__float__")):
+        raise GraphError(f"{limits}: bytes are an integer, work is a fraction; both at least 0")
     if planner is separate:
         how = "pip install byparts-memplan, or planner=..."
         raise GraphError(f"{limits}: without a planner no two values share a byte; {how}")
     found = find_rematerialize(rematerialize)
     return Budget(budget_bytes, max_extra_cost, costs or flops, found)
+
+
+def _is_size(given: Any, method: str) -> bool:
+    """Whether it is a number of that kind, of 0 or more, or not given."""
+    return given is None or (hasattr(given, method) and given >= 0)
 
 
 @dataclass(frozen=True)

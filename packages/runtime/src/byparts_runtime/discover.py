@@ -23,9 +23,9 @@ BackendsArgument = Sequence[Union[str, Backend]]
 PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
 PlannerArgument = Union[str, Planner, None]
 ResultsArgument = Union[str, Backend]
-LegalizeArgument = Union[Literal["auto"], Legalize, None]
-OrderArgument = Union[Literal["auto"], Order, None]
-RematerializeArgument = Union[Literal["auto"], Rematerialize]
+LegalizeArgument = Union[str, Legalize, None]  # "auto", or the name of an installed pass
+OrderArgument = Union[str, Order, None]
+RematerializeArgument = Union[str, Rematerialize]
 
 AUTO_PASSES = ("optimize",)  # those of them that are installed, in this order
 
@@ -88,7 +88,8 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
 def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
     """The pass that decomposes what no backend has, or `None`."""
     if legalize != "auto":
-        return legalize
+        named: Optional[Legalize] = _named(legalize)
+        return named
     found: Optional[Legalize] = _installed("passes", "legalize")
     return found
 
@@ -96,7 +97,8 @@ def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
 def find_order(order: OrderArgument, planner: PlannerArgument) -> Optional[Order]:
     """The pass that puts nodes in a better order; without a planner no order is better."""
     if order != "auto":
-        return order
+        named: Optional[Order] = _named(order)
+        return named
     return None if planner is None else _installed("passes", "order")
 
 
@@ -105,9 +107,13 @@ def find_rematerialize(rematerialize: RematerializeArgument) -> Rematerialize:
 
     Raises:
         PartError: it is not installed.
+        GraphError: it is no pass.
     """
+    if rematerialize is None:
+        raise GraphError("rematerialize=None: budget_bytes and max_extra_cost need a pass")
     if rematerialize != "auto":
-        return rematerialize
+        named: Rematerialize = _named(rematerialize)
+        return named
     if "rematerialize" not in _hub().names("passes"):
         from byparts_graph_ir.discover import PartError  # here it is loaded already, by the hub
 
@@ -141,6 +147,15 @@ def find_planner(planner: PlannerArgument) -> Planner:
         return next((p for p in working if p is not None), separate)
     found: Planner = _hub().get("planners", planner)
     return found
+
+
+def _named(given: Any) -> Any:
+    """A pass by its name, or what is one."""
+    if isinstance(given, str):
+        return _hub().get("passes", given)
+    if given is not None and not callable(given):
+        raise GraphError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
+    return given
 
 
 def _installed(kind: str, name: str) -> Any:

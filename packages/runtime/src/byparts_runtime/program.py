@@ -373,6 +373,8 @@ def _known(commit: CommitArgument) -> CommitArgument:
 
 
 def _suitable(arena: Optional[Arena], space: Space) -> Optional[Arena]:
+    if not isinstance(arena, (Arena, type(None))):
+        raise GraphError(f"arena={arena!r:.60}: give an Arena, or nothing for its own")
     if arena is not None and arena.space.name != space.name:
         where = f"is in {arena.space.name}, the backends are in {space.name}"
         raise GraphError(f"the arena {where}; make it with Arena(backend.space)")
