@@ -107,6 +107,24 @@ def test_contributions_are_added_as_they_arrive() -> None:
     assert outer.inputs == (inner.outputs[0], second.outputs[0])
 
 
+@pytest.mark.parametrize("recurrence_first", [False, True])
+def test_a_weight_of_a_recurrence_is_summed_from_the_last_step(recurrence_first: bool) -> None:
+    """So that no gradient has to wait for that of the first step, whichever way it is written."""
+    w, h = f32(2, 2, name="w"), f32(2, 2, name="h")
+    inputs = [f32(2, 2, name=f"x{t}") for t in range(4)]
+    y: Value = h
+    for x in inputs:
+        y = exp(y) + x * w if recurrence_first else x * w + exp(y)
+    (dw,) = gradients(y, [w])
+    summed: list[Value] = []
+    while dw.node and dw.node.op.name == "add":
+        dw, term = dw.node.inputs
+        summed.insert(0, term)
+
+    read = [[v for v in term.node.inputs if v in inputs] for term in (dw, *summed) if term.node]
+    assert read == [[x] for x in reversed(inputs)]
+
+
 def test_t2_second_and_third_order() -> None:
     """T2: gradients have gradients; for x * x they are 2 x, 2 and 0, for exp all are exp."""
     x = f32(2, 3)

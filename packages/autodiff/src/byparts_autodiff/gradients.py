@@ -6,12 +6,14 @@ without a gradient elsewhere is no obstacle.  This is NNVM's `Gradient` pass (20
 broke it: seeds of one y listed twice are added, an output that gets no gradient is given zeros, and
 a rule's result is checked.
 
-Contributions to one value are added as they arrive, `(a + b) + c`.  A balanced tree would keep
+Contributions to one value are added as they arrive, `(a + b) + c`, and they arrive from the reader
+nearest to the ys first: the weight of an unrolled recurrence sums from the last step of time to the
+first, as its gradients come into being, however the step was written.  A balanced tree would keep
 log2(n) of them alive at once and an n-ary sum all n; this keeps one, and the planner lets each sum
 overwrite the one before.  The price is a chain of n - 1 adds in depth and in rounding, as in every
 framework that accumulates.
 
-O(nodes that ys depend on), iterative: depth costs no stack.
+O(n log n) in the nodes that ys depend on, iterative: depth costs no stack.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ def gradients(
     found: Found = {}
     for y, dy in zip(ys, _seeds(ys, dys), strict=True):
         _add(found, y, dy)
-    for node in reversed(_between(xs, ys)):
+    for node in _outwards(_between(xs, ys)):
         if any(v in found for v in node.outputs):
             _pull_back(node, found)
     return tuple(
@@ -109,6 +111,21 @@ def _between(xs: Sequence[Value], ys: Sequence[Value]) -> list[Node]:
                 carries.update(outputs)
                 path.append(node)
     return path
+
+
+def _outwards(path: Sequence[Node]) -> list[Node]:
+    """Readers before what they read, those nearest to the ys first: along the longest way there.
+
+    The path backwards would do, but there `x[t] @ w` stands behind all of time if the node that
+    reads it has another input that depends on the step before.
+    """
+    reads: dict[Value, int] = {}  # value -> how far away from the ys its farthest reader is
+    away: dict[Node, int] = {}
+    for node in reversed(path):
+        away[node] = 1 + max([reads.get(v, 0) for v in node.outputs])
+        for v in node.inputs:
+            reads[v] = max(reads.get(v, 0), away[node])
+    return sorted(away, key=away.__getitem__)
 
 
 def _pull_back(node: Node, found: Found) -> None:
