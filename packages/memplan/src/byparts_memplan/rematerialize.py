@@ -177,7 +177,7 @@ def _begin(search: Search, budget: Optional[int], limit: Optional[float]) -> Non
     search.cut()
     names = ("chain",) if search.large else ("chain", "sqrt", "recursive", "recurrence")
     chains = chain_sequences(steps, budget_bytes=budget, max_extra_cost=limit, strategies=names)
-    search.consider(chains, budget)
+    search.consider(chains, budget, limit)
 
 
 def _chain(

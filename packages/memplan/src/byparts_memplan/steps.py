@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
+from itertools import accumulate
+from operator import sub
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node, Op
 from byparts_memplan.lifetimes import Values
 
 Cost = Callable[[Node], float]
+Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may be written over)
 
 
 def flops(node: Node) -> float:
@@ -59,6 +62,7 @@ class Steps:
         self.over = [self._over(s, outside) for s in self.steps]
         self.again = [self._again(s) for s in self.steps]
         self._keep_viewed()
+        self._measured: tuple[tuple[int, ...], int] = (-1,), 0  # of which sequence, the peak
 
     @cached_property
     def cost(self) -> list[float]:
@@ -77,49 +81,68 @@ class Steps:
         over inputs that die there.  O(reads + writes of the sequence).
         """
         sequence = range(len(self.nodes)) if sequence is None else sequence
-        size, length = self.size, len(sequence)
+        size, length, rows = self.size, len(sequence), self._rows
         change = [0] * (length + 2)  # what begins at each position, less what ended before it
         dies: dict[int, int] = dict.fromkeys(self.kept, length)  # storage -> its last reader
         reused = [0] * length
         for t in range(length - 1, -1, -1):
-            s = sequence[t]
-            for w in self.writes[s]:
+            writes, reads, over = rows[sequence[t]]
+            for w in writes:
                 change[t] += size[w]
                 change[dies.pop(w, t) + 1] -= size[w]
-            for r in self.reads[s]:
-                dies.setdefault(r, t)
-            if self.over[s]:
-                reused[t] = self._reused(s, t, dies)
+            for r in reads:
+                if r not in dies:
+                    dies[r] = t
+            if over:
+                reused[t] = self._reused(over, t, dies)
         for k in self.feeds:
             change[0] += size[k]
             change[dies.get(k, 0) + 1] -= size[k]
-        live, found = 0, []
-        for t in range(length):
-            live += change[t]
-            found.append(live - reused[t])
-        return found
+        return list(map(sub, accumulate(change[:length]), reused))
 
     def peak_bytes(self, sequence: Optional[Sequence[int]] = None) -> int:
-        """The most that is alive at any position, and when the caller writes and reads."""
-        feeds, kept = set(self.feeds), self.kept
-        ends = sum(self.size[k] for k in feeds), sum(self.size[k] for k in kept)
-        return max(*ends, *self.live_bytes(sequence), 0)
+        """The most that is alive at any position, and when the caller writes and reads.
+
+        The last answer is remembered: who searches among sequences asks again and again.
+        """
+        given = range(len(self.nodes)) if sequence is None else sequence
+        key = tuple(given)
+        if key != self._measured[0]:
+            feeds, kept = set(self.feeds), self.kept
+            ends = sum(self.size[k] for k in feeds), sum(self.size[k] for k in kept)
+            self._measured = key, max(*ends, *self.live_bytes(given), 0)
+        return self._measured[1]
 
     def total_cost(self, sequence: Optional[Sequence[int]] = None) -> float:
         """Of all steps of the sequence."""
         cost = self.cost
         return sum(cost) if sequence is None else sum([cost[s] for s in sequence])
 
-    def _reused(self, s: int, t: int, dies: dict[int, int]) -> int:
+    def _reused(self, over: Over, t: int, dies: dict[int, int]) -> int:
         """Bytes of outputs that can be written over inputs that die at position `t`."""
+        if len(over) == 1:
+            w, candidates = over[0]
+            for c in candidates:
+                if dies.get(c) == t:
+                    return self.size[w]
+            return 0
         taken: set[int] = set()
         found = 0
-        for w, candidates in self.over[s]:
+        for w, candidates in over:
             free = [c for c in candidates if c not in taken and dies.get(c) == t]
             if free:
                 taken.add(free[0])
                 found += self.size[w]
         return found
+
+    @cached_property
+    def _rows(self) -> list[tuple[tuple[int, ...], tuple[int, ...], Over]]:
+        """For each step, what it writes and reads that has bytes, and what over what."""
+        size = self.size
+        return [
+            (tuple([w for w in writes if size[w]]), tuple([r for r in reads if size[r]]), over)
+            for writes, reads, over in zip(self.writes, self.reads, self.over, strict=True)
+        ]
 
     def _is_view(self, step: int, node: Node) -> bool:
         if type(node.op).views is Op.views or node.op.effect or not node.outputs:
@@ -137,7 +160,7 @@ class Steps:
         outputs = range(first, first + len(self.graph.nodes[step].outputs))
         return tuple(v for v in outputs if root[v] == v)
 
-    def _over(self, step: int, outside: frozenset[int]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+    def _over(self, step: int, outside: frozenset[int]) -> Over:
         """As `Sharing` allows: equal types, the whole storage, and no other input in the way."""
         op, values = self.graph.nodes[step].op, self.values
         reads, first = values.reads[step], values.first[step]

@@ -44,28 +44,38 @@ class Schedule:
         self.written = [sum(size[w] for w in written) for written in self.writes]
         self.writer = {w: s for s, written in enumerate(self.writes) for w in written}
         self.least = sum(size[v] for v in self.feeds)
+        self.keys: set[int] = {-1}  # nothing is loaded yet
         self.load(keys)
 
     def load(self, keys: Iterable[int]) -> None:
-        """Start from these keys.  O(schedule)."""
-        n = self.n
-        self.keys = set(keys)
-        self.cost = sum(self.price[k % n] for k in sorted(self.keys))
-        order = sorted([*self.keys, *range(0, n * n, n + 1)])
-        self.starts: dict[int, list[int]] = {f: [-1] for f in self.feeds}
-        self.readers: dict[int, list[int]] = {f: [] for f in self.feeds}
+        """Start from these keys.  O(schedule); O(keys log keys) where they are loaded already."""
+        n, given = self.n, set(keys)
+        self.cost = sum([self.price[k % n] for k in sorted(given)])
+        if given == self.keys:
+            return
+        self.keys = given
+        order = sorted([*given, *range(0, n * n, n + 1)])
+        starts: dict[int, list[int]] = {f: [-1] for f in self.feeds}
+        readers: dict[int, list[int]] = {f: [] for f in self.feeds}
+        reads, writes = self.reads, self.writes
         for key in order:
-            for w in self.writes[key % n]:
-                self.starts.setdefault(w, []).append(key)
-                self.readers.setdefault(w, [])
-            for r in self.reads[key % n]:
-                self.readers[r].append(key)
-        self.ends = {v: self._ends(v) for v in self.starts}
+            s = key % n
+            for w in writes[s]:
+                if w in starts:
+                    starts[w].append(key)
+                else:
+                    starts[w], readers[w] = [key], []
+            for r in reads[s]:
+                readers[r].append(key)
+        self.starts, self.readers = starts, readers
+        self.ends = {v: self._ends(v) for v in starts}
         self.reused: dict[int, int] = {}
         self._draw(order)
 
     def _ends(self, v: int) -> list[int]:
         starts, readers = self.starts[v], self.readers[v]
+        if len(starts) == 1:  # most are computed once
+            return [readers[-1] if readers else starts[0]]
         found = []
         for i, start in enumerate(starts):
             until = starts[i + 1] if i + 1 < len(starts) else self.end + 1
@@ -77,15 +87,17 @@ class Schedule:
         change: dict[int, int] = dict.fromkeys(order, 0)
         change[-1] = 0
         after: dict[int, int] = {}
+        over, n, sizes = self.over, self.n, self.size
         for v, starts in self.starts.items():
+            size = sizes[v]
             for start, end in zip(starts, self.ends[v], strict=True):
-                change[start] += self.size[v]
-                after[end] = after.get(end, 0) + self.size[v]
+                change[start] += size
+                after[end] = after.get(end, 0) + size
         level, live = change[-1], []
         first_free = after.get(-1, 0)
         for key in order:
             level += change[key]
-            reused = self._reusable(key)
+            reused = self._reusable(key) if over[key % n] else 0
             if reused:
                 self.reused[key] = reused
             live.append(level - reused)

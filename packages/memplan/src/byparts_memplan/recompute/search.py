@@ -30,6 +30,8 @@ _STARTS = {"search": 2, "cut": 3, "proposed": 2, "plain": 1}  # repaired for a b
 _STARTS_OF_LARGE = {"search": 1, "cut": 1, "proposed": 1, "plain": 0}
 _CUTS = 12  # likewise
 _POOL = 128
+_SLACKS = 1.1, 1.5  # how far beyond its limit the cost may go, for what comes back
+_DEEPEST = 0.002  # of the peak: where lowering it ends, for large graphs
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class Search:
         pool: what was found, in order.
         large: whether the graph is, so that it is better to be quick.
         floor: no schedule can have a smaller peak: what the hungriest step touches.
+        least: no schedule within the budget can compute less again; a share of all costs.
+        proved: what is proved, in words.
+        asked: effort and seed, as they were given.
     """
 
     def __init__(
@@ -67,7 +72,7 @@ class Search:
         seed: int = 0,
         progress: Optional[Progress] = None,
     ) -> None:
-        self.steps, self.progress = steps, progress
+        self.steps, self.progress, self.asked = steps, progress, (effort, seed)
         self.large = len(steps.nodes) > 3000
         self.effort = effort * min(_WORK, 500 * len(steps.nodes)) / (8 if self.large else 1)
         self.random = Random(seed)
@@ -76,7 +81,12 @@ class Search:
         self.bases: list[list[int]] = []
         for base in bases:
             self._base(list(base))
-        self.floor = _floor(steps)
+        self.floor, self.least, self.proved = _floor(steps), 0.0, ""
+
+    def again(self) -> Search:
+        """Another one as this was in the beginning, but for all base orders but the first."""
+        (effort, seed), first = self.asked, self.bases[:1]
+        return Search(self.steps, first, effort=effort, seed=seed, progress=self.progress)
 
     @property
     def work(self) -> int:
@@ -89,18 +99,24 @@ class Search:
         moves.load(found.keys)
         return moves.schedule.sequence()
 
-    def consider(self, sequences: Iterable[Sequence[int]], budget: Optional[int]) -> None:
-        """Propose the most promising of some sequences."""
+    def consider(
+        self, sequences: Iterable[Sequence[int]], budget: Optional[int], limit: Optional[float]
+    ) -> None:
+        """Propose the most promising of some sequences; `limit` is a share of all costs."""
         steps, n, ranked = self.steps, len(self.steps.nodes), []
         whole = self.moves[0].total
         for i, sequence in enumerate(sequences):
             if len(sequence) > 8 * n:
                 continue  # nobody wants that
             peak, cost = steps.peak_bytes(sequence), steps.total_cost(sequence) / whole
-            over = 3 * max(0, peak - budget) / max(1, budget) if budget is not None else 0
-            ranked.append((cost + over, i, sequence))
+            if budget is not None:
+                rank = cost + 3 * max(0, peak - budget) / max(1, budget)
+            else:
+                rank = cost if limit is None else peak * (1 + 3 * max(0.0, cost - 1 - limit))
+            ranked.append((rank, i, sequence))
         ranked.sort(key=lambda entry: entry[:2])
-        for _, _, sequence in ranked[: 3 if self.large and budget is not None else None]:
+        few = self.large and (budget is not None or limit is not None)
+        for _, _, sequence in ranked[: 3 if few else None]:
             self.propose(sequence)
 
     def cut(self) -> None:
@@ -113,7 +129,6 @@ class Search:
             for steps in cuts(schedule, moment, most):
                 moves.load(keys_of(schedule, moment, steps))
                 self._note(b, "cut")
-                moves.load(())
 
     def propose(self, sequence: Sequence[int]) -> None:
         """Put a sequence into the pool; a step comes again at most once between two new ones."""
@@ -136,7 +151,7 @@ class Search:
         """
         for start in self._starts(budget):
             best = self._cheapest(budget)
-            if self.large and best is not None and start.weight > 1.5 * best.weight:
+            if self.large and best is not None and _hopeless(start, best, budget):
                 continue
             moves = self.moves[start.base]
             moves.load(start.keys)
@@ -157,10 +172,11 @@ class Search:
 
     def smallest(self, limit: float, enough: int = 0) -> Found:
         """The smallest peak with at most this cost of recomputation; stops where it is enough."""
+        if self.large:
+            return self._descend(limit, enough)
         best = self._lowest(limit)
         lower = max(self.floor, enough) - 1
-        grain = 24 if self.large else 64
-        while best.peak_bytes - lower > max(1, best.peak_bytes // grain):
+        while best.peak_bytes - lower > max(1, best.peak_bytes // 64):
             middle = (best.peak_bytes + lower) // 2
             found = self.within(middle)
             if found is not None and found.cost <= limit:
@@ -172,6 +188,61 @@ class Search:
     def front(self) -> list[Found]:
         """Of the pool, those that nothing is better than; by peak."""
         return _undominated(self.pool)
+
+    def _descend(self, limit: float, enough: int) -> Found:
+        """Lower the budget from where we are, as long as the cost allows, and make it cheaper.
+
+        For large graphs: nothing is begun anew.
+        """
+        end = self.work + 20 * self.effort
+        for start in self._starts_within(limit):
+            self._sink(start, 0.16, limit, enough, end)
+        for part in (0.04, 0.02, 0.01, 0.005):
+            best = self._lowest(limit)
+            if best.keys and self.work < end:
+                self._improve(best, best.peak_bytes, self.effort, -inf)
+                best = self._cheapest(best.peak_bytes) or best
+                self._sink(best, part, limit, enough, end)
+        return self._lowest(limit)
+
+    def _sink(self, start: Found, part: float, limit: float, enough: int, end: float) -> None:
+        """Lower the budget by a part of it, and by half of that where it is too much, and so on."""
+        lowest, slack = max(self.floor, enough), _SLACKS[0]
+        while part > _DEEPEST and self.work < end and start.peak_bytes > lowest:
+            budget = max(lowest, int(start.peak_bytes * (1 - part)))
+            after = self._lower(start, budget, limit, slack)
+            if after is not None:
+                start = after
+            elif slack != _SLACKS[-1]:
+                slack = _SLACKS[-1]
+            else:
+                part, slack = part / 2, _SLACKS[0]
+
+    def _lower(self, start: Found, budget: int, limit: float, slack: float) -> Optional[Found]:
+        """What a schedule becomes within a smaller budget; `None` where the cost is too much.
+
+        Gone too far down, it may come out cheaper on the way back up.
+        """
+        moves = self.moves[start.base]
+        moves.load(start.keys)
+        manner = Manner(limit=slack * limit + 1e-4 * moves.total, work=4 * self.effort)
+        if not repair(moves, budget, self.random, manner):
+            budget = max(budget, moves.schedule.peak_bytes())
+        room = start.peak_bytes - budget
+        for part in (0, 0.5, 0.9) if room > 0 else ():
+            release(moves, int(budget + part * room), self.effort)
+            self._say(found := self._note(start.base), f"within {budget:,} B")
+            if found.cost <= limit:
+                return found
+        return None
+
+    def _starts_within(self, limit: float) -> list[Found]:
+        """Of each origin the one with the smallest peak; the most promising first."""
+        best: dict[str, Found] = {}
+        for found in sorted(self.pool, key=lambda f: (f.peak_bytes, f.weight)):
+            if found.cost <= limit:
+                best.setdefault(found.origin, found)
+        return list(best.values())[:2]
 
     def _squeeze(self, limit: float, enough: int) -> Found:
         """Lower the budget by less and less, each time searching for the limit of cost."""
@@ -192,13 +263,14 @@ class Search:
         moves, random = self.moves[best.base], self.random
         moves.load(best.keys)
         current, least, end = moves.cost, moves.cost, moves.work + work
+        most = work / 2 if self.large else inf
         while moves.work < end:
             moves.log.clear()
             moves.work += 20  # where there is nothing to change, it ends too
             self._ruin(moves)
             limit = current * 1.01 + 1e-3 * moves.total
             tries, noise = random.choice((2, 4, 8)), random.choice((0.0, 0.3, 1.0))
-            if repair(moves, budget, random, Manner(tries, noise, limit)):
+            if repair(moves, budget, random, Manner(tries, noise, limit, most)):
                 release(moves, budget)
                 if moves.cost <= current:
                     current = moves.cost
@@ -299,6 +371,11 @@ class Search:
         if self.progress is not None:
             part = found.cost / self.moves[0].total
             self.progress(f"{what}: {found.peak_bytes:,} B for {part:.2%} more work")
+
+
+def _hopeless(start: Found, best: Found, budget: int) -> bool:
+    """Whether what is best so far is a good deal better."""
+    return start.weight > 1.5 * best.weight or start.peak_bytes > 2 * budget
 
 
 def _undominated(pool: Iterable[Found]) -> list[Found]:
