@@ -54,7 +54,7 @@ def all_sequences(steps: Steps, more: int) -> Iterator[list[int]]:
         todo += [[*sequence, s] for s in (*again, len(done)) if s < n]
 
 
-@pytest.mark.parametrize("strategy", strategies())
+@pytest.mark.parametrize("strategy", sorted({*strategies()} - {"exact"}))
 def test_a_budget_is_met(strategy: str) -> None:
     """Of twelve values that wait for the way back, no more than half stay."""
     graph = hourglass(12)
