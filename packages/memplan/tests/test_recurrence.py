@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from byparts_memplan import PlanError
 from byparts_memplan.chains.chain import Chain, Stage, check_schedule, homogeneous
+from byparts_memplan.chains.mixed import Mixed
 from byparts_memplan.chains.recurrence import POLICIES, forward_evaluations, recurrence_schedule
 
 CELL = Stage(1, 2, 0, 1, reads_input=False)  # only internal states count
@@ -45,6 +46,34 @@ def test_closed_forms_are_the_tables(n: int, m: int, internal: bool) -> None:
     policy = "internal" if internal else "hidden"
 
     assert forward_evaluations(n, m, policy) == table(n, m, internal)
+
+
+@cache
+def mixed_table(n: int, m: int, held: int) -> int:
+    """Every choice there is."""
+    hidden = [y + mixed_table(n - y, m - 1, held) + mixed_table(y, m, held) for y in range(1, n)]
+    internal = [
+        y + mixed_table(n - y, m - held, held) + mixed_table(y - 1, m, held)
+        for y in range(1, n + 1)
+        if m > held
+    ]
+    return min([n * (n + 1) // 2, *internal, *hidden]) if m > 1 < n else n * (n + 1) // 2
+
+
+@pytest.mark.parametrize("held", [1, 2, 3, 7])
+def test_mixed_finds_the_least_of_all_choices(held: int) -> None:
+    """Where the table is convex, and where it is not."""
+    table = Mixed(60, 20, held)
+    cells = [(n, m) for n in range(61) for m in range(1, 21)]
+
+    assert [table.least(*cell) for cell in cells] == [mixed_table(*cell, held) for cell in cells]
+
+
+def test_a_thousand_steps_in_fifty_slots_mixed() -> None:
+    """Found in a moment; the table that tries everything says the same."""
+    assert forward_evaluations(1000, 50, "mixed") == 1950
+    assert forward_evaluations(1000, 50, "mixed", internal_slots=2) == 2347
+    assert forward_evaluations(50, 10**9, "mixed", internal_slots=2) == 50
 
 
 @settings(max_examples=60, deadline=None)

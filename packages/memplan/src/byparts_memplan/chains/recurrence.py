@@ -9,7 +9,8 @@ r + 1 runs each,
     hidden: binomial(m + r, r)        internal: binomial(m + r + 1, m) - 1
 
 and the rest of the steps run once more for every r that is too small.  1000 steps with 50 slots:
-1950 runs forward with internal states, 2948 with hidden ones.
+1950 runs forward with internal states, 2948 with hidden ones.  The mixed table is filled
+(`mixed.py`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from math import comb
 
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.mixed import Mixed
 
 POLICIES = ("hidden", "internal", "mixed")
 
@@ -29,14 +31,14 @@ def forward_evaluations(
     """How many runs of a step forward the best schedule takes.
 
     `slots` hold states: hidden ones, the first of all included, or internal ones; with "mixed" an
-    internal state takes `internal_slots`.  O(1) but for "mixed": O(steps^2 * slots).
+    internal state takes `internal_slots`.  O(1) but for "mixed": about O(steps * slots).
 
     Raises:
         PlanError: no steps, no slots, or no such policy.
     """
     _check(steps, slots, policy, internal_slots)
     if policy == "mixed":
-        return _Mixed(steps, slots, internal_slots).least(steps, slots)
+        return Mixed(steps, slots, internal_slots).least(steps, slots)
     return _least(_capacity(policy), steps, slots)
 
 
@@ -53,7 +55,7 @@ def recurrence_schedule(
     length = len(chain.stages)
     _check(length, slots, policy, internal_slots)
     mixed = policy == "mixed"
-    split = _Mixed(length, slots, internal_slots).split if mixed else _split_of(policy)
+    split = Mixed(length, slots, internal_slots).split if mixed else _split_of(policy)
     return scheduled(chain, list(_operations(length, slots, split)))
 
 
@@ -125,37 +127,6 @@ def _split_of(policy: str) -> Split:
         return lower, internal
 
     return split
-
-
-class _Mixed:
-    """The table of the mixed policy: `rows[n][m]`, runs and the split, for m slots."""
-
-    def __init__(self, steps: int, slots: int, internal: int) -> None:
-        self.internal = internal
-        width = range(slots + 1)
-        self.rows: list[list[int]] = [[0] * (slots + 1), [1] * (slots + 1)]
-        self.splits: list[list[tuple[int, int]]] = [[], [(1, 0)] * (slots + 1)]
-        for n in range(2, steps + 1):
-            found = [(n * (n + 1) // 2, n - 1, 0) for _ in width]
-            for y in range(1, n + 1):
-                self._try(found, n, y)
-            self.rows.append([f[0] for f in found])
-            self.splits.append([f[1:] for f in found])
-
-    def _try(self, found: list[tuple[int, int, int]], n: int, y: int) -> None:
-        head, rest, tail, held = self.rows[y - 1], self.rows[n - y], None, self.internal
-        tail = self.rows[y] if y < n else None
-        for m in range(2, len(found)):
-            if tail is not None and y + rest[m - 1] + tail[m] < found[m][0]:
-                found[m] = (y + rest[m - 1] + tail[m], y, 0)
-            if m > held and y + rest[m - held] + head[m] < found[m][0]:
-                found[m] = (y + rest[m - held] + head[m], y, held)
-
-    def least(self, n: int, m: int) -> int:
-        return self.rows[n][m]
-
-    def split(self, n: int, m: int) -> tuple[int, int]:
-        return self.splits[n][m]
 
 
 def _check(steps: int, slots: int, policy: str, internal_slots: int) -> None:
