@@ -27,6 +27,7 @@ class Recomputation:
         floor_bytes: proved: no schedule has a smaller peak.
         least_extra_cost: proved: none with this peak costs less; 0 where nothing is known.
         strategy: how it was found.
+        proved: by a solver, in words; also what holds for a part of the schedules only.
     """
 
     steps: Steps
@@ -39,10 +40,16 @@ class Recomputation:
     floor_bytes: int
     least_extra_cost: float
     strategy: str
+    proved: str = ""
 
     @staticmethod
     def of(
-        steps: Steps, sequence: Sequence[int], strategy: str, floor: int = 0, least: float = 0.0
+        steps: Steps,
+        sequence: Sequence[int],
+        strategy: str,
+        floor: int = 0,
+        least: float = 0.0,
+        proved: str = "",
     ) -> Recomputation:
         """That of a sequence, with what is proved about it.  O(sequence)."""
         whole = sum(steps.cost)
@@ -58,6 +65,7 @@ class Recomputation:
             floor_bytes=floor,
             least_extra_cost=least,
             strategy=strategy,
+            proved=proved,
         )
 
     @property
@@ -99,6 +107,7 @@ class BudgetError(PlanError):
 def _why_not(made: Recomputation, budget: int) -> str:
     """What is alive where the best schedule has its peak, and what to do."""
     proved = f"; none can have less than {made.floor_bytes:,}" * (budget < made.floor_bytes)
+    proved += f"; proved: {made.proved}" * bool(made.proved)
     return (
         f"no schedule within a budget of {budget:,} bytes was found: the smallest peak is "
         f"{made.peak_bytes:,}, with {made.extra_cost:.1%} more work{proved}\n  the largest alive "

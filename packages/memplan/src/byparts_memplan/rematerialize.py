@@ -22,6 +22,7 @@ from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chains.sequences import STRATEGIES as CHAINS, chain_sequences
 from byparts_memplan.order import order
+from byparts_memplan.recompute.exact import Limits, load_solver, solve
 from byparts_memplan.recompute.limits import (
     checked_budget,
     checked_effort,
@@ -107,11 +108,13 @@ def recomputation(
     plain: Sequence[int] = range(len(steps.nodes))
     if budget is not None and steps.peak_bytes() <= budget:
         return Recomputation.of(steps, plain, "none needed")
-    sequence, floor = plain, steps.peak_bytes([])
-    if plain:
+    if not plain:
+        made = Recomputation.of(steps, plain, strategy, steps.peak_bytes([]))
+    else:
         search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
-        sequence, floor = chosen(search, budget, extra), search.floor
-    made = Recomputation.of(steps, sequence, strategy, floor)
+        sequence = chosen(search, budget, extra)
+        proofs = search.floor, search.least, search.proved
+        made = Recomputation.of(steps, sequence, strategy, *proofs)
     if budget is not None and made.peak_bytes > budget:
         raise BudgetError(made, budget)
     return made
@@ -200,8 +203,22 @@ def _chain(
     return best
 
 
+def _exact(search: Search, budget: Optional[int], limit: Optional[float]) -> Sequence[int]:
+    """The best that a solver finds, which begins with what all others find."""
+    solver, steps, whole = load_solver(), search.steps, search.steps.total_cost()
+    others = [strategy for strategy in _STRATEGIES.values() if strategy is not _exact]
+    starts = [strategy(search.again(), budget, limit) for strategy in others]
+    limits = Limits(budget, inf if limit is None else limit * whole)
+    effort, seed = search.asked
+    answer = solve(solver, steps, starts, limits, effort=effort, seed=seed)
+    search.floor, search.proved = max(search.floor, answer.floor_bytes), answer.proved
+    search.least = answer.least_cost / (whole or 1.0)
+    return answer.sequence
+
+
 _STRATEGIES: dict[str, Strategy] = {
     "auto": _auto,
+    "exact": _exact,
     "greedy": _search,
     **{name: partial(_chain, name) for name in CHAINS},
 }
