@@ -190,19 +190,23 @@ class Search:
         return _undominated(self.pool)
 
     def _descend(self, limit: float, enough: int) -> Found:
-        """Lower the budget from where we are, as long as the cost allows, and make it cheaper.
-
-        For large graphs: nothing is begun anew.
-        """
-        end = self.work + 20 * self.effort
-        for start in self._starts_within(limit):
-            self._sink(start, 0.16, limit, enough, end)
-        for part in (0.04, 0.02, 0.01, 0.005):
+        """For large graphs: fewer starts, and less patience with what becomes too dear."""
+        end, dearest = self.work + 40 * self.effort, 3 * limit + 1e-4 * self.moves[0].total
+        lower = max(self.floor, enough) - 1
+        best = self._lowest(limit)
+        while best.peak_bytes - lower > best.peak_bytes // 16 and self.work < end:
+            middle = (best.peak_bytes + lower) // 2
+            start = self._starts(middle)[0]
+            self.moves[start.base].load(start.keys)
+            self._settle(start.base, middle, Manner(limit=dearest, work=4 * self.effort))
             best = self._lowest(limit)
-            if best.keys and self.work < end:
-                self._improve(best, best.peak_bytes, self.effort, -inf)
-                best = self._cheapest(best.peak_bytes) or best
-                self._sink(best, part, limit, enough, end)
+            lower = lower if best.peak_bytes <= middle else middle
+        for found in self._starts_within(limit):
+            self._sink(found, 0.08, limit, enough, end)
+        best = self._lowest(limit)
+        if best.keys and self.work < end:
+            self._improve(best, best.peak_bytes, self.effort, -inf)
+            self._sink(self._cheapest(best.peak_bytes) or best, 0.02, limit, enough, end)
         return self._lowest(limit)
 
     def _sink(self, start: Found, part: float, limit: float, enough: int, end: float) -> None:
