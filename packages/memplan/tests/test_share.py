@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from planned_ops import Add, AddTo, Copy, Neg, Reshape, Twins, add, copy, given, neg
 
-from byparts_graph_ir import Graph, Node, Value
+from byparts_graph_ir import Graph, Input, Node, Value
 from byparts_memplan import check_plan, peak_bytes, plan
 from byparts_memplan.buffer import Buffer, lower_bound
 from byparts_memplan.lifetimes import Values
@@ -111,3 +111,22 @@ def test_in_another_space_a_view_is_a_copy() -> None:
 
     assert [d.reason for d in made.decisions] == ["they are in 'near' and 'far'"]
     assert len(made.residents) == 3
+
+
+def test_a_variable_in_another_space_is_not_written_over() -> None:
+    """Neither by its new value nor by what that is written over."""
+    x, w = given(4), given(4)
+    graph = Graph.of([x, w], [neg(copy(add(x, w)))])
+    near = plan(graph, external={1}, donate={1: 0}, space=lambda v: "far" if v is w else "near")
+    mixed = plan(
+        graph,
+        external={1},
+        donate={1: 0},
+        space=lambda v: "far" if isinstance(v, Input) or v in graph.outputs else "near",
+    )
+    check_plan(graph, near)
+    check_plan(graph, mixed)
+
+    assert (near.donated, mixed.donated) == ((), ((1, 0),))
+    assert near.decisions[0].reason == "they are in 'far' and 'near'"
+    assert [at.root for at in mixed.locations] == [None, 1, None, None, 1]

@@ -2,7 +2,8 @@
 
 Nothing here looks at lifetimes or buffers.  Memory is a list of stretches, each holding bytes of
 one value; a node reads its inputs, which must find exactly their own bytes, and writes its outputs.
-A view writes nothing: its bytes are those of its input.
+A view writes nothing: its bytes are those of its input.  What the plan says of buffers and bytes is
+compared with that afterwards (`check_record.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from byparts_graph_ir import Graph, Node
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.check import check
+from byparts_memplan.check_record import check_positions, check_record
 from byparts_memplan.plan import Plan
 
 Content = tuple[int, int]  # (value that was written, first byte of it)
@@ -18,13 +20,16 @@ Room = tuple[int | None, str]  # a memory: Location.root, Location.space
 
 
 def check_plan(graph: Graph, plan: Plan) -> None:
-    """Raise PlanError unless every read of a run finds what it should.
+    """Raise PlanError unless every read of a run finds what it should, and each field is right.
 
     O(nodes x pieces of memory); the placement is checked on its own.
     """
+    check_positions(graph, plan)
+    machine = _Machine(graph, plan)
+    machine.run()
     arenas = plan.arenas if len(plan.arenas) > 1 else plan.arena_bytes
     check(plan.placement.buffers, plan.placement.offsets, arenas)
-    _Machine(graph, plan).run()
+    check_record(graph, plan, machine.used)
 
 
 @dataclass(frozen=True)
@@ -39,11 +44,12 @@ class _Stretch:
 class _Machine:
     def __init__(self, graph: Graph, plan: Plan) -> None:
         self.graph, self.plan, self.ids = graph, plan, graph.ids
-        self.arenas = plan.arenas
+        spaces = plan.arenas
+        self.arenas = spaces if len(spaces) > 1 else {next(iter(spaces), ""): plan.arena_bytes}
         self.memory: dict[Room, list[_Stretch]] = {}
         self.content: dict[int, Content] = {}  # by value id
-        if len(plan.locations) != len(graph.values):
-            raise PlanError(f"{len(plan.locations)} locations for {len(graph.values)} values")
+        self.step = 0
+        self.used: dict[int, tuple[int, int]] = {}  # by value id, the first and the last step
 
     def run(self) -> None:
         for k in range(len(self.graph.inputs)):
@@ -51,7 +57,9 @@ class _Machine:
         for k in range(len(self.graph.inputs)):
             self._read(k, "before step 0")
         for step, node in enumerate(self.graph.nodes):
+            self.step = step
             self._step(node, f"step {step} ({node.op.name})")
+        self.step = len(self.graph.nodes)
         for v in self.graph.outputs:
             self._read(self.ids[v], "the caller, after the last step,")
         self._check_external()
@@ -77,7 +85,7 @@ class _Machine:
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             x, y = self.ids[node.inputs[p]], self.ids[node.outputs[o]]
             here, there = self.plan.locations[x], self.plan.locations[y]
-            if there.root == here.root and there.offset == here.offset + offset:
+            if self._room(x) == self._room(y) and there.offset == here.offset + offset:
                 found[o] = (self.content[x][0], self.content[x][1] + offset)
         return found
 
@@ -104,14 +112,16 @@ class _Machine:
     def _write(self, v: int, who: str) -> None:
         room = root, space = self._room(v)
         lower, upper = self._range(v)
-        arena = self.arenas[space] if len(self.arenas) > 1 else self.plan.arena_bytes
-        end = arena if root is None else self.graph.inputs[root].type.size_bytes
+        if root is None and space not in self.arenas:
+            raise PlanError(f"{who}: %{v} is in {space!r}; arenas are of {list(self.arenas)}")
+        end = self.arenas[space] if root is None else self.graph.inputs[root].type.size_bytes
         if lower < 0 or upper > end:
             name = _name(room)
             raise PlanError(f"{who}: %{v} at [{lower}, {upper}) leaves {name} of {end} bytes")
         if lower % self.plan.alignment:
             raise PlanError(f"{who}: %{v} at {lower} is not aligned to {self.plan.alignment} bytes")
         self._check_allowed(v, root, who)
+        self._use(v)
         self.content[v] = (v, 0)
         if lower < upper:
             rest = [piece for s in self.memory.get(room, ()) for piece in _cut(s, lower, upper)]
@@ -128,7 +138,11 @@ class _Machine:
     def _room(self, v: int) -> Room:
         return self.plan.locations[v].root, self.plan.locations[v].space
 
+    def _use(self, v: int) -> None:
+        self.used[v] = self.used.get(v, (self.step,))[0], self.step
+
     def _read(self, v: int, who: str) -> None:
+        self._use(v)
         room = self._room(v)
         lower, upper = self._range(v)
         origin, first = self.content[v]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.lifetimes import Decision, Values, needed
+from byparts_memplan.lifetimes import Decision, Values, apart, needed
 
 Readers = dict[int, list[int]]  # root -> positions among the inputs of one step
 
@@ -48,6 +48,8 @@ def _refusal(values: Values, k: int, target: int, readers: dict[int, Readers]) -
         return f"the output is the bytes of input {root}, nothing computes it"
     if types[k] != types[target]:
         return f"types differ: {types[k]} and {types[target]}"
+    if reason := apart(values, k, root):
+        return reason
     if values.size[root] != values.size[target]:
         return f"the output is only a part of %{root}"
     step = values.born[root]

@@ -75,12 +75,10 @@ class Values:
     def _find_views(self, step: int, node: Node) -> None:
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             source, target = _view_ids(self, step, node, p, o, offset)
-            reason, spaces = "", (self.space[source], self.space[target])
+            reason = apart(self, source, target)
             if self.root[target] != target:
                 reason = f"it is a view of %{self.root[target]} already"
-            elif spaces[0] != spaces[1]:
-                reason = f"they are in {spaces[0]!r} and {spaces[1]!r}"
-            else:
+            elif not reason:
                 self.root[target] = self.root[source]
                 self.at[target] = self.at[source] + offset
             self.decisions.append(Decision("view", step, source, target, reason))
@@ -114,6 +112,12 @@ def needed(values: Values, step: int) -> str:
     if step == len(nodes):
         return "the bytes are an output of the graph"
     return f"the bytes are needed until step {step} ({nodes[step].op.name})"
+
+
+def apart(values: Values, x: int, y: int) -> str:
+    """Says that two values are in different spaces; "" if they are in one."""
+    here, there = values.space[x], values.space[y]
+    return f"they are in {here!r} and {there!r}" if here != there else ""
 
 
 def padded(size_bytes: int, alignment: int) -> int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from byparts_memplan.donate import donations, forbids, reads_of
-from byparts_memplan.lifetimes import Decision, Values, needed
+from byparts_memplan.lifetimes import Decision, Values, apart, needed
 
 
 class Sharing:
@@ -87,6 +87,7 @@ class Sharing:
             root not in self.home
             and root >= len(values.graph.inputs)
             and values.types[x] == values.types[y]
+            and values.space[root] == values.space[y]
             and values.size[root] == values.size[x] == values.size[k]
             and values.last[root] == step
             and values.last[k] <= values.born[root]
@@ -139,8 +140,8 @@ class Sharing:
         home = self.home[values.root[x]]
         if home < 0:
             return f"the bytes are those of input {~home}, outside the arena"
-        if values.space[values.root[x]] != values.space[y]:
-            return f"they are in {values.space[values.root[x]]!r} and {values.space[y]!r}"
+        if reason := apart(values, values.root[x], y):
+            return reason
         if self.last[home] > step:
             return needed(values, self.last[home])
         if self.last[home] < step:

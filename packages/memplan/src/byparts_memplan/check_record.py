@@ -1,0 +1,121 @@
+"""Do the fields of a plan agree with each other, and with what a run of it does?
+
+`check_plan` finds out whether a run would work; this, whether what the plan says of itself is so:
+who lives in which buffer and when, what was shared, how many bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from byparts_graph_ir import Graph
+from byparts_memplan.buffer import PlanError, lower_bound
+from byparts_memplan.plan import Plan
+
+Used = Mapping[int, tuple[int, int]]
+"""Value id -> the first and the last step in which a run touches its bytes."""
+
+
+def check_positions(graph: Graph, plan: Plan) -> None:
+    """Raise PlanError where a field names something that is not there."""
+    if len(plan.locations) != len(graph.values):
+        raise PlanError(f"{len(plan.locations)} locations for {len(graph.values)} values")
+    if plan.alignment < 1:
+        raise PlanError(f"the alignment is {plan.alignment}, and must be at least 1")
+    inputs, outputs = range(len(graph.inputs)), range(len(graph.outputs))
+    for k in plan.external:
+        if k not in inputs:
+            raise PlanError(f"external: there is no input {k}; the graph has {len(inputs)}")
+    for k, j in plan.donated:
+        if k not in plan.external:
+            raise PlanError(f"donated: input {k} is not among the external inputs")
+        if j not in outputs:
+            raise PlanError(f"donated: there is no output {j}; the graph has {len(outputs)}")
+    for v, at in enumerate(plan.locations):
+        if at.root is not None and at.root not in plan.external:
+            raise PlanError(f"%{v} is in input {at.root}, which is not among the external inputs")
+
+
+def check_record(graph: Graph, plan: Plan, used: Used) -> None:
+    """Raise PlanError unless buffers hold their residents, and all numbers are what they should be.
+
+    O(values + buffers log buffers).
+    """
+    homes = _homes(graph, plan)
+    for v, (first, last) in used.items():
+        if plan.locations[v].root is None:
+            _check_home(graph, plan, v, homes.get(v, -1), first, last)
+    _check_shared(graph, plan, homes)
+    _check_bytes(graph, plan)
+
+
+def _homes(graph: Graph, plan: Plan) -> dict[int, int]:
+    """Value id -> its buffer."""
+    counts = len(plan.placement.buffers), len(plan.residents), len(plan.labels)
+    if len(set(counts)) > 1:
+        raise PlanError("{} buffers, residents of {}, labels of {}".format(*counts))
+    homes: dict[int, int] = {}
+    for i, residents in enumerate(plan.residents):
+        for v in residents:
+            if v not in range(len(graph.values)):
+                raise PlanError(f"buffer {i}: there is no %{v}")
+            if plan.locations[v].root is not None:
+                raise PlanError(f"buffer {i}: %{v} is in input {plan.locations[v].root}")
+            if v in homes:
+                raise PlanError(f"%{v} is said to be in buffers {homes[v]} and {i}")
+            homes[v] = i
+    return homes
+
+
+def _check_home(graph: Graph, plan: Plan, v: int, home: int, first: int, last: int) -> None:
+    if home < 0:
+        raise PlanError(f"%{v} is in the arena, and in no buffer")
+    b, at = plan.placement.buffers[home], plan.locations[v]
+    lower = plan.placement.offsets[home]
+    end = at.offset + graph.values[v].type.size_bytes
+    if at.space != b.space or at.offset < lower or end > lower + b.size_bytes:
+        where = f"at [{at.offset}, {end}) of space {at.space!r}"
+        room = f"at [{lower}, {lower + b.size_bytes}) of space {b.space!r}"
+        raise PlanError(f"%{v} lies {where}, and its buffer {home} {room}")
+    if not any(born <= first and last < dies for born, dies in b.lives):
+        raise PlanError(
+            f"%{v} is used during steps [{first}, {last + 1}), and its buffer {home} lives "
+            f"during {' and '.join([f'[{born}, {dies})' for born, dies in b.lives])}"
+        )
+
+
+def _check_shared(graph: Graph, plan: Plan, homes: Mapping[int, int]) -> None:
+    """Whoever lies in bytes of another was decided to, and whoever was decided to does."""
+    taken = [d for d in plan.decisions if d.taken]
+    for d in taken:
+        if not 0 <= min(d.source, d.target) <= max(d.source, d.target) < len(graph.values):
+            raise PlanError(f"{d.kind} at step {d.step}: there is no %{d.source} or no %{d.target}")
+        here, there = plan.locations[d.source], plan.locations[d.target]
+        if (here.root, homes.get(d.source)) != (there.root, homes.get(d.target)):
+            where = f"{d.kind} at step {d.step}"
+            raise PlanError(f"{where}: %{d.target} does not lie in bytes of %{d.source}")
+    shared = {d.target for d in taken}
+    owners = {ids[0] for ids in plan.residents if ids} | set(range(len(graph.inputs)))
+    owners |= {d.source for d in taken if plan.locations[d.source].root is not None}  # donated back
+    for v in range(len(plan.locations)):
+        if v not in owners and v not in shared:
+            raise PlanError(f"%{v} lies in bytes of others, and no decision says so")
+
+
+def _check_bytes(graph: Graph, plan: Plan) -> None:
+    placement = plan.placement
+    end, alive = sum(plan.arenas.values()), lower_bound(placement.buffers)
+    naive = sum(
+        [
+            -(-v.type.size_bytes // plan.alignment) * plan.alignment
+            for k, v in enumerate(graph.values)
+            if k not in plan.external
+        ]
+    )
+    if placement.arena_bytes != end:
+        raise PlanError(f"the arena is {placement.arena_bytes} bytes, and its buffers end at {end}")
+    if not alive <= placement.lower_bound_bytes <= end:
+        bound = f"the lower bound is {placement.lower_bound_bytes} bytes"
+        raise PlanError(f"{bound}; {alive} are alive together, and the arena has {end}")
+    if plan.naive_bytes != naive:
+        raise PlanError(f"naive is {plan.naive_bytes} bytes; each on its own, values take {naive}")
