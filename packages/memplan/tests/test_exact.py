@@ -14,7 +14,6 @@ from hypothesis import given as over, settings
 from hypothesis.strategies import sampled_from
 from planned_ops import Add, Cast, Copy, Like, Neg, Twins, given
 from random_graphs import graphs_with_external
-from test_rematerialize import BYTES, hourglass
 
 from byparts_graph_ir import Graph, Value, verify
 from byparts_memplan import (
@@ -30,6 +29,7 @@ from byparts_memplan import (
 )
 from byparts_memplan.steps import Steps
 
+BYTES = 4 * 64
 State = tuple[frozenset[int], frozenset[int]]  # steps that have run, storages that are kept
 
 
@@ -133,6 +133,17 @@ def test_tiny_graphs_get_the_optimum_of_all_sequences(seed: int) -> None:
 
     assert steps.total_cost(made.sequence) == pytest.approx(expected)
     assert made.optimal
+
+
+def hourglass(depth: int) -> Graph:
+    """A chain of copies, read again in reverse."""
+    kept: list[Value] = [given(64)]
+    for _ in range(depth):
+        kept.append(Copy()(kept[-1]))
+    y = Copy()(kept[-1])
+    for v in reversed(kept[1:]):
+        y = Add()(Copy()(y), v)
+    return Graph.of([kept[0]], [y])
 
 
 def there_and_back(seed: int, count: int) -> Graph:

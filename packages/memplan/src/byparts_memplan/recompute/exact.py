@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
-from math import inf
+from math import inf, isfinite
 from typing import Any, Optional
 
 from byparts_graph_ir.lazy_dataclass import dataclass
@@ -67,13 +67,15 @@ class Answer:
         settled: nothing better is possible, of what was asked.
         floor_bytes: no schedule at all has a smaller peak; 0 where nothing is known.
         least_cost: no schedule within the budget computes less again; 0 likewise.
-        proved: the same in words, and what holds for a part of the schedules only.
+        bound: of what was asked: no schedule in its scope has a smaller cost, or peak.
+        proved: all this in words, with the scope.
     """
 
     sequence: list[int]
     settled: bool
     floor_bytes: int
     least_cost: float
+    bound: float
     proved: str
 
 
@@ -211,20 +213,20 @@ class _Question:
     def _meant(self, found: list[int], status: Any, bound: float) -> Answer:
         budget, everything = self.limits.budget_bytes, self.any_order and not self.clip
         settled = status in (self.cp.OPTIMAL, self.cp.INFEASIBLE)
-        least, floor, said = 0.0, 0, ""
+        cost, floor, proved, said = 0.0, 0, 0.0, ""
         if budget is None:
-            lowest = int(bound) * self.made.unit
+            proved = int(bound) * self.made.unit if isfinite(bound) else 0
             if settled:
                 said = "no schedule that costs no more has a smaller peak"
-            elif lowest > self._ends():
-                said = f"no schedule that costs no more has a peak below {lowest:,} bytes"
+            elif proved > self._ends():
+                said = f"no schedule that costs no more has a peak below {proved:,} bytes"
         elif status == self.cp.INFEASIBLE:
-            said, floor = f"no schedule fits {budget:,} bytes", budget + 1
+            said, floor, proved = f"no schedule fits {budget:,} bytes", budget + 1, inf
         elif settled or bound > 0:
-            least = bound / self.scale
-            said = f"no schedule that fits costs less than {least / (self.whole or 1):.4%} more"
+            cost = proved = bound / self.scale
+            said = f"no schedule that fits costs less than {cost / (self.whole or 1):.4%} more"
         said += self._scope() * bool(said)
-        return Answer(found, settled, floor * everything, least * everything, said)
+        return Answer(found, settled, floor * everything, cost * everything, proved, said)
 
     def _scope(self) -> str:
         """Of which schedules something is proved."""

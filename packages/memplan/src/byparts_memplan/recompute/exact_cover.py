@@ -8,6 +8,7 @@ cheapest cover of the excess is a bound of the cost, and the relaxation knows it
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from byparts_memplan.recompute.exact_model import ExactModel, Run
@@ -18,7 +19,7 @@ LITERALS = 4000  # so many are a help rather than a burden
 def cover(made: ExactModel, budget: Any, least_bytes: int) -> None:
     """At the peaks of the plain order above `least_bytes`: what stays fits `budget`, in units.
 
-    Adds no solution and takes none away.  O(moments * storages), of which there are few.
+    Adds no solution and takes none away.  O(moments * reads), of which moments are few.
     """
     place = made.place
     if place is None:
@@ -31,65 +32,78 @@ def cover(made: ExactModel, budget: Any, least_bytes: int) -> None:
         for j, now in enumerate(live)
         if now > least_bytes and now >= around[j] and now >= around[j + 2]
     ]
-    last, left = _last_readers(made, place), LITERALS
+    readers: dict[int, list[Run]] = {v: [] for v in made.ends}
+    for reader, v, _ in made.reads:
+        if v in readers:
+            readers[v].append(reader)
+    left = LITERALS
     for j in sorted(peaks, key=lambda j: (-live[j], j)):
         if left <= 0:
             return
-        left -= _cover(made, base[j], j, last, budget)
+        left -= _Moment(made, base[j], j).limit(readers, budget)
 
 
-def _last_readers(made: ExactModel, place: dict[int, int]) -> dict[int, int]:
-    """By storage, the place of the last step that reads it."""
-    last = {v: max(place[s], 0) for v, s in made.steps.writer.items()}
-    for s, j in place.items():
-        for v in made.steps.reads[s]:
-            last[v] = max(last.get(v, 0), j)
-    last.update(dict.fromkeys(made.steps.kept, made.n))
-    return last
+class _Moment:
+    """The first run of step s, at place j."""
 
+    def __init__(self, made: ExactModel, s: int, j: int) -> None:
+        self.made, self.s, self.key = made, s, j * made.n + j
+        self.known: dict[tuple[int, int], Any] = {}
 
-def _cover(made: ExactModel, s: int, j: int, last: dict[int, int], budget: Any) -> int:
-    """At the first run of step s, at place j.  How many literals it took."""
-    steps, key, place = made.steps, j * made.n + j, made.place or {}
-    touched = {*steps.reads[s], *steps.writes[s]}
-    fixed = sum(steps.size[v] for v in touched) - sum(steps.size[w] for w, _ in steps.over[s])
-    stays: list[Any] = []
-    for v, until in last.items():
-        writer = steps.writer.get(v)
-        early = writer is None or place[writer] < j
-        if steps.size[v] and v not in touched and early and until > j:
-            if writer is None or len(made.runs[writer]) == 1:
+    def limit(self, readers: Mapping[int, Sequence[Run]], budget: Any) -> int:
+        """What stays fits the budget.  How many literals that took."""
+        made, steps, s = self.made, self.made.steps, self.s
+        touched = {*steps.reads[s], *steps.writes[s]}
+        fixed = sum(steps.size[v] for v in touched) - sum(steps.size[w] for w, _ in steps.over[s])
+        stays: list[Any] = []
+        for v, found in readers.items():
+            writer = steps.writer.get(v)
+            runs = [] if writer is None else made.runs[writer]
+            late = any(reader.upper > self.key for reader in found)
+            if v in touched or not late or (runs and runs[0].upper > self.key):
+                continue
+            if len(runs) > 1:
+                stays.append(steps.size[v] // made.unit * self._stays(v, runs, found))
+            elif any(reader.lower > self.key for reader in found):
                 fixed += steps.size[v]
-            else:
-                stays.append(steps.size[v] // made.unit * _stays(made, v, writer, key))
-    if stays:
-        made.model.add(sum(stays) + fixed // made.unit <= budget)
-    return len(stays)
+        if stays:
+            made.model.add(sum(stays) + fixed // made.unit <= budget)
+        return len(stays)
 
+    def _stays(self, v: int, runs: Sequence[Run], readers: Sequence[Run]) -> Any:
+        """Whether a storage is alive, which it is where a later reader reads an earlier run."""
+        model, key = self.made.model, self.key
+        alive = model.new_bool_var(f"{v} alive at {key}")
+        for run, end in zip(runs, self.made.ends[v], strict=True):
+            before = [] if not run.number else [run.present, ~self._after(run)]
+            model.add(end <= key).only_enforce_if(*before, ~alive)
+        there = [alive, self._again(runs)]
+        for step in dict.fromkeys(reader.step for reader in readers if reader.upper > key):
+            first, *more = [self.made.caller] if step < 0 else self.made.runs[step]
+            needed = [] if first.lower > key else [~self._again([first, *more])]
+            model.add_bool_or(*there, *needed)
+        return alive
 
-def _stays(made: ExactModel, v: int, writer: int, key: int) -> Any:
-    """Whether a storage is alive at a key; or else some later run writes it."""
-    model = made.model
-    alive = model.new_bool_var(f"{v} alive at {key}")
-    later = [alive]
-    for run, end in zip(made.runs[writer], made.ends[v], strict=True):
-        if not run.number:
-            model.add(end <= key).only_enforce_if(~alive)
-            continue
-        after = _after(made, run, key)
-        model.add(end <= key).only_enforce_if(run.present, ~after, ~alive)
-        later.append(after)
-    model.add_bool_or(later)
-    return alive
+    def _again(self, runs: Sequence[Run]) -> Any:
+        """Whether a step that has run runs again after the moment, however often."""
+        step = runs[0].step, -1
+        if step not in self.known:
+            model, after = self.made.model, [self._after(run) for run in runs[1:]]
+            self.known[step] = model.new_bool_var(f"{step} again after {self.key}")
+            model.add_bool_or(*after, ~self.known[step])
+            for one in after:
+                model.add_implication(one, self.known[step])
+        return self.known[step]
 
-
-def _after(made: ExactModel, run: Run, key: int) -> Any:
-    """Whether there is such a run, and after a key."""
-    if run.lower > key:
-        return run.present
-    model = made.model
-    after = model.new_bool_var(f"{run.step} {run.number} after {key}")
-    model.add_implication(after, run.present)
-    model.add(run.start > key).only_enforce_if(after)
-    model.add(run.start < key).only_enforce_if(run.present, ~after)
-    return after
+    def _after(self, run: Run) -> Any:
+        """Whether there is such a run, and after the moment."""
+        if run.lower > self.key:
+            return run.present
+        if (run.step, run.number) not in self.known:
+            model = self.made.model
+            after = model.new_bool_var(f"{run.step} {run.number} after {self.key}")
+            model.add_implication(after, run.present)
+            model.add(run.start > self.key).only_enforce_if(after)
+            model.add(run.start < self.key).only_enforce_if(run.present, ~after)
+            self.known[run.step, run.number] = after
+        return self.known[run.step, run.number]
