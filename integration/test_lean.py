@@ -26,8 +26,6 @@ TEXTS = {
     "place": "",
     "json_format": "",
     "conflict": "",
-    "fit": "",
-    "smallest": "",
     "svg": "",
     "order": "",
 }

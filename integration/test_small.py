@@ -149,3 +149,21 @@ def test_python_runs_them_from_the_wheels(device: Device) -> None:
 
     done = environment.run(str(Path(mlp.__file__)), home=device.home)
     assert (done.returncode, len(done.stdout.split())) == (0, 10), done.stderr
+
+
+INTERLOCKED = """
+from byparts_memplan import Buffer, DoesNotFit, place
+ring = [Buffer(1, 0, 5, gaps=((1, 4),)), *(Buffer(1, k - 1, k + 1) for k in range(1, 5))]
+try:
+    place(ring, capacity=2)
+except DoesNotFit as error:
+    print(error.proved, error)
+"""
+
+
+def test_they_place_in_greedy_orders(device: Device) -> None:
+    """Without the search: what only it could prove is left open, and said so."""
+    done = device.run("-c", INTERLOCKED)
+
+    assert done.stdout.startswith("False 5 buffers do not fit in 2 bytes: no placement was found")
+    assert done.stderr == ""

@@ -1,12 +1,13 @@
 import csv
 import random
+import sys
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from byparts_memplan import Buffer, Placement, PlanError, check, lower_bound, place
+from byparts_memplan import Buffer, DoesNotFit, Placement, PlanError, check, lower_bound, place
 
 DATA = Path(__file__).parent / "data"
 
@@ -166,3 +167,19 @@ def test_senseless_buffers_are_refused(numbers: tuple[int, ...], match: str) -> 
     """At birth, with the buffer printed."""
     with pytest.raises(PlanError, match=match):
         Buffer(*numbers)  # type: ignore[arg-type]  # the first five are numbers
+
+
+def test_without_the_search_greedy_orders_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a small device: a placement all the same, and a refusal that proves nothing."""
+    problem = random_problem(20, seed=35)
+    searched = place(problem).arena_bytes
+    monkeypatch.setitem(sys.modules, "byparts_memplan.improve", None)
+    made = place(problem)
+
+    check(problem, made.offsets, made.arena_bytes)
+    assert searched < made.arena_bytes
+    with pytest.raises(DoesNotFit, match="no placement was found in time") as caught:
+        place(problem, searched)
+    assert not caught.value.proved
+    with pytest.raises(DoesNotFit, match="no placement exists"):
+        place(problem, lower_bound(problem) - 1)

@@ -12,27 +12,27 @@ class Effort:
     instead, and `work` is not limited.
     """
 
-    def __init__(self, work: float, seconds: float | None = None) -> None:
+    def __init__(
+        self, work: float, seconds: float | None = None, whole: Effort | None = None
+    ) -> None:
         self.left = work if seconds is None else float("inf")
         self.deadline = None if seconds is None else monotonic() + seconds
+        self.whole = whole
 
     def spend(self, work: float) -> bool:
         """Take it off; `False` when nothing is left."""
         self.left -= work
+        if self.whole is not None:
+            self.whole.spend(work)
         if self.deadline is not None:
             return monotonic() < self.deadline
         return self.left > 0
 
-    def part(self, fraction: float) -> Effort:
-        """Some of what is left, for one question; give it back to `settle`."""
+    def part(self, fraction: float, most: float = float("inf")) -> Effort:
+        """Some of what is left, and not more than `most` work; what it spends is taken off here."""
         if self.deadline is not None:
-            return Effort(0, max(0.0, fraction * (self.deadline - monotonic())))
-        return Effort(fraction * self.left)
-
-    def settle(self, part: Effort, fraction: float) -> None:
-        """Take off what a part has used."""
-        if self.deadline is None:
-            self.left -= fraction * self.left - part.left
+            return Effort(0, max(0.0, fraction * (self.deadline - monotonic())), self)
+        return Effort(min(fraction * self.left, most), None, self)
 
     @property
     def over(self) -> bool:

@@ -8,6 +8,7 @@ hard sections stays.  Now and then a run is longer, ever more, so that in the en
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import log
 from random import Random
 
@@ -18,6 +19,7 @@ from byparts_memplan.sections import Sections
 
 _SHORT = 0.5  # dead ends of a short run, for each member
 _LONG = 8  # every so many runs there is a long one
+_FRESH = (True, False, False)  # whether a run forgets what made trouble in those before it
 
 # What the first runs prefer: weights of size, life and crowd; narrow valleys first; level tops.
 _FIRST = (
@@ -38,20 +40,25 @@ class Fit:
         self.search = Search(self.problem, seed)
         self.random = Random(seed)
         self.runs = 0
+        self.proven: Preferences | None = None  # what led to the last placement: tried first
 
     def decide(self, capacity: int, effort: Effort) -> bool | None:
         """Whether they fit; `None` when the effort is spent."""
         short = _SHORT * len(self.problem.index) + 20
         long = 4 * short
+        preferences = self.proven
         while not effort.over:
-            preferences = self._preferences()
+            preferences = preferences or self._preferences()
             self.runs += 1
             fails = short
             if self.runs % _LONG == 0:
                 fails, long = long, 1.5 * long
             found = self.search.run(capacity, preferences, int(fails), effort)
+            if found:
+                self.proven = preferences
             if found is not None:
                 return found
+            preferences = None
         return None
 
     def offsets(self) -> tuple[int, ...]:
@@ -66,27 +73,31 @@ class Fit:
         """Of the first runs, then random mixtures; half of them heed what made trouble before."""
         if self.runs < len(_FIRST):
             by_size, by_life, by_load, spare, level = _FIRST[self.runs]
-            return Preferences(self._rank(by_size, by_life, by_load), 0, spare, level, fresh=True)
+            self.search.forget()
+            return Preferences(self._rank(by_size, by_life, by_load), 0, spare, level)
         pick = self.random.choice
+        fresh = pick(_FRESH)
+        if fresh:
+            self.search.forget()
         rank = self._rank(
             pick((0, 0.5, 0.5, 1, 1)), pick((0.5, 1)), pick((0, 3, 30)), pick((0, 0.2))
         )
         return Preferences(
-            rank,
-            noise=pick((0, 0.03)),
-            spare=pick((True, False, False)),
-            level=pick((True, False)),
-            fresh=pick((True, False)),
+            rank, noise=pick((0, 0.03)), spare=pick((True, False)), level=pick((True, False))
         )
 
     def _rank(
         self, by_size: float, by_life: float, by_load: float, shake: float = 0
     ) -> Sequence[int]:
-        """Positions of the members in the order of this mixture."""
+        """Positions of the members in the order of this mixture.
+
+        Lives are measured by the trouble that their sections have made.
+        """
         p, most = self.problem, max(self.problem.load, default=1)
+        sums = [0.0, *accumulate(self.search.state.trouble)]
         key = [
             by_size * log(p.size[b])
-            + by_life * log(sum([end - first for first, end in p.where[b]]))
+            + by_life * log(sum([sums[end] - sums[first] for first, end in p.where[b]]))
             + by_load * p.load[b] / most
             + (shake and shake * self.random.random())
             for b in range(len(p.index))

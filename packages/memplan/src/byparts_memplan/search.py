@@ -37,14 +37,12 @@ class Preferences:
         noise: the chance that two neighbours in that order are exchanged.
         spare: whether valleys with little to spare come first, not only those with few choices.
         level: whether to prefer those as high as a neighbouring floor.
-        fresh: whether to forget which sections made trouble in earlier runs.
     """
 
     rank: Sequence[int]
     noise: float
     spare: bool
     level: bool
-    fresh: bool
 
 
 class _Valley:
@@ -71,8 +69,10 @@ class Search:
     def __init__(self, problem: Sections, seed: int = 0) -> None:
         self.problem, self.random = problem, Random(seed)
         self.state = State(problem)
-        self.begins = [ranges[0][0] for ranges in problem.where]
-        self.ends = [ranges[-1][1] for ranges in problem.where]
+
+    def forget(self) -> None:
+        """Which sections made trouble so far."""
+        self.state.trouble = [1.0] * len(self.state.trouble)
 
     def run(
         self, capacity_bytes: int, preferences: Preferences, fails: int, effort: Effort
@@ -83,8 +83,6 @@ class Search:
         """
         self.preferences, self.fails = preferences, fails
         state = self.state
-        if preferences.fresh:
-            state.trouble = [1.0] * len(state.trouble)
         if state.start(capacity_bytes) != FINE:
             return False
         choices: list[_Choice] = []
@@ -192,7 +190,7 @@ class Search:
         """What to try, the best last: those that leave no nook in the valley come first."""
         p, rank, noise = self.problem, self.preferences.rank, self.preferences.noise
         first, last = valley.sections[0], valley.sections[-1]
-        begins, ends = self.begins, self.ends
+        begins, ends = p.begins, p.ends
         heights = (valley.left, valley.right) if self.preferences.level else ()
 
         def suits(b: int) -> tuple[int, int]:

@@ -12,6 +12,8 @@ A dead end is the set of decisions that cannot stand together, again as bits, or
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from operator import add
 
 from byparts_memplan.sections import Sections
 
@@ -84,7 +86,8 @@ class State:
         """Let `b` lie there, by this decision; all waiting neighbours lie above."""
         p, low, rest, rises = self.problem, self.low, self.rest, self.rises
         offset, note, sizes, grid = self.offset, self.trail.append, p.size, p.grid
-        touched = self._take_out(b, at, level)
+        first, end = self._take_out(b, at, level)
+        begins, ends = p.begins, p.ends
         top, near = at + sizes[b], p.near[b]
         self.work += len(near)
         for c in near:
@@ -92,7 +95,10 @@ class State:
                 continue
             note((rest, c, rest[c]))
             rest[c] = here = top + -top % grid[c] if grid[c] > 1 else top
-            touched.update(*[range(*life) for life in p.where[c]])
+            if begins[c] < first:
+                first = begins[c]
+            if ends[c] > end:
+                end = ends[c]
             if low[c] < here:
                 rise = before = rises[c]
                 needed = at - sizes[c]  # above this it cannot lie below b
@@ -104,18 +110,16 @@ class State:
                 low[c] = here
                 if here > self.limit[c]:
                     return self._dead(p.where[c][0][0], self.why([c], self.limit[c] + 1))
-        return self._settle(sorted(touched))
+        return self._settle(range(first, end))  # all of them live together with b: no holes
 
-    def _take_out(self, b: int, at: int, level: int) -> set[int]:
-        """It no longer waits; returns its sections."""
+    def _take_out(self, b: int, at: int, level: int) -> tuple[int, int]:
+        """It no longer waits; returns where its sections begin and end."""
         p, waiting, total, edge, note = (
             self.problem, self.waiting, self.total, self.edge, self.trail.append,
         )  # fmt: skip
         note((self.offset, b, -1))
         self.offset[b], self.level[b] = at, level
-        touched: set[int] = set()
         for first, end in p.where[b]:
-            touched.update(range(first, end))
             for s in range(first, end):
                 some = waiting[s]
                 if some is not None:
@@ -131,7 +135,7 @@ class State:
                     if not edge[s] and waiting[s + 1]:
                         note((waiting, s + 1, waiting[s + 1]))
                         waiting[s + 1] = None
-        return touched
+        return p.begins[b], p.ends[b]
 
     def lift(self, s: int, floor: int, level: int) -> int:
         """By this decision nobody lies at the floor of `s`: they rest on others that still wait."""
@@ -207,23 +211,21 @@ class State:
             if spare < 0:
                 return self._dead(s, self.why(some, room[s] - total[s] + 1))
             if max(heights) - lowest > _STEEP * spare:
-                found = self._stack(s, some, heights)
+                found = self._stack(s, some)
                 if found != FINE:
                     return found
         return FINE
 
-    def _stack(self, s: int, some: Sequence[int], heights: Sequence[int]) -> int:
+    def _stack(self, s: int, some: Sequence[int]) -> int:
         """Those of one section in the order of their lowest offsets: do they fit so?"""
-        size = self.problem.size
-        end = above = 0
-        for height, bytes_ in sorted(zip(heights, [size[b] for b in some], strict=True)):
-            if height > end:
-                end = above = height
-            end += bytes_
-        if end <= self.room[s]:
+        low, size = self.low.__getitem__, self.problem.size.__getitem__
+        order = sorted(some, key=low, reverse=True)
+        tops = list(map(add, map(low, order), accumulate(map(size, order))))
+        top = max(tops)
+        if top <= self.room[s]:
             return FINE
-        upper = [b for b, height in zip(some, heights, strict=True) if height >= above]
-        return self._dead(s, self.why(upper, self.room[s] - sum([size[b] for b in upper]) + 1))
+        upper = order[: tops.index(top) + 1]
+        return self._dead(s, self.why(upper, self.room[s] - sum(map(size, upper)) + 1))
 
     def _dead(self, s: int, why: int) -> int:
         self.trouble[s] += 1

@@ -26,6 +26,7 @@ class Sections:
         grid: a member's offset is a multiple of it; 1 is no restriction.
         pinned: the offset it must have, or -1.
         where: the half-open ranges of sections in which it lives; more than one where it has gaps.
+        begins, ends: where the first of these begins and the last ends.
         near: those that it lives together with.
         group: equal for members that could be exchanged in any placement.
         members: those alive in a section, in order of birth.
@@ -87,6 +88,8 @@ class Sections:
                 ranges[i].append((first[i], len(self.members)))
             grown = bool(birth)
         self.where = [tuple(some) for some in ranges]
+        self.begins = [some[0][0] for some in self.where]
+        self.ends = [some[-1][1] for some in self.where]
 
     def _neighbours(self, lives: Sequence[Lives]) -> list[list[int]]:
         if self.gapped:

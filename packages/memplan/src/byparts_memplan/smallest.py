@@ -1,8 +1,8 @@
 """The smallest arena by questions: do they fit at the bound, half way to the best, a quarter?
 
 Where they fit, the best is that much smaller; where it is proved that they do not, the bound is
-larger; where neither was found out, the next question is an easier one.  What effort is left when
-the questions meet goes into asking again from below.
+larger; where neither was found out, the next question is an easier one.  When the answers are
+close, all is asked again, each question with twice the effort, until they are closer still.
 """
 
 from __future__ import annotations
@@ -11,27 +11,38 @@ from byparts_memplan.buffer import Placement
 from byparts_memplan.effort import Effort
 from byparts_memplan.fit import Fit
 
-_FIRST, _NEXT = 0.4, 0.2  # of what is left: for the question at the bound, and for each after it
+_FIRST = 0.1  # of the effort that is left, for each question of the first round
+_CLOSE = 0.02  # of the bound: so close the answers of the first round are
 
 
 def smaller(made: Placement, effort: Effort, seed: int) -> Placement:
     """The placement, or a smaller one; its bound raised by what was proved on the way."""
     fit = Fit(made.buffers, seed)
-    best, proved = made, made.lower_bound_bytes
-    low = proved
+    best, proved, share, close = made, made.lower_bound_bytes, _FIRST, _CLOSE
+    low, at = proved, proved  # the least that could fit as far as this round knows; asked next
     while best.arena_bytes > proved and not effort.over:
-        share = _FIRST if low == proved else _NEXT
-        part = effort.part(share)
-        at = low if low == proved else low + (best.arena_bytes - low) // 2
-        answer = fit.decide(at, part)
-        effort.settle(part, share)
+        answer = fit.decide(at, effort.part(share))
         if answer:
             best = placed(fit, made, proved)
-        elif answer is False:
-            low = proved = beyond(fit, at)
         else:
-            low = at + 1 if at + 1 < best.arena_bytes else proved
+            low = beyond(fit, at)
+        if answer is False:
+            proved = low
+        if best.arena_bytes - low <= close * proved:
+            low, share, close = proved, min(2 * share, 1), close / 2
+        at = (low + best.arena_bytes) // 2
+        at -= (at - proved) % fit.problem.unit
     return Placement(best.buffers, best.offsets, best.arena_bytes, proved, best.how)
+
+
+def within(made: Placement, capacity: int, effort: Effort, seed: int) -> Placement:
+    """A placement within the capacity; or `made`, its bound beyond it where there is none."""
+    fit = Fit(made.buffers, seed)
+    fits = fit.decide(capacity, effort)
+    if fits:
+        return placed(fit, made, made.lower_bound_bytes)
+    bound = beyond(fit, capacity) if fits is False else made.lower_bound_bytes
+    return Placement(made.buffers, made.offsets, made.arena_bytes, bound, made.how)
 
 
 def placed(fit: Fit, made: Placement, bound: int) -> Placement:
