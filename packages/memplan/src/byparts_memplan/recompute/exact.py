@@ -102,16 +102,18 @@ def solve(
     *,
     effort: float,
     seed: int,
+    any_order: int = ANY_ORDER,
 ) -> Answer:
     """The best schedule within the limits; never worse than any of `starts`.
 
-    Where bytes are asked for, then the cheapest with as few.
+    Of at most `any_order` runs in all, in any order.  Where bytes are asked for, then the cheapest
+    with as few.
     """
-    answer = _solve(cp, steps, starts, limits, effort, seed)
+    answer = _solve(cp, steps, starts, limits, effort, seed, any_order)
     if limits.budget_bytes is not None:
         return answer
     limits = Limits(steps.peak_bytes(answer.sequence), inf)
-    cheapest = _solve(cp, steps, [answer.sequence], limits, effort, seed)
+    cheapest = _solve(cp, steps, [answer.sequence], limits, effort, seed, any_order)
     said = "; ".join(filter(None, (answer.proved, cheapest.proved)))
     return replace(cheapest, floor_bytes=answer.floor_bytes, proved=said)
 
@@ -123,6 +125,7 @@ def _solve(
     limits: Limits,
     effort: float,
     seed: int,
+    any_order: int,
 ) -> Answer:
     """First in some orders, then thoroughly."""
     rank = limits.rank(steps)
@@ -135,7 +138,7 @@ def _solve(
         if best is None or rank(answer.sequence) < rank(best.sequence):
             best = answer
     assert best is not None, "there is a sequence to begin with"
-    question = _Question(cp, steps, best.sequence, best.sequence, limits, last=True)
+    question = _Question(cp, steps, best.sequence, best.sequence, limits, any_order)
     if best.settled and not question.any_order:
         return best
     answer = question.answer(THOROUGH * effort, seed)
@@ -154,12 +157,13 @@ class _Question:
         start: Sequence[int],
         best: Sequence[int],
         limits: Limits,
-        last: bool = False,
+        any_order: Optional[int] = None,
     ) -> None:
+        """`any_order` makes it the last question, of that many runs in any order."""
         self.cp, self.steps, self.start, self.limits = cp, steps, list(start), limits
         self.whole, self._rank, budget = steps.total_cost(), limits.rank(steps), limits.budget_bytes
         most, self.clip = _most_runs(steps, start, limits.worth(steps, best))
-        self.any_order = last and sum(most) <= ANY_ORDER
+        self.any_order = any_order is not None and sum(most) <= any_order
         base = None if self.any_order else list(dict.fromkeys(start))
         self.made = made = ExactModel(cp, steps, most, base)
         self.scale = 1.0 if _whole(steps.cost, self.whole) else UNITS / self.whole
@@ -170,7 +174,7 @@ class _Question:
         else:
             made.model.minimize(extra)
         made.limit_bytes(self.bytes)
-        if last:
+        if any_order is not None:
             cover(made, self.bytes, self._ends() if budget is None else budget)
         hint(made, self.start)
 
