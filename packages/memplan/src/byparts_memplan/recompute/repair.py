@@ -49,7 +49,7 @@ def repair(moves: Moves, budget: int, random: Random, manner: Manner | None = No
         ranked = _ranked(moves, budget, random, manner.noise, 4 * tries)
         best = _best(moves, budget, excess, ranked[:tries], random, manner.noise)
         if not best and (len(ranked) <= tries or tries > 200 * batch):
-            best = _second(moves, budget, excess, ranked[: manner.tries], random, manner)
+            best = _second(moves, budget, excess, ranked[: manner.tries], random, manner, end)
             if not best:
                 return False
         tries = least if best else 4 * tries
@@ -77,9 +77,12 @@ def _second(
     gaps: Sequence[Gap],
     random: Random,
     manner: Manner,
+    end: float,
 ) -> list[Choice]:
     """What gains something after another gap was freed that alone gains nothing; that stays."""
     for gap in gaps:
+        if moves.work > end:
+            return []
         mark = len(moves.log)
         if moves.free(gap.writer, gap.reader // moves.schedule.n, 1.0, random):
             ranked = _ranked(moves, budget, random, manner.noise, 4 * manner.tries)

@@ -57,6 +57,7 @@ class Search:
         moves: by base order, the schedule that is worked on.
         pool: what was found, in order.
         large: whether the graph is, so that it is better to be quick.
+        patience: changes after which greedy gives up what it began.
         floor: no schedule can have a smaller peak: what the hungriest step touches.
         least: no schedule within the budget can compute less again; a share of all costs.
         proved: what is proved, in words.
@@ -75,6 +76,7 @@ class Search:
         self.steps, self.progress, self.asked = steps, progress, (effort, seed)
         self.large = len(steps.nodes) > 3000
         self.effort = effort * min(_WORK, 500 * len(steps.nodes)) / (8 if self.large else 1)
+        self.patience = min(_WORK, _WORK * effort + 60 * len(steps.nodes))
         self.random = Random(seed)
         self.moves: list[Moves] = []
         self.pool: list[Found] = []
@@ -155,7 +157,7 @@ class Search:
                 continue
             moves = self.moves[start.base]
             moves.load(start.keys)
-            self._settle(start.base, budget, Manner(work=_WORK))
+            self._settle(start.base, budget, Manner(work=self.patience))
         best = self._cheapest(budget)
         if best is not None and work > 0 and best.keys and best.cost > enough:
             self._improve(best, budget, work, enough)
