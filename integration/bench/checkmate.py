@@ -85,9 +85,9 @@ class Rows:
             f"{self.name}, {len(self.plain.nodes)}",
             f"{budget / MIB:.1f} MiB, {part:.0%}",
             f"{_percent(found)}, {_percent(bound)}",
-            *(_percent(made and made.extra_cost) for made in (auto, exact)),
+            *(_percent(made.extra_cost if made else None) for made in (auto, exact)),
             exact.proved if exact else "",
-            _percent(chen and chen.extra_cost),
+            _percent(chen.extra_cost if chen else None),
             f"{perf_counter() - start:.0f}",
         ]
         return f"| {' | '.join(cells)} |"
