@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_memplan.portfolio import Span, Spans
 
-_ADD = 60  # work of taking the bytes of one buffer, in buffers looked at
+_ADD, _LOOK = 200, 2  # work of taking the bytes of one buffer, and of looking at what is taken
 
 
 def tree_gaps(
@@ -38,7 +38,7 @@ def tree_gaps(
         if (offset := fixed.get(i, -1)) < 0:
             offset = taken.lowest(nodes, above, b.size_bytes, b.alignment)
         end = offset + b.size_bytes
-        if end >= arena or not effort.spend(_ADD + taken.looked):
+        if end >= arena or not effort.spend(_ADD + _LOOK * taken.looked):
             return None
         taken.add(nodes, above, offset, end)
         spans[i] = (offset, end)
