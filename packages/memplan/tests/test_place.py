@@ -158,6 +158,8 @@ def test_pinned_buffers_that_overlap_are_refused() -> None:
     ("numbers", "match"),
     [
         ((-1, 0, 1), "size_bytes >= 0"),
+        ((1.5, 0, 1), "size_bytes=1.5, .* needs integers"),
+        ((1, 0, 1, 1, 0.5), "pinned=0.5, .* needs integers"),
         ((1, 0, 1, 0), "alignment >= 1"),
         ((1, 2, 1), "dies before it is born"),
         ((1, 0, 1, 16, 8), "its alignment forbids"),

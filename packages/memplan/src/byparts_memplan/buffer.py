@@ -68,6 +68,9 @@ class Buffer:
     space: str = ""
 
     def __post_init__(self) -> None:
+        whole = self.size_bytes + self.born + self.dies + self.alignment + (self.pinned or 0)
+        if not hasattr(whole, "__index__"):
+            raise PlanError(f"{self} needs integers: bytes and steps")
         if self.size_bytes < 0 or self.alignment < 1:
             raise PlanError(f"{self} needs size_bytes >= 0 and alignment >= 1")
         if self.dies < self.born:
