@@ -252,8 +252,8 @@ class Search:
 
     def _squeeze(self, limit: float, enough: int) -> Found:
         """Lower the budget by less and less, each time searching for the limit of cost."""
-        best, part, end = self._lowest(limit), 0.02, self.work + 2 * self.effort
-        while part > 5e-4 and self.work < end and best.peak_bytes > max(enough, self.floor):
+        best, part, end = self._lowest(limit), 0.02, self.work + 3 * self.effort
+        while part > 1e-4 and self.work < end and best.peak_bytes > max(enough, self.floor):
             budget = max(self.floor, enough, int(best.peak_bytes * (1 - part)))
             self.within(budget, self.effort / 6, limit)
             found = self._lowest(limit)
