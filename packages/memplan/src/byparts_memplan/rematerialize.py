@@ -30,6 +30,7 @@ from byparts_memplan.recompute.limits import (
     costed,
 )
 from byparts_memplan.recompute.search import Progress, Search
+from byparts_memplan.recompute.unread import without_unread
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, flops
 
@@ -61,7 +62,7 @@ def rematerialize(
         max_extra_cost: one of them.
         external: positions of inputs that live elsewhere.
         cost: of running a node, by default in floating point operations.
-        strategy: "auto", or one of `strategies()`.
+        strategy: "auto", or one of `strategies()`; "exact" needs OR-tools, which is an extra.
         effort: how long to search: 1 is some seconds for some hundred nodes, 0 is greedy alone.
         seed: of the search, which gives the same answer for the same arguments.
         barriers: keep passes from merging what is computed twice (`OptimizationBarrier`).
@@ -112,7 +113,7 @@ def recomputation(
         made = Recomputation.of(steps, plain, strategy, steps.peak_bytes([]))
     else:
         search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
-        sequence = chosen(search, budget, extra)
+        sequence = without_unread(steps, chosen(search, budget, extra))
         proofs = search.floor, search.least, search.proved
         made = Recomputation.of(steps, sequence, strategy, *proofs)
     if budget is not None and made.peak_bytes > budget:
@@ -207,7 +208,8 @@ def _exact(search: Search, budget: Optional[int], limit: Optional[float]) -> Seq
     """The best that a solver finds, which begins with what all others find."""
     solver, steps, whole = load_solver(), search.steps, search.steps.total_cost()
     others = [strategy for strategy in _STRATEGIES.values() if strategy is not _exact]
-    starts = [strategy(search.again(), budget, limit) for strategy in others]
+    found = [strategy(search.again(), budget, limit) for strategy in others]
+    starts = [without_unread(steps, sequence) for sequence in found]
     limits = Limits(budget, inf if limit is None else limit * whole)
     effort, seed = search.asked
     answer = solve(solver, steps, starts, limits, effort=effort, seed=seed)
