@@ -35,6 +35,41 @@ class Take(Op):
         return (TensorType(x.dtype, (2,)),)
 
 
+@dataclass(frozen=True)
+class Both(Op):
+    """The first half of each of two inputs, as views."""
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        return tuple(TensorType(v.dtype, (v.size // 2,)) for v in (x, y))
+
+    def views(self, x: TensorType, y: TensorType) -> tuple[tuple[int, int, int], ...]:
+        return (0, 0, 0), (1, 1, 0)
+
+
+@dataclass(frozen=True)
+class Beside(Op):
+    """A view, and something computed that may be written over the input once nobody reads that."""
+
+    inplace = ((0, 1),)
+
+    def infer(self, x: TensorType) -> Types:
+        return (x, x)
+
+    def views(self, x: TensorType) -> tuple[tuple[int, int, int], ...]:
+        return ((0, 0, 0),)
+
+
+@dataclass(frozen=True)
+class Fresh(Op):
+    """Twice like its input, whose bytes it ignores, and over which it says it may be written."""
+
+    ignores = (0,)
+    inplace = ((0, 0),)
+
+    def infer(self, x: TensorType) -> Types:
+        return (x, x)
+
+
 slow = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -200,6 +235,38 @@ def test_a_flow_is_as_large_as_its_smallest_cut() -> None:
     assert network.flow(work=0) == 0
     network.connect(0, 3, 1)
     assert network.flow(work=0) is None
+
+
+def best_of_all(graph: Graph) -> int:
+    return min(peak_bytes(other) for other in all_orders(graph))
+
+
+def test_a_view_of_several_is_made_while_they_are_there() -> None:
+    """Made late, it would keep all of x for the sake of one that nobody needs."""
+    x, y = given(8), given(2)
+    half, _ = Both().outputs_of(Copy()(y), x)
+    other = Full((8,))()
+    graph = Graph.of([x, y], [half, other], order=[other])
+
+    assert best_of_all(graph) == peak_bytes(order(graph)) < peak_bytes(graph)
+
+
+def test_a_view_of_a_view_keeps_what_comes_beside_it_apart() -> None:
+    """What is computed beside the first view must not be taken to lie over its input."""
+    view, _ = Beside().outputs_of(Full((4,))())
+    again = Reshape((4,))(view)
+    made = Graph.of([], [again, Full((2,))()])
+    graph = Graph((), made.nodes, ())
+
+    assert search(Tasks(graph), 1000).peak_bytes == best_of_all(graph) == 32
+
+
+def test_what_is_ignored_is_not_written_over() -> None:
+    """Its bytes may be another's by then."""
+    x = given(8)
+    graph = Graph.of([x], [Fresh().outputs_of(x)[0], Take()(x)])
+
+    assert search(Tasks(graph), 1000).peak_bytes == best_of_all(graph) == 64 + 8
 
 
 def _stretch(tasks: Tasks, start: int, end: int) -> Stretch:

@@ -1,16 +1,16 @@
 """A graph as a scheduler sees it: tasks, what must run before each, and the bytes each moves.
 
-A task is a step (see `Steps`), or a *join*: a view, such as a barrier, that waits for more than the
-writer of its bytes; it moves none.  Other views are no tasks; they are put back right before
-whoever reads them first, which is never worse.  What is alive between two tasks depends only on
-which are done, and what a task adds while it runs is what it writes, less what it writes over
-inputs that die there.
+A task is a step (see `Steps`), or a *join*: a view that waits for more than the writer of its bytes
+(a barrier) or looks at bytes of several; it moves none.  Other views are no tasks; they are put
+back right before whoever reads them first, which is never worse.  What is alive between two tasks
+depends only on which are done, and what a task adds while it runs is what it writes, less what it
+writes over inputs that die there.
 O(values + reads) to build and for each reckoning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node
@@ -44,15 +44,15 @@ class Tasks:
         self.graph, self.size, self.kept = graph, steps.size, steps.kept
         self.nodes = list(steps.nodes)
         self.first_join = len(self.nodes)
-        self.before, self.given, self.free_views = self._dependencies()
+        self.before, self.given, self.free_views = self._dependencies(steps)
         self.after: list[list[int]] = [[] for _ in self.nodes]
         for task, waits in enumerate(self.before):
             for earlier in waits:
                 self.after[earlier].append(task)
         self.idle = _idle_views(self)
         joins = self.nodes[self.first_join :]
-        self.over: list[Over] = [*steps.over, *[() for _ in joins]]
-        reads = [*steps.reads, *[self._roots(steps, n) if n in self.idle else () for n in joins]]
+        self.over: list[Over] = [*map(_read, steps.over, steps.reads), *[() for _ in joins]]
+        reads = [*steps.reads, *[self._roots(steps, n) for n in joins]]
         writes = [*steps.writes, *[() for _ in joins]]
         self.reads = [[r for r in row if self.size[r]] for row in reads]
         self.writes = [[w for w in row if self.size[w]] for row in writes]
@@ -115,7 +115,7 @@ class Tasks:
         """All nodes, tasks in the order of the sequence."""
         return Graph(self.graph.inputs, tuple(_with_views(self, sequence)), self.graph.outputs)
 
-    def _dependencies(self) -> tuple[list[list[int]], list[int], list[Node]]:
+    def _dependencies(self, steps: Steps) -> tuple[list[list[int]], list[int], list[Node]]:
         """What each task waits for, the tasks in the order of the graph, and views of inputs.
 
         Makes the joins.
@@ -132,7 +132,7 @@ class Tasks:
                 waits += [] if effect is None or effect in waits else [effect]
                 effect = task[node]
             if node not in task:
-                if len(waits) < 2 and not (waits and node.op.ignores):
+                if not self._joins(steps, node, waits, task):
                     behind[node] = waits[0] if waits else None
                     continue
                 task[node] = len(found)
@@ -142,6 +142,21 @@ class Tasks:
             found[task[node]] = waits
             given.append(task[node])
         return found, given, [node for node, t in behind.items() if t is None]
+
+    def _joins(
+        self, steps: Steps, node: Node, waits: Sequence[int], task: Mapping[Node, int]
+    ) -> bool:
+        """Whether a view waits for more than one writer, or looks at bytes of several."""
+        ids, root = self.graph.ids, steps.values.root
+        if len(waits) > 1 or (waits and (node.op.ignores or len(self._roots(steps, node)) > 1)):
+            return True
+        return any(v.node in task and root[ids[v]] != ids[v] for v in node.inputs)  # of a step's
+
+
+def _read(over: Over, reads: Collection[int]) -> Over:
+    """Without what the step ignores: that is dead already, and its bytes may be taken."""
+    found = [(w, tuple([c for c in candidates if c in reads])) for w, candidates in over]
+    return tuple([(w, candidates) for w, candidates in found if candidates])
 
 
 def saved_bytes(over: Over, dying: Collection[int], size: Sequence[int]) -> int:
@@ -176,9 +191,7 @@ def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
     for node, task in tasks.idle.items():
         following.setdefault(task, []).append(node)
     for task in sequence:
-        if task < tasks.first_join:
-            make(tasks.nodes[task])
-        make(*following.get(task, ()))
+        make(tasks.nodes[task], *following.get(task, ()))
     make(*dict.fromkeys(v.node for v in tasks.graph.outputs))
     return made
 
