@@ -182,6 +182,51 @@ def tiny(random: Random) -> Graph:
     return Graph.of([x], [values[-1], random.choice(values[1:])])
 
 
+@settings(max_examples=50)
+@over(graphs_with_external())
+def test_more_work_never_needs_more_bytes(case: tuple[Graph, frozenset[int]]) -> None:
+    """And more bytes never more work."""
+    graph, external = case
+    parts = (0.0, 0.1, 0.3, 0.9)
+    made = [recomputation(graph, max_extra_cost=p, external=external, effort=0.1) for p in parts]
+    peaks = [m.peak_bytes for m in made]
+    again = [recomputation(graph, p, external=external, effort=0.1).extra_cost for p in peaks]
+
+    assert peaks == sorted(peaks, reverse=True)
+    assert again == sorted(again)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_work_never_needs_more_bytes_on_the_way_back(seed: int) -> None:
+    """Of forward and backward passes with skips, at many limits."""
+    graph = there_and_back(Random(seed), 9)
+    parts = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 1.0)
+    made = [recomputation(graph, max_extra_cost=p, external={0}, effort=0.1) for p in parts]
+    peaks = [m.peak_bytes for m in made]
+
+    assert peaks == sorted(peaks, reverse=True)
+    assert peaks[0] > peaks[-1]
+
+
+def there_and_back(random: Random, depth: int) -> Graph:
+    """A chain of copies, casts and sums with what came before, each read again in reverse."""
+    x = given(64)
+    kept: list[Value] = []
+    y: Value = x
+    for _ in range(depth):
+        alike = [v for v in kept if v.type == y.type]
+        kind = random.choice(["copy", "copy", "cast", "add"])
+        if kind == "add" and alike:
+            y = Add()(y, random.choice(alike))
+        else:
+            y = Cast(random.choice(["f16", "f64"]))(y) if kind == "cast" else Copy()(y)
+        kept.append(y)
+    for v in reversed(kept):
+        back = y if v.type == y.type else Cast(v.type.dtype)(y)
+        y = Add()(Copy()(back), v)
+    return Graph.of([x], [y])
+
+
 def test_a_trade_off_goes_down_as_it_gets_dearer() -> None:
     found = tradeoff(hourglass(12), external={0}, points=5, effort=0.2)
     peaks, costs = [p for p, _ in found], [c for _, c in found]
