@@ -33,7 +33,7 @@ from byparts_memplan.steps import Steps
 PARTS = {  # of the plain peak, down to about what can be reached
     "vgg16": (0.9, 0.8, 0.7, 0.6),
     "resnet18": (0.9, 0.8, 0.7, 0.6),
-    "unet": (0.9, 0.8, 0.7, 0.6, 0.5),
+    "unet": (0.9, 0.8, 0.7, 0.6, 0.5, 0.45, 0.42),
     "resnet50": (0.8, 0.6, 0.4),
     "mobilenetv2": (0.8, 0.6, 0.4),
     "bert_base": (0.8, 0.6),
@@ -66,21 +66,20 @@ class Rows:
         self.name, self.effort = name, effort
         self.graph, self.external = training(name)
         self.plain = without_writing_over(self.graph, self.external)
-        self.curves: dict[str, list[tuple[int, float]]] = {"ours": [], "ours, exact": []}
-        self.others: dict[str, list[tuple[int, float]]] = {"Checkmate": [], "Chen": []}
+        self.points: dict[str, list[tuple[int, float]]] = {
+            "ours": [(self.plain.peak_bytes(), 0.0)], "exact": [], "Checkmate": [], "Chen": []
+        }  # fmt: skip
 
     def row(self, part: float) -> str:
         """At a part of the peak without in place and order, which is Checkmate's at no cost."""
         start, budget = perf_counter(), int(self.plain.peak_bytes() * part)
         found, bound = checkmate(self.plain, budget, self.effort)
         auto, exact, chen = (self.ours(budget, s) for s in ("auto", "exact", "sqrt"))
-        for curve, made in zip(
-            (*self.curves.values(), self.others["Chen"]), (auto, exact, chen), strict=True
-        ):
+        for label, made in (("ours", auto), ("exact", exact), ("Chen", chen)):
             if made is not None:
-                curve.append((made.peak_bytes, made.extra_cost))
+                self.points[label].append((made.peak_bytes, made.extra_cost))
         if found is not None:
-            self.others["Checkmate"].append((budget, found))
+            self.points["Checkmate"].append((budget, found))
         cells = [
             f"{self.name}, {len(self.plain.nodes)}",
             f"{budget / MIB:.1f} MiB, {part:.0%}",
@@ -103,9 +102,9 @@ class Rows:
 
     def svg(self) -> str:
         """Bytes against extra work."""
-        plain = [(self.plain.peak_bytes(), 0.0)]
-        curves = {name: sorted({*plain, *found}) for name, found in self.curves.items()}
-        return tradeoff_svg(curves, baselines=self.others, title=f"{self.name}, batch 8")
+        others = {label: found for label, found in self.points.items() if found}
+        curve = {"ours": sorted(others.pop("ours"))}
+        return tradeoff_svg(curve, baselines=others, log=True, title=f"{self.name}, batch 8")
 
 
 def without_writing_over(graph: Graph, external: frozenset[int]) -> Steps:
