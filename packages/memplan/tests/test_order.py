@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import pytest
 from planned_ops import Add, Copy, Shout, given
 
 from byparts_graph_ir import Graph, Op, TensorType, Types, Value, verify
-from byparts_memplan import order, peak_bytes, plan
+from byparts_memplan import PlanError, order, peak_bytes, plan
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,20 @@ def test_effects_keep_their_order() -> None:
 
     assert [n for n in better.nodes if n.op == Shout()] == [s.node for s in shouts]
     assert peak_bytes(better, {0}) < peak_bytes(graph, {0})
+
+
+@pytest.mark.parametrize("ask", [order, peak_bytes])
+def test_an_input_that_is_not_there_is_named(ask: Callable[..., object]) -> None:
+    with pytest.raises(PlanError, match=r"^external: there is no input -1; the graph has 1$"):
+        ask(late_sums(2), external={-1})
+
+
+def test_a_graph_without_nodes_is_left_alone() -> None:
+    """With inputs that are outputs, or nothing at all."""
+    x = given(3)
+    for graph in (Graph((), (), ()), Graph((x,), (), (x, x)), Graph((x,), (), ())):
+        assert order(graph) is graph
+        assert peak_bytes(graph) == sum(v.type.size_bytes for v in graph.inputs)
 
 
 def test_a_long_chain_takes_linear_time() -> None:

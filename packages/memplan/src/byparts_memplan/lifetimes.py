@@ -9,7 +9,7 @@ O(values + reads).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
@@ -93,6 +93,13 @@ class Values:
         for output in self.graph.outputs:
             last[root[self.graph.ids[output]]] = len(self.graph.nodes)
         return last
+
+
+def check_external(graph: Graph, external: Iterable[int]) -> None:
+    """Raise PlanError unless these are positions of inputs."""
+    for k in external:
+        if not 0 <= k < len(graph.inputs):
+            raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
 
 
 def describe(value: Value) -> str:

@@ -18,7 +18,7 @@ from typing import Optional
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import Buffer, lower_bound
-from byparts_memplan.lifetimes import Values
+from byparts_memplan.lifetimes import Values, check_external
 from byparts_memplan.ordering.search import search
 from byparts_memplan.ordering.tasks import Tasks
 from byparts_memplan.share import Sharing
@@ -41,7 +41,7 @@ def order(
     values, and effects with their order.
 
     Raises:
-        PlanError: a type is not static.
+        PlanError: a type is not static, or there is no such input.
     """
     before = peak_bytes(graph, external)
     for _ in range(ROUNDS if len(graph.nodes) < LARGE else 1):
@@ -61,7 +61,12 @@ def order(
 
 
 def peak_bytes(graph: Graph, external: Collection[int] = frozenset()) -> int:
-    """What is alive at the worst step, once all that may share bytes does."""
+    """What is alive at the worst step, once all that may share bytes does.
+
+    Raises:
+        PlanError: as `order`.
+    """
+    check_external(graph, external)
     sharing = Sharing(Values(graph), sorted(external), {})
     lives = zip(sharing.size, sharing.born, sharing.last, strict=True)
     return lower_bound([Buffer(size, born, last + 1) for size, born, last in lives])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from byparts_graph_ir import Graph, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError
-from byparts_memplan.lifetimes import Decision, Values, describe, padded
+from byparts_memplan.lifetimes import Decision, Values, check_external, describe, padded
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
@@ -113,9 +113,7 @@ def plan(
     """
     if alignment < 1:
         raise PlanError(f"alignment must be at least 1, not {alignment}")
-    for k in external:
-        if not 0 <= k < len(graph.inputs):
-            raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
+    check_external(graph, external)
     values = Values(graph, space)
     sharing, placement = _placed(values, sorted(external), donate or {}, alignment)
     residents = _residents(sharing)
