@@ -4,7 +4,8 @@ It begins with what all other strategies found, so it is never worse, and says w
 First each of a few orders of theirs is asked for; then any order, where the graph is small, or the
 best one, with what helps a proof on larger graphs (`exact_cover.py`).  How often a step may run is
 limited by what can help: each run is read by somebody, and none costs more than all that is
-computed again in the best found.  One worker and counted time, so that answers repeat.
+computed again in the best found.  One worker and counted time, so that answers repeat.  Some 100
+steps take seconds; of more than 3000 the best of the others is the answer.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from byparts_memplan.steps import Steps
 ANY_ORDER = 64  # runs in all: so many may be in any order
 ORDERS = 3  # are asked
 UNITS = 2**50  # that the plain graph costs, where its costs are not whole numbers below that
+STEPS = 3000  # graphs of more are left to the other strategies
+PRUNED = 2_000_000  # positions looked at for what need not run again
 QUICK, THOROUGH = 0.1, 0.5  # deterministic units of CP-SAT at effort 1: some 2 s, some 10 s
 
 
@@ -130,6 +133,8 @@ def _solve(
     """First in some orders, then thoroughly."""
     rank = limits.rank(steps)
     known = sorted((list(start) for start in starts), key=rank)
+    if len(steps.nodes) > STEPS:
+        return Answer(known[0], False, 0, 0.0, 0.0, "")
     orders = {tuple(dict.fromkeys(start)): start for start in reversed(known)}
     best: Optional[Answer] = None
     for start in sorted(orders.values(), key=known.index)[:ORDERS]:
@@ -142,9 +147,8 @@ def _solve(
     if best.settled and not question.any_order:
         return best
     answer = question.answer(THOROUGH * effort, seed)
-    if best.proved and not answer.settled and list(answer.sequence) == list(best.sequence):
-        return best
-    return answer
+    known_better = not answer.settled and answer.sequence == best.sequence
+    return best if known_better and best.bound > answer.bound else answer
 
 
 class _Question:
@@ -163,6 +167,7 @@ class _Question:
         self.cp, self.steps, self.start, self.limits = cp, steps, list(start), limits
         self.whole, self._rank, budget = steps.total_cost(), limits.rank(steps), limits.budget_bytes
         most, self.clip = _most_runs(steps, start, limits.worth(steps, best))
+        self.last = any_order is not None
         self.any_order = any_order is not None and sum(most) <= any_order
         base = None if self.any_order else list(dict.fromkeys(start))
         self.made = made = ExactModel(cp, steps, most, base)
@@ -174,7 +179,7 @@ class _Question:
         else:
             made.model.minimize(extra)
         made.limit_bytes(self.bytes)
-        if any_order is not None:
+        if self.last:
             cover(made, self.bytes, self._ends() if budget is None else budget)
         hint(made, self.start)
 
@@ -183,7 +188,7 @@ class _Question:
         solver = self.cp.CpSolver()
         given = solver.parameters
         given.num_workers, given.random_seed = 1, seed % 2**31
-        given.interleave_search = time > QUICK
+        given.interleave_search = self.last
         given.max_deterministic_time = max(1e-3, time)
         status = solver.solve(self.made.model)
         found = self.start
@@ -193,12 +198,13 @@ class _Question:
 
     def _pruned(self, found: list[int]) -> list[int]:
         """Without runs that nobody needs: what costs nothing, the solver may do in vain."""
-        steps, n = self.steps, len(found)
-        budget = self.limits.budget_bytes
+        steps, budget = self.steps, self.limits.budget_bytes
         most = steps.peak_bytes(found) if budget is None else budget
-        for t in range(n - 1, -1, -1):
+        first = {s: t for t, s in reversed([*enumerate(found)])}
+        again = [t for t, s in enumerate(found) if first[s] != t]
+        for t in again[: -1 - PRUNED // len(found) : -1]:
             less = [*found[:t], *found[t + 1 :]]
-            if found[t] in found[:t] and steps.peak_bytes(less) <= most:
+            if steps.peak_bytes(less) <= most:
                 found = less
         return found
 
