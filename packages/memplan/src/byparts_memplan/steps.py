@@ -23,7 +23,11 @@ Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may
 
 
 def flops(node: Node) -> float:
-    """What running a node costs, in floating point operations: the default `Cost`."""
+    """What running a node costs, in floating point operations: the default `Cost`.
+
+    The ops of `byparts-opset` count sums of products in full, and everything else as one operation
+    for each element that it gives: as the published tables of such networks do.
+    """
     return float(node.op.flops(*[v.type for v in node.inputs]))
 
 

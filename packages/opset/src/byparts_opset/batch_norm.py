@@ -77,9 +77,6 @@ class BatchNorm(Op):
         op = BatchNormInference(self.axis, self.epsilon)
         return (*op.decompose(x, gamma, beta, mean, variance), mean, variance)
 
-    def flops(self, x: TensorType, gamma: TensorType, beta: TensorType) -> int:
-        return 7 * x.size
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for axis, x, c in _samples():
@@ -146,9 +143,6 @@ class BatchNormGradient(Op):
         dx = per_channel(gamma * deviation, x, self.axis) * inner
         return (dx, ops.sum(dyh, axes), ops.sum(dy, axes))
 
-    def flops(self, x: TensorType, *rest: TensorType) -> int:
-        return 11 * x.size
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for axis, x, c in _samples():
@@ -198,9 +192,6 @@ class BatchNormInference(Op):
     ) -> tuple[Value, ...]:
         scale = per_channel(ops.rsqrt(variance + self.epsilon) * gamma, x, self.axis)
         return (centred(x, mean, self.axis) * scale + per_channel(beta, x, self.axis),)
-
-    def flops(self, x: TensorType, *rest: TensorType) -> int:
-        return 3 * x.size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

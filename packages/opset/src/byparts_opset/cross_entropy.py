@@ -87,9 +87,6 @@ class SoftmaxCrossEntropy(Op):
         residual = ops.softmax(logits) * ops.sum(labels, (-1,), keepdims=True) - labels
         return (-ops.sum(terms, (-1,)), residual)
 
-    def flops(self, logits: TensorType, labels: TensorType) -> int:
-        return 8 * logits.size
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for shape in ((3, 4), (5,), (2, 3, 4), (0, 3)):
@@ -150,9 +147,6 @@ class SparseSoftmaxCrossEntropy(Op):
         hot = ops.one_hot(labels, classes, dtype=logits.type.dtype)
         terms = ops.select(ops.equal(hot, 0.0), 0.0, ops.log_softmax(logits))
         return (-ops.sum(terms, (-1,)), ops.softmax(logits) - hot)
-
-    def flops(self, logits: TensorType, labels: TensorType) -> int:
-        return 5 * logits.size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

@@ -85,9 +85,6 @@ class LayerNorm(Op):
         variance = ops.mean(ops.square(xc), axes, keepdims=True)
         return (xc * ops.rsqrt(variance + self.epsilon) * gamma + beta, mean, variance)
 
-    def flops(self, x: TensorType, gamma: TensorType, beta: TensorType) -> int:
-        return 8 * x.size
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for axes, x, last in _samples():
@@ -156,9 +153,6 @@ class LayerNormGradient(Op):
         slope = h * ops.mean(g * h, axes, keepdims=True)
         dx = deviation * (g - ops.mean(g, axes, keepdims=True) - slope)
         return (dx, ops.sum_like(dyh, gamma), ops.sum_like(dy, gamma))
-
-    def flops(self, x: TensorType, *rest: TensorType) -> int:
-        return 13 * x.size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

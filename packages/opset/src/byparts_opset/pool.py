@@ -75,9 +75,6 @@ class MaxPool(Op):
         (x,), (y,) = node.inputs, node.outputs
         return (rebuilt(MaxPoolGradient, self)(x, y, dy),)
 
-    def flops(self, x: TensorType) -> int:
-        return self.infer(x)[0].size * self.ksize[0] * self.ksize[1]
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for attributes, shape in CASES:
@@ -119,9 +116,6 @@ class MaxPoolGradient(Op):
         x, y, _ = node.inputs
         return (None, None, rebuilt(MaxPoolGradientGradient, self)(x, y, g))
 
-    def flops(self, x: TensorType, y: TensorType, dy: TensorType) -> int:
-        return y.size * self.ksize[0] * self.ksize[1]
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for attributes, shape in CASES:
@@ -158,9 +152,6 @@ class MaxPoolGradientGradient(Op):
     def gradient(self, node: Node, h: Value) -> tuple[Value | None, ...]:
         x, y, _ = node.inputs
         return (None, None, rebuilt(MaxPoolGradient, self)(x, y, h))
-
-    def flops(self, x: TensorType, y: TensorType, g: TensorType) -> int:
-        return y.size * self.ksize[0] * self.ksize[1]
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -204,9 +195,6 @@ class AveragePool(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (rebuilt(AveragePoolGradient, self)(dy, node.inputs[0]),)
 
-    def flops(self, x: TensorType) -> int:
-        return self.infer(x)[0].size * self.ksize[0] * self.ksize[1]
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for op, x in _average_cases(cls):
@@ -247,9 +235,6 @@ class AveragePoolGradient(Op):
 
     def gradient(self, node: Node, g: Value) -> tuple[Value | None, ...]:
         return (rebuilt(AveragePool, self)(g), None)
-
-    def flops(self, dy: TensorType, like: TensorType) -> int:
-        return dy.size * self.ksize[0] * self.ksize[1]
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

@@ -41,9 +41,6 @@ class Softmax(Op):
         e = ops.exp(x - ops.max(x, (self.axis,), keepdims=True))
         return (e / ops.sum(e, (self.axis,), keepdims=True),)
 
-    def flops(self, x: TensorType) -> int:
-        return 5 * x.size
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         yield from _samples(cls(-1), cls(0), cls(1))
@@ -71,9 +68,6 @@ class LogSoftmax(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         below = x - ops.max(x, (self.axis,), keepdims=True)
         return (below - ops.log(ops.sum(ops.exp(below), (self.axis,), keepdims=True)),)
-
-    def flops(self, x: TensorType) -> int:
-        return 5 * x.size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -109,9 +103,6 @@ class SoftmaxGradient(Op):
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (y * (dy - _total(self, y * dy)),)
 
-    def flops(self, dy: TensorType, y: TensorType) -> int:
-        return 4 * y.size
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         yield from _gradient_samples(cls(-1), cls(0), cls(1), (0, 1))
@@ -144,9 +135,6 @@ class LogSoftmaxGradient(Op):
 
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (dy - ops.exp(y) * _total(self, dy),)
-
-    def flops(self, dy: TensorType, y: TensorType) -> int:
-        return 4 * y.size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
