@@ -18,10 +18,12 @@ class Effort:
         self.left = work if seconds is None else float("inf")
         self.deadline = None if seconds is None else monotonic() + seconds
         self.whole = whole
+        self.spent = 0.0
 
     def spend(self, work: float) -> bool:
         """Take it off; `False` when nothing is left."""
         self.left -= work
+        self.spent += work
         if self.whole is not None:
             self.whole.spend(work)
         if self.deadline is not None:

@@ -66,8 +66,8 @@ class _Choice:
 class Search:
     """Runs of the search on one problem; they learn which sections are hard."""
 
-    def __init__(self, problem: Sections, seed: int = 0) -> None:
-        self.problem, self.random = problem, Random(seed)
+    def __init__(self, problem: Sections, random: Random) -> None:
+        self.problem, self.random = problem, random
         self.state = State(problem)
 
     def forget(self) -> None:

@@ -1,0 +1,99 @@
+"""Makes a placement problem smaller: buffers that could well lie together become one.
+
+Those of one life become a stack, and stacks of one size that follow each other in time become one
+that lives on.  Networks are full of such buffers, so a third or a tenth may be left; what is left
+is easier to place, by far, where it can be placed at all.  Which of them are merged is drawn anew
+for each trial, because a merge may be one too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from random import Random
+
+from byparts_memplan.buffer import Buffer
+from byparts_memplan.sections import Sections
+
+Parts = list[tuple[int, int]]  # (member, bytes above the lowest of them)
+
+
+class _Piece:
+    """Members that are placed as one, during the sections [begin, end)."""
+
+    def __init__(self, size: int, alignment: int, begin: int, end: int, parts: Parts) -> None:
+        self.size, self.alignment = size, alignment
+        self.begin, self.end, self.parts = begin, end, parts
+
+
+def merge(
+    problem: Sections, random: Random, stacked: float, chained: float
+) -> tuple[tuple[Buffer, ...], list[Parts]]:
+    """Fewer buffers, in sections instead of steps, and what each is made of.
+
+    `stacked` and `chained` are the chances that what could be merged is.  Pinned members, and those
+    with gaps, stay alone.  O(n) for each round of merging, in each of which some merge.
+    """
+    pieces: list[_Piece] = []
+    alone: list[int] = []
+    for i, b in enumerate(problem.buffers[k] for k in problem.index):
+        if len(problem.where[i]) > 1 or b.pinned is not None:
+            alone.append(i)
+        else:
+            size = b.size_bytes + -b.size_bytes % b.alignment
+            begin, end = problem.where[i][0]
+            pieces.append(_Piece(size, b.alignment, begin, end, [(i, 0)]))
+    count = len(pieces) + 1
+    while len(pieces) < count:
+        count = len(pieces)
+        pieces = _chain(_stack(pieces, random, stacked), random, chained)
+    made = [Buffer(p.size, p.begin, p.end, p.alignment) for p in pieces]
+    made += [_alone(problem, i) for i in alone]
+    return tuple(made), [*[p.parts for p in pieces], *[[(i, 0)] for i in alone]]
+
+
+def _stack(pieces: Iterable[_Piece], random: Random, chance: float) -> list[_Piece]:
+    """Those of one life on top of each other, in any order."""
+    lives: dict[tuple[int, int, int], list[_Piece]] = {}
+    for p in pieces:
+        lives.setdefault((p.begin, p.end, p.alignment), []).append(p)
+    found = []
+    for some in lives.values():
+        random.shuffle(some)
+        found.append(some[0])
+        for p in some[1:]:
+            below = found[-1]
+            if random.random() < chance:
+                below.parts += [(i, at + below.size) for i, at in p.parts]
+                below.size += p.size
+            else:
+                found.append(p)
+    return found
+
+
+def _chain(pieces: Sequence[_Piece], random: Random, chance: float) -> list[_Piece]:
+    """One that begins where another of its size ends carries that on."""
+    begins: dict[tuple[int, int, int], list[_Piece]] = {}
+    for p in pieces:
+        begins.setdefault((p.begin, p.size, p.alignment), []).append(p)
+    for some in begins.values():
+        random.shuffle(some)
+    found = []
+    carried: set[_Piece] = set()
+    for p in sorted(pieces, key=lambda p: p.begin):
+        if p in carried:
+            continue
+        found.append(p)
+        while (later := begins.get((p.end, p.size, p.alignment))) and random.random() < chance:
+            follower = later.pop()
+            carried.add(follower)
+            p.end = follower.end
+            p.parts += follower.parts
+    return found
+
+
+def _alone(problem: Sections, i: int) -> Buffer:
+    b, where = problem.buffers[problem.index[i]], problem.where[i]
+    holes = [(before[1], after[0]) for before, after in pairwise(where)]
+    gaps = tuple([hole for hole in holes if hole[0] < hole[1]])
+    return Buffer(b.size_bytes, where[0][0], where[-1][1], b.alignment, b.pinned, gaps)
