@@ -201,12 +201,21 @@ def test_the_order_is_chosen_too() -> None:
 
 @pytest.mark.usefixtures("solver")
 def test_the_fewest_bytes_for_a_limit_of_cost_and_then_the_cheapest() -> None:
-    made = recomputation(hourglass(5), max_extra_cost=0.3, external={0}, strategy="exact")
-    again = recomputation(hourglass(5), made.peak_bytes, external={0}, strategy="exact")
+    graph = hourglass(4)
+    made = recomputation(graph, max_extra_cost=0.3, external={0}, strategy="exact")
+    again = recomputation(graph, made.peak_bytes, external={0}, strategy="exact")
 
-    assert made.peak_bytes == 4 * BYTES
+    assert made.peak_bytes == 3 * BYTES
     assert made.extra_cost == again.extra_cost <= 0.3
     assert "no schedule that costs no more has a smaller peak" in made.proved
+
+
+@pytest.mark.usefixtures("solver")
+@pytest.mark.parametrize("limit", [1e30, inf])
+def test_any_cost_may_be_allowed(limit: float) -> None:
+    made = recomputation(hourglass(3), max_extra_cost=limit, external={0}, strategy="exact")
+
+    assert made.peak_bytes == 3 * BYTES
 
 
 @pytest.mark.usefixtures("solver")

@@ -212,7 +212,9 @@ class _Question:
         model, steps, unit = self.made.model, self.steps, self.made.unit
         most = min(steps.peak_bytes(self.start), steps.peak_bytes())
         self.bytes = model.new_int_var(self._ends() // unit, most // unit, "bytes")
-        if self.limits.cost < inf:
+        if (
+            self.limits.cost * self.scale < 2**60
+        ):  # beyond, it is no limit, and no integer of theirs
             model.add(extra <= int(self.limits.cost * self.scale))
         model.minimize(self.bytes)
 
