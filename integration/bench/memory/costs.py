@@ -6,11 +6,11 @@ from byparts_graph_ir import Node
 
 
 def as_traced(node: Node) -> float:
-    """Sums of products in full, everything else one operation for each element it gives.
+    """Sums of products in full, everything else one operation for each element of an output.
 
-    For `Steps` and `rematerialize`, which leave views out.  Traces of PyTorch count so, batch norm
-    too; our `flops` counts 7 for it, which matters where convolutions are small: recomputing all of
-    MobileNetV2's activations is 0.7 % of its work by this measure and 2.8 % by ours.
+    For `Steps` and `rematerialize`, which leave views out.  Traces of PyTorch count so, and our
+    `flops` do but for a few ops: those of optimizers, and those with several outputs, all of which
+    count.
     """
     if node.op.pattern == "contraction":
         return float(node.op.flops(*[v.type for v in node.inputs]))

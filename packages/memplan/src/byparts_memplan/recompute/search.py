@@ -251,17 +251,22 @@ class Search:
         return list(best.values())[:2]
 
     def _squeeze(self, limit: float, enough: int) -> Found:
-        """Lower the budget by less and less, each time searching for the limit of cost."""
-        best, part, end = self._lowest(limit), 0.02, self.work + 3 * self.effort
-        while part > 1e-4 and self.work < end and best.peak_bytes > max(enough, self.floor):
-            budget = max(self.floor, enough, int(best.peak_bytes * (1 - part)))
-            self.within(budget, self.effort / 6, limit)
-            found = self._lowest(limit)
-            if found.peak_bytes == best.peak_bytes:
-                part /= 2
-            self._say(found, f"with at most {limit / self.moves[0].total:.2%} more work")
-            best = found
-        self.within(best.peak_bytes, self.effort / 6, 0.0)  # as small perhaps for less
+        """Lower the budget by less and less, each time searching for the limit of cost.
+
+        Then make what was found cheaper, which leaves some cost to lower it a little more.
+        """
+        end = self.work + 3 * self.effort
+        for part, least in ((0.02, 5e-4), (1e-3, 1e-4)):
+            best = self._lowest(limit)
+            while part > least and self.work < end and best.peak_bytes > max(enough, self.floor):
+                budget = max(self.floor, enough, int(best.peak_bytes * (1 - part)))
+                self.within(budget, self.effort / 6, limit)
+                found = self._lowest(limit)
+                if found.peak_bytes == best.peak_bytes:
+                    part /= 2
+                self._say(found, f"with at most {limit / self.moves[0].total:.2%} more work")
+                best = found
+            self.within(best.peak_bytes, self.effort / 6, 0.0)
         return self._lowest(limit)
 
     def _improve(self, best: Found, budget: int, work: float, enough: float) -> None:
