@@ -114,7 +114,7 @@ def tiny(seed: int, count: int = 6) -> tuple[Graph, dict[str, float]]:
 
 
 @pytest.mark.usefixtures("solver")
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(30))
 def test_tiny_graphs_get_the_optimum_of_all_sequences(seed: int) -> None:
     """Or the reason why there is none, proved."""
     (graph, costs), outside = tiny(seed), {0} if seed % 3 else set()
@@ -123,11 +123,11 @@ def test_tiny_graphs_get_the_optimum_of_all_sequences(seed: int) -> None:
     expected = least_cost(steps, budget)
     if expected == inf:
         with pytest.raises(BudgetError, match="none can have less than") as caught:
-            rematerialize(graph, budget, external=outside, strategy="exact")
+            rematerialize(graph, budget, external=outside, strategy="exact", effort=0.5)
         assert caught.value.recomputation.floor_bytes > budget
         return
     made = recomputation(
-        graph, budget, external=outside, strategy="exact",
+        graph, budget, external=outside, strategy="exact", effort=0.5,
         cost=lambda node: costs.get(node.op.name, 1.5),
     )  # fmt: skip
 
@@ -234,7 +234,7 @@ def test_the_same_arguments_give_the_same_answer() -> None:
 
 
 @pytest.mark.usefixtures("solver")
-@settings(max_examples=20)
+@settings(max_examples=10)
 @over(graphs_with_external(), sampled_from([0.3, 0.9]))
 def test_what_is_promised_is_kept(case: tuple[Graph, frozenset[int]], part: float) -> None:
     """Of any graph: effects once and in order, views, ignored inputs, several outputs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planned_ops import Add, Copy, Like, given
 
-from byparts_graph_ir import Graph
+from byparts_graph_ir import Graph, OptimizationBarrier
 from byparts_memplan.recompute.unread import without_unread
 from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
@@ -38,3 +38,15 @@ def test_what_is_taken_without_being_read_has_to_be_there() -> None:
 
     assert sequence == [0, 1, 0, 2, 3]
     assert len(replay(steps, sequence, barriers=False).nodes) == 5
+
+
+def test_what_a_view_is_given_besides_has_to_be_there() -> None:
+    """A barrier is a view of one value, and waits for another."""
+    x = given(64)
+    a, b = Copy()(x), Copy()(x)
+    c = Copy()(OptimizationBarrier()(a, b))
+    steps = Steps(Graph.of([x], [Add()(Copy()(b), c)], order=[a, b, c]))
+    sequence = without_unread(steps, [0, 1, 2, 1, 3, 4])
+
+    assert sequence == [0, 1, 2, 1, 3, 4]
+    assert len(replay(steps, sequence, barriers=False).nodes) == 7

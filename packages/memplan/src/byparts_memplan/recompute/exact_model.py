@@ -14,13 +14,13 @@ runs, and no two are equal.  Bytes and cost are those of `Steps`, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from math import gcd
 from typing import Any, Optional
 
-from byparts_graph_ir import Node
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.recompute.before import steps_before
 from byparts_memplan.steps import Steps
 
 
@@ -161,8 +161,9 @@ class ExactModel:
         for before, after in pairwise(runs):
             if before.step == after.step:
                 model.add(after.start > before.start).only_enforce_if(after.present)
-        for s, t in _before(self.steps):
-            model.add(self.runs[t][0].start > self.runs[s][0].start)
+        for s, needed in enumerate(steps_before(self.steps)):
+            for early in needed:
+                model.add(self.runs[s][0].start > self.runs[early][0].start)
 
     def _read(self, run: Run) -> None:
         """What a run reads is kept until then; what it is written over, until just before."""
@@ -220,20 +221,3 @@ class ExactModel:
     def _interval(self, start: Any, end: Any, present: Any) -> Any:
         size = self.model.new_int_var(0, self.end, "")
         return self.model.new_optional_interval_var(start, size, end, present, "")
-
-
-def _before(steps: Steps) -> Iterator[tuple[int, int]]:
-    """Pairs of steps whose first runs are in this order: effects, and by any input.
-
-    Also by one that is ignored, or that a view takes.
-    """
-    writers: dict[Node, tuple[int, ...]] = {node: (s,) for s, node in enumerate(steps.nodes)}
-    effects = [s for s, node in enumerate(steps.nodes) if node.op.effect]
-    yield from pairwise(effects)
-    for node in steps.graph.nodes:
-        read = [w for v in node.inputs if v.node for w in writers[v.node]]
-        early = tuple(dict.fromkeys(read))
-        if node in writers:
-            yield from ((w, writers[node][0]) for w in early)
-        else:
-            writers[node] = early

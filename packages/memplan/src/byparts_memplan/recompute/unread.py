@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from byparts_memplan.recompute.before import steps_before
 from byparts_memplan.steps import Steps
 
 
 def without_unread(steps: Steps, sequence: Sequence[int]) -> list[int]:
     """Without each run whose values nobody takes before the step runs again.
 
-    No more bytes are alive anywhere, and the rest is as it was.  O(reads of the sequence).
+    No more bytes are alive anywhere, and the rest is as it was.  O(inputs of the sequence).
     """
-    values, wanted, later, found = steps.values, set(steps.kept), set[int](), list[int]()
+    before, later, found = steps_before(steps), set[int](), list[int]()
+    wanted = {steps.writer[v] for v in steps.kept if v in steps.writer}
     for s in reversed(sequence):
-        if s in later and wanted.isdisjoint(steps.writes[s]):
-            continue
-        found.append(s)
-        later.add(s)
-        wanted.difference_update(steps.writes[s])
-        wanted.update(values.root[v] for v in values.reads[steps.steps[s]])  # ignored ones too
+        if s not in later or s in wanted:
+            found.append(s)
+            later.add(s)
+            wanted.discard(s)
+            wanted.update(before[s])
     return found[::-1]
