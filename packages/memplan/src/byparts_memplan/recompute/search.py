@@ -16,8 +16,8 @@ from math import inf
 from random import Random
 from typing import Optional
 
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.recompute.cut import cuts, keys_of
+from byparts_memplan.recompute.found import Found, floor_of, hopeless, undominated
 from byparts_memplan.recompute.moves import Moves
 from byparts_memplan.recompute.repair import Manner, release, repair
 from byparts_memplan.recompute.schedule import Schedule
@@ -32,22 +32,6 @@ _CUTS = 12  # likewise
 _POOL = 128
 _SLACKS = 1.1, 1.5  # how far beyond its limit the cost may go, for what comes back
 _DEEPEST = 0.002  # of the peak: where lowering it ends, for large graphs
-
-
-@dataclass(frozen=True)
-class Found:
-    """A schedule: a base order, what is computed again, and what comes of it.
-
-    `weight` is the cost with a little for each byte, which breaks ties; `origin` says how it was
-    found: "plain", "cut", "proposed" or "search".
-    """
-
-    peak_bytes: int
-    cost: float
-    weight: float
-    base: int
-    keys: tuple[int, ...]
-    origin: str
 
 
 class Search:
@@ -83,7 +67,7 @@ class Search:
         self.bases: list[list[int]] = []
         for base in bases:
             self._base(list(base))
-        self.floor, self.least, self.proved = _floor(steps), 0.0, ""
+        self.floor, self.least, self.proved = floor_of(steps), 0.0, ""
 
     def again(self) -> Search:
         """Another one as this was in the beginning, but for all base orders but the first."""
@@ -153,7 +137,7 @@ class Search:
         """
         for start in self._starts(budget):
             best = self._cheapest(budget)
-            if self.large and best is not None and _hopeless(start, best, budget):
+            if self.large and best is not None and hopeless(start, best, budget):
                 continue
             moves = self.moves[start.base]
             moves.load(start.keys)
@@ -189,18 +173,19 @@ class Search:
 
     def front(self) -> list[Found]:
         """Of the pool, those that nothing is better than; by peak."""
-        return _undominated(self.pool)
+        return undominated(self.pool)
 
     def _descend(self, limit: float, enough: int) -> Found:
         """For large graphs: fewer starts, and less patience with what becomes too dear."""
-        end, dearest = self.work + 40 * self.effort, 3 * limit + 1e-4 * self.moves[0].total
+        work, dearest = max(self.effort, _WORK / 64), 3 * limit + 1e-4 * self.moves[0].total
+        end = self.work + 40 * work
         lower = max(self.floor, enough) - 1
         best = self._lowest(limit)
         while best.peak_bytes - lower > best.peak_bytes // 16 and self.work < end:
             middle = (best.peak_bytes + lower) // 2
             start = self._starts(middle)[0]
             self.moves[start.base].load(start.keys)
-            self._settle(start.base, middle, Manner(limit=dearest, work=4 * self.effort))
+            self._settle(start.base, middle, Manner(limit=dearest, work=4 * work))
             best = self._lowest(limit)
             lower = lower if best.peak_bytes <= middle else middle
         for found in self._starts_within(limit):
@@ -366,7 +351,7 @@ class Search:
         found = Found(schedule.peak_bytes(), schedule.cost, moves.cost, b, keys, origin)
         self.pool.append(found)
         if len(self.pool) > _POOL:
-            self.pool = _undominated(self.pool)
+            self.pool = undominated(self.pool)
         return found
 
     def _cheapest(self, budget: int) -> Optional[Found]:
@@ -382,26 +367,3 @@ class Search:
         if self.progress is not None:
             part = found.cost / self.moves[0].total
             self.progress(f"{what}: {found.peak_bytes:,} B for {part:.2%} more work")
-
-
-def _hopeless(start: Found, best: Found, budget: int) -> bool:
-    """Whether what is best so far is a good deal better."""
-    return start.weight > 1.5 * best.weight or start.peak_bytes > 2 * budget
-
-
-def _undominated(pool: Iterable[Found]) -> list[Found]:
-    """Those than which no other has both a smaller peak and a smaller cost."""
-    kept: list[Found] = []
-    for found in sorted(pool, key=lambda f: (f.peak_bytes, f.weight)):
-        if not kept or found.weight < kept[-1].weight:
-            kept.append(found)
-    return kept
-
-
-def _floor(steps: Steps) -> int:
-    """What a step reads and writes is alive together, whatever the schedule."""
-    found = max(sum(steps.size[f] for f in steps.feeds), sum(steps.size[k] for k in steps.kept))
-    for reads, writes, over in zip(steps.reads, steps.writes, steps.over, strict=True):
-        touched = sum(steps.size[v] for v in {*reads, *writes})
-        found = max(found, touched - sum(steps.size[w] for w, _ in over))
-    return found
