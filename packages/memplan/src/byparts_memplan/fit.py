@@ -21,8 +21,19 @@ Merged = tuple[Restarts, "list[Parts]"]
 _LONG = 8  # every so many runs there is a long one, at first of four times the length
 _WORTH = 0.95  # of the members at most are left by merging, or there is none
 _MERGE = 10  # work of merging, for each member
+_SHARE = 2  # of the work goes into merged problems for one part of the problem's own
 _TRIALS = 2  # runs of each merged problem
-_CHANCES = ((1, 1), (1, 1), (0.7, 0.7), (0.3, 0.3), (0, 1))  # of a stack and of a chain
+# What is merged: see `merge`.
+_KINDS = (
+    (1, 1, 1, 1),
+    (1, 1, 1, 1),
+    (1, 1, 3, 1),
+    (1, 1, 6, 1),
+    (1, 1, 1, 2),
+    (0.7, 0.7, 1, 1),
+    (0.3, 0.3, 1, 1),
+    (0.5, 0.5, 3, 2),
+)
 
 
 class Fit:
@@ -45,7 +56,7 @@ class Fit:
         spent = [0.0, 0.0]  # on the problem, and on merged ones
         while answer is None and not effort.over:
             before = effort.spent
-            if self.mergeable and spent[1] <= spent[0]:
+            if self.mergeable and spent[1] <= _SHARE * spent[0]:
                 effort.spend(_MERGE * (len(self.problem.index) + 1))
                 merged = self._merge()
                 for _ in range(_TRIALS):
@@ -80,7 +91,7 @@ class Fit:
         return answer
 
     def _merge(self) -> Merged:
-        made, parts = merge(self.problem, self.random, *self.random.choice(_CHANCES))
+        made, parts = merge(self.problem, self.random, *self.random.choice(_KINDS))
         return Restarts(Sections(made), self.random), parts
 
     def _run_merged(

@@ -27,11 +27,18 @@ class _Piece:
 
 
 def merge(
-    problem: Sections, random: Random, stacked: float, chained: float
+    problem: Sections,
+    random: Random,
+    stacked: float,
+    chained: float,
+    coarse: int = 1,
+    near: int = 1,
 ) -> tuple[tuple[Buffer, ...], list[Parts]]:
     """Fewer buffers, in sections instead of steps, and what each is made of.
 
-    `stacked` and `chained` are the chances that what could be merged is.  Pinned members, and those
+    `stacked` and `chained` are the chances that what could be merged is; in a chain, sizes may
+    differ by less than `coarse` units, and the largest is taken; in a stack, lives by less than
+    `near` sections at each end.  Pinned members, and those
     with gaps, stay alone.  O(n) for each round of merging, in each of which some merge.
     """
     pieces: list[_Piece] = []
@@ -46,17 +53,20 @@ def merge(
     count = len(pieces) + 1
     while len(pieces) < count:
         count = len(pieces)
-        pieces = _chain(_stack(pieces, random, stacked), random, chained)
+        pieces = _stack(pieces, random, stacked, near)
+        pieces = _chain(pieces, random, chained, coarse * problem.unit)
     made = [Buffer(p.size, p.begin, p.end, p.alignment) for p in pieces]
     made += [_alone(problem, i) for i in alone]
     return tuple(made), [*[p.parts for p in pieces], *[[(i, 0)] for i in alone]]
 
 
-def _stack(pieces: Iterable[_Piece], random: Random, chance: float) -> list[_Piece]:
-    """Those of one life on top of each other, in any order."""
+def _stack(pieces: Iterable[_Piece], random: Random, chance: float, near: int) -> list[_Piece]:
+    """Those of one life, or nearly so, on top of each other, in any order."""
+    shift = random.randrange(near)
     lives: dict[tuple[int, int, int], list[_Piece]] = {}
     for p in pieces:
-        lives.setdefault((p.begin, p.end, p.alignment), []).append(p)
+        life = (p.begin + shift) // near, (p.end + shift) // near
+        lives.setdefault((*life, p.alignment), []).append(p)
     found = []
     for some in lives.values():
         random.shuffle(some)
@@ -66,16 +76,17 @@ def _stack(pieces: Iterable[_Piece], random: Random, chance: float) -> list[_Pie
             if random.random() < chance:
                 below.parts += [(i, at + below.size) for i, at in p.parts]
                 below.size += p.size
+                below.begin, below.end = min(below.begin, p.begin), max(below.end, p.end)
             else:
                 found.append(p)
     return found
 
 
-def _chain(pieces: Sequence[_Piece], random: Random, chance: float) -> list[_Piece]:
-    """One that begins where another of its size ends carries that on."""
+def _chain(pieces: Sequence[_Piece], random: Random, chance: float, coarse: int) -> list[_Piece]:
+    """One that begins where another of its size, or nearly so, ends carries that on."""
     begins: dict[tuple[int, int, int], list[_Piece]] = {}
     for p in pieces:
-        begins.setdefault((p.begin, p.size, p.alignment), []).append(p)
+        begins.setdefault((p.begin, p.size // coarse, p.alignment), []).append(p)
     for some in begins.values():
         random.shuffle(some)
     found = []
@@ -84,10 +95,11 @@ def _chain(pieces: Sequence[_Piece], random: Random, chance: float) -> list[_Pie
         if p in carried:
             continue
         found.append(p)
-        while (later := begins.get((p.end, p.size, p.alignment))) and random.random() < chance:
+        kind = p.size // coarse
+        while (later := begins.get((p.end, kind, p.alignment))) and random.random() < chance:
             follower = later.pop()
             carried.add(follower)
-            p.end = follower.end
+            p.end, p.size = follower.end, max(p.size, follower.size)
             p.parts += follower.parts
     return found
 
