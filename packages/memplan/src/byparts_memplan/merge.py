@@ -84,9 +84,10 @@ def _stack(pieces: Iterable[_Piece], random: Random, chance: float, near: int) -
 
 def _chain(pieces: Sequence[_Piece], random: Random, chance: float, coarse: int) -> list[_Piece]:
     """One that begins where another of its size, or nearly so, ends carries that on."""
+    shift = random.randrange(coarse)
     begins: dict[tuple[int, int, int], list[_Piece]] = {}
     for p in pieces:
-        begins.setdefault((p.begin, p.size // coarse, p.alignment), []).append(p)
+        begins.setdefault((p.begin, (p.size + shift) // coarse, p.alignment), []).append(p)
     for some in begins.values():
         random.shuffle(some)
     found = []
@@ -95,7 +96,7 @@ def _chain(pieces: Sequence[_Piece], random: Random, chance: float, coarse: int)
         if p in carried:
             continue
         found.append(p)
-        kind = p.size // coarse
+        kind = (p.size + shift) // coarse
         while (later := begins.get((p.end, kind, p.alignment))) and random.random() < chance:
             follower = later.pop()
             carried.add(follower)
