@@ -70,7 +70,8 @@ def rematerialize(
 
     Raises:
         BudgetError: nothing within the budget was found; says what is alive at the best peak.
-        PlanError: both limits or none, a negative one, an unknown strategy, types not static.
+        PlanError: both limits or none, a negative one, an unknown strategy or one whose solver is
+            not installed, types not static.
     """
     made = recomputation(
         graph,
