@@ -77,7 +77,10 @@ class Fit:
     def _run_again(self, capacity: int, effort: Effort) -> bool | None:
         """As the last placement was found."""
         if self.merged is not None:
-            return self._run_merged(self.merged, capacity, effort, again=True)
+            answer = self._run_merged(self.merged, capacity, effort, again=True)
+            for _ in range(_TRIALS):
+                answer = answer or self._run_merged(self.merged, capacity, effort)
+            return answer
         return self._run_whole(capacity, effort, again=True) if self.found else None
 
     def _run_whole(self, capacity: int, effort: Effort, again: bool = False) -> bool | None:

@@ -11,7 +11,7 @@ from byparts_memplan.buffer import Placement
 from byparts_memplan.effort import Effort
 from byparts_memplan.fit import Fit
 
-_FIRST = 0.1  # of the effort that is left, for each question of the first round
+_FIRST = 0.05  # of the effort that is left, for each question of the first round
 _CLOSE = 0.02  # of the bound: so close the answers of the first round are
 
 
