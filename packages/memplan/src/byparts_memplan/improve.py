@@ -20,7 +20,8 @@ _MANY = 3000  # buffers; with more, a run of the search takes too long
 _EACH = 20_000  # work of the search for each buffer: small problems are not worth a second
 _EACH_PAIR = 1000  # the same for each pair that is alive together
 _QUESTION = 200_000  # work for each question that looks for the reason why some do not fit
-_TREE = 0.5  # of the effort, for orders with a tree
+_TREE = 0.7  # of the effort, for orders with a tree
+_BY_LIFE, _EACH_ORDER = 0.25, 0.75  # of what is left of that, for each of them
 _CORES = (50, 150, 450, 1000, 2000)  # buffers of the most crowded steps
 _CORE = 0.3  # of the effort that is left, for each of these
 
@@ -48,11 +49,15 @@ def decide(some: tuple[Buffer, ...], capacity: int) -> bool | None:
 
 
 def _with_tree(best: Portfolio, effort: Effort) -> None:
-    """All orders; those that go by life first, which come out best where lives are long."""
-    orders = sorted(best.crowd.orders(), key=lambda named: "life" not in named[0])
-    for name, order in orders:
+    """All orders: by life, where that is easy; then the most crowded first, best in deep networks.
+
+    None has all the effort to itself.
+    """
+    orders = sorted(best.crowd.orders(), key=lambda named: "crowd" not in named[0])
+    for name, order in sorted(orders, key=lambda named: named[0] != "lifetime"):
         if not best.done and not effort.over:
-            best.attempt(order, tree_gaps, f"by {name}, lowest gap", effort)
+            part = effort.part(_BY_LIFE if name == "lifetime" else _EACH_ORDER)
+            best.attempt(order, tree_gaps, f"by {name}, lowest gap", part)
 
 
 def _around(best: Portfolio, core: int, effort: Effort, seed: int) -> None:

@@ -16,6 +16,8 @@ from byparts_memplan.lifetimes import Decision, Values, check_external, describe
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
+_MANY = 5000  # buffers; with more, half a percent over the bound is not worth placing them again
+
 
 @dataclass(frozen=True)
 class Location:
@@ -140,7 +142,9 @@ def _placed(
     sharing = Sharing(values, external, donate)
     placement = place(_buffers(sharing, alignment))
     shared = any(d.taken and d.kind == "in place" for d in sharing.decisions)
-    if placement.optimal or not shared or len(placement.arenas) > 1:
+    over = placement.arena_bytes - placement.lower_bound_bytes
+    near = len(placement.buffers) > _MANY and over * 200 <= placement.lower_bound_bytes
+    if not over or near or not shared or len(placement.arenas) > 1:
         return sharing, placement
     spare = _spare(placement, len(values.graph.nodes))
     loose = Sharing(values, external, donate, spare)

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_memplan.portfolio import Span, Spans
 
-_ADD, _LOOK = 200, 2  # work of taking the bytes of one buffer, and of looking at what is taken
+_ADD, _LOOK = 100, 1  # work of taking the bytes of one buffer, and of looking at what is taken
 
 
 def tree_gaps(
