@@ -8,8 +8,8 @@ from hypothesis import given, settings, strategies as st
 from problems import problems
 
 from byparts_memplan import Buffer, check
-from byparts_memplan.merge import merge
-from byparts_memplan.sections import Sections
+from byparts_memplan.placement.merge import merge
+from byparts_memplan.placement.sections import Sections
 from byparts_memplan.sweep import sweep
 
 EXACT, ROUGH = (1.0, 1.0, 1, 1), (0.8, 0.8, 4, 3)

@@ -175,7 +175,7 @@ def test_without_the_search_greedy_orders_answer(monkeypatch: pytest.MonkeyPatch
     """As on a small device: a placement all the same, and a refusal that proves nothing."""
     problem = random_problem(20, seed=35)
     searched = place(problem).arena_bytes
-    monkeypatch.setitem(sys.modules, "byparts_memplan.improve", None)
+    monkeypatch.setitem(sys.modules, "byparts_memplan.placement.improve", None)
     made = place(problem)
 
     check(problem, made.offsets, made.arena_bytes)

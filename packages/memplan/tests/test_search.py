@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from byparts_memplan import Buffer, DoesNotFit, check, lower_bound, place
 from byparts_memplan.effort import Effort
-from byparts_memplan.fit import Fit
+from byparts_memplan.placement.fit import Fit
 
 ENOUGH = 10_000_000
 

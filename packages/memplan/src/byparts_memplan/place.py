@@ -1,7 +1,7 @@
 """Places buffers in one arena so that buffers alive together never overlap.
 
 A portfolio of greedy orders first (`portfolio.py`); all ends at the lower bound, where real
-networks nearly always arrive.  Where they do not, a search goes on (`improve.py`): it finds
+networks nearly always arrive.  Where they do not, a search goes on (`placement/`): it finds
 something smaller, or proves that there is nothing.
 
 All is limited by counted work, so that the same problem always has the same answer, or by a clock
@@ -80,9 +80,9 @@ def _place_one(
 def _search() -> ModuleType | None:
     """What goes on where greedy orders end; wheels for small devices are without it."""
     try:
-        import byparts_memplan.improve as search  # most problems never come here
+        import byparts_memplan.placement.improve as search  # most problems never come here
     except ModuleNotFoundError as error:
-        if error.name != "byparts_memplan.improve":
+        if not str(error.name).startswith("byparts_memplan.placement"):
             raise
         return None
     return search

@@ -2,7 +2,7 @@
 
 A training step keeps most of its forward pass for the backward one.  Here parts of it are computed
 a second time instead, where they are needed: which, where and how often is searched
-(`recompute_search.py`) on schedules whose true peak is known at every moment, with sharing, views
+(`recompute/search.py`) on schedules whose true peak is known at every moment, with sharing, views
 and order, so that what is promised is what the plan of the result needs.  Minimum cuts (`cut.py`),
 schedules of chains (`chain*.py`) and plain orders are where the search begins.
 

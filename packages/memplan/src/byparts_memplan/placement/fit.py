@@ -12,9 +12,9 @@ from random import Random
 
 from byparts_memplan.buffer import Buffer
 from byparts_memplan.effort import Effort
-from byparts_memplan.merge import Parts, merge
-from byparts_memplan.restarts import Restarts
-from byparts_memplan.sections import Sections
+from byparts_memplan.placement.merge import Parts, merge
+from byparts_memplan.placement.restarts import Restarts
+from byparts_memplan.placement.sections import Sections
 
 Merged = tuple[Restarts, "list[Parts]"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from byparts_memplan.buffer import Buffer
 from byparts_memplan.effort import Effort
-from byparts_memplan.fit import Fit
+from byparts_memplan.placement.fit import Fit
+from byparts_memplan.placement.smallest import smaller, within
 from byparts_memplan.portfolio import Portfolio, lowest_gaps, tightest_gaps
-from byparts_memplan.smallest import smaller, within
 from byparts_memplan.tree_fit import tree_gaps
 
 _SEARCHABLE = 1_000_000  # pairs of buffers alive together

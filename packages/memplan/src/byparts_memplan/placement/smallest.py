@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from byparts_memplan.buffer import Placement
 from byparts_memplan.effort import Effort
-from byparts_memplan.fit import Fit
+from byparts_memplan.placement.fit import Fit
 
 _FIRST = 0.05  # of the effort that is left, for each question of the first round
 _CLOSE = 0.02  # of the bound: so close the answers of the first round are

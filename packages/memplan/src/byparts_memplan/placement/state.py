@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from operator import add
 
-from byparts_memplan.sections import Sections
+from byparts_memplan.placement.sections import Sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

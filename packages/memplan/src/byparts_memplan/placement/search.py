@@ -20,8 +20,8 @@ from random import Random
 
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.effort import Effort
-from byparts_memplan.search_state import FINE, State
-from byparts_memplan.sections import Sections
+from byparts_memplan.placement.sections import Sections
+from byparts_memplan.placement.state import FINE, State
 
 _WALL = 1 << 62  # the floor of a section in which nobody waits
 _FAR = 8  # decisions that are undone at once cost as much as a dead end

@@ -13,7 +13,7 @@ from itertools import pairwise
 from random import Random
 
 from byparts_memplan.buffer import Buffer
-from byparts_memplan.sections import Sections
+from byparts_memplan.placement.sections import Sections
 
 Parts = list[tuple[int, int]]  # (member, bytes above the lowest of them)
 

@@ -12,8 +12,8 @@ from math import log
 from random import Random
 
 from byparts_memplan.effort import Effort
-from byparts_memplan.search import Preferences, Search
-from byparts_memplan.sections import Sections
+from byparts_memplan.placement.search import Preferences, Search
+from byparts_memplan.placement.sections import Sections
 
 _SHORT = 0.5  # dead ends of a run, for each member
 _FRESH = (True, False, False)  # whether a run forgets what made trouble in those before it

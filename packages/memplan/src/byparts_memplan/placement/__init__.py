@@ -1,0 +1,1 @@
+"""The exact search behind `place`: branch and bound, its restarts, and the smallest arena."""
