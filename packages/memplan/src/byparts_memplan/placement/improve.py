@@ -20,8 +20,10 @@ _MANY = 3000  # buffers; with more, a run of the search takes too long
 _EACH = 20_000  # work of the search for each buffer: small problems are not worth a second
 _EACH_PAIR = 1000  # the same for each pair that is alive together
 _QUESTION = 200_000  # work for each question that looks for the reason why some do not fit
+_MOST_EXACT = 20_000  # of many buffers, 0.1 % over the bound is good enough; of more, in proportion
 _TREE = 0.7  # of the effort, for orders with a tree
-_BY_LIFE, _EACH_ORDER = 0.25, 0.75  # of what is left of that, for each of them
+_FIRST = ("crowd, then size", "size", "lifetime")  # best in deep networks; quick where it is easy
+_EACH_ORDER = 0.35  # of what is left of that
 _CORES = (50, 150, 450, 1000, 2000)  # buffers of the most crowded steps
 _CORE = 0.3  # of the effort that is left, for each of these
 
@@ -36,6 +38,8 @@ def improve(best: Portfolio, effort: Effort, seed: int) -> None:
         else:
             best.made = within(best.made, best.capacity, effort, seed)
         return
+    if best.capacity is None and effort.deadline is None:
+        best.enough += best.enough * max(_MOST_EXACT, count) // (1000 * _MOST_EXACT)
     if not best.listed:
         _with_tree(best, effort.part(_TREE))
     for core in _CORES:
@@ -49,15 +53,12 @@ def decide(some: tuple[Buffer, ...], capacity: int) -> bool | None:
 
 
 def _with_tree(best: Portfolio, effort: Effort) -> None:
-    """All orders: by life, where that is easy; then the most crowded first, best in deep networks.
-
-    None has all the effort to itself.
-    """
-    orders = sorted(best.crowd.orders(), key=lambda named: "crowd" not in named[0])
-    for name, order in sorted(orders, key=lambda named: named[0] != "lifetime"):
+    """All orders, none with all the effort to itself."""
+    orders = dict(best.crowd.orders())
+    for name in dict.fromkeys([*_FIRST, *orders]):
         if not best.done and not effort.over:
-            part = effort.part(_BY_LIFE if name == "lifetime" else _EACH_ORDER)
-            best.attempt(order, tree_gaps, f"by {name}, lowest gap", part)
+            part = effort.part(_EACH_ORDER)
+            best.attempt(orders[name], tree_gaps, f"by {name}, lowest gap", part)
 
 
 def _around(best: Portfolio, core: int, effort: Effort, seed: int) -> None:
