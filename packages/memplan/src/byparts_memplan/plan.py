@@ -16,7 +16,8 @@ from byparts_memplan.lifetimes import Decision, Values, check_external, describe
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
-_MANY = 5000  # buffers; with more, half a percent over the bound is not worth placing them again
+_MANY = 5000  # buffers; with more, 0.5 % over the bound is not worth placing them again, else 0.1 %
+_EFFORT, _EFFORT_EACH = 13_000_000, 1000  # of `place`: at least, and for each buffer
 
 
 @dataclass(frozen=True)
@@ -140,16 +141,22 @@ def _placed(
 ) -> tuple[Sharing, Placement]:
     """Everything shared that may be; less of it where that does not come out at the bound."""
     sharing = Sharing(values, external, donate)
-    placement = place(_buffers(sharing, alignment))
+    placement = _place(_buffers(sharing, alignment))
     shared = any(d.taken and d.kind == "in place" for d in sharing.decisions)
     over = placement.arena_bytes - placement.lower_bound_bytes
-    near = len(placement.buffers) > _MANY and over * 200 <= placement.lower_bound_bytes
+    most = 200 if len(placement.buffers) > _MANY else 1000
+    near = over * most <= placement.lower_bound_bytes
     if not over or near or not shared or len(placement.arenas) > 1:
         return sharing, placement
     spare = _spare(placement, len(values.graph.nodes))
     loose = Sharing(values, external, donate, spare)
-    other = place(_buffers(loose, alignment))
+    other = _place(_buffers(loose, alignment))
     return (loose, other) if other.arena_bytes < placement.arena_bytes else (sharing, placement)
+
+
+def _place(buffers: Sequence[Buffer]) -> Placement:
+    """With an effort of three seconds at most: who builds a program waits for it."""
+    return place(buffers, effort=max(_EFFORT, _EFFORT_EACH * len(buffers)))
 
 
 def _spare(placement: Placement, steps: int) -> list[int]:
