@@ -81,7 +81,7 @@ class _Problem:
         least = max((schedule.size[v] for v in self.needed), default=0) // 1000
         self.ratios = sorted(
             schedule.size[v] / max(1e-9, schedule.price[schedule.writer[v]])
-            for v in self.needed
+            for v in self.storages
             if schedule.size[v] > least and schedule.writer.get(v, -1) in self.steps
         )
         assert n > 0, "a schedule has steps"
