@@ -171,6 +171,13 @@ def test_senseless_buffers_are_refused(numbers: tuple[int, ...], match: str) -> 
         Buffer(*numbers)  # type: ignore[arg-type]  # the first five are numbers
 
 
+def test_what_is_no_buffer_and_no_capacity_is_named() -> None:
+    with pytest.raises(PlanError, match=r"buffers\[1\] is \(4, 0, 1\); expected a Buffer"):
+        place([Buffer(4, 0, 1), (4, 0, 1)])  # type: ignore[list-item]
+    with pytest.raises(PlanError, match="capacity='1MiB'; expected a number of bytes"):
+        place([Buffer(4, 0, 1)], capacity="1MiB")  # type: ignore[arg-type]
+
+
 def test_without_the_search_greedy_orders_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a small device: a placement all the same, and a refusal that proves nothing."""
     problem = random_problem(20, seed=35)

@@ -37,8 +37,8 @@ def place(
     """Offsets in the smallest arena that was found, or in any within `capacity`.
 
     `capacity` is what each space's arena may take, or by space; then the first placement within it
-    is the answer.  `effort` bounds the work: pairs of buffers looked at by greedy orders, three
-    million a second, and at most a quarter of it for the search, some five million a second.  With
+    is the answer.  `effort` bounds the work: half of it is for greedy orders, three million pairs
+    of buffers a second, and what is left for the search, some four million looks a second.  With
     `time_limit_s` the search goes on until it is decided or that time is over, and the answer may
     differ from one call to the next.  `seed` is that of the search.
 
@@ -48,10 +48,10 @@ def place(
 
     Raises:
         DoesNotFit: there is no placement within the capacity, or none was found; it says which.
-        PlanError: pinned buffers overlap each other.
+        PlanError: pinned buffers overlap each other, or something is no buffer, or no capacity.
     """
     buffers = tuple(buffers)
-    _check_pinned(buffers)
+    _check_question(buffers, capacity)
     limit = None if time_limit_s is None else monotonic() + time_limit_s
 
     def place_one(some: tuple[Buffer, ...], room: int | None) -> Placement:
@@ -103,6 +103,15 @@ def _refusal(made: Placement, capacity: int) -> DoesNotFit:
         proved,
         subset,
     )
+
+
+def _check_question(buffers: Sequence[Buffer], capacity: int | Mapping[str, int] | None) -> None:
+    for i, given in enumerate(buffers):
+        if not isinstance(given, Buffer):
+            raise PlanError(f"buffers[{i}] is {given!r:.60}; expected a Buffer")
+    if not (capacity is None or isinstance(capacity, Mapping) or hasattr(capacity, "__float__")):
+        raise PlanError(f"capacity={capacity!r:.60}; expected a number of bytes, or those by space")
+    _check_pinned(buffers)
 
 
 def _check_pinned(buffers: Sequence[Buffer]) -> None:
