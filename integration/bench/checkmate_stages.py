@@ -37,6 +37,7 @@ class Stages:
         """Of all schedules; `None` where none fits.  Exponential."""
         solver = self.cp.CpSolver()
         solver.parameters.num_workers = 1
+        solver.parameters.catch_sigint_signal = False
         status = solver.solve(self.model)
         assert status in (self.cp.OPTIMAL, self.cp.INFEASIBLE), "there is no limit of time"
         return solver.objective_value if status == self.cp.OPTIMAL else None

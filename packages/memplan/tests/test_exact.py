@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from heapq import heappop, heappush
 from itertools import combinations
 from math import inf
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -256,3 +258,26 @@ def test_without_the_solver_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(PlanError, match=r"OR-tools.*pip install byparts-memplan\[exact\]"):
         rematerialize(hourglass(3), 3 * BYTES, external={0}, strategy="exact")
+
+
+def test_ctrl_c_is_still_an_exception_afterwards(solver: None) -> None:
+    """The solver's own handler would end the process at the next one; hence in one of its own."""
+    program = (
+        "from signal import SIGINT, raise_signal\n"
+        "from planned_ops import Add, Copy, given\n"
+        "from byparts_graph_ir import Graph\n"
+        "from byparts_memplan import rematerialize\n"
+        "a = Copy()(given(64)); b = Copy()(a)\n"
+        "graph = Graph.of([a.node.inputs[0]], [Add()(Add()(Copy()(Copy()(b)), a), b)])\n"
+        "rematerialize(graph, max_extra_cost=1.0, strategy='exact')\n"
+        "try:\n    raise_signal(SIGINT)\n"
+        "except KeyboardInterrupt:\n    print('caught')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent,
+    )
+
+    assert (done.stdout, done.returncode) == ("caught\n", 0), done.stderr

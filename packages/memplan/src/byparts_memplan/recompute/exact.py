@@ -189,6 +189,7 @@ class _Question:
         given = solver.parameters
         given.num_workers, given.random_seed = 1, seed % 2**31
         given.interleave_search = self.last
+        given.catch_sigint_signal = False  # its handler would let the next Ctrl-C end the process
         given.max_deterministic_time = max(1e-3, time)
         status = solver.solve(self.made.model)
         found = self.start
