@@ -2,11 +2,11 @@
 
 What is alive at the worst step bounds every arena, so that is what counts: exactly, with all that
 may be written over something else.  Cheap orders first (`list_schedule.py`); then the peak is taken
-down where it stands: by what a minimum cut says should be done before it (`order_bound.py`), and by
-searching the best order of ever longer stretches around it (`order_exact.py`).  It ends when the
-cut proves that no order is better, when the stretch is as long as what could matter, or when the
-effort is spent.  A stretch never reaches beyond a *waist*, a task that all others come before or
-after: what lies between two waists can be ordered by itself.
+down where it stands: by what a minimum cut says should be done before it (`ordering/bound.py`), and
+by searching the best order of ever longer stretches around it (`ordering/exact.py`).  It ends when
+the cut proves that no order is better, when the stretch is as long as what could matter, or when
+the effort is spent.  A stretch never reaches beyond a *waist*, a task that all others come before
+or after: what lies between two waists can be ordered by itself.
 
 O((nodes + reads) log nodes) and the effort; deterministic.  Effects keep their order.
 """

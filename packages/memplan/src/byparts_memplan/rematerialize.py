@@ -3,8 +3,8 @@
 A training step keeps most of its forward pass for the backward one.  Here parts of it are computed
 a second time instead, where they are needed: which, where and how often is searched
 (`recompute/search.py`) on schedules whose true peak is known at every moment, with sharing, views
-and order, so that what is promised is what the plan of the result needs.  Minimum cuts (`cut.py`),
-schedules of chains (`chain*.py`) and plain orders are where the search begins.
+and order, so that what is promised is what the plan of the result needs.  Minimum cuts
+(`recompute/cut.py`), schedules of chains (`chains/`) and plain orders are where the search begins.
 
 Effects are never repeated.  Random draws are pure functions of key and counter, so drawing again
 gives the same bits.  The result is an ordinary graph, and its values are equal bit for bit, given

@@ -98,6 +98,7 @@ def build(
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
         order: `order(graph, external=...)`: the nodes in a better order; "auto": as installed.
+            Like the other passes, a function or the name of an installed one; `None`: without.
         alignment: of every value, in bytes.
         commit: "auto": updates that can run on the variables themselves do so when all else is
             done, the other new values are copied over the old ones; "copy": all are; "exchange":

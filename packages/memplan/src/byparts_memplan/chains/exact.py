@@ -2,7 +2,7 @@
 
 A state is what is held: values, saved sets, and which stage runs backward next; Dijkstra's search
 goes through those that fit.  It also finds schedules that let a value go and compute it anew
-before its backward, which the dynamic program of `chain_optimal.py` does not always see.
+before its backward, which the dynamic program of `optimal.py` does not always see.
 Exponential: 4^l states for l stages, a moment for 5.
 """
 

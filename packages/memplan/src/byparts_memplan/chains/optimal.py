@@ -14,7 +14,7 @@ stage is saved already, and is what Gruslys et al. 2016 call internal state
 (https://arxiv.org/abs/1606.03401) where a backward does not read its input.
 
 Without "late" this is the optimum among schedules that hold what they chose to hold until its
-backward has read it; with it, a search through all schedules (`chain_exact.py`) finds less in one
+backward has read it; with it, a search through all schedules (`exact.py`) finds less in one
 of some hundred small random chains, and never where all stages are equal.  Bytes are counted in
 slots, exactly where their common divisor allows, else rounded up: what is found always fits.
 O(l^3 * slots) for l stages, O(l^2 * slots) where all are equal; NumPy makes it quick and no

@@ -1,6 +1,6 @@
 """Sequences of a graph's steps from the schedules of its stages, by strategy.
 
-    chain       the cheapest schedule (`chain_optimal.py`), of stages that save all or are lean
+    chain       the cheapest schedule (`optimal.py`), of stages that save all or are lean
     sqrt        Chen's, at several numbers of segments
     recursive   Chen's recursion
     sequential  that of torch.utils.checkpoint_sequential

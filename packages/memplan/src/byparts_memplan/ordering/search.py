@@ -1,9 +1,9 @@
 """Takes the peak of an order down, where it stands, until no order is better or effort is spent.
 
 At the worst task a minimum cut says how little could be alive, and what would have to be done
-before (`order_bound.py`); if that is no less, the order is optimal.  Otherwise the sequence is
+before (`bound.py`); if that is no less, the order is optimal.  Otherwise the sequence is
 split there, and then the tasks around it are put in their best order, in ever longer stretches
-(`order_exact.py`), up to the waists on both sides.  A waist is a task that all others come before
+(`exact.py`), up to the waists on both sides.  A waist is a task that all others come before
 or after; whatever lies between two of them can be ordered by itself.
 """
 

@@ -5,7 +5,7 @@ for a price times its cost, and then so has everything that this reads.  The che
 minimum cut, found by maximum flow (Dinic 1970).  PyTorch's partitioner does the same between
 forward and backward pass with all-or-nothing costs; here a price trades bytes for cost, and a sweep
 over prices gives the best compromises.  It knows of one moment only: where the peak lies elsewhere,
-others have to look after it (`recompute_repair.py`).
+others have to look after it (`repair.py`).
 """
 
 from __future__ import annotations
