@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from byparts_conformance import (
     shape_rule,
     unknown_shapes,
 )
-from byparts_conformance.habits import HABITS
+from byparts_conformance.habits import HABITS, THREADS
 from byparts_conformance.kernel import cell
 from byparts_conformance.plugin import table
 from byparts_graph_ir import (
@@ -241,17 +240,19 @@ def reads_at_once(op: Neg, xs: Any, ys: Any) -> Any:
 
 
 _SCRATCH: dict[Any, Any] = {}
+_ALL_FOUR = threading.Barrier(THREADS)
 
 
 def shares_scratch(op: Neg, xs: Any, ys: Any) -> Any:
-    """All programs of one shape use one piece of memory."""
+    """All programs of one shape use one piece of memory; all four are in it at once."""
     scratch = _SCRATCH.setdefault((xs[0].shape, xs[0].dtype), np.empty_like(xs[0]))
 
     def run() -> None:
+        _ALL_FOUR.wait(timeout=60)
         scratch[...] = 1
-        time.sleep(0.001 * (threading.get_ident() % 7))
+        _ALL_FOUR.wait(timeout=60)
         scratch[...] *= -xs[0]
-        time.sleep(0.001)
+        _ALL_FOUR.wait(timeout=60)
         ys[0][...] = scratch
 
     return run

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Barrier
 
 from byparts_conformance.cases import Case, cases_of
 from byparts_conformance.compare import difference
@@ -101,21 +102,25 @@ def unknown_op_refused(backend: Backend, ops: Ops) -> str:
 
 def four_threads(backend: Backend, ops: Ops) -> str:
     """Programs of four threads, each on memory of its own, do not disturb each other."""
-    tried = list(ops)
+    tried, start = list(ops), Barrier(THREADS)
 
-    def work(_: int) -> str:
-        benches = list(_benches(backend, tried))
-        for _ in range(TURNS):
-            for bench in benches:
-                bench.run()
-        return next(filter(None, (bench.wrong() for bench in benches)), "")
-
-    def inside(i: int) -> str:
+    def bind(_: int) -> list[Bench]:
         with within(backend):
-            return work(i)
+            return list(_benches(backend, tried))
+
+    def work(benches: list[Bench]) -> str:
+        start.wait()  # a thread that is done before the next begins would show nothing
+        with within(backend):
+            for _ in range(TURNS):
+                for bench in benches:
+                    bench.run()
+                if wrong := next(filter(None, (bench.wrong() for bench in benches)), ""):
+                    return wrong
+        return ""
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return next(filter(None, list(pool.map(inside, range(THREADS)))), "")
+        bound = list(pool.map(bind, range(THREADS)))
+        return next(filter(None, list(pool.map(work, bound))), "")
 
 
 def light_discovery(backend: Backend, ops: Ops) -> str:
