@@ -69,8 +69,9 @@ def _place_one(
     whole = Effort(effort, seconds)
     best.run(whole.part(_GREEDY))
     bound = best.made.lower_bound_bytes
-    search = _search() if bound <= (capacity or bound) else None
-    if search and not best.done:
+    hopeless = capacity is not None and bound > capacity
+    search = None if best.done or hopeless else _search()
+    if search:
         search.improve(best, whole.part(_SEARCH) if seconds is None else whole, seed)
     if capacity is not None and best.made.arena_bytes > capacity:
         raise _refusal(best.made, capacity)
