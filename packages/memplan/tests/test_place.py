@@ -174,7 +174,7 @@ def test_senseless_buffers_are_refused(numbers: tuple[int, ...], match: str) -> 
 def test_what_is_no_buffer_and_no_capacity_is_named() -> None:
     with pytest.raises(PlanError, match=r"buffers\[1\] is \(4, 0, 1\); expected a Buffer"):
         place([Buffer(4, 0, 1), (4, 0, 1)])  # type: ignore[list-item]
-    with pytest.raises(PlanError, match="capacity='1MiB'; expected a number of bytes"):
+    with pytest.raises(PlanError, match="capacity is '1MiB'; expected a number of bytes"):
         place([Buffer(4, 0, 1)], capacity="1MiB")  # type: ignore[arg-type]
 
 

@@ -11,9 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from math import gcd
+from operator import index
 
 from byparts_graph_ir import GraphError
 from byparts_graph_ir.lazy_dataclass import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class PlanError(GraphError):
@@ -68,17 +73,43 @@ class Buffer:
     space: str = ""
 
     def __post_init__(self) -> None:
-        whole = self.size_bytes + self.born + self.dies + self.alignment + (self.pinned or 0)
-        if not hasattr(whole, "__index__"):
-            raise PlanError(f"{self} needs integers: bytes and steps")
+        four = {type(self.size_bytes), type(self.born), type(self.dies), type(self.alignment)}
+        if four != {int} or self.pinned.__class__ not in (int, None.__class__):
+            self._make_whole()
+        if not isinstance(self.space, str):
+            raise PlanError(f"{self} needs the name of a space, such as 'sram'; '' is the default")
         if self.size_bytes < 0 or self.alignment < 1:
             raise PlanError(f"{self} needs size_bytes >= 0 and alignment >= 1")
         if self.dies < self.born:
             raise PlanError(f"{self} dies before it is born")
         if self.pinned is not None and (self.pinned < 0 or self.pinned % self.alignment):
             raise PlanError(f"{self} is pinned to an offset that its alignment forbids")
+        if self.gaps.__class__ is not tuple or self.gaps:
+            self._check_gaps()
+
+    def _make_whole(self) -> None:
+        """NumPy's integers become Python's: those do not overflow, and JSON knows them."""
+        for name in ("size_bytes", "born", "dies", "alignment", "pinned"):
+            given = getattr(self, name)
+            if name == "pinned" and given is None:
+                continue
+            if isinstance(given, bool) or not hasattr(given, "__index__"):
+                raise PlanError(f"{self} needs integers: bytes and steps; {name} is {given!r}")
+            try:
+                object.__setattr__(self, name, index(given))
+            except TypeError:  # an array of several
+                raise PlanError(f"{self} needs one integer; {name} is {given!r}") from None
+
+    def _check_gaps(self) -> None:
+        try:
+            gaps = tuple([(index(lower), index(upper)) for lower, upper in self.gaps])
+        except (TypeError, ValueError):
+            raise PlanError(
+                f"{self} needs gaps that are pairs of steps: ((2, 4), (7, 9))"
+            ) from None
+        object.__setattr__(self, "gaps", gaps)
         step = self.born
-        for lower, upper in self.gaps:
+        for lower, upper in gaps:
             if not step <= lower < upper <= self.dies:
                 raise PlanError(f"{self} needs gaps that are sorted, apart and within its life")
             step = upper + 1
@@ -145,9 +176,49 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
     those that live together pad to it, but for the one on top; the padding of each alignment is
     tried, and of their greatest common divisor.  A buffer also needs its own end, which may be
     pinned.  Of several spaces, the sum.  O(n log n) for each alignment.
+
+    Raises:
+        PlanError: something is no buffer.
     """
+    buffers = checked(buffers)
     spaces = by_space(buffers).values()
     return sum([_bound([buffers[i] for i in inside]) for inside in spaces])
+
+
+def checked(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
+    """All of them.
+
+    Raises:
+        PlanError: one is no buffer; which.
+    """
+    try:
+        found = iter(buffers)
+    except TypeError:
+        raise PlanError(f"expected buffers, in a list; got {buffers!r:.60}") from None
+    some = tuple(found)
+    for i, given in enumerate(some):
+        if not isinstance(given, Buffer):
+            raise PlanError(f"buffers[{i}] is {given!r:.60}; expected a Buffer")
+    return some
+
+
+def checked_bytes(name: str, given: int) -> int:
+    """What arenas may take, as Python counts; infinity is no limit.
+
+    Raises:
+        PlanError: it is no number; its name and value.
+    """
+    if not is_number(given):
+        raise PlanError(f"{name} is {given!r:.60}; expected a number of bytes, or those by space")
+    return index(given) if hasattr(given, "__index__") else given
+
+
+def is_number(given: Any) -> bool:
+    """NaN is none."""
+    try:
+        return hasattr(given, "__float__") and bool(given <= 0 or given > 0)
+    except (TypeError, ValueError, ArithmeticError):  # a class, an array, NaN of decimal
+        return False
 
 
 def by_space(buffers: Iterable[Buffer]) -> dict[str, list[int]]:

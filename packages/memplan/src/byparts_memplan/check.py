@@ -7,10 +7,11 @@ between its two neighbours in the arena.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
+from operator import index
 
-from byparts_memplan.buffer import Buffer, PlanError
+from byparts_memplan.buffer import Buffer, PlanError, checked, checked_bytes
 
 Span = tuple[int, int, int, int]  # (offset, end, buffer, dies)
 
@@ -31,14 +32,27 @@ def check(
     Traceback (most recent call last):
     byparts_memplan.buffer.PlanError: buffers 0 and 1 share bytes [2, 4) during steps [1, 2)
     """
+    buffers, offsets = checked(buffers), _integers(offsets)
     if len(buffers) != len(offsets):
         raise PlanError(f"{len(buffers)} buffers but {len(offsets)} offsets")
     names = names or range(len(buffers))
+    if len(names) != len(buffers):
+        raise PlanError(f"{len(buffers)} buffers but {len(names)} names")
+    if not isinstance(arena_bytes, Mapping):
+        arena_bytes = checked_bytes("arena_bytes", arena_bytes)
     for name, b, offset in zip(names, buffers, offsets, strict=True):
         _check_alone(name, b, offset, arena_bytes)
     if not isinstance(arena_bytes, Mapping):
         _check_together(buffers, offsets, arena_bytes)
     _check_apart(buffers, offsets, names)
+
+
+def _integers(offsets: Iterable[int]) -> list[int]:
+    """As Python's, which do not overflow."""
+    try:
+        return [index(offset) for offset in offsets]
+    except TypeError:
+        raise PlanError(f"offsets are {offsets!r:.60}; expected an integer for each") from None
 
 
 def _check_alone(

@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from itertools import combinations
 from math import comb
 
-from byparts_memplan.buffer import Buffer, by_space, lower_bound
+from byparts_memplan.buffer import Buffer, by_space, checked, checked_bytes, lower_bound
 
 Decide = Callable[[tuple[Buffer, ...], int], "bool | None"]
 """Do these buffers fit in the capacity?  `None` where that was not found out."""
@@ -38,7 +38,11 @@ def smallest_subset(
     not say.  Where it does not know, or is not given, or `effort` (buffers looked at, some million
     a second) is spent, a buffer stays that could perhaps be left out.  Of several spaces, each has
     `capacity`, and the answer is the smallest set of one of them.
+
+    Raises:
+        PlanError: something is no buffer, or no capacity.
     """
+    buffers, capacity = checked(buffers), checked_bytes("capacity", capacity)
     judge = _Judge(buffers, capacity, decide, effort)
     found = [judge.reason(inside) for inside in by_space(buffers).values()]
     return min([tuple(sorted(reason)) for reason in found if reason], key=len, default=())

@@ -110,7 +110,7 @@ def _dump(kind: str, fields: dict[str, Any]) -> str:
 def _load(kind: str, text: str) -> dict[str, Any]:
     try:
         fields = json.loads(text)
-    except ValueError as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise PlanError(f"not JSON: {error}") from error
     if not isinstance(fields, dict) or fields.get("byparts") != kind:
         raise PlanError(f"not a {kind}")

@@ -13,7 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, PlanError
+from byparts_memplan.buffer import (
+    Buffer,
+    DoesNotFit,
+    Placement,
+    PlanError,
+    checked,
+    checked_bytes,
+    is_number,
+)
 from byparts_memplan.check import check
 from byparts_memplan.effort import Effort
 from byparts_memplan.portfolio import Portfolio
@@ -31,7 +39,7 @@ def place(
     capacity: int | Mapping[str, int] | None = None,
     *,
     time_limit_s: float | None = None,
-    effort: int = 20_000_000,
+    effort: float = 20_000_000,
     seed: int = 0,
 ) -> Placement:
     """Offsets in the smallest arena that was found, or in any within `capacity`.
@@ -48,11 +56,15 @@ def place(
 
     Raises:
         DoesNotFit: there is no placement within the capacity, or none was found; it says which.
-        PlanError: pinned buffers overlap each other, or something is no buffer, or no capacity.
+        PlanError: pinned buffers overlap each other; something is no buffer, no capacity, no limit;
+            a capacity is of a space in which no buffer is.
     """
-    buffers = tuple(buffers)
-    _check_question(buffers, capacity)
-    limit = None if time_limit_s is None else monotonic() + time_limit_s
+    buffers = checked(buffers)
+    capacity, effort = _capacity(buffers, capacity), _limit("effort", effort)
+    if not hasattr(seed, "__index__"):
+        raise PlanError(f"seed is {seed!r:.60}; expected an integer")
+    limit = None if time_limit_s is None else monotonic() + _limit("time_limit_s", time_limit_s)
+    _check_pinned(buffers)
 
     def place_one(some: tuple[Buffer, ...], room: int | None) -> Placement:
         seconds = None if limit is None else max(0.0, limit - monotonic())
@@ -62,7 +74,11 @@ def place(
 
 
 def _place_one(
-    buffers: tuple[Buffer, ...], capacity: int | None, effort: int, seconds: float | None, seed: int
+    buffers: tuple[Buffer, ...],
+    capacity: int | None,
+    effort: float,
+    seconds: float | None,
+    seed: int,
 ) -> Placement:
     """Of one space."""
     best = Portfolio(buffers, capacity)
@@ -106,13 +122,25 @@ def _refusal(made: Placement, capacity: int) -> DoesNotFit:
     )
 
 
-def _check_question(buffers: Sequence[Buffer], capacity: int | Mapping[str, int] | None) -> None:
-    for i, given in enumerate(buffers):
-        if not isinstance(given, Buffer):
-            raise PlanError(f"buffers[{i}] is {given!r:.60}; expected a Buffer")
-    if not (capacity is None or isinstance(capacity, Mapping) or hasattr(capacity, "__float__")):
-        raise PlanError(f"capacity={capacity!r:.60}; expected a number of bytes, or those by space")
-    _check_pinned(buffers)
+def _capacity(
+    buffers: Sequence[Buffer], capacity: int | Mapping[str, int] | None
+) -> int | Mapping[str, int] | None:
+    """As it was given, with NumPy's integers as Python's."""
+    if not isinstance(capacity, Mapping):
+        return None if capacity is None else checked_bytes("capacity", capacity)
+    spaces = dict.fromkeys([b.space for b in buffers])
+    unknown = [name for name in capacity if name not in spaces]
+    if buffers and unknown:
+        known = ", ".join(map(repr, spaces))
+        raise PlanError(f"capacity: no buffer is in space {unknown[0]!r}; there are {known}")
+    some = {name: room for name, room in capacity.items() if room is not None}
+    return {name: checked_bytes(f"capacity of {name!r}", room) for name, room in some.items()}
+
+
+def _limit(name: str, given: float) -> float:
+    if not is_number(given) or given < 0:
+        raise PlanError(f"{name} is {given!r:.60}; expected a number, 0 or more")
+    return float(min(given, 1e18))
 
 
 def _check_pinned(buffers: Sequence[Buffer]) -> None:

@@ -1,0 +1,134 @@
+"""What callers give by mistake is named; what NumPy gives is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from byparts_memplan import (
+    Buffer,
+    PlanError,
+    check,
+    lower_bound,
+    place,
+    placement_from_json,
+    placement_to_json,
+    smallest_subset,
+)
+
+THREE = [Buffer(4, 0, 2), Buffer(2, 1, 3), Buffer(4, 2, 4)]
+
+
+@pytest.mark.parametrize("given", [None, "7", [1], True, int, np.float32(7), np.array([1, 2])])
+@pytest.mark.parametrize("name", ["size_bytes", "born", "dies", "alignment"])
+def test_what_is_no_integer_is_named(name: str, given: Any) -> None:
+    with pytest.raises(PlanError, match=rf"Buffer\(.* needs .*integers?.*; {name} is "):
+        Buffer(**{"size_bytes": 4, "born": 0, "dies": 9, name: given})
+
+
+def test_a_pin_is_an_integer_or_none() -> None:
+    with pytest.raises(PlanError, match=r"needs integers: bytes and steps; pinned is '7'"):
+        Buffer(4, 0, 9, pinned="7")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [None, 3, "2-4", ((1,),), ((1, 2, 3),), ((1.5, 2),)])
+def test_gaps_are_pairs(given: Any) -> None:
+    with pytest.raises(
+        PlanError, match=r"needs gaps that are pairs of steps: \(\(2, 4\), \(7, 9\)\)"
+    ):
+        Buffer(4, 0, 9, gaps=given)
+
+
+def test_a_space_is_a_name() -> None:
+    with pytest.raises(PlanError, match=r"space=3\) needs the name of a space, such as 'sram'"):
+        Buffer(4, 0, 9, space=3)  # type: ignore[arg-type]
+
+
+def test_integers_of_numpy_are_integers() -> None:
+    """Small ones would overflow, and JSON does not know them."""
+    byte = np.array([200, 0, 9, 1], np.uint8)
+    gaps: Any = [[np.int64(2), np.int64(4)]]
+    buffers = [Buffer(*byte), Buffer(byte[0], byte[1], byte[2], gaps=gaps)]
+
+    assert buffers == [Buffer(200, 0, 9), Buffer(200, 0, 9, gaps=((2, 4),))]
+    assert len(set(buffers)) == 2
+    made = place(buffers, capacity=np.int64(400))
+    assert placement_from_json(placement_to_json(made)) == made
+    check(buffers, np.array(made.offsets, np.uint8), np.uint16(400))  # type: ignore[arg-type]
+
+
+def test_buffers_may_come_one_by_one() -> None:
+    """Whatever can be walked through."""
+    assert place(b for b in THREE) == place(THREE)  # type: ignore[arg-type]
+    assert lower_bound(b for b in THREE) == 6  # type: ignore[arg-type]
+    assert smallest_subset((b for b in THREE), 5) == (0, 1)  # type: ignore[arg-type]
+    check((b for b in THREE), iter((0, 4, 0)), 6)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ask", [place, lower_bound, lambda b: check(b, [0], 1)])
+def test_what_is_no_buffer_is_named(ask: Any) -> None:
+    with pytest.raises(PlanError, match="expected buffers, in a list; got None"):
+        ask(None)
+    with pytest.raises(PlanError, match=r"buffers\[0\] is 7; expected a Buffer"):
+        ask([7])
+
+
+@pytest.mark.parametrize("given", ["1MiB", [6], float("nan"), object, np.array([1, 2]), 1j])
+def test_what_is_no_capacity_is_named(given: Any) -> None:
+    with pytest.raises(PlanError, match=r"capacity is .*; expected a number of bytes"):
+        place(THREE, given)
+    with pytest.raises(PlanError, match=r"capacity of '' is .*; expected a number of bytes"):
+        place(THREE, {"": given})
+    with pytest.raises(PlanError, match=r"capacity is .*; expected a number of bytes"):
+        smallest_subset(THREE, given)
+    with pytest.raises(PlanError, match=r"arena_bytes is .*; expected a number of bytes"):
+        check(THREE, [0, 4, 0], given)
+
+
+def test_a_capacity_of_no_space_is_refused() -> None:
+    """Otherwise a slip of the pen would be no limit at all."""
+    here = [Buffer(4, 0, 2, space="sram"), Buffer(4, 0, 2, space="dram")]
+    with pytest.raises(PlanError, match="no buffer is in space 'sarm'; there are 'sram', 'dram'"):
+        place(here, {"sarm": 4})
+
+    assert place(here, {"sram": 4, "dram": None}).arena_bytes == 8  # type: ignore[dict-item]
+    assert place([], {"sram": 4}).arena_bytes == 0
+
+
+@pytest.mark.parametrize("given", ["7", [1], float("nan"), -1, object, 1j])
+@pytest.mark.parametrize("name", ["time_limit_s", "effort"])
+def test_limits_are_numbers(name: str, given: Any) -> None:
+    with pytest.raises(PlanError, match=f"{name} is .*; expected a number, 0 or more"):
+        place(THREE, **{name: given})
+
+
+def test_limits_may_be_of_any_kind_and_size() -> None:
+    assert place(THREE, time_limit_s=10**400, effort=10**400).optimal
+    assert place(THREE, time_limit_s=float("inf"), effort=np.int64(5)).optimal
+
+
+def test_a_seed_is_an_integer() -> None:
+    with pytest.raises(PlanError, match=r"seed is 1\.5; expected an integer"):
+        place(THREE, seed=1.5)  # type: ignore[arg-type]
+
+
+def test_offsets_are_integers_and_as_many_as_names() -> None:
+    with pytest.raises(PlanError, match=r"offsets are \[0\.0, 4, 0\]; expected an integer"):
+        check(THREE, [0.0, 4, 0], 6)  # type: ignore[list-item]
+    with pytest.raises(PlanError, match="3 buffers but 1 names"):
+        check(THREE, [0, 4, 0], 6, ["a"])
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", "{", b"\xff", "[" * 100_000, '{"byparts": 1}'])
+def test_what_is_no_placement_is_refused(text: Any) -> None:
+    with pytest.raises(PlanError, match=r"not JSON|not a placement"):
+        placement_from_json(text)
+
+
+def test_a_placement_is_json_that_anybody_reads() -> None:
+    fields = json.loads(placement_to_json(place(THREE)))
+
+    assert (fields["byparts"], fields["offsets"]) == ("placement", [0, 4, 0])
