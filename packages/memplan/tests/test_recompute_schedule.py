@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from random import Random
+from typing import Any
 
 from hypothesis import given as over
 from hypothesis.strategies import integers
@@ -10,6 +12,7 @@ from random_graphs import graphs_with_external
 
 from byparts_graph_ir import Graph
 from byparts_memplan.recompute.curve import Curve
+from byparts_memplan.recompute.moves import Moves
 from byparts_memplan.recompute.schedule import Schedule
 from byparts_memplan.steps import Steps
 
@@ -48,6 +51,35 @@ def test_changes_lead_where_a_simulation_does(
     assert curve_of(schedule)[:-1] == steps.live_bytes(sequence)
     assert schedule.peak_bytes() == steps.peak_bytes(sequence)
     assert schedule.curve.peak() == max(curve_of(schedule))
+
+
+@over(graphs_with_external(), integers(0, 99))
+def test_what_is_taken_back_is_as_it_was(case: tuple[Graph, frozenset[int]], seed: int) -> None:
+    """Keys, lifetimes, what is written in place, bytes at every position; in both directions."""
+    steps = Steps(case[0], external=case[1])
+    if not steps.nodes:
+        return
+    moves = Moves(changed(steps, seed))
+    before, random = copied(moves.schedule), Random(seed)
+    for _ in range(2):
+        mark = moves.mark()
+        for key in random.sample(sorted(before[0]), min(3, len(before[0]))):
+            moves.remove(key)
+        stage = random.randrange(1, len(steps.nodes) + 1)
+        for step in range(stage):
+            key = stage * moves.schedule.n + step
+            if moves.schedule.again[step] and key not in moves.schedule.keys:
+                moves.insert(key)
+        moves.undo(mark)
+
+        assert copied(moves.schedule) == before
+
+
+def copied(schedule: Schedule) -> tuple[Any, ...]:
+    """All that changes."""
+    reused = {key: size for key, size in schedule.reused.items() if size}
+    lives = deepcopy((schedule.starts, schedule.ends, schedule.readers))
+    return {*schedule.keys}, *lives, reused, curve_of(schedule), schedule.cost
 
 
 @over(graphs_with_external(), integers(0, 99))

@@ -10,7 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-_BLOCK = 48  # positions: below that, Python's own loops are as fast as looking after blocks
+_BLOCK = 16  # positions: below that, Python's own loops are as fast as looking after blocks
+
+State = tuple[list[list[int]], list[list[int]], list[int], list[int]]
 
 
 class Curve:
@@ -67,55 +69,61 @@ class Curve:
                 found += [key for key, x in block if x > room]
         return found
 
-    def at(self, key: int) -> int:
-        """Bytes at a position."""
-        b = key // self.span
-        return self.live[b][bisect_left(self.keys[b], key)] + self.added[b]
-
-    def following(self, key: int) -> int:
-        """The first position after a key."""
+    def following(self, key: int) -> tuple[int, int]:
+        """The first position after a key, and its bytes."""
         b = key // self.span
         i = bisect_right(self.keys[b], key)
         while i == len(self.keys[b]):
             b, i = b + 1, 0
-        return self.keys[b][i]
+        return self.keys[b][i], self.live[b][i] + self.added[b]
 
     def insert(self, key: int, size: int) -> None:
         """A new position."""
         b = key // self.span
-        i = bisect_left(self.keys[b], key)
-        self.keys[b].insert(i, key)
+        keys, live = self.keys[b], self.live[b]
+        i = bisect_left(keys, key)
         size -= self.added[b]
-        self.live[b].insert(i, size)
+        self.keys[b] = [*keys[:i], key, *keys[i:]]
+        self.live[b] = [*live[:i], size, *live[i:]]
         if size > self.top[b]:
             self.top[b] = size
 
     def remove(self, key: int) -> None:
         """Take a position away."""
         b = key // self.span
-        i = bisect_left(self.keys[b], key)
-        del self.keys[b][i]
-        if self.live[b].pop(i) == self.top[b]:
-            self.top[b] = max(self.live[b], default=0)
+        keys, live = self.keys[b], self.live[b]
+        i = bisect_left(keys, key)
+        self.keys[b] = keys[:i] + keys[i + 1 :]
+        self.live[b] = left = live[:i] + live[i + 1 :]
+        if live[i] == self.top[b]:
+            self.top[b] = max(left, default=0)
 
     def add(self, after: int, until: int, size: int) -> None:
         """To all positions in `(after, until]`."""
-        first, last = max(0, after) // self.span, min(until // self.span, len(self.top) - 1)
-        if first == last:
-            self._add_within(first, after, until, size)
-            return
+        span, added = self.span, self.added
+        first, last = max(0, after) // span, min(until // span, len(added) - 1)
         self._add_within(first, after, until, size)
-        for b in range(first + 1, last):
-            self.added[b] += size
-        self._add_within(last, after, until, size)
+        if first < last:
+            for b in range(first + 1, last):
+                added[b] += size
+            self._add_within(last, after, until, size)
+
+    def state(self) -> State:
+        """What `restore` needs to come back to this; blocks are replaced, never changed."""
+        return self.keys[:], self.live[:], self.added[:], self.top[:]
+
+    def restore(self, state: State) -> None:
+        """As it was then; a state is used once."""
+        self.keys, self.live, self.added, self.top = state
 
     def _add_within(self, b: int, after: int, until: int, size: int) -> None:
         keys, live = self.keys[b], self.live[b]
         lower = bisect_right(keys, after)
         upper = bisect_right(keys, until, lower)
-        if lower == 0 and upper == len(keys):
-            self.added[b] += size
-            return
         if lower < upper:
-            live[lower:upper] = [x + size for x in live[lower:upper]]
+            if upper - lower == len(keys):
+                self.added[b] += size
+                return
+            changed = [x + size for x in live[lower:upper]]
+            self.live[b] = live = [*live[:lower], *changed, *live[upper:]]
             self.top[b] = max(live)

@@ -69,9 +69,6 @@ def costed(graph: Graph, external: Collection[int], cost: Cost) -> Steps:
         PlanError: there is no such external input; a type is not static; the cost of a node is
             negative, not finite or no number, or all together are; asking for it failed.
     """
-    for k in external:
-        if not 0 <= k < len(graph.inputs):
-            raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
     steps = Steps(graph, external=external, cost=lambda node: _cost(node, cost))
     whole = sum(steps.cost)
     if whole and not _LEAST < whole < _MOST:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from random import Random
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.recompute.schedule import Schedule
+from byparts_memplan.recompute.schedule import Mark as Before, Schedule
 
+Mark = tuple[int, Before, float]
 _TIE = 1e-5  # of the whole cost: for writing all bytes again, so that nothing is quite free
 
 
@@ -37,7 +38,7 @@ class Moves:
     """
 
     def __init__(self, schedule: Schedule, keys: Iterable[int] = ()) -> None:
-        self.schedule, self.log, self.work = schedule, list[int](), 0
+        self.schedule, self._log, self.work = schedule, list[int](), 0
         self.total = sum(schedule.price) or 1.0
         bytes_in_all = sum(schedule.written) or 1
         pairs = zip(schedule.price, schedule.written, strict=True)
@@ -56,35 +57,43 @@ class Moves:
         self.schedule.load(keys)
         n = self.schedule.n
         self.cost = sum(self.weight[key % n] for key in sorted(self.schedule.keys))
-        self.log.clear()
+        self.forget()
         self.work += (len(self.schedule.keys) + n) // 8
 
     def insert(self, key: int) -> None:
         """Compute a step again."""
         self.schedule.insert(key)
         self.cost += self.weight[key % self.schedule.n]
-        self.log.append(key)
+        self._log.append(key)
         self.work += self._unit
 
     def remove(self, key: int) -> None:
         """Do not compute it again."""
         self.schedule.remove(key)
         self.cost -= self.weight[key % self.schedule.n]
-        self.log.append(~key)
+        self._log.append(~key)
         self.work += self._unit
 
-    def undo(self, mark: int = 0) -> None:
-        """Take back all since the log was `mark` long."""
-        log, schedule, n = self.log, self.schedule, self.schedule.n
-        while len(log) > mark:
+    def mark(self) -> Mark:
+        """What `undo` needs to come back to this."""
+        return len(self._log), self.schedule.mark(), self.cost
+
+    def undo(self, mark: Mark) -> None:
+        """Take back all since then; a mark is used once.  O(changes)."""
+        length, before, self.cost = mark
+        keys, log = self.schedule.keys, self._log
+        while len(log) > length:
             key = log.pop()
-            self.work += self._unit
             if key >= 0:
-                schedule.remove(key)
-                self.cost -= self.weight[key % n]
+                keys.discard(key)
             else:
-                schedule.insert(~key)
-                self.cost += self.weight[~key % n]
+                keys.add(~key)
+        self.schedule.back(before)
+
+    def forget(self) -> None:
+        """No mark that was made is gone back to."""
+        self._log.clear()
+        self.schedule.forget()
 
     def free(self, step: int, stage: int, deep: float, random: Random) -> bool:
         """Compute a step again in a stage, and what it needs that is gone by then.

@@ -60,7 +60,7 @@ def repair(moves: Moves, budget: int, random: Random, manner: Manner | None = No
 def _take(moves: Moves, budget: int, excess: int, best: Sequence[Choice], random: Random) -> int:
     """Free the first, and others that are still about as good after it.  The excess then."""
     for i, (gap, deep, score) in enumerate(best):
-        mark, before = len(moves.log), moves.cost
+        mark, before = moves.mark(), moves.cost
         moves.free(gap.writer, gap.reader // moves.schedule.n, deep, random)
         left = moves.schedule.curve.excess(budget)
         if i and excess - left < 0.7 * score * (moves.cost - before):
@@ -83,7 +83,7 @@ def _second(
     for gap in gaps:
         if moves.work > end:
             return []
-        mark = len(moves.log)
+        mark = moves.mark()
         if moves.free(gap.writer, gap.reader // moves.schedule.n, 1.0, random):
             ranked = _ranked(moves, budget, random, manner.noise, 4 * manner.tries)
             best = _best(moves, budget, excess, ranked[: manner.tries], random, manner.noise)
@@ -104,7 +104,7 @@ def release(moves: Moves, budget: int, work: float = inf) -> None:
                 continue
             if moves.work > end:
                 return
-            mark, before = len(moves.log), moves.cost
+            mark, before = moves.mark(), moves.cost
             moves.keep(key)
             if schedule.curve.peak() <= budget and moves.cost < before:
                 changed = True
@@ -148,9 +148,9 @@ def _best(
     found: dict[Gap, tuple[float, float]] = {}
     for gap in gaps:
         for deep in (1.0, 0.0):
-            mark = len(moves.log)
+            mark, count = moves.mark(), len(schedule.keys)
             done = moves.free(gap.writer, gap.reader // schedule.n, deep, random)
-            made = len(moves.log) - mark
+            made = len(schedule.keys) - count
             less = excess - schedule.curve.excess(budget) if done else 0
             cost = moves.cost - before
             moves.undo(mark)

@@ -11,11 +11,16 @@ microseconds instead of a new simulation.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from typing import Union
 
-from byparts_memplan.recompute.curve import Curve
+from byparts_memplan.recompute.curve import Curve, State
 from byparts_memplan.steps import Steps
+
+Mark = tuple[int, State, float]
+_PUT, _IN, _OUT = 0, 1, 2  # kinds of changes: replaced, put in, taken out
+_Change = tuple[int, Union[list[int], dict[int, int]], int, int]
 
 
 class Schedule:
@@ -70,7 +75,12 @@ class Schedule:
         self.starts, self.readers = starts, readers
         self.ends = {v: self._ends(v) for v in starts}
         self.reused: dict[int, int] = {}
+        self._trail: list[_Change] = []
         self._draw(order)
+
+    def forget(self) -> None:
+        """What was before is not come back to."""
+        self._trail.clear()
 
     def _ends(self, v: int) -> list[int]:
         starts, readers = self.starts[v], self.readers[v]
@@ -117,19 +127,23 @@ class Schedule:
 
     def insert(self, key: int) -> None:
         """Compute a step again."""
-        s = key % self.n
-        follower = self.curve.following(key)
-        level = self.curve.at(follower) + self.reused.get(follower, 0)
-        self.curve.insert(key, level - self.written[follower % self.n])
+        s, trail, curve = key % self.n, self._trail, self.curve
+        follower, level = curve.following(key)
+        level += self.reused.get(follower, 0)
+        curve.insert(key, level - self.written[follower % self.n])
         self.keys.add(key)
         self.cost += self.price[s]
         for x in self.reads[s]:
-            insort(self.readers[x], key)
+            readers, ends = self.readers[x], self.ends[x]
+            j = bisect_left(readers, key)
+            readers.insert(j, key)
+            trail.append((_IN, readers, j, 0))
             i = bisect_left(self.starts[x], key) - 1
-            end = self.ends[x][i]
+            end = ends[i]
             if end < key:
-                self.curve.add(end, key, self.size[x])
-                self.ends[x][i] = key
+                curve.add(end, key, self.size[x])
+                trail.append((_PUT, ends, i, end))
+                ends[i] = key
                 self._again_reused(end)
         for w in self.writes[s]:
             self._split(w, key)
@@ -141,43 +155,71 @@ class Schedule:
         i, j = bisect_left(starts, key), bisect_left(readers, key)
         end = ends[i - 1]
         starts.insert(i, key)
+        ends.insert(i, max(end, key))
+        self._trail += ((_IN, starts, i, 0), (_IN, ends, i, 0))
         if end < key:
-            ends.insert(i, key)
             self.curve.add(key - 1, key, self.size[w])
             return
         last = readers[j - 1] if j and readers[j - 1] > starts[i - 1] else starts[i - 1]
+        self._trail.append((_PUT, ends, i - 1, end))
         ends[i - 1] = last
-        ends.insert(i, end)
         self.curve.add(last, key - 1, -self.size[w])
         self._again_reused(last)
 
     def remove(self, key: int) -> None:
         """Do not compute a step again: its readers read what was computed before."""
-        s = key % self.n
+        s, trail = key % self.n, self._trail
         self.keys.discard(key)
         self.cost -= self.price[s]
-        self.reused.pop(key, 0)
+        if key in self.reused:
+            trail.append((_PUT, self.reused, key, self.reused.pop(key)))
         self.curve.remove(key)
         for w in self.writes[s]:
             starts, ends = self.starts[w], self.ends[w]
             i = bisect_left(starts, key)
             end = ends.pop(i)
             del starts[i]
+            trail += ((_OUT, ends, i, end), (_OUT, starts, i, key))
             if end > key:
-                last, ends[i - 1] = ends[i - 1], end
+                last = ends[i - 1]
+                trail.append((_PUT, ends, i - 1, last))
+                ends[i - 1] = end
                 self.curve.add(last, key, self.size[w])
                 self._again_reused(last)
         for x in self.reads[s]:
-            readers = self.readers[x]
-            j = bisect_left(readers, key)
-            del readers[j]
-            i = bisect_left(self.starts[x], key) - 1
-            if self.ends[x][i] == key:
-                start = self.starts[x][i]
-                last = readers[j - 1] if j and readers[j - 1] > start else start
-                self.ends[x][i] = last
-                self.curve.add(last, key, -self.size[x])
-                self._again_reused(last)
+            self._unread(x, key)
+
+    def _unread(self, x: int, key: int) -> None:
+        """Nobody reads a storage at a key any more."""
+        readers, starts, ends = self.readers[x], self.starts[x], self.ends[x]
+        j = bisect_left(readers, key)
+        del readers[j]
+        self._trail.append((_OUT, readers, j, key))
+        i = bisect_left(starts, key) - 1
+        if ends[i] == key:
+            last = readers[j - 1] if j and readers[j - 1] > starts[i] else starts[i]
+            self._trail.append((_PUT, ends, i, key))
+            ends[i] = last
+            self.curve.add(last, key, -self.size[x])
+            self._again_reused(last)
+
+    def mark(self) -> Mark:
+        """What `back` needs to come back to this, but for the keys.  O(blocks of the curve)."""
+        return len(self._trail), self.curve.state(), self.cost
+
+    def back(self, mark: Mark) -> None:
+        """As it was then; the caller puts the keys right.  O(changes since)."""
+        length, state, self.cost = mark
+        self.curve.restore(state)
+        trail = self._trail
+        while len(trail) > length:
+            kind, where, i, old = trail.pop()
+            if kind == _PUT:
+                where[i] = old
+            elif kind == _IN:
+                del where[i]
+            else:
+                where.insert(i, old)  # type: ignore[union-attr]  # `reused` is only put to
 
     def needed(self, key: int) -> bool:
         """Whether anyone reads what is computed at a key."""
@@ -196,6 +238,7 @@ class Schedule:
             return
         new, old = self._reusable(key), self.reused.get(key, 0)
         if new != old:
+            self._trail.append((_PUT, self.reused, key, old))
             self.reused[key] = new
             self.curve.add(key - 1, key, old - new)
 

@@ -261,7 +261,8 @@ class Search:
         current, least, end = moves.cost, moves.cost, moves.work + work
         most = work / 2 if self.large else inf
         while moves.work < end:
-            moves.log.clear()
+            moves.forget()
+            mark = moves.mark()
             moves.work += 20  # where there is nothing to change, it ends too
             self._ruin(moves)
             limit = current * 1.01 + 1e-3 * moves.total
@@ -276,7 +277,7 @@ class Search:
                         if moves.schedule.cost <= enough:
                             return
                     continue
-            moves.undo()
+            moves.undo(mark)
 
     def _ruin(self, moves: Moves) -> None:
         """Keep some of what is computed again, and perhaps free something instead."""
