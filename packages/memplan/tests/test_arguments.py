@@ -7,16 +7,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from planned_ops import Add
 
+from byparts_graph_ir import Graph, Input, TensorType
 from byparts_memplan import (
     Buffer,
     PlanError,
+    blocks,
     check,
+    live_bytes,
     lower_bound,
+    order,
+    peak_bytes,
     place,
     placement_from_json,
     placement_to_json,
+    plan,
+    plan_blocks,
+    rematerialize,
     smallest_subset,
+    tradeoff,
 )
 
 THREE = [Buffer(4, 0, 2), Buffer(2, 1, 3), Buffer(4, 2, 4)]
@@ -132,3 +142,35 @@ def test_a_placement_is_json_that_anybody_reads() -> None:
     fields = json.loads(placement_to_json(place(THREE)))
 
     assert (fields["byparts"], fields["offsets"]) == ("placement", [0, 4, 0])
+
+
+def step() -> Graph:
+    w, g = (Input(TensorType("f32", (8,)), name=name) for name in "wg")
+    return Graph.of((w, g), (Add()(w, g),))
+
+
+ASK: list[Any] = [plan, plan_blocks, blocks, order, peak_bytes, live_bytes, tradeoff]
+
+
+@pytest.mark.parametrize("ask", [*ASK, lambda g, **more: rematerialize(g, 1, **more)])
+def test_what_is_no_graph_and_no_input_is_named(ask: Any) -> None:
+    """Names, for example."""
+    with pytest.raises(PlanError, match=r"expected a Graph; got 'model\.json'"):
+        ask("model.json")
+    with pytest.raises(PlanError, match=r"external is 'w'; expected positions of inputs"):
+        ask(step(), external="w")
+    with pytest.raises(PlanError, match=r"external is None; expected positions of inputs"):
+        ask(step(), external=None)
+    with pytest.raises(PlanError, match="external: there is no input 2; the graph has 2"):
+        ask(step(), external=[1, 2])
+
+
+@pytest.mark.parametrize("ask", ASK)
+def test_inputs_may_be_told_one_by_one(ask: Any) -> None:
+    assert ask(step(), external=iter([np.int8(0)])) == ask(step(), external={0})
+
+
+@pytest.mark.parametrize("given", [None, "64", 1.5, 0])
+def test_an_alignment_is_a_whole_number(given: Any) -> None:
+    with pytest.raises(PlanError, match="alignment must be at least 1, a whole number, not "):
+        plan(step(), alignment=given)

@@ -292,7 +292,7 @@ def test_a_view_that_does_not_exist_is_refused() -> None:
     ("options", "match"),
     [
         ({"external": {3}}, "external: there is no input 3; the graph has 1"),
-        ({"alignment": 0}, "alignment must be at least 1, not 0"),
+        ({"alignment": 0}, "alignment must be at least 1, a whole number, not 0"),
         ({"donate": {0: 0}}, "donate: input 0 is not among the external inputs"),
         ({"external": {0}, "donate": {0: 7}}, "donate: there is no output 7; the graph has 1"),
     ],

@@ -21,7 +21,7 @@ from itertools import accumulate
 from byparts_graph_ir import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError, lower_bound
-from byparts_memplan.lifetimes import Decision, Values, describe, padded
+from byparts_memplan.lifetimes import Decision, Values, describe, padded, positions
 from byparts_memplan.plan import Location, Plan
 
 
@@ -55,7 +55,8 @@ def blocks(
     Raises:
         PlanError: a type is not static, or a number is out of range.
     """
-    memory = _Memory(Values(graph), frozenset(external), match_range, alignment)
+    outside = positions(graph, external)
+    memory = _Memory(Values(graph), outside, match_range, alignment)
     memory.run()
     homes = [memory.block[tenancy] if tenancy >= 0 else -1 for tenancy in memory.home]
     return Blocks(tuple(memory.sizes), tuple(homes))
@@ -73,7 +74,7 @@ def plan_blocks(
     Raises:
         PlanError: as `blocks`.
     """
-    outside = frozenset(external)
+    outside = positions(graph, external)
     values = Values(graph)
     memory = _Memory(values, outside, 16, alignment)
     memory.run()

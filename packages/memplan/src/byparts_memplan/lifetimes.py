@@ -10,6 +10,7 @@ O(values + reads).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import index
 
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
@@ -95,11 +96,19 @@ class Values:
         return last
 
 
-def check_external(graph: Graph, external: Iterable[int]) -> None:
-    """Raise PlanError unless these are positions of inputs."""
-    for k in external:
+def positions(graph: Graph, external: Iterable[int]) -> frozenset[int]:
+    """Positions of inputs; raises PlanError unless they are some, of a graph."""
+    if not isinstance(graph, Graph):
+        raise PlanError(f"expected a Graph; got {graph!r:.60}")
+    try:
+        found = frozenset([index(k) for k in external])
+    except TypeError:
+        what = f"external is {external!r:.60}"
+        raise PlanError(f"{what}; expected positions of inputs, such as {{0, 2}}") from None
+    for k in sorted(found):
         if not 0 <= k < len(graph.inputs):
             raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
+    return found
 
 
 def describe(value: Value) -> str:

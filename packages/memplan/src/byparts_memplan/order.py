@@ -18,7 +18,7 @@ from typing import Optional
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import Buffer, lower_bound
-from byparts_memplan.lifetimes import Values, check_external
+from byparts_memplan.lifetimes import Values, positions
 from byparts_memplan.ordering.search import search
 from byparts_memplan.ordering.tasks import Tasks
 from byparts_memplan.share import Sharing
@@ -43,6 +43,7 @@ def order(
     Raises:
         PlanError: a type is not static, or there is no such input.
     """
+    external = positions(graph, external)
     before = peak_bytes(graph, external)
     for _ in range(ROUNDS if len(graph.nodes) < LARGE else 1):
         tasks = Tasks(graph, external)
@@ -66,7 +67,7 @@ def peak_bytes(graph: Graph, external: Collection[int] = frozenset()) -> int:
     Raises:
         PlanError: as `order`.
     """
-    check_external(graph, external)
-    sharing = Sharing(Values(graph), sorted(external), {})
+    outside = sorted(positions(graph, external))
+    sharing = Sharing(Values(graph), outside, {})
     lives = zip(sharing.size, sharing.born, sharing.last, strict=True)
     return lower_bound([Buffer(size, born, last + 1) for size, born, last in lives])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from byparts_graph_ir import Graph, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError
-from byparts_memplan.lifetimes import Decision, Values, check_external, describe, padded
+from byparts_memplan.lifetimes import Decision, Values, describe, padded, positions
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
@@ -114,23 +114,22 @@ def plan(
     Raises:
         PlanError: a type is not static, a position or a view does not exist.
     """
-    if alignment < 1:
-        raise PlanError(f"alignment must be at least 1, not {alignment}")
-    check_external(graph, external)
+    if not hasattr(alignment, "__index__") or alignment < 1:
+        raise PlanError(f"alignment must be at least 1, a whole number, not {alignment!r:.60}")
+    external = positions(graph, external)
     values = Values(graph, space)
     sharing, placement = _placed(values, sorted(external), donate or {}, alignment)
     residents = _residents(sharing)
-    outside = frozenset(external)
     return Plan(
         locations=_locations(sharing, placement.offsets),
         placement=placement,
         residents=residents,
         labels=tuple([f"%{ids[0]} {describe(graph.values[ids[0]])}" for ids in residents]),
-        external=tuple(sorted(outside)),
+        external=tuple(sorted(external)),
         donated=tuple(sorted(sharing.donated.items())),
         decisions=tuple(sharing.decisions),
         naive_bytes=sum(
-            padded(s, alignment) for v, s in enumerate(values.size) if v not in outside
+            padded(s, alignment) for v, s in enumerate(values.size) if v not in external
         ),
         alignment=alignment,
     )

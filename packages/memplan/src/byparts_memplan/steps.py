@@ -16,7 +16,7 @@ from operator import sub
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node, Op
-from byparts_memplan.lifetimes import Values
+from byparts_memplan.lifetimes import Values, positions
 
 Cost = Callable[[Node], float]
 Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may be written over)
@@ -51,10 +51,11 @@ class Steps:
         external: Collection[int] = frozenset(),
         cost: Cost = flops,
     ) -> None:
+        outside = positions(graph, external)
         self.graph, self.values, self._cost = graph, Values(graph), cost
         values = self.values
         self.size = list(values.size)
-        for k in external:
+        for k in outside:
             self.size[k] = 0
         self.feeds = [k for k in range(len(graph.inputs)) if self.size[k]]
         self.kept = frozenset(values.root[graph.ids[v]] for v in graph.outputs)
@@ -62,7 +63,6 @@ class Steps:
         self.nodes = [graph.nodes[s] for s in self.steps]
         self.reads = [self._reads(s) for s in self.steps]
         self.writes = [self._writes(s) for s in self.steps]
-        outside = frozenset(external)
         self.over = [self._over(s, outside) for s in self.steps]
         self.again = [self._again(s) for s in self.steps]
         self._keep_viewed()
