@@ -2,12 +2,14 @@ import csv
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from problems import problems
 
 from byparts_memplan import Buffer, Placement, PlanError, read_buffers, write_placement
+from byparts_memplan.csv_format import lines_of
 
 HEADER = "id,lower,upper,size"
 FULL = "id,lower,upper,size,alignment,gaps,space,offset"
@@ -108,11 +110,15 @@ def test_a_bad_field_of_those_that_may_be_absent(fields: str, message: str) -> N
     [
         ("id,lower,upper", "^f:1:15: no column size; expected id,lower,upper,size and perhaps "),
         ("id", "^f:1:3: no column lower and no upper and no size; "),
-        ("id,start,end,size", "^f:1:4: column 'start' is unknown; expected id,lower,upper,size"),
-        ("id;lower;upper;size", "^f:1:1: column 'id;lower;upper;size' is unknown"),
+        ("id,start,end,size", "^f:1:4: column 'start' is unknown; a life is from lower to upper, "),
+        ("id,name,end,size", "^f:1:4: column 'name' is unknown; expected id,lower,upper,size"),
+        (
+            "id;lower;upper;size",
+            "^f:1:1: column 'id;lower;upper;size' is unknown; expected columns with commas between",
+        ),
         ("id,lower,upper,size,size", "^f:1:21: column size is column 4 again$"),
         ("id,lower,upper,size,offset,pinned", "^f:1:28: column pinned is column 5 again$"),
-        ("0,0,2,64", "^f:1:1: column '0' is unknown; "),
+        ("0,0,2,64", "^f:1:1: column '0' is unknown; expected a first line that names "),
     ],
 )
 def test_a_bad_header(header: str, match: str) -> None:
@@ -193,3 +199,33 @@ def test_only_columns_that_say_something_are_written() -> None:
         "id,lower,upper,size,alignment,gaps,space,offset",
         "a,0,5,4,4,1-2 3-4,npu,8",
     ]
+
+
+def test_as_many_ids_as_buffers() -> None:
+    with pytest.raises(PlanError, match="1 ids but 0 buffers"):
+        write_placement(["a"], Placement((), (), 0, 0, ""))
+
+
+@pytest.mark.parametrize(
+    ("source", "match"),
+    [
+        (None, "None is no path; expected one, or lines"),
+        ("id,lower\na,0", r"no path, but lines: 'id,lower\\na,0'; expected text.splitlines\(\)"),
+        ([HEADER, 7], "f:2:1: 7; expected a line of text"),
+        (
+            [HEADER, "," * (1 << 20) + "1"],
+            "f:2:1048576: a line of 1048577 letters; expected one for",
+        ),
+    ],
+)
+def test_what_is_no_file(source: Any, match: str) -> None:
+    with pytest.raises(PlanError, match=f"^{match}"):
+        read_buffers(source, "f")
+
+
+def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as /dev/zero: not all memory is filled with it."""
+    monkeypatch.setattr("byparts_memplan.csv_format._MOST_BYTES", 9)
+
+    with pytest.raises(PlanError, match="f: more than 9 bytes; expected a table of buffers"):
+        lines_of(io.BytesIO(b"0" * 10), "f")

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from problems import problems
 
 import byparts_memplan.__main__ as command
 from byparts_memplan import Buffer, Placement, check, read_buffers, write_placement
+from byparts_memplan.command import place_command
 
 DATA = Path(__file__).parent / "data"
 THREE = "id,lower,upper,size\na,0,2,4\nb,1,3,2\nc,2,4,4\n"
@@ -51,7 +53,7 @@ def test_what_is_printed_can_be_placed_again(run: Run) -> None:
     assert run(text)[:2] == (0, text)
     status, out, err = run(text.replace("1,3,2,4", "1,3,2,3"))
     assert (status, out) == (2, "")
-    assert err == "buffers a and b share bytes [3, 4) during steps [1, 2)\n"
+    assert err.endswith("f.csv: buffers a and b share bytes [3, 4) during steps [1, 2)\n")
 
 
 def test_json(run: Run) -> None:
@@ -121,7 +123,7 @@ def test_spaces(run: Run) -> None:
     assert json.loads(run(text, "--json")[1])["arenas"] == {"": 4, "npu": 8}
     assert "do not fit" in run(text, "--capacity", "npu=7")[2]
     assert run(text, "--capacity", "gpu=7")[2] == (
-        "--capacity: no buffer is in space 'gpu'; there are ['', 'npu']\n"
+        "--capacity: no buffer is in space 'gpu'; there are '', 'npu'\n"
     )
 
 
@@ -130,6 +132,15 @@ def test_one_capacity_for_all_or_one_for_each(run: Run) -> None:
     status, _, err = run(THREE, "--capacity", "8", "--capacity", "9")
 
     assert (status, err) == (2, "--capacity: give one N for every space, or NAME=N for each\n")
+
+
+def test_one_capacity_of_a_name(run: Run) -> None:
+    """The last would win otherwise, and nobody would know."""
+    text = "id,lower,upper,size,space\na,0,2,4,npu\n"
+    status, _, err = run(text, "--capacity", "npu=8", "--capacity", "npu=9")
+
+    assert (status, err) == (2, "--capacity: npu=8 and npu=9; give one\n")
+    assert run(text, "--capacity", "npu=3")[2].startswith("1 buffers do not fit in npu=3 bytes; ")
 
 
 def test_pictures(run: Run, tmp_path: Path) -> None:
@@ -167,6 +178,7 @@ def test_damaged_and_absent_files(run: Run, tmp_path: Path) -> None:
         (["--capacity", "-5"], "'-5' is not an amount; expected bytes, such as 1048576 or 1MiB"),
         (["--time-limit", "soon"], "'soon' is not a number of seconds, 0 or more"),
         (["--time-limit", "nan"], "'nan' is not a number of seconds, 0 or more"),
+        (["--capacity", "1.5"], "'1.5' is not an amount; expected bytes, such as 1048576 or 1MiB"),
         (["--color"], "unrecognized arguments: --color"),
     ],
 )
@@ -270,3 +282,87 @@ def test_interrupted(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert err.startswith("interrupted after ")
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes streams")
+@pytest.mark.parametrize(
+    ("options", "streams", "status", "message"),
+    [
+        ("-", "<&-", 2, "<stdin>: closed; expected a table of buffers, or the name of a file"),
+        ("f.csv", ">&-", 2, "<stdout>: closed, so there is no place for the offsets"),
+        ("f.csv", ">.", 2, "irectory"),
+        ("f.csv --svg .", "", 2, ".: Is a directory"),
+    ],
+)
+def test_streams_that_are_not_there(
+    tmp_path: Path, options: str, streams: str, status: int, message: str
+) -> None:
+    """One line each, and no traceback."""
+    (tmp_path / "f.csv").write_text(THREE, encoding="utf-8")
+    line = f"{sys.executable} -m byparts_memplan place {options} {streams}"
+    made = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True)
+
+    assert (made.returncode, message in made.stderr, "Traceback" in made.stderr) == (
+        status,
+        True,
+        False,
+    )
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_no_space_left_for_the_output(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_text(THREE, encoding="utf-8")
+    with open("/dev/full", "w") as full:
+        line = [sys.executable, "-m", "byparts_memplan", "place", str(path)]
+        made = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert (made.returncode, made.stderr) == (2, "<stdout>: No space left on device\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes streams")
+def test_nothing_is_said_where_nobody_listens(tmp_path: Path) -> None:
+    """A closed stderr does not turn up in the table."""
+    (tmp_path / "f.csv").write_text(THREE, encoding="utf-8")
+    line = f"{sys.executable} -m byparts_memplan place f.csv 2>&-"
+    made = subprocess.run(line, shell=True, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+
+    assert (made.returncode, made.stdout.splitlines()[-1]) == (0, "c,2,4,4,0")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a terminal of POSIX")
+def test_who_waits_at_a_terminal_is_told() -> None:
+    """After a while, what is going on and how long it may take."""
+    ours, theirs = os.openpty()
+    line = [sys.executable, "-c", WAITING]
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=theirs)
+    assert b"searching, for 7 s at most; --time-limit changes it" in os.read(ours, 1000)
+
+    process.terminate()
+    process.wait(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+
+
+WAITING = """
+import time
+from byparts_memplan.__main__ import _patience
+
+with _patience(7.0):
+    time.sleep(60)
+"""
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        command.main(["--version"])
+
+    assert re.fullmatch(r"byparts-memplan \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_help_is_of_the_command_that_was_called(capsys: pytest.CaptureFixture[str]) -> None:
+    """`byparts place` is the same under another name."""
+    with pytest.raises(SystemExit, match="0"):
+        place_command(["--help"])
+
+    assert capsys.readouterr().out.startswith("usage: byparts place ")

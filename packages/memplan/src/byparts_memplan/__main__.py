@@ -1,8 +1,21 @@
 """`python -m byparts_memplan place FILE.csv`: offsets for buffers, without any graph.
 
 The offsets go to stdout, as CSV or JSON; what a person wants to know goes to stderr.  Exit status:
-0 placed, 1 does not fit in the capacity (or not found in time: it says which), 2 wrong input,
-130 interrupted, 141 nobody reads the output.
+0 placed, 1 does not fit in the capacity (or not found in time: it says which), 2 wrong input, or
+no place for the output, 130 interrupted, 141 nobody reads the output.
+
+The JSON is one object; later versions add fields and, should one change, count `format` up:
+
+    byparts, format     "offsets", 1
+    fits                whether all is within the capacity; true where none was given
+    arena_bytes         end of the highest buffer; of several spaces, the sum of their ends
+    lower_bound_bytes   no arena can be smaller
+    optimal             whether these two are equal
+    how                 what found it, for people
+    arenas              space -> bytes; the default space is ""
+    offsets             id -> bytes from the start of its space's arena, also where it does not fit
+    proved, subset      only where it does not fit: whether no placement does; ids that do not fit
+                        even alone, as few as possible, [] where they are not known
 """
 
 from __future__ import annotations
@@ -12,15 +25,18 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
 from math import isfinite
+from threading import Timer
 from time import perf_counter
 
+from byparts_memplan import __version__
 from byparts_memplan.amount import human, size_bytes
 from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, PlanError
 from byparts_memplan.check import check
-from byparts_memplan.csv_format import read_buffers, write_placement
+from byparts_memplan.csv_format import lines_of, read_buffers, write_placement
 from byparts_memplan.place import place
 
 JSON_FORMAT = 1
@@ -28,9 +44,9 @@ DEFAULT_TIME_LIMIT_S = 10.0
 _MOST_NAMED = 40  # buffers of a reason
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, program: str = "python -m byparts_memplan") -> int:
     """The command line; returns the exit status."""
-    args = _parser().parse_args(argv)
+    args = _parser(program).parse_args(argv)
     start = perf_counter()
     try:
         return _place(args)
@@ -45,21 +61,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     except PlanError as error:
         _say(str(error))
     except OSError as error:
-        _say(f"{error.filename}: {error.strerror}")
+        _say(f"{error.filename or '<stdout>'}: {error.strerror or error}")
     return 2
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(program: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "python -m byparts_memplan", description="Plans memory: which buffers may share bytes."
+        program, description="Plans memory: which buffers may share bytes."
     )
+    parser.add_argument("--version", action="version", version=f"byparts-memplan {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser(
         "place",
         help="give each buffer of a CSV file an offset in one arena",
         description="Gives each buffer an offset so that none alive together overlap, in the "
         "smallest arena it finds, or in the capacity.  Prints id,lower,upper,size,offset.",
-        epilog="exit status: 0 placed, 1 does not fit (or not found in time), 2 wrong input",
+        epilog="exit status: 0 placed, 1 does not fit (or not found in time), 2 wrong input, 130 "
+        "interrupted.  What is printed can be placed again, with --svg for example, or edited: "
+        "buffers that have an offset stay there.  help(byparts_memplan.__main__) lists the fields "
+        "of the JSON.",
     )
     _add_options(one)
     return parser
@@ -113,12 +133,12 @@ def _seconds(text: str) -> float:
 
 def _place(args: argparse.Namespace) -> int:
     start = perf_counter()
-    source = sys.stdin.buffer if args.file == "-" else args.file
-    ids, buffers = read_buffers(source, "<stdin>")
+    ids, buffers = _read(args.file)
     capacity = _capacities(args.capacity, buffers)
-    _check_pinned(ids, buffers)
+    _check_pinned(args.file, ids, buffers)
     try:
-        made = place(buffers, capacity, time_limit_s=args.time_limit, seed=args.seed)
+        with _patience(args.time_limit):
+            made = place(buffers, capacity, time_limit_s=args.time_limit, seed=args.seed)
         failed = None
     except DoesNotFit as error:
         made, failed = error.placement, error
@@ -139,26 +159,56 @@ def _place(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
+@contextmanager
+def _patience(time_limit_s: float) -> Iterator[None]:
+    """Says after a while that it goes on, to a person at a terminal."""
+    timer = Timer(
+        1.5, _say, [f"searching, for {time_limit_s:g} s at most; --time-limit changes it"]
+    )
+    timer.daemon = True
+    if sys.stderr is not None and sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _read(file: str) -> tuple[tuple[str, ...], tuple[Buffer, ...]]:
+    if file != "-":
+        return read_buffers(file)
+    if sys.stdin is None:
+        raise PlanError("<stdin>: closed; expected a table of buffers, or the name of a file")
+    return read_buffers(lines_of(sys.stdin.buffer, "<stdin>"), "<stdin>")
+
+
 def _capacities(
     given: Sequence[tuple[str | None, int]], buffers: Sequence[Buffer]
 ) -> int | Mapping[str, int] | None:
     """One for all, or by space."""
-    named = {name: amount for name, amount in given if name is not None}
+    named: dict[str, int] = {}
+    for name, amount in given:
+        if name is not None and named.setdefault(name, amount) != amount:
+            raise PlanError(f"--capacity: {name}={named[name]} and {name}={amount}; give one")
     plain = [amount for name, amount in given if name is None]
     if plain and (named or len(plain) > 1):
         raise PlanError("--capacity: give one N for every space, or NAME=N for each")
     spaces = dict.fromkeys([b.space for b in buffers])
     if unknown := [name for name in named if name not in spaces]:
-        raise PlanError(f"--capacity: no buffer is in space {unknown[0]!r}; there are {[*spaces]}")
+        known = ", ".join(map(repr, spaces)) or "no buffers"
+        raise PlanError(f"--capacity: no buffer is in space {unknown[0]!r}; there are {known}")
     return plain[0] if plain else named or None
 
 
-def _check_pinned(ids: Sequence[str], buffers: Sequence[Buffer]) -> None:
+def _check_pinned(file: str, ids: Sequence[str], buffers: Sequence[Buffer]) -> None:
     """With the ids in the error."""
     pinned = [i for i, b in enumerate(buffers) if b.pinned is not None]
     some, offsets = [buffers[i] for i in pinned], [buffers[i].pinned or 0 for i in pinned]
     arenas = Placement(tuple(some), tuple(offsets), 0, 0, "").arenas
-    check(some, offsets, arenas, [ids[i] for i in pinned])
+    try:
+        check(some, offsets, arenas, [ids[i] for i in pinned])
+    except PlanError as error:
+        raise PlanError(f"{'<stdin>' if file == '-' else file}: {error}") from None
 
 
 def _summary(made: Placement) -> str:
@@ -180,12 +230,19 @@ def _refusal(
     made = failed.placement
     proof = "proved" if failed.proved else f"not proved: none was found in {time_s:.2f} s"
     lines = [
-        f"{len(made.buffers)} buffers do not fit in {capacity} bytes; {proof}",
+        f"{len(made.buffers)} buffers do not fit in {_told(capacity)} bytes; {proof}",
         f"the best found takes {made.arena_bytes}; lower bound {made.lower_bound_bytes}",
     ]
     if failed.subset:
         lines += _reason(ids, made.buffers, failed.subset)
     return "\n".join(lines)
+
+
+def _told(capacity: int | Mapping[str, int] | None) -> str:
+    """As it was given."""
+    if not isinstance(capacity, Mapping):
+        return str(capacity)
+    return ", ".join([f"{name}={amount}" for name, amount in capacity.items()])
 
 
 def _reason(ids: Sequence[str], buffers: Sequence[Buffer], subset: Sequence[int]) -> list[str]:
@@ -238,6 +295,8 @@ def _json(ids: Sequence[str], made: Placement, failed: DoesNotFit | None) -> str
 
 
 def _print(text: str) -> None:
+    if sys.stdout is None:
+        raise PlanError("<stdout>: closed, so there is no place for the offsets")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # as files are read, whatever the console's
     sys.stdout.write(text)
@@ -245,7 +304,8 @@ def _print(text: str) -> None:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    if sys.stderr is not None:  # otherwise `print` would take stdout
+        print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def size_bytes(text: str) -> int:
     (1048576, 1048576, 1500)
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is neither, or a part of a byte.
     """
     number = text.strip().lower()
     for power, unit in enumerate("kmgt", 1):
@@ -38,7 +38,8 @@ def size_bytes(text: str) -> int:
 
 def _whole(text: str, number: str, unit: int) -> int:
     digits, _, fraction = number.strip().partition(".")
-    if not f"{digits}{fraction}".isdecimal() or len(number) > 30:
+    part = unit == 1 and fraction.strip("0")
+    if part or not f"{digits}{fraction}".isdecimal() or len(number) > 30:
         raise ValueError(f"{text!r} is not an amount; expected bytes, such as 1048576 or 1MiB")
     scale: int = 10 ** len(fraction)
     return int(f"{digits}{fraction}") * unit // scale

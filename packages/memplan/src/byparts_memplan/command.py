@@ -51,7 +51,7 @@ def place_command(arguments: Sequence[str]) -> int:
     """`byparts place FILE.csv`, which is `python -m byparts_memplan place FILE.csv`."""
     from byparts_memplan.__main__ import main
 
-    return main(["place", *arguments])
+    return main(["place", *arguments], "byparts")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import IO
 
 from byparts_memplan.buffer import Buffer, Placement, PlanError
 
@@ -28,6 +29,7 @@ _EXPECTED = {
     "offset": "bytes, or nothing where it may move",
 }
 _MOST_DIGITS = 4000  # of a number; Python reads no more than 4300
+_MOST_LETTERS, _MOST_BYTES = 1 << 20, 1 << 28  # of a line, of a file: some ten million buffers
 _QUOTED = re.compile(r'\s*"(?:[^"]|"")*"\s*(?=,|$)')
 _GAP = re.compile(r"([0-9]{1,4000})-([0-9]{1,4000})")
 
@@ -68,13 +70,18 @@ def write_placement(ids: Sequence[str], placement: Placement) -> str:
     """The buffers with their offsets, in order; `read_buffers` reads it as pinned ones.
 
     Columns `id,lower,upper,size`, then those of `alignment,gaps,space` that some buffer uses, then
-    `offset`.
+    `offset`: what MinimaLLoc writes, and its checker reads.
 
     >>> print(write_placement(["a"], place([Buffer(64, born=0, dies=2)])), end="")
     id,lower,upper,size,offset
     a,0,2,64,0
+
+    Raises:
+        PlanError: there are not as many ids as buffers.
     """
-    buffers = placement.buffers
+    ids, buffers = tuple(ids), placement.buffers
+    if len(ids) != len(buffers):
+        raise PlanError(f"{len(ids)} ids but {len(buffers)} buffers")
     rows = {
         "id": [_quoted(key) for key in ids],
         "lower": [b.born for b in buffers],
@@ -151,15 +158,36 @@ def _lines(
     source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes], name: str
 ) -> tuple[Iterable[str | bytes], str]:
     """And what they are called."""
+    if isinstance(source, str) and "\n" in source:
+        raise PlanError(f"no path, but lines: {_shown(source)}; expected text.splitlines()")
     if isinstance(source, (str, os.PathLike)):
         with open(source, "rb") as file:
-            return file.read().splitlines(), os.fspath(source)
+            return lines_of(file, os.fspath(source)), os.fspath(source)
+    if not isinstance(source, Iterable):
+        raise PlanError(f"{source!r:.60} is no path; expected one, or lines")
     return source, name
+
+
+def lines_of(file: IO[bytes], name: str) -> list[bytes]:
+    """All of them, whatever system ended them.
+
+    Raises:
+        PlanError: there is too much.
+    """
+    data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise PlanError(f"{name}: more than {_MOST_BYTES} bytes; expected a table of buffers")
+    return data.splitlines()
 
 
 def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[_Row]:
     """Those lines that are not blank."""
     for number, line in enumerate(lines, 1):
+        if not isinstance(line, (str, bytes)):
+            raise PlanError(f"{name}:{number}:1: {line!r:.60}; expected a line of text")
+        if len(line) > _MOST_LETTERS:
+            at = f"{name}:{number}:{_MOST_LETTERS}"
+            raise PlanError(f"{at}: a line of {len(line)} letters; expected one for each buffer")
         text = line if isinstance(line, str) else _decoded(line, f"{name}:{number}")
         if number == 1:
             text = text.removeprefix("\ufeff")  # a byte order mark
@@ -199,7 +227,7 @@ def _columns(header: _Row) -> dict[str, int]:
         found = header.text(k).lower()
         column = _ALSO.get(found, found)
         if column not in (*_REQUIRED, *_OPTIONAL):
-            raise header.fault(k, f"column {_shown(found)} is unknown; expected {known}")
+            raise header.fault(k, f"column {_shown(found)} is unknown; {_advice(found)}{known}")
         if column in columns:
             raise header.fault(k, f"column {found} is column {columns[column] + 1} again")
         columns[column] = k
@@ -207,6 +235,17 @@ def _columns(header: _Row) -> dict[str, int]:
         end = len(header.fields)
         raise header.fault(end, f"no column {' and no '.join(missing)}; expected {known}")
     return columns
+
+
+def _advice(column: str) -> str:
+    """What may have gone wrong with a header."""
+    if any(mark in column for mark in ";\t|"):
+        return "expected columns with commas between them: "
+    if column.isdigit():
+        return "expected a first line that names the columns: "
+    if column in ("begin", "start", "end"):
+        return "a life is from lower to upper, the first step without it: expected "
+    return "expected "
 
 
 def _buffer(row: _Row) -> Buffer:
