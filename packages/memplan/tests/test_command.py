@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -175,6 +176,11 @@ WRONG = {
         "unknown op 'negg'",
     ),
     "empty": ("", [], "the file is empty"),
+    "table": (
+        "id,lower,upper\n",
+        [],
+        "begins with 'id,lower,upper\\n'; a graph is JSON, as to_json",
+    ),
     "no number": (TEXT, [], r"input x is f32[n,4]; give n a number: --dim n=..."),
     "no shape": ("(%x: f32[?]) {\n  return %x\n}", [], "give its shape: --shape x=..."),
     "no such dimension": (TEXT, ["--dim", "m=3"], "no input has such a dimension; dimensions: n"),
@@ -209,7 +215,32 @@ def test_a_missing_file_and_a_missing_folder(model: str, capsys: Captured) -> No
     assert command(["nowhere.json"]) == 2
     assert capsys.readouterr().err == "byparts plan: nowhere.json: No such file or directory\n"
     assert command([model, *DIM, "--svg", "nowhere/plan.svg"]) == 2
-    assert "nowhere/plan.svg: No such file or directory" in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "byparts plan: nowhere/plan.svg: No such file or directory\n")
+    assert command([model, *DIM, "--curve", "."]) == 2
+    assert capsys.readouterr().err == "byparts plan: .: Is a directory\n"
+
+
+def test_a_budget_that_cannot_be_met_says_which_can(deep: str, capsys: Captured) -> None:
+    """In the words of this command."""
+    assert command([deep, "--external=x", "--budget=1KiB", "--effort=0"]) == 1
+    assert re.search(r"\n  try --budget \d+, a smaller batch", capsys.readouterr().err)
+
+
+def test_who_waits_at_a_terminal_is_told(
+    deep: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    assert command([deep, "--external=x", "--max-extra-cost=50%"]) == 0
+    assert re.search(r"\d B for [\d.]+% more work\n", capsys.readouterr().err)
+
+
+def test_closed_input(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+
+    assert command(["-"]) == 2
+    assert "-: standard input is closed; expected a graph" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from errno import EISDIR, ENOENT
 from pathlib import Path
 
 from byparts_graph_ir import FormatError, Graph, GraphError
@@ -109,6 +110,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
+    _check_places([options.svg, options.curve, options.tradeoff])
     given = read_graph(options.model)
     graph = make_static(given, dict(options.dim), dict(options.shape))
     patterns = [p for text in options.external for p in text.split(",") if p]
@@ -127,9 +129,19 @@ def _run(options: argparse.Namespace) -> int:
         curves = {name: live_bytes(g, external=external) for name, g in stages.items()}
         _write(options.curve, curve_svg(curves, budget_bytes=options.budget, title=options.model))
     if options.tradeoff:
-        points = tradeoff(stages["as written"], external=external, effort=options.effort)
+        written, asked = stages["as written"], {"effort": options.effort, "progress": _progress()}
+        points = tradeoff(written, external=external, **asked)
         _write(options.tradeoff, tradeoff_svg({"recomputed": points}, log=True))
     return _within(options, made)
+
+
+def _check_places(paths: Sequence[str | None]) -> None:
+    """That pictures can be written, before a search that takes minutes."""
+    for path in filter(None, paths):
+        if Path(path).is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), path)
+        if not Path(path).absolute().parent.is_dir():
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
 
 
 def _made(
@@ -150,13 +162,20 @@ def _made(
         limits = {"budget_bytes": budget, "max_extra_cost": options.max_extra_cost}
         if any(limit is not None for limit in limits.values()):
             stages["recomputed"] = rematerialize(
-                graph, external=external, effort=options.effort, **limits
+                graph, external=external, effort=options.effort, progress=_progress(), **limits
             )
         made = _planned(options, list(stages.values())[-1], external)
         if budget is None or made.arena_bytes <= options.budget:
             break
         budget = max(budget - (made.arena_bytes - options.budget), 0)
     return stages, made
+
+
+def _progress() -> Callable[[str], None] | None:
+    """What goes on, for a person at a terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    return lambda line: print(line, file=sys.stderr)
 
 
 def _planned(options: argparse.Namespace, graph: Graph, external: frozenset[int]) -> Plan:
@@ -226,9 +245,9 @@ def _write(path: str, text: str) -> None:
 
 
 def _complain(model: str, error: Exception) -> None:
-    words = f"{model}: {error}"
+    words = f"{model}: {error}".replace("try budget_bytes=", "try --budget ")
     if isinstance(error, OSError):
-        words = ": ".join(filter(None, [error.filename or model, error.strerror or str(error)]))
+        words = f"{error.filename or '<stdout>'}: {error.strerror or error}"
     print(f"byparts plan: {words}", file=sys.stderr)
     for note in getattr(error, "__notes__", ()):
         print(f"  {note}", file=sys.stderr)

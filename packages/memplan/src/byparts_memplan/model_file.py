@@ -32,6 +32,8 @@ def read_graph(path: str) -> Graph:
         OSError: there is no such file, or it cannot be read.
         FormatError: it is no graph; with line and column, or the node.
     """
+    if path == "-" and sys.stdin is None:
+        raise FormatError("standard input is closed; expected a graph, or the name of a file")
     data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         text = data.decode("utf-8-sig")
@@ -42,6 +44,9 @@ def read_graph(path: str) -> Graph:
     start = text.lstrip()[:1]
     if not start:
         raise FormatError("the file is empty")
+    if start not in "({[":
+        known = "a graph is JSON, as to_json writes it, or text, as str(graph) prints it"
+        raise FormatError(f"begins with {text.lstrip()[:20]!r}; {known}")
     return parse(text) if start == "(" else from_json(text)
 
 
