@@ -106,6 +106,18 @@ def test_the_tradeoff_as_a_picture() -> None:
     assert {"ours", "min-cut", "Chen"} <= set(words(svg))
 
 
+def test_few_steps_are_numbered_once() -> None:
+    found = curve_svg({"a": [1, 2, 3]})
+
+    assert re.findall(r'middle">(\w+)<', found) == ["0", "1", "2", "3", "step"]
+
+
+def test_long_names_stay_on_the_page() -> None:
+    found = curve_svg({"a" * 500: [1, 2]}, title="b" * 500)
+
+    assert re.findall(r">([ab]+)…", found) == ["b" * 95, "a" * 108]
+
+
 def test_a_million_steps_are_a_small_picture() -> None:
     svg = curve_svg({"long": [k * 7919 % 1000 for k in range(1_000_000)]})
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 
+import pytest
 from hypothesis import given as forall, settings
 from planned_ops import copy, given, neg
 from problems import problems
 
 from byparts_graph_ir import Graph, Input, TensorType
-from byparts_memplan import Buffer, Placement, place, plan
+from byparts_memplan import Buffer, Placement, PlanError, place, plan
 from byparts_memplan.pictures.alive import scope_of, scopes
 from byparts_memplan.pictures.draw import draw
 
@@ -149,6 +150,27 @@ def test_svg_of_strange_names_is_xml() -> None:
     svg = THREE.svg(["<&>\x00\x1b", "\ud800 \uffff", 'é "quoted"'])
 
     assert titles(svg)[0].startswith("<&>??\n")
+
+
+def test_svg_keeps_long_names_on_the_page() -> None:
+    """In the rectangle, in the legend, and what is twice as wide as other letters."""
+    buffers, names = [Buffer(40, 0, 9), Buffer(40, 0, 9)], ["a" * 5000, "名" * 5000]
+    shown = [word for word in words(place(buffers).svg(names)) if word[:2] in ("aa", "名名")]
+
+    assert [len(word) for word in shown] == [130, 79, 128, 78]
+    assert all(word.endswith("…") for word in shown)
+
+
+def test_svg_names_every_buffer_or_none() -> None:
+    with pytest.raises(PlanError, match="1 labels but 3 buffers"):
+        THREE.svg(["a"])
+
+
+def test_ticks_are_whole_bytes() -> None:
+    """None comes twice, also where there are few."""
+    ticks = words(place([Buffer(2, 0, 1)]).svg())
+
+    assert [word for word in ticks if word.endswith(" B")] == ["0 B", "1 B", "2 B"]
 
 
 def test_svg_of_20000_buffers_is_small() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from byparts_memplan.amount import human
 from byparts_memplan.pictures.curve import Points, Scale, columns_of, percent, stairs
-from byparts_memplan.pictures.picture import clean, document, legend, pixels, text
+from byparts_memplan.pictures.picture import clean, document, fitted, legend, pixels, text
 
 WIDTH, HEIGHT = 820, 360  # of the plot, in pixels
 LEFT, TOP = 84, 44
@@ -25,9 +25,9 @@ def curve_svg(
     steps = max([1, *map(len, curves.values())])
     top = max([1, budget_bytes or 0, *(max(c, default=0) for c in curves.values())])
     body = [*_frame(title or "bytes alive at each step", top)]
-    for k in range(9):
-        x = LEFT + WIDTH * k / 8
-        body.append(text(x, TOP + HEIGHT + 18, str(steps * k // 8), text_anchor="middle"))
+    for step in sorted({steps * k // 8 for k in range(9)}):
+        x = LEFT + WIDTH * step / steps
+        body.append(text(x, TOP + HEIGHT + 18, str(step), text_anchor="middle"))
     body.append(text(LEFT + WIDTH / 2, TOP + HEIGHT + 34, "step", text_anchor="middle"))
     rows = []
     for k, (name, curve) in enumerate(curves.items()):
@@ -73,11 +73,11 @@ def _with_legend(body: Sequence[str], rows: Sequence[tuple[str, str]], below: in
 
 
 def _frame(title: str, top: int) -> Iterator[str]:
-    yield text(LEFT, 26, title, font_size=14)
-    for k in range(5):
-        y = _y(top * k / 4, top)
+    yield text(LEFT, 26, fitted(title, WIDTH, 14), font_size=14)
+    for size in sorted({top * k // 4 for k in range(5)}):
+        y = _y(size, top)
         yield f'<path d="M{LEFT} {pixels(y)}h{WIDTH}" stroke="#ddd"/>'
-        yield text(LEFT - 8, y + 4, human(top * k // 4), text_anchor="end")
+        yield text(LEFT - 8, y + 4, human(size), text_anchor="end")
 
 
 def _y(size: float, top: int) -> float:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from colorsys import hls_to_rgb
 from html import escape
+from unicodedata import east_asian_width
 
 LETTER = 6.6  # pixels: an average letter of 12 px sans-serif
+_WIDE = 0.61  # of a font's size: a letter of a wide one
 
 
 def document(width: int, height: int, body: Iterable[str]) -> str:
@@ -34,6 +36,16 @@ def cut(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: max(most - 1, 0)]}…"
 
 
+def fitted(words: str, room: float, size: float = 12) -> str:
+    """As much of it as fits into so many pixels, whatever font the reader has."""
+    width = 0.0
+    for k, c in enumerate(words):
+        width += size * (1.0 if east_asian_width(c) in "WF" else _WIDE)
+        if width > room:
+            return cut(words, k)
+    return words
+
+
 def pixels(value: float) -> str:
     """Two digits are enough."""
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
@@ -51,6 +63,7 @@ def legend(
     """(colour, words) in columns, and how high all that is."""
     if not rows:
         return [], 0
+    rows = [(fill, fitted(words, width - 18)) for fill, words in rows]
     longest = max(len(words) for _, words in rows)
     columns = max(1, int(width // (longest * LETTER + 34)))
     body = []

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import Placement
+from byparts_memplan.buffer import Placement, PlanError
 from byparts_memplan.pictures.alive import OTHER, profile, scopes, spaces_of, worst
 from byparts_memplan.pictures.picture import (
     LETTER,
@@ -22,6 +22,7 @@ from byparts_memplan.pictures.picture import (
     colour,
     cut,
     document,
+    fitted,
     legend,
     pixels,
     text,
@@ -36,18 +37,25 @@ Stay = tuple[int, int, int]  # buffer, born, dies
 
 
 def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
-    """The whole file; `labels` has one text for each buffer: its tooltip, and its scope."""
+    """The whole file; `labels` has one text for each buffer: its tooltip, and its scope.
+
+    Raises:
+        PlanError: there are not as many labels as buffers.
+    """
+    labels = tuple(labels)
+    if labels and len(labels) != len(placement.buffers):
+        raise PlanError(f"{len(labels)} labels but {len(placement.buffers)} buffers")
     names, held = scopes(labels, placement.buffers, SCOPES) if labels else ([], {})
     fills = {name: GREY if name == OTHER else colour(i) for i, name in enumerate(held)}
     colours = [fills[name] for name in names]
     spaces = spaces_of(placement.buffers) or {"": []}
     height = HEIGHT if len(spaces) == 1 else LOW
-    body, top = [text(LEFT, 24, _title(placement), font_size=14)], TOP
+    body, top = [text(LEFT, 24, fitted(_title(placement), WIDTH, 14), font_size=14)], TOP
     for space, members in spaces.items():
         if len(spaces) > 1 or space:
-            top += 24
+            top += 36
             heading = f"{space or 'default space'}: {human(placement.arenas.get(space, 0))}"
-            body.append(text(LEFT, top - 8, heading))
+            body.append(text(LEFT, top - 20, heading))
         arena = placement.arenas.get(space, 0) if len(spaces) > 1 else placement.arena_bytes
         body += _Plot(placement, labels, colours, members, arena, top, height).body()
         top += height + BETWEEN
@@ -117,10 +125,10 @@ class _Plot:
         return self.colours[i] if self.colours else colour(i)
 
     def _axes(self) -> Iterator[str]:
-        for k in range(5):
-            y = self._y(self.arena * k / 4)
+        for size in sorted({self.arena * k // 4 for k in range(5)}):
+            y = self._y(size)
             yield f'<path d="M{LEFT} {pixels(y)}h{WIDTH}" stroke="#ddd"/>'
-            yield text(LEFT - 8, y + 4, human(self.arena * k // 4), text_anchor="end")
+            yield text(LEFT - 8, y + 4, human(size), text_anchor="end")
         below = self.top + self.height + 18
         for step in sorted({self.steps * k // 8 for k in range(9)}):
             yield text(self._x(step), below, str(step), text_anchor="middle")
@@ -139,10 +147,10 @@ class _Plot:
             f'height="{pixels(height)}" fill="{self._fill(i)}" {edge}>'
             f"<title>{clean(tip)}</title></rect>"
         )
-        room = int((width - 8) / LETTER)
-        if height < 14 or room < 6:
+        if height < 14 or width < 6 * LETTER + 8:
             return box
-        words = text(left + 4, top + height / 2 + 4, cut(label, room), pointer_events="none")
+        shown = fitted(label, width - 8)
+        words = text(left + 4, top + height / 2 + 4, shown, pointer_events="none")
         return f"{box}{words}"
 
     def _hole(self, i: int, gap: tuple[int, int]) -> str:
