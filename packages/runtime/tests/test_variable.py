@@ -73,6 +73,44 @@ def test_writing_checks_the_type() -> None:
     assert v.read() == 255
 
 
+def test_a_variable_is_an_array_for_numpy() -> None:
+    """A copy, of the dtype asked for; once it was an array of one object."""
+    v = Variable("v", np.arange(6, dtype=np.float32).reshape(2, 3))
+    seen = np.asarray(v)
+    seen[:] = 7
+
+    assert (v.shape, v.dtype, seen.dtype) == ((2, 3), np.dtype("f4"), np.dtype("f4"))
+    assert np.asarray(v, dtype=np.int64).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert np.stack([v, v]).sum() == 30
+    assert (np.ones((2, 3)) + v).sum() == 21
+    assert np.allclose(v, v.read())
+    assert v.__array__(np.dtype("f8"), True).dtype == np.float64
+    with pytest.raises(ValueError, match="variable 'v' cannot be read without a copy"):
+        v.__array__(copy=False)
+
+
+def test_a_variable_is_taken_where_an_array_is() -> None:
+    """Its type counts, as that of an array does."""
+    v = Variable("v", np.ones((2, 3), np.float32))
+    twin = Variable("twin", v)  # type: ignore[arg-type]  # an array by its methods
+    v.write(np.zeros((2, 3), np.float32))
+
+    assert twin.read().sum() == 6
+    twin.write(v)
+    assert twin.read().sum() == 0
+    with pytest.raises(ShapeError, match=r"variable 'd': expected f64\[2,3\], got f32\[2,3\]"):
+        Variable("d", TensorType("f64", (2, 3))).write(v)
+
+
+def test_a_variable_of_one_element_is_a_number() -> None:
+    v = Variable("v", np.full((1, 1), 2.5, np.float32))
+
+    assert (float(v), int(v)) == (2.5, 2)
+    for ask in (float, int):
+        with pytest.raises(ShapeError, match=r"variable 'w' is f32\[2\], no single number; read"):
+            ask(Variable("w", TensorType("f32", (2,))))
+
+
 def test_names_are_unique() -> None:
     """T13: a second variable of one name is an error, not another handle."""
     store = Store()

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import Any, Optional, Union
 
+import numpy as np
+
 from byparts_graph_ir import HOST, GraphError, ShapeError, Space, TensorType
 from byparts_runtime.arrays import (
     Array,
@@ -22,6 +24,7 @@ from byparts_runtime.arrays import (
     fetcher,
     has_type,
     measured,
+    numpy_dtype,
     put,
     reader,
     taken,
@@ -99,6 +102,38 @@ class Variable:
     def size_bytes(self) -> int:
         """Of all its memories."""
         return len(self._memories) * self.type.size_bytes
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As NumPy calls it, so that a variable is taken wherever an array is, as a copy."""
+        return numpy_dtype(self.type.dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the value."""
+        return self.type.dims
+
+    def __array__(self, dtype: object = None, copy: Optional[bool] = None) -> Array:
+        """A copy of the value, for `numpy.asarray`; never a view, which a program would change.
+
+        Raises:
+            ValueError: `copy=False`.
+        """
+        if copy is False:
+            raise ValueError(f"variable {self.name!r} cannot be read without a copy")
+        value: Array = self.read()
+        return value if dtype is None else value.astype(dtype, copy=False)  # type: ignore[call-overload]  # what NumPy calls with
+
+    def __float__(self) -> float:
+        return float(self._number())
+
+    def __int__(self) -> int:
+        return int(self._number())
+
+    def _number(self) -> Any:
+        if self.type.size_bytes != self.dtype.itemsize:
+            raise ShapeError(f"variable {self.name!r} is {self.type}, no single number; read() it")
+        return self.read().item()
 
     def __repr__(self) -> str:
         return f"Variable({self.name!r}, {self.type})"
