@@ -174,3 +174,11 @@ def test_a_reader_that_goes_away_ends_a_command_quietly() -> None:
         said = running.stderr.read()
 
     assert (running.returncode, said) == (141, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell that closes streams")
+def test_a_closed_output_is_no_traceback() -> None:
+    line = f"{sys.executable} -m byparts_graph_ir parts >&-"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+
+    assert "Traceback" not in done.stderr

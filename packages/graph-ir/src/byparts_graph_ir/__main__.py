@@ -29,7 +29,8 @@ def main(argv: list[str] | None = None) -> int:
     """
     try:
         status = _main(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # which `>&-` closes
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
