@@ -119,8 +119,8 @@ def checkmate(steps: Steps, budget: int, effort: float) -> tuple[Optional[float]
 
     As parts of the whole; `None` where nothing was found.
     """
-    search = Search(steps, [range(len(steps.nodes))], effort=effort)
-    search.cut()
+    search = Search(steps, range(len(steps.nodes)), effort=effort)
+    search.pool.cut()
     start = search.sequence(search.cheapest(budget))
     limits = Limits(budget, inf)
     answer = solve(load_solver(), steps, [start], limits, effort=effort, seed=0, any_order=0)

@@ -100,10 +100,10 @@ def test_loading_keys_is_inserting_them(case: tuple[Graph, frozenset[int]], seed
 
 @over(integers(0, 999))
 def test_a_curve_is_a_list(seed: int) -> None:
-    """Of 300 stages, so that there are several blocks: sums over ranges, excess and maximum."""
+    """Of 300 positions, so that there are several blocks: sums over ranges, excess and maximum."""
     random, stride = Random(seed), 300
     plain = {k * (stride + 1): random.randrange(9) for k in range(stride)}
-    curve = Curve(list(plain), list(plain.values()), stride)
+    curve = Curve(list(plain), list(plain.values()))
     for _ in range(20):
         after, until = sorted(random.choices(range(-1, stride * stride), k=2))
         curve.add(after, until, change := random.randrange(-3, 9))

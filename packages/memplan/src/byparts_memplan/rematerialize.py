@@ -29,7 +29,8 @@ from byparts_memplan.recompute.limits import (
     checked_fraction,
     costed,
 )
-from byparts_memplan.recompute.search import Progress, Search
+from byparts_memplan.recompute.pool import Progress
+from byparts_memplan.recompute.search import Search
 from byparts_memplan.recompute.unread import without_unread
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, flops
@@ -113,7 +114,7 @@ def recomputation(
     if not plain:
         made = Recomputation.of(steps, plain, strategy, steps.peak_bytes([]))
     else:
-        search = Search(steps, [plain], effort=effort, seed=seed, progress=progress)
+        search = Search(steps, plain, effort=effort, seed=seed, progress=progress)
         sequence = without_unread(steps, chosen(search, budget, extra))
         proofs = search.floor, search.least, search.proved
         made = Recomputation.of(steps, sequence, strategy, *proofs)
@@ -141,7 +142,7 @@ def tradeoff(
     steps = costed(graph, external, cost)
     if not steps.nodes:
         return [(steps.peak_bytes([]), 0.0)]
-    search = Search(steps, [range(len(steps.nodes))], effort=effort, seed=seed, progress=progress)
+    search = Search(steps, range(len(steps.nodes)), effort=effort, seed=seed, progress=progress)
     _begin(search, None, None)
     high, low = search.smallest(0.0).peak_bytes, search.smallest(inf).peak_bytes
     for point in range(1, points):
@@ -173,16 +174,16 @@ def _search(search: Search, budget: Optional[int], limit: Optional[float]) -> Se
 
 def _begin(search: Search, budget: Optional[int], limit: Optional[float]) -> None:
     """Put another order, minimum cuts and schedules of chains into the pool."""
-    steps, graph = search.steps, search.steps.graph
+    steps, graph, pool = search.steps, search.steps.graph, search.pool
     outside = frozenset(range(len(graph.inputs))) - frozenset(steps.feeds)
     ordered = order(graph, external=outside)
     if ordered is not graph:
         place = {node: s for s, node in enumerate(steps.nodes)}
-        search.propose([place[node] for node in ordered.nodes if node in place])
-    search.cut()
+        pool.propose([place[node] for node in ordered.nodes if node in place])
+    pool.cut()
     names = ("chain",) if search.large else ("chain", "sqrt", "recursive", "recurrence")
     chains = chain_sequences(steps, budget_bytes=budget, max_extra_cost=limit, strategies=names)
-    search.consider(chains, budget, limit)
+    pool.consider(chains, budget, limit)
 
 
 def _chain(

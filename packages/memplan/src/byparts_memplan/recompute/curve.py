@@ -1,8 +1,9 @@
 """Bytes alive at each position of a schedule that changes: insert, remove, add to a range, maximum.
 
 A position is named by its key, an integer that says where it stands; keys are ordered as time is.
-They are kept in blocks of equal spans of keys, each with what has been added to all of it and with
-its maximum, so that every operation costs about the square root of the number of positions.
+They are kept in blocks of some positions, each with what has been added to all of it and with its
+maximum, so that every operation costs about the square root of the number of positions.  Blocks are
+replaced, never changed, so that a state of all is a list of them.
 """
 
 from __future__ import annotations
@@ -11,31 +12,32 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 _BLOCK = 16  # positions: below that, Python's own loops are as fast as looking after blocks
+_NONE = -(1 << 62)  # the maximum of no positions
 
-State = tuple[list[list[int]], list[list[int]], list[int], list[int]]
+State = tuple[list[int], list[list[int]], list[list[int]], list[int], list[int], list[int]]
 
 
 class Curve:
     """Bytes by key.
 
     Attributes:
+        first: by block, from which key on positions belong to it.
         keys, live: by block, the sorted keys and their bytes without `added`.
         added: by block, bytes that all its positions have besides.
         top: by block, the maximum of `live`.
+        low: by block, no more than the minimum of `live`.
     """
 
-    def __init__(self, keys: Sequence[int], live: Sequence[int], stride: int) -> None:
-        """Keys `stage * stride + step`; there is a position at the end of each stage."""
-        stages = max(1, stride)
-        self.span = stride * max(1, min(stages, int(max(_BLOCK, stages**0.5))))
-        count = stages * stride // self.span + 1
-        self.keys: list[list[int]] = [[] for _ in range(count)]
-        self.live: list[list[int]] = [[] for _ in range(count)]
-        for key, size in zip(keys, live, strict=True):
-            self.keys[key // self.span].append(key)
-            self.live[key // self.span].append(size)
-        self.added = [0] * count
-        self.top = [max(block, default=0) for block in self.live]
+    def __init__(self, keys: Sequence[int], live: Sequence[int]) -> None:
+        """Keys are sorted, and stay between the first and the last of these."""
+        self._most = max(_BLOCK, int(len(keys) ** 0.5 / 2))
+        starts = range(0, len(keys), self._most)
+        self.keys = [list(keys[i : i + self._most]) for i in starts]
+        self.live = [list(live[i : i + self._most]) for i in starts]
+        self.first = [block[0] for block in self.keys]
+        self.added = [0] * len(self.keys)
+        self.top = [max(block) for block in self.live]
+        self.low = [min(block) for block in self.live]
 
     def peak(self) -> int:
         """The maximum."""
@@ -52,10 +54,13 @@ class Curve:
     def excess(self, limit: int) -> int:
         """By how much each position is over the limit, summed over all."""
         found = 0
-        for b, top in enumerate(self.top):
-            room = limit - self.added[b]
+        for b, (top, added) in enumerate(zip(self.top, self.added, strict=True)):
+            room = limit - added
             if top > room:
-                over = [x for x in self.live[b] if x > room]
+                over = self.live[b]
+                if self.low[b] < room:
+                    self.low[b] = min(over)
+                    over = [x for x in over if x > room]
                 found += sum(over) - room * len(over)
         return found
 
@@ -71,7 +76,7 @@ class Curve:
 
     def following(self, key: int) -> tuple[int, int]:
         """The first position after a key, and its bytes."""
-        b = key // self.span
+        b = bisect_right(self.first, key) - 1
         i = bisect_right(self.keys[b], key)
         while i == len(self.keys[b]):
             b, i = b + 1, 0
@@ -79,29 +84,31 @@ class Curve:
 
     def insert(self, key: int, size: int) -> None:
         """A new position."""
-        b = key // self.span
+        b = bisect_right(self.first, key) - 1
         keys, live = self.keys[b], self.live[b]
         i = bisect_left(keys, key)
         size -= self.added[b]
-        self.keys[b] = [*keys[:i], key, *keys[i:]]
+        self.keys[b] = keys = [*keys[:i], key, *keys[i:]]
         self.live[b] = [*live[:i], size, *live[i:]]
-        if size > self.top[b]:
-            self.top[b] = size
+        self.top[b], self.low[b] = max(self.top[b], size), min(self.low[b], size)
+        if len(keys) > 4 * self._most:
+            self._split(b)
 
     def remove(self, key: int) -> None:
         """Take a position away."""
-        b = key // self.span
+        b = bisect_right(self.first, key) - 1
         keys, live = self.keys[b], self.live[b]
         i = bisect_left(keys, key)
         self.keys[b] = keys[:i] + keys[i + 1 :]
         self.live[b] = left = live[:i] + live[i + 1 :]
         if live[i] == self.top[b]:
-            self.top[b] = max(left, default=0)
+            self.top[b] = max(left, default=_NONE)
 
     def add(self, after: int, until: int, size: int) -> None:
         """To all positions in `(after, until]`."""
-        span, added = self.span, self.added
-        first, last = max(0, after) // span, min(until // span, len(added) - 1)
+        added, starts = self.added, self.first
+        first = max(0, bisect_right(starts, after) - 1)
+        last = bisect_right(starts, until, first) - 1
         self._add_within(first, after, until, size)
         if first < last:
             for b in range(first + 1, last):
@@ -109,21 +116,32 @@ class Curve:
             self._add_within(last, after, until, size)
 
     def state(self) -> State:
-        """What `restore` needs to come back to this; blocks are replaced, never changed."""
-        return self.keys[:], self.live[:], self.added[:], self.top[:]
+        """What `restore` needs to come back to this."""
+        return self.first[:], self.keys[:], self.live[:], self.added[:], self.top[:], self.low[:]
 
     def restore(self, state: State) -> None:
         """As it was then; a state is used once."""
-        self.keys, self.live, self.added, self.top = state
+        self.first, self.keys, self.live, self.added, self.top, self.low = state
 
     def _add_within(self, b: int, after: int, until: int, size: int) -> None:
         keys, live = self.keys[b], self.live[b]
         lower = bisect_right(keys, after)
         upper = bisect_right(keys, until, lower)
-        if lower < upper:
-            if upper - lower == len(keys):
-                self.added[b] += size
-                return
+        if upper - lower == len(keys):
+            self.added[b] += size
+        elif lower < upper:
             changed = [x + size for x in live[lower:upper]]
             self.live[b] = live = [*live[:lower], *changed, *live[upper:]]
             self.top[b] = max(live)
+            if size < 0:
+                self.low[b] += size
+
+    def _split(self, b: int) -> None:
+        """One block becomes two."""
+        keys, live, middle = self.keys[b], self.live[b], len(self.keys[b]) // 2
+        self.first.insert(b + 1, keys[middle])
+        self.keys[b : b + 1] = keys[:middle], keys[middle:]
+        self.live[b : b + 1] = live[:middle], live[middle:]
+        self.added.insert(b + 1, self.added[b])
+        self.top[b : b + 1] = max(live[:middle]), max(live[middle:])
+        self.low[b : b + 1] = min(live[:middle]), min(live[middle:])

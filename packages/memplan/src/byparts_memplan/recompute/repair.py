@@ -16,6 +16,8 @@ from random import Random
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.recompute.moves import Gap, Moves
 
+_BATCH = 6  # gaps freed one after the other while they are about as good as they were
+
 Choice = tuple[Gap, float, float]  # how deep to compute again, and how much that gives for its cost
 
 
@@ -40,7 +42,7 @@ def repair(moves: Moves, budget: int, random: Random, manner: Manner | None = No
     """Compute again until the peak is within the budget.  False where no candidate is left."""
     manner = manner or Manner()
     curve = moves.schedule.curve
-    batch = 1 + len(moves.large) // 400  # large graphs have to be quicker with each of them
+    batch = _BATCH + len(moves.large) // 400  # large graphs have to be quicker with each
     excess, end = curve.excess(budget), moves.work + manner.work
     tries = least = max(manner.tries, batch + batch // 2)
     while excess:

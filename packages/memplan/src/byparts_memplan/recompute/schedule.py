@@ -113,7 +113,7 @@ class Schedule:
             live.append(level - reused)
             level -= after.get(key, 0) + first_free
             first_free = 0
-        self.curve = Curve(order, live, self.n)
+        self.curve = Curve(order, live)
 
     def peak_bytes(self) -> int:
         """The most that is alive at any position, or when the caller writes."""
