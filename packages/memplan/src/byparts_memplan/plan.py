@@ -16,8 +16,9 @@ from byparts_memplan.lifetimes import Decision, Values, describe, padded, positi
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
-_MANY = 5000  # buffers; with more, 0.5 % over the bound is not worth placing them again, else 0.1 %
-_EFFORT, _EFFORT_EACH = 13_000_000, 1000  # of `place`: at least, and for each buffer
+_MANY = 2000  # buffers
+_EFFORTS = {False: (13_000_000,), True: (500_000, 13_000_000)}  # of `place`: some, many buffers
+_NEAR = {False: 1000, True: 200}  # 0.1 % over the bound, of many 0.5 %, is not worth more effort
 
 
 @dataclass(frozen=True)
@@ -138,24 +139,29 @@ def plan(
 def _placed(
     values: Values, external: Sequence[int], donate: Mapping[int, int], alignment: int
 ) -> tuple[Sharing, Placement]:
-    """Everything shared that may be; less of it where that does not come out at the bound."""
-    sharing = Sharing(values, external, donate)
-    placement = _place(_buffers(sharing, alignment))
-    shared = any(d.taken and d.kind == "in place" for d in sharing.decisions)
-    over = placement.arena_bytes - placement.lower_bound_bytes
-    most = 200 if len(placement.buffers) > _MANY else 1000
-    near = over * most <= placement.lower_bound_bytes
-    if not over or near or not shared or len(placement.arenas) > 1:
-        return sharing, placement
-    spare = _spare(placement, len(values.graph.nodes))
-    loose = Sharing(values, external, donate, spare)
-    other = _place(_buffers(loose, alignment))
-    return (loose, other) if other.arena_bytes < placement.arena_bytes else (sharing, placement)
+    """Everything shared that may be; less of it where that does not come out at the bound.
+
+    Of many buffers, both ways get little effort before either gets more.
+    """
+    ways = [Sharing(values, external, donate)]
+    found: list[tuple[Sharing, Placement]] = []
+    many = len(ways[0].size) > _MANY
+    for effort in _EFFORTS[many]:
+        for sharing in ways:  # grows while we walk it
+            placement = place(_buffers(sharing, alignment), effort=effort)
+            found.append((sharing, placement))
+            bound = placement.lower_bound_bytes
+            if (placement.arena_bytes - bound) * _NEAR[many] <= bound:
+                return found[-1]
+            if len(ways) == 1 and _may_be_loosened(sharing, placement):
+                spare = _spare(placement, len(values.graph.nodes))
+                ways.append(Sharing(values, external, donate, spare))
+    return min(found, key=lambda made: made[1].arena_bytes)
 
 
-def _place(buffers: Sequence[Buffer]) -> Placement:
-    """With an effort of three seconds at most: who builds a program waits for it."""
-    return place(buffers, effort=max(_EFFORT, _EFFORT_EACH * len(buffers)))
+def _may_be_loosened(sharing: Sharing, placement: Placement) -> bool:
+    one_arena = len(placement.arenas) == 1
+    return one_arena and any(d.taken and d.kind == "in place" for d in sharing.decisions)
 
 
 def _spare(placement: Placement, steps: int) -> list[int]:
