@@ -224,7 +224,12 @@ def test_a_missing_file_and_a_missing_folder(model: str, capsys: Captured) -> No
 def test_a_budget_that_cannot_be_met_says_which_can(deep: str, capsys: Captured) -> None:
     """In the words of this command."""
     assert command([deep, "--external=x", "--budget=1KiB", "--effort=0"]) == 1
-    assert re.search(r"\n  try --budget \d+, a smaller batch", capsys.readouterr().err)
+    said = (
+        r"\n  try a smaller batch, or a larger effort\n  the smallest arena found: --budget (\d+)\n"
+    )
+    found = re.search(said, capsys.readouterr().err)
+    assert found is not None
+    assert command([deep, "--external=x", f"--budget={found[1]}", "--effort=0"]) == 0
 
 
 def test_who_waits_at_a_terminal_is_told(

@@ -138,6 +138,22 @@ def test_the_error_of_the_pass_says_what_it_was_for() -> None:
     assert said in notes(error.value)
 
 
+def test_the_error_of_the_pass_says_which_budget_could_be_met() -> None:
+    """An arena takes more than what is alive at its peak; the new value of w is part of it."""
+
+    def refuse(graph: Graph, **options: Any) -> Graph:
+        error = GraphError("the smallest peak is 700")
+        error.graph = Pass()(graph)  # type: ignore[attr-defined]  # as a BudgetError has it
+        raise error
+
+    with pytest.raises(GraphError, match="the smallest peak is 700") as error:
+        step(planner=arenas(999, 777), budget_bytes=500, rematerialize=refuse)
+    assert (
+        "the smallest arena found has 777 bytes: budget_bytes=777; what is kept to the end, "
+        in (notes(error.value))
+    )
+
+
 def test_a_failing_run_leaves_the_variables_alone() -> None:
     """Within a budget as without."""
     x, w = given("x", 16), given("w", 16)

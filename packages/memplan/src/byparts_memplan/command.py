@@ -15,8 +15,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from errno import EISDIR, ENOENT
 from pathlib import Path
+from typing import Any
 
 from byparts_graph_ir import FormatError, Graph, GraphError
+from byparts_graph_ir.errors import add_note
 from byparts_graph_ir.hub import PartError, parts
 from byparts_memplan.amount import human, size_bytes
 from byparts_memplan.buffer import PlanError
@@ -161,14 +163,25 @@ def _made(
     for _ in range(TRIES):
         limits = {"budget_bytes": budget, "max_extra_cost": options.max_extra_cost}
         if any(limit is not None for limit in limits.values()):
-            stages["recomputed"] = rematerialize(
-                graph, external=external, effort=options.effort, progress=_progress(), **limits
-            )
+            stages["recomputed"] = _recomputed(options, graph, external, **limits)
         made = _planned(options, list(stages.values())[-1], external)
         if budget is None or made.arena_bytes <= options.budget:
             break
         budget = max(budget - (made.arena_bytes - options.budget), 0)
     return stages, made
+
+
+def _recomputed(
+    options: argparse.Namespace, graph: Graph, external: frozenset[int], **limits: Any
+) -> Graph:
+    """Where it cannot be, with the budget for an arena that can, which is more than a peak."""
+    asked = {"effort": options.effort, "progress": _progress(), **limits}
+    try:
+        return rematerialize(graph, external=external, **asked)
+    except BudgetError as error:
+        arena = _planned(options, error.graph, external).arena_bytes
+        add_note(error, f"the smallest arena found: --budget {arena}")
+        raise
 
 
 def _progress() -> Callable[[str], None] | None:
@@ -245,7 +258,7 @@ def _write(path: str, text: str) -> None:
 
 
 def _complain(model: str, error: Exception) -> None:
-    words = f"{model}: {error}".replace("try budget_bytes=", "try --budget ")
+    words = re.sub(r"try budget_bytes=\d+, ", "try ", f"{model}: {error}")  # a note says which
     if isinstance(error, OSError):
         words = f"{error.filename or '<stdout>'}: {error.strerror or error}"
     print(f"byparts plan: {words}", file=sys.stderr)

@@ -152,6 +152,9 @@ class _Arranging:
             graph = self._body_changed(graph, partial(budget.rematerialize, **limit))
         except Exception as error:
             add_note(error, _purpose(budget, limit, plain))
+            best = getattr(error, "graph", None)  # of a pass that says how far it came
+            if isinstance(best, Graph):
+                add_note(error, self._reached(graph, best))
             raise
         stage = Stage("rematerialize", graph, perf_counter() - start)
         found = self.planned(graph, (*plain.stages, stage))
@@ -159,6 +162,15 @@ class _Arranging:
         more = _extra(budget.cost, old, graph)
         noted = replace(stage, note=f"arena {before:,} -> {after:,} bytes, {more:.1%} more work")
         return replace(found, stages=tuple(noted if s is stage else s for s in found.stages))
+
+    def _reached(self, graph: Graph, best: Graph) -> str:
+        """What may be asked for: the arena of the best that the pass has found."""
+        arena = self.planned(self._body_changed(graph, lambda _: best), ()).plan.arena_bytes
+        ends = {v: v.type.size_bytes for v in best.outputs if v.node is not None}
+        return (
+            f"the smallest arena found has {arena:,} bytes: budget_bytes={arena}; what is kept to "
+            f"the end, results and new values of variables, takes {sum(ends.values()):,} of them"
+        )
 
     def _body_changed(self, graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
         """The graph whose nodes `change` has made anew, but for the updates at its end."""
