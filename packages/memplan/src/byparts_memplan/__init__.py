@@ -80,6 +80,9 @@ if TYPE_CHECKING:
         BudgetError as BudgetError,
         Recomputation as Recomputation,
     )
+    from byparts_memplan.relocate import (
+        relocate as relocate,
+    )
     from byparts_memplan.rematerialize import (
         recomputation as recomputation,
         rematerialize as rematerialize,
@@ -111,6 +114,7 @@ if not TYPE_CHECKING:
         place="place",
         plan="Location Plan plan",
         recomputed="BudgetError Recomputation",
+        relocate="relocate",
         rematerialize="recomputation rematerialize strategies tradeoff",
         report="report",
     )
