@@ -269,10 +269,18 @@ def test_what_is_ignored_is_not_written_over() -> None:
     assert search(Tasks(graph), 1000).peak_bytes == best_of_all(graph) == 64 + 8
 
 
+def test_the_first_task_may_write_over_what_nobody_reads() -> None:
+    """An input whose type alone is wanted is there until that task has run, and only then."""
+    x = given(8)
+    one, other = Fresh().outputs_of(x)
+    graph = Graph.of([x], [Take()(one), other])
+
+    assert search(Tasks(graph), 1000).bound_bytes == best_of_all(graph) == 64 + 8
+
+
 def _stretch(tasks: Tasks, start: int, end: int) -> Stretch:
     last = [-1] * len(tasks.size)
     for place, task in enumerate(tasks.given):
         for r in tasks.reads[task]:
             last[r] = place
-    idle = 0 if start else tasks.idle_bytes
-    return Stretch(tasks, tasks.given[start:end], last, end, idle)
+    return Stretch(tasks, tasks.given[start:end], last, start, end)

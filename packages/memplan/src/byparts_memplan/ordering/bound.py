@@ -38,9 +38,9 @@ def bound(tasks: Tasks, task: int, work: int = FOREVER) -> Bound:
     """
     earlier, later = _reached(tasks.before, task), _reached(tasks.after, task)
     cut = _Cut(tasks, task, earlier, later)
-    level = cut.forced_bytes + tasks.spent[task] - _reusable(tasks, task, later)
-    if len(later) + 1 == len(tasks.given):
-        level += tasks.idle_bytes  # it is the first in every order
+    idle = tasks.idle_feeds if len(later) + 1 == len(tasks.given) else []  # first in every order
+    level = cut.forced_bytes + tasks.spent[task] - _reusable(tasks, task, later, idle)
+    level += tasks.idle_bytes if idle else 0
     flow = cut.network.flow(work) if cut.index else 0
     if flow is None:
         return Bound(level, frozenset(earlier), cut.network.looks)
@@ -60,15 +60,18 @@ def _reached(edges: Sequence[Sequence[int]], start: int) -> set[int]:
     return found
 
 
-def _reusable(tasks: Tasks, task: int, later: set[int]) -> int:
-    """Bytes it may write over inputs, where nothing forbids that those die there."""
+def _reusable(tasks: Tasks, task: int, later: set[int], idle: Sequence[int]) -> int:
+    """Bytes it may write over inputs, where nothing forbids that those die there.
+
+    Feeds that nobody reads do in the first task: in this one, if they are `idle`.
+    """
     over = tasks.over[task]
     dying = {
         c
         for _, candidates in over
         for c in candidates
         if c not in tasks.kept and later.isdisjoint(tasks.readers[c])
-    }
+    }.difference(() if idle else tasks.idle_feeds)
     return saved_bytes(over, dying, tasks.size) if dying else 0
 
 

@@ -51,16 +51,21 @@ class Stretch:
         over: (bits of the other readers, storage) of inputs it may write over if they die.
         saves: bytes it saves where any of those dies, if it has one output to write over them.
         final: bytes alive after the stretch, less those before it.
+        feeds, idle: idle feeds that are alive until its first task is done, and their bytes.
+        whole: bits of all its tasks.
     """
 
     def __init__(
-        self, tasks: Tasks, stretch: Sequence[int], last: Sequence[int], end: int, idle: int = 0
+        self, tasks: Tasks, stretch: Sequence[int], last: Sequence[int], start: int, end: int
     ) -> None:
-        """`last` says by storage at which place of the sequence it is read last.
+        """From `start` up to `end` of a sequence; `last` says by storage where that is read last.
 
-        `idle` bytes die as soon as any task is done: then none is lazy.
+        Idle feeds die as soon as any task is done: where there are some, none is lazy.
         """
-        self.table, self.tasks, self.idle = tasks, list(stretch), idle
+        self.table, self.tasks = tasks, list(stretch)
+        self.feeds = frozenset(() if start else tasks.idle_feeds)
+        self.idle = sum([tasks.size[k] for k in self.feeds])
+        self.whole = (1 << len(self.tasks)) - 1
         readers: dict[int, int] = {}
         for i, task in enumerate(stretch):
             for r in tasks.reads[task]:
@@ -68,7 +73,7 @@ class Stretch:
                     readers[r] = readers.get(r, 0) | 1 << i
         self.spent = [tasks.spent[u] for u in stretch]
         self.adds = [tasks.made[u] for u in stretch]
-        self.final = sum(self.adds) - sum([tasks.size[r] for r in readers]) - idle
+        self.final = sum(self.adds) - sum([tasks.size[r] for r in readers]) - self.idle
         self.dies: list[list[tuple[int, int]]] = [[] for _ in stretch]
         self.over: list[list[tuple[int, int]]] = [[] for _ in stretch]
         self.saves = [0] * len(stretch)
@@ -114,6 +119,9 @@ class Stretch:
     def level(self, i: int, rest: int) -> int:
         """Bytes that task `i` needs beyond those alive before it, while `rest` is not done."""
         dying = [c for others, c in self.over[i] if not others & rest]
+        if self.feeds and rest == self.whole:
+            over = self.table.over[self.tasks[i]]
+            dying += [c for _, candidates in over for c in candidates if c in self.feeds]
         if not dying:
             return self.spent[i]
         if self.saves[i]:
@@ -131,7 +139,7 @@ class Stretch:
     def alive(self, live: int) -> tuple[list[int], list[int]]:
         """Bytes alive during each task and before it, in the order in which they stand."""
         during, before = [], []
-        rest = (1 << len(self.tasks)) - 1
+        rest = self.whole
         for i in range(len(self.tasks)):
             before.append(live)
             during.append(live + self.level(i, rest))
@@ -161,7 +169,7 @@ class _Search:
 
     def run(self, live: int, level: int) -> Found:
         stretch = self.stretch
-        rest = (1 << len(stretch.tasks)) - 1
+        rest = stretch.whole
         if not rest & ~stretch.lazy and level < self.ceiling:
             return Found(stretch.tasks, level, 0)
         free = (i for i, bits in enumerate(stretch.wanted) if not bits)

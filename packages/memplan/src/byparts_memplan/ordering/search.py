@@ -161,8 +161,7 @@ class _Line:
         return found
 
     def _stretch(self, start: int, end: int) -> Stretch:
-        idle = 0 if start else self.tasks.idle_bytes
-        return Stretch(self.tasks, self.sequence[start:end], self.last, end, idle)
+        return Stretch(self.tasks, self.sequence[start:end], self.last, start, end)
 
     def _put(self, start: int, end: int, tasks: list[int]) -> None:
         """In place of a stretch; reckons only there."""

@@ -32,11 +32,11 @@ class Tasks:
         reads, writes: the storages.
         spent: bytes written.
         made: bytes written that anybody needs afterwards.
-        over: as in `Steps`.
+        over: as in `Steps`, over what the task reads, and over idle feeds.
         readers: by storage, the tasks.
         feeds_bytes, kept_bytes: alive when the caller writes the inputs, and reads the outputs.
         start_bytes: alive before the first task.
-        idle_bytes: of feeds that no task reads: still alive during the first task.
+        idle_feeds, idle_bytes: those that no task reads: still alive during the first task.
     """
 
     def __init__(self, graph: Graph, external: Collection[int] = frozenset()) -> None:
@@ -51,7 +51,6 @@ class Tasks:
                 self.after[earlier].append(task)
         self.idle = _idle_views(self)
         joins = self.nodes[self.first_join :]
-        self.over: list[Over] = [*map(_read, steps.over, steps.reads), *[() for _ in joins]]
         reads = [*steps.reads, *[self._roots(steps, n) for n in joins]]
         writes = [*steps.writes, *[() for _ in joins]]
         self.reads = [[r for r in row if self.size[r]] for row in reads]
@@ -61,6 +60,9 @@ class Tasks:
             for r in row:
                 self.readers[r].append(task)
         self._weigh(steps.feeds)
+        idle = frozenset(self.idle_feeds)
+        over = [_there(*row, idle) for row in zip(steps.over, steps.reads, strict=True)]
+        self.over: list[Over] = [*over, *[() for _ in joins]]
 
     def _weigh(self, feeds: list[int]) -> None:
         size, needed = self.size, [r for r in range(len(self.size)) if self.readers[r]]
@@ -69,9 +71,10 @@ class Tasks:
         self.made = [sum([size[w] for w in row if w in wanted]) for row in self.writes]
         self.feeds = feeds
         self.feeds_bytes = sum([size[k] for k in feeds])
-        idle = sum([size[k] for k in feeds if k not in wanted])
-        self.idle_bytes = 0 if self.free_views else idle
-        self.start_bytes = self.feeds_bytes - idle + self.idle_bytes
+        idle = [k for k in feeds if k not in wanted]
+        self.idle_feeds = [] if self.free_views else idle
+        self.idle_bytes = sum([size[k] for k in self.idle_feeds])
+        self.start_bytes = self.feeds_bytes - sum([size[k] for k in idle]) + self.idle_bytes
         self.kept_bytes = sum([size[k] for k in self.kept])
 
     def _roots(self, steps: Steps, node: Node) -> tuple[int, ...]:
@@ -93,7 +96,7 @@ class Tasks:
         during: list[int] = []
         before: list[int] = []
         for task in sequence:
-            dying = []
+            dying = [] if before else [*self.idle_feeds]
             for r in self.reads[task]:
                 left[r] -= 1
                 if not left[r]:
@@ -103,8 +106,6 @@ class Tasks:
             before.append(live)
             during.append(live + self.spent[task] - reused)
             live += self.made[task] - sum([size[r] for r in dying])
-            if len(before) == 1:
-                live -= self.idle_bytes
         return during, before
 
     def peak_bytes(self, levels: Iterable[int]) -> int:
@@ -153,9 +154,9 @@ class Tasks:
         return any(v.node in task and root[ids[v]] != ids[v] for v in node.inputs)  # of a step's
 
 
-def _read(over: Over, reads: Collection[int]) -> Over:
+def _there(over: Over, reads: Collection[int], idle: Collection[int]) -> Over:
     """Without what the step ignores: that is dead already, and its bytes may be taken."""
-    found = [(w, tuple([c for c in candidates if c in reads])) for w, candidates in over]
+    found = [(w, tuple([c for c in able if c in reads or c in idle])) for w, able in over]
     return tuple([(w, candidates) for w, candidates in found if candidates])
 
 
