@@ -112,7 +112,11 @@ def test_internal_states_need_a_backward_that_reads_no_input() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [((0, 1), "has 0 steps"), ((1, 0), "0 slots"), ((1, 1, "best"), "policy 'best' is not one")],
+    [
+        ((0, 1), "steps is 0; expected"),
+        ((1, 0), "slots is 0; expected"),
+        ((1, 1, "best"), "policy 'best' is not one"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(arguments: tuple[int, int], message: str) -> None:
     with pytest.raises(PlanError, match=message):

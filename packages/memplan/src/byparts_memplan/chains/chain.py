@@ -15,11 +15,19 @@ The chain's input (value 0) lies elsewhere.  The gradient of its output is there
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import index
+from typing import Any
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.buffer import PlanError
+from byparts_memplan.buffer import PlanError, is_number
 
 Operation = tuple[str, int]  # what to do, and the stage (for "drop": the value)
+
+
+_SIZES = (
+    *("output_bytes", "saved_bytes", "forward_extra_bytes", "backward_extra_bytes"),
+    *("gradient_bytes", "kept_bytes"),
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,9 @@ class Stage:
         gradient_bytes: of its output's gradient; `None`: as many as the output.
         kept_bytes: what its backward makes that stays to the end.
         reads_input: whether its backward reads its input beside what is saved.
+
+    Raises:
+        PlanError: bytes are no integers, or a number is negative.
     """
 
     forward_cost: float
@@ -50,9 +61,15 @@ class Stage:
     reads_input: bool = True
 
     def __post_init__(self) -> None:
-        sizes = (self.output_bytes, self.saved_bytes, self.forward_extra_bytes)
-        if min(*sizes, self.backward_extra_bytes, self.kept_bytes, self.forward_cost) < 0:
-            raise PlanError(f"{self} needs bytes and costs >= 0")
+        for name in ("forward_cost", "backward_cost"):
+            given = getattr(self, name)
+            if not is_number(given) or given < 0:
+                raise PlanError(f"{self} needs bytes and costs >= 0; {name} is {given!r:.60}")
+        for name in _SIZES:
+            given = getattr(self, name)
+            if given is not None or name != "gradient_bytes":
+                what = f"{self} needs bytes and costs >= 0; {name}"
+                object.__setattr__(self, name, whole(what, given))
 
     @property
     def dy_bytes(self) -> int:
@@ -62,13 +79,21 @@ class Stage:
 
 @dataclass(frozen=True)
 class Chain:
-    """Stages, first to last; what one gives is what the next one takes."""
+    """Stages, first to last; what one gives is what the next one takes.
+
+    Raises:
+        PlanError: there is none, or something is no stage.
+    """
 
     stages: tuple[Stage, ...]
 
     def __post_init__(self) -> None:
         if not self.stages:
             raise PlanError("a chain has at least one stage")
+        for i, given in enumerate(self.stages):
+            if not isinstance(given, Stage):
+                raise PlanError(f"stages[{i}] is {given!r:.60}; expected a Stage")
+        object.__setattr__(self, "stages", tuple(self.stages))
 
     @property
     def forward_cost(self) -> float:
@@ -101,8 +126,28 @@ class Schedule:
 def homogeneous(
     length: int, output: int, saved: int, forward_extra: int = 0, backward_extra: int = 0
 ) -> Chain:
-    """`length` equal stages, forward 1 and backward 2 in cost."""
-    return Chain((Stage(1, 2, output, saved, forward_extra, backward_extra),) * length)
+    """`length` equal stages, forward 1 and backward 2 in cost; all else is in bytes.
+
+    Raises:
+        PlanError: a number is no integer, or too small.
+    """
+    stage = Stage(1, 2, output, saved, forward_extra, backward_extra)
+    return Chain((stage,) * whole("length", length, 1))
+
+
+def whole(name: str, given: Any, least: int = 0) -> int:
+    """An integer of any kind, NumPy's too, as Python's.
+
+    Raises:
+        PlanError: it is none, or less than `least`.
+    """
+    try:
+        found = index(int(given) if isinstance(given, float) and given.is_integer() else given)
+    except TypeError:
+        found = least - 1
+    if found < least:
+        raise PlanError(f"{name} is {given!r:.60}; expected an integer, {least} or more")
+    return found
 
 
 def scheduled(chain: Chain, operations: Sequence[Operation]) -> Schedule:
@@ -118,7 +163,10 @@ def scheduled(chain: Chain, operations: Sequence[Operation]) -> Schedule:
 
 
 def check_schedule(chain: Chain, schedule: Schedule) -> None:
-    """Raise PlanError unless the schedule runs, and takes the bytes and the cost that it says."""
+    """Raise PlanError unless the schedule runs, and takes the bytes and the cost that it says.
+
+    O(operations).
+    """
     found = scheduled(chain, schedule.operations)
     if found.peak_bytes != schedule.peak_bytes:
         raise PlanError(

@@ -11,13 +11,19 @@ from __future__ import annotations
 from itertools import pairwise
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
 from byparts_memplan.chains.recurrence import recurrence_schedule
 
 
 def sqrt_schedule(chain: Chain, segments: int | None = None) -> Schedule:
-    """Chen's: `segments` of equal length, by default about sqrt(stages); each runs twice."""
-    parts = _parts(0, len(chain.stages), segments or round(len(chain.stages) ** 0.5))
+    """Chen's: `segments` of equal length, by default about sqrt(stages); each runs twice.
+
+    O(stages).  Chen et al. 2016, https://arxiv.org/abs/1604.06174.
+
+    Raises:
+        PlanError: fewer than one segment, or more than stages.
+    """
+    parts = _parts(0, len(chain.stages), _usual(chain) if segments is None else segments)
     operations = [op for a, b in parts for op in _run(a, b)]
     operations.append(("drop", len(chain.stages)))
     for a, b in reversed(parts):
@@ -26,7 +32,11 @@ def sqrt_schedule(chain: Chain, segments: int | None = None) -> Schedule:
 
 
 def sequential_schedule(chain: Chain, segments: int) -> Schedule:
-    """That of `torch.utils.checkpoint_sequential`: the last segment saves at once."""
+    """That of `torch.utils.checkpoint_sequential`: the last segment saves at once.  O(stages).
+
+    Raises:
+        PlanError: fewer than one segment, or more than stages.
+    """
     parts = _parts(0, len(chain.stages), segments)
     operations = [op for a, b in parts[:-1] for op in _run(a, b)]
     for a, b in reversed(parts):
@@ -35,7 +45,13 @@ def sequential_schedule(chain: Chain, segments: int) -> Schedule:
 
 
 def recursive_schedule(chain: Chain, segments: int) -> Schedule:
-    """Chen's recursion: each of `segments` is cut into as many again, down to single stages."""
+    """Chen's recursion: each of `segments` is cut into as many again, down to single stages.
+
+    O(operations).
+
+    Raises:
+        PlanError: fewer than two segments, or more than stages.
+    """
     _parts(0, len(chain.stages), segments)
     if segments < 2 < len(chain.stages):
         raise PlanError("a recursion cuts into 2 segments or more")
@@ -57,7 +73,10 @@ def recursive_schedule(chain: Chain, segments: int) -> Schedule:
 def revolve(chain: Chain, slots: int) -> Schedule:
     """The binomial schedule of Griewank and Walther 2000, for equal stages.
 
-    `slots` inputs of stages are held, the chain's own included.
+    `slots` inputs of stages are held, the chain's own included.  O(operations).
+
+    Raises:
+        PlanError: no slots.
     """
     return recurrence_schedule(chain, slots, "hidden")
 
@@ -69,10 +88,14 @@ def best_segments(chain: Chain, *, sequential: bool = False) -> int:
     return min(counts, key=lambda k: (schedule(chain, k).peak_bytes, k))
 
 
+def _usual(chain: Chain) -> int:
+    return int(round(len(chain.stages) ** 0.5))
+
+
 def _parts(a: int, b: int, segments: int) -> list[tuple[int, int]]:
     """Half-open ranges of nearly equal length, the longer ones first."""
-    length = b - a
-    if not 1 <= segments <= length:
+    length, segments = b - a, whole("segments", segments, 1)
+    if segments > length:
         raise PlanError(f"{segments} segments of {length} stages: there are 1 to {length}")
     ends = [a + (length // segments) * i + min(i, length % segments) for i in range(segments + 1)]
     return list(pairwise(ends))

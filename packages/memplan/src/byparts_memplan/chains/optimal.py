@@ -27,8 +27,8 @@ from collections.abc import Iterator
 from math import gcd, inf
 from typing import Any
 
-from byparts_memplan.buffer import PlanError
-from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.buffer import PlanError, is_number
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
 from byparts_memplan.chains.exact import STAGES, exact_schedule
 
 _EXACT = 4096  # so many slots are still quick
@@ -50,6 +50,7 @@ def optimal_schedule(chain: Chain, budget_bytes: int, *, slots: int = 500) -> Sc
     Raises:
         PlanError: no schedule takes so little.
     """
+    budget_bytes, slots = whole("budget_bytes", budget_bytes), whole("slots", slots, 1)
     table = ChainTable(chain, budget_bytes, slots=slots)
     points = table.curve()
     found = table.schedule(points[-1][0]) if points else None
@@ -71,8 +72,9 @@ def optimal_within(chain: Chain, max_extra_cost: float, *, slots: int = 500) -> 
     Raises:
         PlanError: the extra cost is negative.
     """
-    if max_extra_cost < 0:
-        raise PlanError(f"an extra cost of {max_extra_cost} is less than none")
+    if not is_number(max_extra_cost) or max_extra_cost < 0:
+        raise PlanError(f"an extra cost of {max_extra_cost!r:.60} is less than none, or no number")
+    slots = whole("slots", slots, 1)
     table = ChainTable(chain, save_all(chain).peak_bytes, slots=slots)
     return table.schedule(next(p for p, extra in table.curve() if extra <= max_extra_cost))
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from math import comb
 
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled
+from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
 from byparts_memplan.chains.mixed import Mixed
 
 POLICIES = ("hidden", "internal", "mixed")
@@ -36,7 +36,7 @@ def forward_evaluations(
     Raises:
         PlanError: no steps, no slots, or no such policy.
     """
-    _check(steps, slots, policy, internal_slots)
+    steps, slots, internal_slots = _checked(steps, slots, policy, internal_slots)
     if policy == "mixed":
         return Mixed(steps, slots, internal_slots).least(steps, slots)
     return _least(_capacity(policy), steps, slots)
@@ -53,7 +53,7 @@ def recurrence_schedule(
         PlanError: as `forward_evaluations`; or a backward needs an input that is not held.
     """
     length = len(chain.stages)
-    _check(length, slots, policy, internal_slots)
+    length, slots, internal_slots = _checked(length, slots, policy, internal_slots)
     mixed = policy == "mixed"
     split = Mixed(length, slots, internal_slots).split if mixed else _split_of(policy)
     return scheduled(chain, list(_operations(length, slots, split)))
@@ -129,11 +129,8 @@ def _split_of(policy: str) -> Split:
     return split
 
 
-def _check(steps: int, slots: int, policy: str, internal_slots: int) -> None:
+def _checked(steps: int, slots: int, policy: str, internal_slots: int) -> tuple[int, int, int]:
     if policy not in POLICIES:
         raise PlanError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
-    if steps < 1 or slots < 1 or internal_slots < 1:
-        raise PlanError(
-            f"a recurrence needs steps and slots, and has {steps} steps, {slots} slots and "
-            f"{internal_slots} for an internal state"
-        )
+    steps, slots = whole("steps", steps, 1), whole("slots", slots, 1)
+    return steps, slots, whole("internal_slots", internal_slots, 1)
