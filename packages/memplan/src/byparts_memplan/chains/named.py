@@ -9,6 +9,7 @@ segment twice.  All O(operations).
 from __future__ import annotations
 
 from itertools import pairwise
+from math import sqrt
 
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
@@ -89,7 +90,7 @@ def best_segments(chain: Chain, *, sequential: bool = False) -> int:
 
 
 def _usual(chain: Chain) -> int:
-    return int(round(len(chain.stages) ** 0.5))
+    return round(sqrt(len(chain.stages)))
 
 
 def _parts(a: int, b: int, segments: int) -> list[tuple[int, int]]:
