@@ -32,6 +32,7 @@ from byparts_memplan.recompute.limits import (
 from byparts_memplan.recompute.pool import Progress
 from byparts_memplan.recompute.search import Search
 from byparts_memplan.recompute.unread import without_unread
+from byparts_memplan.recompute.walk import Answer, read_off, walk
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, flops
 
@@ -144,11 +145,22 @@ def tradeoff(
         return [(steps.peak_bytes([]), 0.0)]
     search = Search(steps, range(len(steps.nodes)), effort=effort, seed=seed, progress=progress)
     _begin(search, None, None)
+    if search.small:
+        return _undominated(walk(search))
     high, low = search.smallest(0.0).peak_bytes, search.smallest(inf).peak_bytes
     for point in range(1, points):
         search.within(int(high * (low / max(1, high)) ** (point / points)), search.effort / 6)
     whole = sum(steps.cost) or 1.0
     return [(f.peak_bytes, f.cost / whole) for f in reversed(search.front())]
+
+
+def _undominated(answers: Sequence[Answer]) -> list[tuple[int, float]]:
+    """Peak and extra cost, from the cheapest to the smallest."""
+    whole, found = answers[0].cost or 1.0, list[tuple[int, float]]()
+    for a in sorted(answers, key=lambda a: (a.cost, a.peak_bytes)):
+        if not found or a.peak_bytes < found[-1][0]:
+            found.append((a.peak_bytes, (a.cost - answers[0].cost) / whole))
+    return found
 
 
 def strategies() -> list[str]:
@@ -161,13 +173,18 @@ Strategy = Callable[[Search, Optional[int], Optional[float]], Sequence[int]]
 
 def _auto(search: Search, budget: Optional[int], limit: Optional[float]) -> Sequence[int]:
     """All starts, and improvement."""
-    _begin(search, budget, limit)
+    if search.small:  # the answer must not depend on what is asked but for the choice
+        _begin(search, None, None)
+    else:
+        _begin(search, budget, limit)
     return _search(search, budget, limit)
 
 
 def _search(search: Search, budget: Optional[int], limit: Optional[float]) -> Sequence[int]:
     """From the plain order alone."""
     whole = sum(search.steps.cost)
+    if search.small:
+        return read_off(walk(search), budget, limit)
     found = search.cheapest(budget) if budget is not None else search.smallest((limit or 0) * whole)
     return search.sequence(found)
 

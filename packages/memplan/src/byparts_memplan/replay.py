@@ -26,14 +26,24 @@ def replay(steps: Steps, sequence: Sequence[int], *, barriers: bool = True) -> G
     Raises:
         PlanError: a step is missing, comes before what it reads, or must not come again.
     """
-    made = _Replay(steps, barriers)
+    return _replayed(steps, sequence, barriers)[0]
+
+
+def runs(steps: Steps, sequence: Sequence[int]) -> tuple[Graph, list[Node]]:
+    """The graph without barriers, and by position of the sequence the node that it became."""
+    return _replayed(steps, sequence, barriers=False)
+
+
+def _replayed(steps: Steps, sequence: Sequence[int], barriers: bool) -> tuple[Graph, list[Node]]:
+    made, nodes = _Replay(steps, barriers), list[Node]()
     for position, s in enumerate(sequence):
         made.run(s, position)
+        nodes.append(made.latest[s])
     missing = [s for s in range(len(steps.nodes)) if s not in made.latest]
     if missing:
         raise PlanError(f"step {missing[0]} ({steps.nodes[missing[0]].op.name}) is never run")
     outputs = tuple(made.now(v) for v in steps.graph.outputs)
-    return Graph(steps.graph.inputs, tuple(made.nodes), outputs)
+    return Graph(steps.graph.inputs, tuple(made.nodes), outputs), nodes
 
 
 class _Replay:

@@ -28,6 +28,7 @@ from byparts_memplan.steps import Steps
 
 STRATEGIES = ("chain", "sqrt", "recursive", "sequential", "recurrence")
 STAGES = 48
+LARGE = 3000  # steps
 
 Sequences = Iterator[list[int]]
 
@@ -118,7 +119,8 @@ class _Goal:
 
 
 def _chain(steps: Steps, forward: list[int], goal: _Goal) -> Sequences:
-    for most in sorted({min(STAGES, len(forward)), min(STAGES // 3, len(forward))}):
+    coarse = STAGES if len(steps.nodes) > LARGE else STAGES // 3  # fine ones alone, to be quick
+    for most in sorted({min(STAGES, len(forward)), min(coarse, len(forward))}):
         for lean in (False, True):
             chain = StepChain(steps, forward, most, lean=lean)
             if lean:

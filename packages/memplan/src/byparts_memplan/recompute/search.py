@@ -22,6 +22,7 @@ from byparts_memplan.steps import Steps
 
 _WORK = 80_000  # changes for a budget, at effort 1: two seconds; less for small graphs
 _PATIENCE = 200_000
+_SMALL = 100  # steps: so few that the whole trade-off is searched, whatever is asked
 _NEAR = 0.9  # budgets so near to each other make much the same of a start
 _NEARER = 0.998  # and of what was itself found for a budget
 
@@ -31,6 +32,7 @@ class Search:
 
     Attributes:
         pool: what was found.
+        small: whether it is walked down whole.
         large: whether the graph is, so that it is better to be quick.
         effort: changes for the improvement of an answer.
         patience: changes after which greedy gives up what it began.
@@ -51,7 +53,7 @@ class Search:
     ) -> None:
         self.steps, self.asked, self.random = steps, (effort, seed), Random(seed)
         self.pool = Pool(steps, base, progress)
-        self.large = self.pool.large
+        self.small, self.large = len(steps.nodes) <= _SMALL, self.pool.large
         self.effort = effort * min(_WORK, 200 * len(steps.nodes)) / (8 if self.large else 1)
         self.patience = min(_PATIENCE, _PATIENCE * effort + 60 * len(steps.nodes))
         self.floor, self.least, self.proved = floor_of(steps), 0.0, ""
