@@ -61,8 +61,10 @@ def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
         top += height + BETWEEN
     rows = [(fills[name], f"{name} ({human(size)})") for name, size in held.items()]
     found, below = legend(rows, LEFT, top, WIDTH)
-    if found:
-        body.append(text(LEFT, top - 8, "alive at the worst step, by line", font_style="italic"))
+    words = "alive at the worst step, by line; " if found else ""
+    body.append(
+        text(LEFT, top - 8, f"{words}dashed: bytes alive at each step", font_style="italic")
+    )
     return document(LEFT + WIDTH + 40, int(top + below + 12), [*body, *found])
 
 
