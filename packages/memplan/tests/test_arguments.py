@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from planned_ops import Add
 
 from byparts_graph_ir import Graph, Input, TensorType
 from byparts_memplan import (
+    BudgetError,
     Buffer,
+    DoesNotFit,
     PlanError,
     blocks,
     check,
@@ -175,3 +178,15 @@ def test_inputs_may_be_told_one_by_one(ask: Any) -> None:
 def test_an_alignment_is_a_whole_number(given: Any) -> None:
     with pytest.raises(PlanError, match="alignment must be at least 1, a whole number, not "):
         plan(step(), alignment=given)
+
+
+def test_errors_cross_to_other_processes() -> None:
+    """What cannot be read there would stop a pool of them."""
+    with pytest.raises(DoesNotFit, match="do not fit in 5 bytes") as caught:
+        place(THREE, 5)
+    found = pickle.loads(pickle.dumps(caught.value))
+    assert (str(found), vars(found)) == (str(caught.value), vars(caught.value))
+    with pytest.raises(BudgetError, match="the smallest peak is 64") as refused:
+        rematerialize(step(), 8)
+    again = pickle.loads(pickle.dumps(refused.value))
+    assert (type(again), str(again), again.peak_bytes) == (BudgetError, str(refused.value), 64)

@@ -45,6 +45,9 @@ class DoesNotFit(PlanError):
         super().__init__(message)
         self.placement, self.proved, self.subset = placement, proved, subset
 
+    def __reduce__(self) -> tuple[Any, ...]:  # or a pool of processes would wait for it forever
+        return type(self), (str(self), self.placement, self.proved, self.subset)
+
 
 @dataclass(frozen=True)
 class Buffer:

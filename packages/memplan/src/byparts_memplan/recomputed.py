@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from byparts_graph_ir import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
@@ -102,6 +103,16 @@ class BudgetError(PlanError):
     def graph(self) -> Graph:
         """The best that was found, as a graph."""
         return self.recomputation.graph()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Graphs do not cross to another process; the words and the peak do."""
+        return _without_graph, (str(self), self.peak_bytes)
+
+
+def _without_graph(message: str, peak_bytes: int) -> BudgetError:
+    error = BudgetError.__new__(BudgetError, message)
+    error.peak_bytes = peak_bytes
+    return error
 
 
 def _why_not(made: Recomputation, budget: int) -> str:
