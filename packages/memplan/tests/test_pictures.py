@@ -242,3 +242,13 @@ def test_inputs_with_paths_in_their_names_are_scoped() -> None:
     x = Input(TensorType("f32", (4,)), None, "encoder/w", "")
 
     assert scope_of(plan(Graph.of((x,), (copy(x),))).labels[0]) == "encoder"
+
+
+@pytest.mark.parametrize(
+    "buffers", [[Buffer(10**400, 0, 3), Buffer(1, 1, 4)], [Buffer(8, 0, 10**400)]]
+)
+def test_absurd_sizes_and_times_are_drawn(buffers: list[Buffer]) -> None:
+    """More than a float can hold."""
+    found = words(place(buffers).svg(["a.py:1"] * len(buffers)))
+
+    assert any(word.startswith("worst step ") for word in found)

@@ -74,7 +74,7 @@ def scopes(
     areas = [b.size_bytes * (b.dies - b.born) for b in buffers]
     kept = _largest(names, areas, most)
     shown = sum(a for name, a in zip(names, areas, strict=True) if name in kept)
-    if shown < sum(areas) / 2 and 1 < len(set(files)) <= enough:
+    if 2 * shown < sum(areas) and 1 < len(set(files)) <= enough:
         names, kept = files, _largest(files, areas, most)
     if len(set(names)) > enough:
         return [], {}

@@ -204,7 +204,7 @@ class _Plot:
         step, size = worst(self.profile)
         if not size:
             return
-        x, top = self._x(step + 0.5), self.top
+        x, top = (self._x(step) + self._x(step + 1)) / 2, self.top
         words = f"worst step {step}: {human(size)} alive"
         anchor, shift = ("start", 5) if x < LEFT + WIDTH / 2 else ("end", -5)
         yield (
