@@ -26,6 +26,7 @@ from byparts_graph_ir import Graph, Node, Op, Value
 from byparts_memplan import Location, Plan, PlanError, check_plan, plan
 from byparts_memplan.lifetimes import Decision
 
+VIEW, OVER = Decision("view", 0, 0, 1), Decision("in place", 1, 1, 2)
 SHAPES = ((), (4,), (2, 2), (4, 2), (0, 3))
 
 
@@ -129,6 +130,9 @@ def test_broken_plans_are_refused(offsets: tuple[int, ...], match: str) -> None:
         ({"residents": ((0,), (1,), ())}, "^%2 is in the arena, and in no buffer$"),
         ({"residents": ((0,), (1,), (2, 1))}, "^%1 is said to be in buffers 1 and 2$"),
         ({"residents": ((0,), (1,), (2, 9))}, "^buffer 2: there is no %9$"),
+        ({"residents": ((1,), (0,), (2,))}, r"^%0 lies at \[0, 8\) .* buffer 1 at \[16, 32\) of"),
+        ({"labels": ("%0 x", "%2 y", "%1 z")}, "^buffer 1 is called '%2 y', and begins with %1$"),
+        ({"external": (0, 0)}, r"^external: inputs \(0, 0\) are not in order, each once$"),
         ({"naive_bytes": 24}, "^naive is 24 bytes; each on its own, values take 48$"),
         (
             {"decisions": (Decision("in place", 1, 1, 2),)},
@@ -167,6 +171,8 @@ def test_what_a_plan_says_of_its_arena_is_checked(fault: dict[str, Any], match: 
     [
         ({"born": 1}, r"^%1 is used during steps \[0, 3\), and its buffer 1 lives .* \[1, 3\)$"),
         ({"dies": 2}, r"^%1 is used during steps \[0, 3\), and its buffer 1 lives .* \[0, 2\)$"),
+        ({"dies": 4}, r"^buffer 1 lives during steps \[0, 4\), and is used during \[0, 3\)$"),
+        ({"alignment": 8}, "^buffer 1 is aligned to 8, and the plan to 16$"),
         ({"gaps": ((1, 2),)}, r"lives during \[0, 1\) and \[2, 3\)$"),
         ({"size_bytes": 4}, r"^%1 lies at \[16, 24\) of .* and its buffer 1 at \[16, 20\) of"),
         ({"space": "far"}, r"^%1 lies at .* of space '', and its buffer 1 at .* of space 'far'$"),
@@ -181,6 +187,96 @@ def test_what_a_plan_says_of_a_buffer_is_checked(fault: dict[str, Any], match: s
 
     with pytest.raises(PlanError, match=match):
         check_plan(graph, replace(made, placement=placement))
+
+
+def test_a_buffer_is_no_larger_than_what_is_in_it() -> None:
+    """And there is none for nothing."""
+    graph, made = two_copies()
+    place, last = made.placement, made.placement.buffers[-1]
+    larger = replace(place, buffers=(*place.buffers[:-1], replace(last, size_bytes=32)))
+    idle = replace(place, buffers=(*place.buffers, last), offsets=(0, 16, 32, 48))
+    more = {"residents": (*made.residents, ()), "labels": (*made.labels, "")}
+
+    with pytest.raises(PlanError, match=r"^buffer 2 has 32 bytes, and 8 are used$"):
+        check_plan(graph, replace(made, placement=replace(larger, arena_bytes=64)))
+    with pytest.raises(
+        PlanError, match=r"^buffer 3 holds \(\); expected values in order, and used$"
+    ):
+        check_plan(graph, replace(made, placement=replace(idle, arena_bytes=64), **more))
+
+
+def test_bytes_are_needed_until_a_view_of_them_is_read() -> None:
+    """Not only while their owner and the view are touched."""
+    x, y = given(4), given(4)
+    view = Reshape((2, 2))(x)
+    graph = Graph.of((x, y), (view, copy(y), copy(y), copy(view)))
+    made = plan(graph, alignment=16)
+    (first, *others), place = made.placement.buffers, made.placement
+    gap = replace(place, buffers=(replace(first, gaps=((1, 3),)), *others))
+
+    with pytest.raises(PlanError, match=r"^%0 is used during .* and its buffer 0 lives during"):
+        check_plan(graph, replace(made, placement=gap))
+
+
+@pytest.mark.parametrize(
+    ("decisions", "match"),
+    [
+        ([VIEW], "^%2 lies in bytes of others, and no decision says so$"),
+        ([VIEW, OVER, OVER], "^in place at step 1 is decided twice for %2 in bytes of %1$"),
+        ([VIEW, replace(OVER, step=0)], "^in place at step 0: no op lets %2 lie in bytes of %1$"),
+        ([VIEW, replace(OVER, source=0)], "^in place at step 1: no op lets %2 lie in bytes of %0$"),
+        ([VIEW, replace(OVER, kind="view")], "^view at step 1: no op lets %2 lie in bytes of %1$"),
+        (
+            [VIEW, OVER, Decision("view", 0, 0, 2)],
+            "^view at step 0: %2 lies in bytes of %0 already$",
+        ),
+        (
+            [VIEW, OVER, Decision("view", 0, 0, 3)],
+            "^view at step 0: %3 does not lie in bytes of %0$",
+        ),
+        ([VIEW, OVER], "^in place at step 2: nothing is decided on %3 in bytes of %2$"),
+    ],
+)
+def test_decisions_say_what_was_shared(decisions: list[Decision], match: str) -> None:
+    """Each chance once, where there was one; the last negation is not written over the first."""
+    x = given(4)
+    y = neg(Reshape((4,))(x))
+    graph = Graph.of((x,), (y, neg(y)))
+
+    check_plan(graph, plan(graph))
+    with pytest.raises(PlanError, match=match):
+        check_plan(graph, replace(plan(graph), decisions=tuple(decisions)))
+
+
+def test_a_view_lies_where_its_op_says() -> None:
+    """Elsewhere in the same buffer, it would have to be computed."""
+    x = given(4, 2)
+    graph = Graph.of((x,), (Rows(0, 1)(Rows(0, 2)(x)),))
+    made = plan(graph, alignment=8)
+    moved_view = replace(made, locations=(*made.locations[:2], Location(None, 16)))
+
+    with pytest.raises(PlanError, match=r"^view at step 1: %2 lies at 16, and %1 at 0$"):
+        check_plan(graph, moved_view)
+
+
+@pytest.mark.parametrize(
+    ("fault", "match"),
+    [
+        ({"step": 3}, "^donation at step 3: %1 is made at step 0$"),
+        ({"target": 0}, "^donation at step 0: %0 is no output, or %0 not external$"),
+        ({"reason": "no"}, "^%1 lies in bytes of others, and no decision says so$"),
+    ],
+)
+def test_what_a_plan_says_of_donation_is_checked(fault: dict[str, Any], match: str) -> None:
+    x = given(4)
+    graph = Graph.of((x,), (neg(x),))
+    made = plan(graph, external={0}, donate={0: 0})
+    (donation,) = made.decisions
+    broken = (replace(donation, **fault),)
+    extra = broken if "reason" in fault else (donation, replace(broken[0], reason="asked for too"))
+
+    with pytest.raises(PlanError, match=match):
+        check_plan(graph, replace(made, decisions=extra))
 
 
 def test_who_lies_in_bytes_of_others_needs_a_decision() -> None:

@@ -146,6 +146,7 @@ class _Machine:
         room = self._room(v)
         lower, upper = self._range(v)
         origin, first = self.content[v]
+        self._use(origin)
         found = 0
         for s in self.memory.get(room, ()):
             a, b = max(s.lower, lower), min(s.upper, upper)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError, lower_bound
+from byparts_memplan.check_decisions import check_decisions
 from byparts_memplan.plan import Plan
 
 Used = Mapping[int, tuple[int, int]]
@@ -23,6 +24,9 @@ def check_positions(graph: Graph, plan: Plan) -> None:
     if plan.alignment < 1:
         raise PlanError(f"the alignment is {plan.alignment}, and must be at least 1")
     inputs, outputs = range(len(graph.inputs)), range(len(graph.outputs))
+    for name, given in (("external", plan.external), ("donated", [k for k, _ in plan.donated])):
+        if list(given) != sorted(set(given)):
+            raise PlanError(f"{name}: inputs {given} are not in order, each once")
     for k in plan.external:
         if k not in inputs:
             raise PlanError(f"external: there is no input {k}; the graph has {len(inputs)}")
@@ -42,10 +46,12 @@ def check_record(graph: Graph, plan: Plan, used: Used) -> None:
     O(values + buffers log buffers).
     """
     homes = _homes(graph, plan)
-    for v, (first, last) in used.items():
-        if plan.locations[v].root is None:
-            _check_home(graph, plan, v, homes.get(v, -1), first, last)
-    _check_shared(graph, plan, homes)
+    for v, at in enumerate(plan.locations):
+        if at.root is None:
+            _check_home(graph, plan, v, homes.get(v, -1), used)
+    for i in range(len(plan.residents)):
+        _check_buffer(graph, plan, i, used)
+    check_decisions(graph, plan, homes)
     _check_bytes(graph, plan)
 
 
@@ -67,7 +73,7 @@ def _homes(graph: Graph, plan: Plan) -> dict[int, int]:
     return homes
 
 
-def _check_home(graph: Graph, plan: Plan, v: int, home: int, first: int, last: int) -> None:
+def _check_home(graph: Graph, plan: Plan, v: int, home: int, used: Used) -> None:
     if home < 0:
         raise PlanError(f"%{v} is in the arena, and in no buffer")
     b, at = plan.placement.buffers[home], plan.locations[v]
@@ -77,6 +83,7 @@ def _check_home(graph: Graph, plan: Plan, v: int, home: int, first: int, last: i
         where = f"at [{at.offset}, {end}) of space {at.space!r}"
         room = f"at [{lower}, {lower + b.size_bytes}) of space {b.space!r}"
         raise PlanError(f"%{v} lies {where}, and its buffer {home} {room}")
+    first, last = used.get(v, (b.born, b.born))  # a view that nobody reads is not touched
     if not any(born <= first and last < dies for born, dies in b.lives):
         raise PlanError(
             f"%{v} is used during steps [{first}, {last + 1}), and its buffer {home} lives "
@@ -84,22 +91,23 @@ def _check_home(graph: Graph, plan: Plan, v: int, home: int, first: int, last: i
         )
 
 
-def _check_shared(graph: Graph, plan: Plan, homes: Mapping[int, int]) -> None:
-    """Whoever lies in bytes of another was decided to, and whoever was decided to does."""
-    taken = [d for d in plan.decisions if d.taken]
-    for d in taken:
-        if not 0 <= min(d.source, d.target) <= max(d.source, d.target) < len(graph.values):
-            raise PlanError(f"{d.kind} at step {d.step}: there is no %{d.source} or no %{d.target}")
-        here, there = plan.locations[d.source], plan.locations[d.target]
-        if (here.root, homes.get(d.source)) != (there.root, homes.get(d.target)):
-            where = f"{d.kind} at step {d.step}"
-            raise PlanError(f"{where}: %{d.target} does not lie in bytes of %{d.source}")
-    shared = {d.target for d in taken}
-    owners = {ids[0] for ids in plan.residents if ids} | set(range(len(graph.inputs)))
-    owners |= {d.source for d in taken if plan.locations[d.source].root is not None}  # donated back
-    for v in range(len(plan.locations)):
-        if v not in owners and v not in shared:
-            raise PlanError(f"%{v} lies in bytes of others, and no decision says so")
+def _check_buffer(graph: Graph, plan: Plan, i: int, used: Used) -> None:
+    """It is no larger and lives no longer than what is in it, and is called by what comes first."""
+    b, residents = plan.placement.buffers[i], plan.residents[i]
+    steps = [step for v in residents for step in used.get(v, ())]
+    if not steps or list(residents) != sorted(residents):
+        raise PlanError(f"buffer {i} holds {residents}; expected values in order, and used")
+    if (b.born, b.dies) != (min(steps), max(steps) + 1):
+        life, use = f"[{b.born}, {b.dies})", f"[{min(steps)}, {max(steps) + 1})"
+        raise PlanError(f"buffer {i} lives during steps {life}, and is used during {use}")
+    if b.alignment != plan.alignment:
+        raise PlanError(f"buffer {i} is aligned to {b.alignment}, and the plan to {plan.alignment}")
+    ends = [plan.locations[v].offset + graph.values[v].type.size_bytes for v in residents]
+    needed = max(ends) - plan.placement.offsets[i]
+    if b.size_bytes != needed + -needed % plan.alignment:
+        raise PlanError(f"buffer {i} has {b.size_bytes} bytes, and {needed} are used")
+    if not plan.labels[i].startswith(f"%{residents[0]} "):
+        raise PlanError(f"buffer {i} is called {plan.labels[i]!r}, and begins with %{residents[0]}")
 
 
 def _check_bytes(graph: Graph, plan: Plan) -> None:
