@@ -27,6 +27,7 @@ from byparts_memplan import (
     plan,
     plan_blocks,
     rematerialize,
+    report,
     smallest_subset,
     tradeoff,
 )
@@ -190,3 +191,22 @@ def test_errors_cross_to_other_processes() -> None:
         rematerialize(step(), 8)
     again = pickle.loads(pickle.dumps(refused.value))
     assert (type(again), str(again), again.peak_bytes) == (BudgetError, str(refused.value), 64)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: tradeoff(step(), points=0), "points is 0; expected 1 or more"),
+        (lambda: tradeoff(step(), points=None), "points is None; expected an integer"),  # type: ignore[arg-type]
+        (lambda: tradeoff(step(), seed=1.5), r"seed is 1\.5; expected an integer"),  # type: ignore[arg-type]
+        (lambda: rematerialize(step(), 1, seed="a"), "seed is 'a'; expected an integer"),  # type: ignore[arg-type]
+        (lambda: rematerialize(step(), 1, strategy=["auto"]), r"no strategy \['auto'\]; there are "),  # type: ignore[arg-type]
+        (lambda: order(step(), effort="much"), "effort is 'much'; expected a number of tasks"),  # type: ignore[arg-type]
+        (lambda: order(step(), effort=-1), "effort is -1; expected a number of tasks, 0 or more"),
+        (lambda: report(plan(step()), rows=-1), "rows is -1; expected an integer, 0 or more"),
+        (lambda: report(None), "expected a Plan; got None"),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_named(ask: Any, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        ask()

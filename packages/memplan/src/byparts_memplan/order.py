@@ -17,7 +17,7 @@ from collections.abc import Collection
 from typing import Optional
 
 from byparts_graph_ir import Graph
-from byparts_memplan.buffer import Buffer, lower_bound
+from byparts_memplan.buffer import Buffer, PlanError, is_number, lower_bound
 from byparts_memplan.lifetimes import Values, positions
 from byparts_memplan.ordering.search import search
 from byparts_memplan.ordering.tasks import Tasks
@@ -41,9 +41,11 @@ def order(
     values, and effects with their order.
 
     Raises:
-        PlanError: a type is not static, or there is no such input.
+        PlanError: a type is not static, there is no such input, or no such effort.
     """
     external = positions(graph, external)
+    if effort is not None and (not is_number(effort) or effort < 0):
+        raise PlanError(f"effort is {effort!r:.60}; expected a number of tasks, 0 or more")
     before = peak_bytes(graph, external)
     for _ in range(ROUNDS if len(graph.nodes) < LARGE else 1):
         tasks = Tasks(graph, external)

@@ -25,6 +25,7 @@ from byparts_memplan.order import order
 from byparts_memplan.recompute.exact import Limits, load_solver, solve
 from byparts_memplan.recompute.limits import (
     checked_budget,
+    checked_count,
     checked_effort,
     checked_fraction,
     costed,
@@ -107,7 +108,7 @@ def recomputation(
         raise PlanError(f"{both}: give one of them; the other is what comes out")
     budget = None if budget_bytes is None else checked_budget(budget_bytes)
     extra = None if max_extra_cost is None else checked_fraction(max_extra_cost)
-    chosen, effort = _chosen(strategy), checked_effort(effort)
+    chosen, effort, seed = _chosen(strategy), checked_effort(effort), checked_count("seed", seed)
     steps = costed(graph, external, cost)
     plain: Sequence[int] = range(len(steps.nodes))
     if budget is not None and steps.peak_bytes() <= budget:
@@ -138,8 +139,15 @@ def tradeoff(
 
     None of them is worse in both than another that was met.  `points` budgets are searched, each
     from what was found for those before it; there may be more pairs.
+
+    Raises:
+        PlanError: types are not static, or an argument is not what it has to be.
     """
-    effort = checked_effort(effort)
+    effort, seed, points = (
+        checked_effort(effort),
+        checked_count("seed", seed),
+        checked_count("points", points, 1),
+    )
     steps = costed(graph, external, cost)
     if not steps.nodes:
         return [(steps.peak_bytes([]), 0.0)]
@@ -246,6 +254,6 @@ _STRATEGIES: dict[str, Strategy] = {
 
 
 def _chosen(strategy: str) -> Strategy:
-    if strategy not in _STRATEGIES:
+    if not isinstance(strategy, str) or strategy not in _STRATEGIES:
         raise PlanError(f"there is no strategy {strategy!r}; there are {', '.join(strategies())}")
     return _STRATEGIES[strategy]

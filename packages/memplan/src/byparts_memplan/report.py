@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from byparts_graph_ir import Graph
 from byparts_memplan.amount import human
+from byparts_memplan.buffer import PlanError
 from byparts_memplan.lifetimes import Decision
 from byparts_memplan.pictures.alive import spaces_of
 from byparts_memplan.plan import Plan
@@ -26,8 +27,12 @@ def report(plan: Plan, graph: Graph | None = None, *, rows: int = ROWS) -> str:
     `rows` limits each list.  The graph must be the one that was planned.
 
     Raises:
-        PlanError: it is another one.
+        PlanError: it is another one; or what is given is no plan, or `rows` no count.
     """
+    if not isinstance(plan, Plan):
+        raise PlanError(f"expected a Plan; got {plan!r:.60}")
+    if not hasattr(rows, "__index__") or rows < 0:
+        raise PlanError(f"rows is {rows!r:.60}; expected an integer, 0 or more")
     blocks: list[list[str]] = [_summary(plan, graph)]
     for space, members in spaces_of(plan.placement.buffers).items():
         peak = Peak(plan, graph, members)

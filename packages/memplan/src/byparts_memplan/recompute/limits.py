@@ -62,6 +62,21 @@ def checked_effort(effort: object) -> float:
     return found
 
 
+def checked_count(name: str, given: object, least: int | None = None) -> int:
+    """A whole number, of `least` or more if there is a least.
+
+    Raises:
+        PlanError: it is none, or too small; its name and value.
+    """
+    try:
+        found = index(given)  # type: ignore[arg-type]  # refused below
+    except TypeError:
+        raise PlanError(f"{name} is {given!r:.60}; expected an integer") from None
+    if least is not None and found < least:
+        raise PlanError(f"{name} is {found}; expected {least} or more")
+    return found
+
+
 def costed(graph: Graph, external: Collection[int], cost: Cost) -> Steps:
     """The steps of a graph, each with a cost that can be reckoned with.
 
