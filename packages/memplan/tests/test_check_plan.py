@@ -195,14 +195,14 @@ def test_a_buffer_is_no_larger_than_what_is_in_it() -> None:
     place, last = made.placement, made.placement.buffers[-1]
     larger = replace(place, buffers=(*place.buffers[:-1], replace(last, size_bytes=32)))
     idle = replace(place, buffers=(*place.buffers, last), offsets=(0, 16, 32, 48))
-    more = {"residents": (*made.residents, ()), "labels": (*made.labels, "")}
+    more = replace(made, residents=(*made.residents, ()), labels=(*made.labels, ""))
 
     with pytest.raises(PlanError, match=r"^buffer 2 has 32 bytes, and 8 are used$"):
         check_plan(graph, replace(made, placement=replace(larger, arena_bytes=64)))
     with pytest.raises(
         PlanError, match=r"^buffer 3 holds \(\); expected values in order, and used$"
     ):
-        check_plan(graph, replace(made, placement=replace(idle, arena_bytes=64), **more))
+        check_plan(graph, replace(more, placement=replace(idle, arena_bytes=64)))
 
 
 def test_bytes_are_needed_until_a_view_of_them_is_read() -> None:
