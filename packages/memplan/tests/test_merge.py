@@ -36,6 +36,22 @@ def test_a_merged_placement_is_valid(
     assert sorted(i for some in parts for i, _ in some) == [*range(len(Sections(problem).index))]
 
 
+@settings(max_examples=200, deadline=None)
+@given(problems(pins=False), st.integers(0, 99), st.sampled_from([EXACT, ROUGH]))
+def test_some_merges_are_kept(
+    problem: list[Buffer], seed: int, how: tuple[float, float, int, int]
+) -> None:
+    """Every second one is there again, perhaps in a larger one, and the placement is valid."""
+    members, rng = Sections(problem), random.Random(seed)
+    kept = [some for some in merge(members, rng, *how)[1] if len(some) > 1][::2]
+    merged, parts = merge(members, rng, 0.5, 0.5, kept=kept)
+
+    check(problem, taken_apart(problem, merged, parts), 99_999)
+    together = [{i for i, _ in some} for some in parts]
+    assert all(any({i for i, _ in some} <= found for found in together) for some in kept)
+    assert sum(map(len, parts)) == len(members.index)
+
+
 def test_a_rectangle_in_four_becomes_one() -> None:
     """Two stacks of one size follow each other."""
     problem = [Buffer(3, 0, 2), Buffer(5, 0, 2), Buffer(6, 2, 5), Buffer(2, 2, 5)]

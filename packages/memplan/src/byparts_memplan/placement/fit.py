@@ -2,8 +2,9 @@
 
 Nearly all runs that find a placement do so with few dead ends, and the rest get lost for ever.  So
 runs are short.  Half of the work goes into problems with buffers merged (`merge.py`), where a run
-is quicker and finds more, but proves nothing.  Now and then a run of the problem itself is longer,
-ever more, so that in the end one is complete.
+is quicker and finds more, but proves nothing.  Once one of these was placed, in a larger capacity,
+most that follow are like it: some of its merges are kept, and the rest drawn anew.  Now and then a
+run of the problem itself is longer, ever more, so that in the end one is complete.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ _KINDS = (
     (0.3, 0.3, 1, 1),
     (0.5, 0.5, 3, 2),
 )
+_AGAIN = 0.8  # of merged problems are like the one that was placed last, if there is one
+_KEPT = (0.5, 0.7, 0.9)  # of its merges; the others are undone
+_ANEW = (0.3, 0.5, 0.7)  # chances of merging what is loose then
 
 
 class Fit:
@@ -47,13 +51,14 @@ class Fit:
         self.times = 4.0
         self.merged: Merged | None = None  # with which the last placement was found
         self.found: list[int] = []
+        self.spent = [0.0, 0.0]  # on the problem, and on merged ones
         few = merge(self.problem, Random(seed), 1, 1)[0]
         self.mergeable = len(few) <= _WORTH * len(self.problem.index)
 
     def decide(self, capacity: int, effort: Effort) -> bool | None:
         """Whether they fit; `None` when the effort is spent."""
         answer = self._run_again(capacity, effort)
-        spent = [0.0, 0.0]  # on the problem, and on merged ones
+        spent = self.spent
         while answer is None and not effort.over:
             before = effort.spent
             if self.mergeable and spent[1] <= _SHARE * spent[0]:
@@ -94,7 +99,13 @@ class Fit:
         return answer
 
     def _merge(self) -> Merged:
-        made, parts = merge(self.problem, self.random, *self.random.choice(_KINDS))
+        pick, chance = self.random.choice, self.random.random
+        if self.merged is not None and chance() < _AGAIN:
+            keep, anew = pick(_KEPT), pick(_ANEW)
+            kept = [some for some in self.merged[1] if len(some) > 1 and chance() < keep]
+            made, parts = merge(self.problem, self.random, anew, anew, kept=kept)
+        else:
+            made, parts = merge(self.problem, self.random, *pick(_KINDS))
         return Restarts(Sections(made), self.random), parts
 
     def _run_merged(

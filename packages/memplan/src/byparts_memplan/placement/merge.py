@@ -3,7 +3,7 @@
 Those of one life become a stack, and stacks of one size that follow each other in time become one
 that lives on.  Networks are full of such buffers, so a third or a tenth may be left; what is left
 is easier to place, by far, where it can be placed at all.  Which of them are merged is drawn anew
-for each trial, because a merge may be one too many.
+for each trial, because a merge may be one too many; what helped before may be kept in part.
 """
 
 from __future__ import annotations
@@ -33,23 +33,18 @@ def merge(
     chained: float,
     coarse: int = 1,
     near: int = 1,
+    kept: Sequence[Parts] = (),
 ) -> tuple[tuple[Buffer, ...], list[Parts]]:
     """Fewer buffers, in sections instead of steps, and what each is made of.
 
     `stacked` and `chained` are the chances that what could be merged is; in a chain, sizes may
     differ by less than `coarse` units, and the largest is taken; in a stack, lives by less than
-    `near` sections at each end.  Pinned members, and those
-    with gaps, stay alone.  O(n) for each round of merging, in each of which some merge.
+    `near` sections at each end.  Those of `kept` are merged to begin with.  Pinned members, and
+    those with gaps, stay alone.  O(n) for each round of merging, in each of which some merge.
     """
-    pieces: list[_Piece] = []
-    alone: list[int] = []
-    for i, b in enumerate(problem.buffers[k] for k in problem.index):
-        if len(problem.where[i]) > 1 or b.pinned is not None:
-            alone.append(i)
-        else:
-            size = b.size_bytes + -b.size_bytes % b.alignment
-            begin, end = problem.where[i][0]
-            pieces.append(_Piece(size, b.alignment, begin, end, [(i, 0)]))
+    loose, alone = _members(problem)
+    pieces = [_kept(loose, parts) for parts in kept]
+    pieces += loose.values()
     count = len(pieces) + 1
     while len(pieces) < count:
         count = len(pieces)
@@ -58,6 +53,27 @@ def merge(
     made = [Buffer(p.size, p.begin, p.end, p.alignment) for p in pieces]
     made += [_alone(problem, i) for i in alone]
     return tuple(made), [*[p.parts for p in pieces], *[[(i, 0)] for i in alone]]
+
+
+def _members(problem: Sections) -> tuple[dict[int, _Piece], list[int]]:
+    """Those that may be merged, and those that stay alone."""
+    loose: dict[int, _Piece] = {}
+    alone: list[int] = []
+    for i, b in enumerate(problem.buffers[k] for k in problem.index):
+        if len(problem.where[i]) > 1 or b.pinned is not None:
+            alone.append(i)
+        else:
+            size = b.size_bytes + -b.size_bytes % b.alignment
+            loose[i] = _Piece(size, b.alignment, *problem.where[i][0], [(i, 0)])
+    return loose, alone
+
+
+def _kept(loose: dict[int, _Piece], parts: Parts) -> _Piece:
+    """One of the members that an earlier merge put together; they are no longer loose."""
+    some = [loose.pop(i) for i, _ in parts]
+    size = max([p.size + above for p, (_, above) in zip(some, parts, strict=True)])
+    begin, end = min([p.begin for p in some]), max([p.end for p in some])
+    return _Piece(size, some[0].alignment, begin, end, list(parts))
 
 
 def _stack(pieces: Iterable[_Piece], random: Random, chance: float, near: int) -> list[_Piece]:
