@@ -30,3 +30,9 @@ def test_a_value_in_an_if_says_what_to_write() -> None:
         GraphError, match=r"type f32\[2\] has no truth .* select\(condition, x, y\)"
     ):
         bool(given("x", 2))
+
+
+def test_a_value_is_no_array() -> None:
+    """NumPy asks by this name; without an answer it makes an array of one object."""
+    with pytest.raises(GraphError, match=r"type f32\[2\] has no numbers until the program runs"):
+        given("x", 2).__array__()

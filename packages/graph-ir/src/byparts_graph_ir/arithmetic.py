@@ -110,6 +110,10 @@ class Arithmetic:
         kind = getattr(self, "type", self)
         raise GraphError(f"a value of type {kind} cannot be iterated; use split or slices")
 
+    def __array__(self, *_: object, **__: object) -> NoReturn:  # or NumPy makes one of an object
+        kind = getattr(self, "type", self)
+        raise GraphError(f"a value of type {kind} has no numbers until the program runs")
+
     def __bool__(self) -> NoReturn:
         kind = getattr(self, "type", self)
         raise GraphError(
