@@ -26,6 +26,7 @@ from byparts_memplan import (
     placement_to_json,
     plan,
     plan_blocks,
+    plan_to_json,
     rematerialize,
     report,
     smallest_subset,
@@ -204,6 +205,9 @@ def test_errors_cross_to_other_processes() -> None:
         (lambda: order(step(), effort="much"), "effort is 'much'; expected a number of tasks"),  # type: ignore[arg-type]
         (lambda: order(step(), effort=-1), "effort is -1; expected a number of tasks, 0 or more"),
         (lambda: report(plan(step()), rows=-1), "rows is -1; expected an integer, 0 or more"),
+        (lambda: placement_to_json(3), "expected a Placement; got 3"),  # type: ignore[arg-type]
+        (lambda: plan_to_json(None), "expected a Plan; got None"),  # type: ignore[arg-type]
+        (lambda: placement_from_json(plan_to_json(plan(step()))), "not a placement, but 'plan'; expec"),
         (lambda: report(None), "expected a Plan; got None"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip

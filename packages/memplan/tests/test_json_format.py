@@ -70,7 +70,7 @@ def test_plan_round_trip() -> None:
     ("text", "match"),
     [
         ("{", "^not JSON: "),
-        ("[]", "^not a plan$"),
+        ("[]", "^not a plan; expected what plan_to_json writes$"),
         ('{"byparts": "plan", "format": 3}', "^plan in format 3; this reads formats 1 to 2$"),
         ('{"byparts": "plan", "format": 2}', "^not a plan: KeyError"),
     ],

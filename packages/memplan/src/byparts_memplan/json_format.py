@@ -17,7 +17,12 @@ FORMAT, OLDEST = 2, 1
 
 
 def placement_to_json(placement: Placement) -> str:
-    """One line; `placement_from_json` gives an equal value."""
+    """One line; `placement_from_json` gives an equal value.
+
+    Raises:
+        PlanError: it is no placement.
+    """
+    _check_kind(placement, Placement)
     return _dump("placement", _placement_fields(placement))
 
 
@@ -35,7 +40,12 @@ def placement_from_json(text: str) -> Placement:
 
 
 def plan_to_json(plan: Plan) -> str:
-    """One line; `plan_from_json` gives an equal value.  The graph is not in it."""
+    """One line; `plan_from_json` gives an equal value.  The graph is not in it.
+
+    Raises:
+        PlanError: it is no plan.
+    """
+    _check_kind(plan, Plan)
     fields = {
         **vars(plan),
         "locations": [list(_values(at)) for at in plan.locations],
@@ -103,6 +113,11 @@ def _whole(number: Any) -> int:
     return number
 
 
+def _check_kind(given: object, kind: type) -> None:
+    if not isinstance(given, kind):
+        raise PlanError(f"expected a {kind.__name__}; got {given!r:.60}")
+
+
 def _dump(kind: str, fields: dict[str, Any]) -> str:
     return json.dumps({"byparts": kind, "format": FORMAT, **fields}, separators=(",", ":"))
 
@@ -112,8 +127,10 @@ def _load(kind: str, text: str) -> dict[str, Any]:
         fields = json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
         raise PlanError(f"not JSON: {error}") from error
-    if not isinstance(fields, dict) or fields.get("byparts") != kind:
-        raise PlanError(f"not a {kind}")
+    found = fields.get("byparts") if isinstance(fields, dict) else None
+    if not isinstance(fields, dict) or found != kind:
+        what = f", but {found!r:.40}" if found else ""
+        raise PlanError(f"not a {kind}{what}; expected what {kind}_to_json writes")
     if fields.get("format") not in range(OLDEST, FORMAT + 1):
         raise PlanError(
             f"{kind} in format {fields.get('format')}; this reads formats {OLDEST} to {FORMAT}"
