@@ -336,12 +336,12 @@ def test_who_waits_at_a_terminal_is_told() -> None:
     ours, theirs = os.openpty()
     line = [sys.executable, "-c", WAITING]
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)  # so that reading ends should the process do so
     assert b"searching, for 7 s at most; --time-limit changes it" in os.read(ours, 1000)
 
     process.terminate()
     process.wait(timeout=60)
     os.close(ours)
-    os.close(theirs)
 
 
 WAITING = """
