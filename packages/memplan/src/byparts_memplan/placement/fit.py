@@ -23,6 +23,7 @@ _LONG = 8  # every so many runs there is a long one, at first of four times the 
 _WORTH = 0.95  # of the members at most are left by merging, or there is none
 _MERGE = 10  # work of merging, for each member
 _SHARE = 2  # of the work goes into merged problems for one part of the problem's own
+_SHARE_AGAIN = 8  # the same once a merged problem was placed
 _TRIALS = 2  # runs of each merged problem
 # What is merged: see `merge`.
 _KINDS = (
@@ -61,7 +62,8 @@ class Fit:
         spent = self.spent
         while answer is None and not effort.over:
             before = effort.spent
-            if self.mergeable and spent[1] <= _SHARE * spent[0]:
+            share = _SHARE if self.merged is None else _SHARE_AGAIN
+            if self.mergeable and spent[1] <= share * spent[0]:
                 effort.spend(_MERGE * (len(self.problem.index) + 1))
                 merged = self._merge()
                 for _ in range(_TRIALS):
