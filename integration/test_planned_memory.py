@@ -31,7 +31,7 @@ SPACES: tuple[Callable[[Value], str] | None, ...] = (
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(graphs(), integers(0, 9), data())
 def test_planned_memory_holds_the_same_bits(graph: Graph, seed: int, data: DataObject) -> None:
     """Values, what is printed, and inputs outside that nobody may change."""
