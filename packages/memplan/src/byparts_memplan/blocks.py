@@ -52,6 +52,8 @@ def blocks(
 ) -> Blocks:
     """The blocks of a graph with static types; with a `match_range` of 0 none is used again.
 
+    O(n log n) in values, but for memory moves.
+
     Raises:
         PlanError: a type is not static, or a number is out of range.
     """

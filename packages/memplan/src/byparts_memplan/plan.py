@@ -112,8 +112,11 @@ def plan(
     `space` names the memory that a value is in, where there are several: each has an arena of its
     own, and nothing is shared between two of them.
 
+    O((values + reads) log values), and three seconds of `place` at most.
+
     Raises:
-        PlanError: a type is not static, a position or a view does not exist.
+        PlanError: a type is not static; a position or a view does not exist, or is none; the
+            alignment is no integer of 1 or more.
     """
     if not hasattr(alignment, "__index__") or alignment < 1:
         raise PlanError(f"alignment must be at least 1, a whole number, not {alignment!r:.60}")

@@ -45,7 +45,8 @@ WAYS = "save keep late"
 def optimal_schedule(chain: Chain, budget_bytes: int, *, slots: int = 500) -> Schedule:
     """The least extra cost that takes at most `budget_bytes`.
 
-    Chains of up to 5 stages are searched through besides.
+    Chains of up to 5 stages are searched through besides.  O(stages^3 * slots) of NumPy's steps,
+    O(stages^2 * slots) where all stages are equal.
 
     Raises:
         PlanError: no schedule takes so little.

@@ -20,7 +20,7 @@ def curve_svg(
     """Bytes alive at each step, one line for each curve, and the budget as a dashed one.
 
     A curve with recomputation has more steps, and is longer.  Of very long ones each pixel shows
-    the most within it.
+    the most within it.  O(steps).
     """
     steps = max([1, *map(len, curves.values())])
     top = max([1, budget_bytes or 0, *(max(c, default=0) for c in curves.values())])
