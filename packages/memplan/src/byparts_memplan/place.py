@@ -48,7 +48,8 @@ def place(
     is the answer.  `effort` bounds the work: half of it is for greedy orders, three million pairs
     of buffers a second, and what is left for the search, some four million looks a second.  With
     `time_limit_s` the search goes on until it is decided or that time is over, and the answer may
-    differ from one call to the next; one greedy placement is made in any case.  `seed` is that of the search.
+    differ from one call to the next; one greedy placement is made in any case.  `seed` is that of
+    the search.
 
     >>> place([Buffer(4, born=0, dies=2), Buffer(2, born=1, dies=3), Buffer(4, born=2, dies=4)])
     ... # doctest: +ELLIPSIS
