@@ -177,28 +177,39 @@ class _Memory:
         """Outputs that take over blocks, pair by pair, the first that may."""
         node = self.values.graph.nodes[step]
         views = node.op.views(*[v.type for v in node.inputs])
-        taken: set[int] = set()
-        for kind, pairs in (
-            ("view", [(p, o) for p, o, offset in views if not offset]),
-            ("in place", node.op.inplace),
-        ):
-            for p, o in pairs:
-                if p >= len(node.inputs) or o >= len(node.outputs) or p in taken:
-                    continue
-                x, y = self.values.reads[step][p], self.values.first[step] + o
-                if p not in node.op.ignores and self._able(kind, x, y):
-                    taken.add(p)
-                    self.home[y] = self.home[x]
-                    self.waiting[self.home[x]] += self.reads[y]
-                    self.decisions.append(Decision(kind, step, x, y))
+        given: set[int] = set()  # positions of inputs
+        decided: dict[tuple[str, int, int], str] = {}  # (kind, source, target) -> why not
+        in_place = [("in place", p, o, 0) for p, o in node.op.inplace]
+        for kind, p, o, offset in (*[("view", *pair) for pair in views], *in_place):
+            if p >= len(node.inputs) or o >= len(node.outputs):
+                continue
+            x, y = self.values.reads[step][p], self.values.first[step] + o
+            reason = self._refusal(kind, x, y, offset)
+            if p in given or p in node.op.ignores:
+                reason = reason or ("its block is taken" if p in given else "the op ignores it")
+            if decided.setdefault((kind, x, y), reason) and not reason:
+                decided[kind, x, y] = reason  # through another input
+            if not reason:
+                given.add(p)
+                self.home[y] = self.home[x]
+                self.waiting[self.home[x]] += self.reads[y]
+        self.decisions += [Decision(kind, step, x, y, why) for (kind, x, y), why in decided.items()]
 
-    def _able(self, kind: str, x: int, y: int) -> bool:
+    def _refusal(self, kind: str, x: int, y: int, offset: int) -> str:
+        """Why `y` may not take over the block of `x`."""
         values, tenancy = self.values, self.home[x]
-        if tenancy < 0 or self.home[y] >= 0 or not self.reads[y] or not values.size[y]:
-            return False
+        if tenancy < 0:
+            return "it lives outside the arena"
+        if self.home[y] >= 0:
+            return "it is in a block already"
+        if not self.reads[y] or not values.size[y]:
+            return "nobody reads a byte of it"
         if kind == "view":
-            return values.size[x] == values.size[y]
-        return self.waiting[tenancy] == 1 and values.types[x] == values.types[y]
+            whole = not offset and values.size[x] == values.size[y]
+            return "" if whole else "it is a part of a block"
+        if values.types[x] != values.types[y]:
+            return f"types differ: {values.types[x]} and {values.types[y]}"
+        return "" if self.waiting[tenancy] == 1 else "others still read the block"
 
     def _request(self, ids: list[int], step: int) -> None:
         """A tenancy for each, the largest first."""
