@@ -28,7 +28,6 @@ from byparts_memplan.steps import Steps
 
 STRATEGIES = ("chain", "sqrt", "recursive", "sequential", "recurrence")
 STAGES = 48
-LARGE = 3000  # steps
 
 Sequences = Iterator[list[int]]
 
@@ -119,8 +118,7 @@ class _Goal:
 
 
 def _chain(steps: Steps, forward: list[int], goal: _Goal) -> Sequences:
-    coarse = STAGES if len(steps.nodes) > LARGE else STAGES // 3  # fine ones alone, to be quick
-    for most in sorted({min(STAGES, len(forward)), min(coarse, len(forward))}):
+    for most in sorted({min(STAGES, len(forward)), min(STAGES // 3, len(forward))}):
         for lean in (False, True):
             chain = StepChain(steps, forward, most, lean=lean)
             if lean:

@@ -7,6 +7,7 @@ chains, and what was found for other budgets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from typing import Optional
 
 from byparts_memplan.recompute.cut import cuts, keys_of
@@ -60,18 +61,20 @@ class Pool:
     ) -> None:
         """Propose the most promising of some sequences; `limit` is a share of all costs."""
         steps, n, ranked = self.steps, len(self.steps.nodes), []
+        few = self.large and (budget is not None or limit is not None)
+        dearest = inf if limit is None or not few else 1 + 1.2 * limit
         for i, sequence in enumerate(sequences):
-            if len(sequence) > 8 * n:
+            cost = steps.total_cost(sequence) / self.total
+            if len(sequence) > 8 * n or cost > dearest:
                 continue  # nobody wants that
-            peak, cost = steps.peak_bytes(sequence), steps.total_cost(sequence) / self.total
+            peak = steps.peak_bytes(sequence)
             if budget is not None:
                 rank = cost + 3 * max(0, peak - budget) / max(1, budget)
             else:
                 rank = cost if limit is None else peak * (1 + 3 * max(0.0, cost - 1 - limit))
             ranked.append((rank, i, sequence))
         ranked.sort(key=lambda entry: entry[:2])
-        few = self.large and (budget is not None or limit is not None)
-        for _, _, sequence in ranked[: 3 if few else None]:
+        for _, _, sequence in ranked[: 1 if few else None]:
             self.propose(sequence)
 
     def cut(self) -> None:

@@ -90,7 +90,7 @@ class Search:
 
     def cheapest(self, budget: int) -> Found:
         """Within the budget, with all the effort there is; the smallest peak where none is."""
-        found = self.within(budget, self.effort)
+        found = self.within(budget, self.effort) if budget >= self.floor else None
         if found is not None:
             return found
         lowest = self.smallest(inf, budget)
