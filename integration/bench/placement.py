@@ -138,15 +138,19 @@ def _shorter(b: Buffer, rng: Random) -> Buffer:
 
 
 def _cuts(most: int) -> Iterator[tuple[str, tuple[Problem, int]]]:
-    """Rectangles of 1024 units in pieces: no unit is free at any step."""
-    for pieces in range(150, most + 1, 75):
-        for pinwheels in (0, 0.3):
-            problem = _cut(Random(pieces), pieces, pinwheels)
-            yield f"{pieces} pieces, pinwheels {pinwheels}", (problem, 1 << 20)
+    """Rectangles of 1024 units in pieces: no unit is free at any step.
+
+    With few steps many lives begin and end together, and the placement is hard to find.
+    """
+    for steps in (2000, 160, 80):
+        for pieces in range(150, most + 1, 75):
+            for pinwheels in (0, 0.3):
+                problem = _cut(Random(pieces), pieces, pinwheels, steps)
+                yield f"{pieces} pieces, {steps} steps, pinwheels {pinwheels}", (problem, 1 << 20)
 
 
-def _cut(rng: Random, pieces: int, pinwheels: float) -> Problem:
-    found = [(0, 2000, 0, 1024)]
+def _cut(rng: Random, pieces: int, pinwheels: float, steps: int) -> Problem:
+    found = [(0, steps, 0, 1024)]
     while len(found) < pieces:
         sample = rng.sample(range(len(found)), min(3, len(found)))
         k = max(sample, key=lambda k: (found[k][1] - found[k][0]) * (found[k][3] - found[k][2]))
