@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from random import Random
 
 from hypothesis.strategies import DrawFn, composite, integers, sampled_from, sets
 from planned_ops import (
@@ -96,3 +97,22 @@ def all_orders(graph: Graph) -> Iterator[Graph]:
             known = all(v.node is None or v.node in done for v in node.inputs)
             if known and (node is effect or not node.op.effect):
                 todo.append((*done, node))
+
+
+def there_and_back(random: Random, depth: int) -> Graph:
+    """A chain of copies, casts and sums with what came before, each read again in reverse."""
+    x = given(64)
+    kept: list[Value] = []
+    y: Value = x
+    for _ in range(depth):
+        alike = [v for v in kept if v.type == y.type]
+        kind = random.choice(["copy", "copy", "cast", "add"])
+        if kind == "add" and alike:
+            y = Add()(y, random.choice(alike))
+        else:
+            y = Cast(random.choice(["f16", "f64"]))(y) if kind == "cast" else Copy()(y)
+        kept.append(y)
+    for v in reversed(kept):
+        back = y if v.type == y.type else Cast(v.type.dtype)(y)
+        y = Add()(Copy()(back), v)
+    return Graph.of([x], [y])

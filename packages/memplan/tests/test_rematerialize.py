@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given as over, settings
 from hypothesis.strategies import sampled_from
 from planned_ops import Add, Cast, Copy, Neg, Shout, given
-from random_graphs import graphs_with_external
+from random_graphs import graphs_with_external, there_and_back
 
 from byparts_graph_ir import Graph, Node, Value, verify
 from byparts_memplan import (
@@ -206,25 +206,6 @@ def test_more_work_never_needs_more_bytes_on_the_way_back(seed: int) -> None:
 
     assert peaks == sorted(peaks, reverse=True)
     assert peaks[0] > peaks[-1]
-
-
-def there_and_back(random: Random, depth: int) -> Graph:
-    """A chain of copies, casts and sums with what came before, each read again in reverse."""
-    x = given(64)
-    kept: list[Value] = []
-    y: Value = x
-    for _ in range(depth):
-        alike = [v for v in kept if v.type == y.type]
-        kind = random.choice(["copy", "copy", "cast", "add"])
-        if kind == "add" and alike:
-            y = Add()(y, random.choice(alike))
-        else:
-            y = Cast(random.choice(["f16", "f64"]))(y) if kind == "cast" else Copy()(y)
-        kept.append(y)
-    for v in reversed(kept):
-        back = y if v.type == y.type else Cast(v.type.dtype)(y)
-        y = Add()(Copy()(back), v)
-    return Graph.of([x], [y])
 
 
 def test_a_trade_off_goes_down_as_it_gets_dearer() -> None:

@@ -30,17 +30,17 @@ def descend(search: Search, limit: float, enough: int) -> Found:
         search.settle(pool.starts(middle)[0], middle, Manner(limit=dearest, work=4 * work))
         best = pool.lowest(limit)
         lower = lower if best.peak_bytes <= middle else middle
-    for found in pool.starts_within(limit):
-        _sink(search, found, 0.08, limit, enough, end)
+    for found in pool.starts_within(limit)[:2]:
+        sink(search, found, 0.08, limit, enough, end)
     best = pool.lowest(limit)
     if best.keys and pool.work < end:
         search.improve(best, best.peak_bytes, search.effort)
         start = pool.cheapest(best.peak_bytes) or best
-        _sink(search, start, 0.02, limit, enough, end)
+        sink(search, start, 0.02, limit, enough, end)
     return pool.lowest(limit)
 
 
-def _sink(search: Search, start: Found, part: float, limit: float, enough: int, end: float) -> None:
+def sink(search: Search, start: Found, part: float, limit: float, enough: int, end: float) -> None:
     """Lower the budget by a part of it, and by half of that where it is too much, and so on."""
     lowest, slack = max(search.floor, enough), _SLACKS[0]
     while part > _DEEPEST and search.pool.work < end and start.peak_bytes > lowest:

@@ -129,12 +129,12 @@ class Pool:
         return chosen
 
     def starts_within(self, limit: float) -> list[Found]:
-        """Of each origin the one with the smallest peak at most this dear; two at most."""
+        """Of each origin the one with the smallest peak at most this dear; the best first."""
         best: dict[str, Found] = {}
         for found in sorted(self.found, key=lambda f: (f.peak_bytes, f.weight)):
             if found.cost <= limit:
                 best.setdefault(found.origin, found)
-        return list(best.values())[:2]
+        return list(best.values())
 
     def cheapest(self, budget: int) -> Optional[Found]:
         """Within the budget; `None` where nothing is."""

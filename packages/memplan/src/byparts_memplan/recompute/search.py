@@ -2,8 +2,8 @@
 
 For a budget the most promising few of what is known (`pool.py`) are repaired and released, and the
 best is improved (`improve.py`).  For a limit of cost the budget is bisected, then lowered step by
-step; large graphs have a quicker way down (`descend.py`).  Effort is counted in changes of a
-schedule, so the same arguments give the same answer.
+step, past the limit and back (`descend.py`) and by less and less; large graphs have a quicker way
+down.  Effort is counted in changes of a schedule, so the same arguments give the same answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from math import inf
 from random import Random
 from typing import Optional
 
-from byparts_memplan.recompute.descend import descend
+from byparts_memplan.recompute.descend import descend, sink
 from byparts_memplan.recompute.found import Found, floor_of, hopeless, undominated
 from byparts_memplan.recompute.improve import improvements
 from byparts_memplan.recompute.pool import Pool, Progress
@@ -110,6 +110,8 @@ class Search:
                 best = pool.lowest(limit)
             else:
                 lower = middle
+        for found in pool.starts_within(limit):
+            sink(self, found, 0.08, limit, enough, pool.work + self.effort)
         return self._squeeze(limit, enough)
 
     def settle(self, start: Found, budget: int, manner: Manner) -> None:
