@@ -81,7 +81,7 @@ class _Line:
         self.sequence: list[int] = []
         self.during: list[int] = []
         self.before: list[int] = []
-        self._take(list(tasks.given))
+        self._take(list(tasks.given), *tasks.alive(tasks.given))
 
     @property
     def proved(self) -> bool:
@@ -90,11 +90,11 @@ class _Line:
 
     def try_other(self, sequence: list[int]) -> bool:
         """Take it if its peak is lower, or as high at fewer places."""
-        during, _ = self.tasks.alive(sequence)
+        during, before = self.tasks.alive(sequence)
         peak = self.tasks.peak_bytes(during)
         if (peak, during.count(peak)) >= (self.peak, self.during.count(self.peak)):
             return False
-        self._take(sequence)
+        self._take(sequence, during, before)
         return True
 
     def prove(self) -> None:
@@ -171,9 +171,8 @@ class _Line:
         self.during[start:end], self.before[start:end] = alive
         self.peak = self.tasks.peak_bytes(self.during)
 
-    def _take(self, sequence: list[int]) -> None:
-        self.sequence = sequence
-        self.during, self.before = self.tasks.alive(sequence)
+    def _take(self, sequence: list[int], during: list[int], before: list[int]) -> None:
+        self.sequence, self.during, self.before = sequence, during, before
         self.peak = self.tasks.peak_bytes(self.during)
         self.last = [-1] * len(self.tasks.size)
         self._find_last(0, len(sequence))
