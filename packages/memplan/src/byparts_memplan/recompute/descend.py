@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from byparts_memplan.recompute.search import Search
 
 _LEAST_WORK = 3_000
+_STEP = 40_000  # changes for lowering it once
 _SLACKS = 1.1, 1.5  # how far beyond its limit the cost may go, for what comes back
 _DEEPEST = 0.002  # of the peak: where lowering it ends
 
@@ -45,7 +46,9 @@ def sink(search: Search, start: Found, part: float, limit: float, enough: int, e
     lowest, slack = max(search.floor, enough), _SLACKS[0]
     while part > _DEEPEST and search.pool.work < end and start.peak_bytes > lowest:
         budget = max(lowest, int(start.peak_bytes * (1 - part)))
-        after = _lower(search, start, budget, limit, slack)
+        dearest = slack * limit + 1e-4 * search.pool.total
+        work = min(4 * search.effort, _STEP)
+        after = _lower(search, start, budget, limit, Manner(limit=dearest, work=work))
         if after is not None:
             start = after
         elif slack != _SLACKS[-1]:
@@ -55,7 +58,7 @@ def sink(search: Search, start: Found, part: float, limit: float, enough: int, e
 
 
 def _lower(
-    search: Search, start: Found, budget: int, limit: float, slack: float
+    search: Search, start: Found, budget: int, limit: float, manner: Manner
 ) -> Optional[Found]:
     """What a schedule becomes within a smaller budget; `None` where the cost is too much.
 
@@ -63,12 +66,11 @@ def _lower(
     """
     pool = search.pool
     moves = pool.loaded(start)
-    manner = Manner(limit=slack * limit + 1e-4 * moves.total, work=4 * search.effort)
     if not repair(moves, budget, search.random, manner):
         budget = max(budget, moves.schedule.peak_bytes())
     room = start.peak_bytes - budget
     for part in (0, 0.5, 0.9) if room > 0 else ():
-        release(moves, int(budget + part * room), search.effort)
+        release(moves, int(budget + part * room), manner.work)
         pool.say(found := pool.note(start.base), f"within {budget:,} B")
         if found.cost <= limit:
             return found

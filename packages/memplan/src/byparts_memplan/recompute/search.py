@@ -22,6 +22,7 @@ from byparts_memplan.steps import Steps
 
 _WORK = 80_000  # changes for a budget, at effort 1: two seconds; less for small graphs
 _PATIENCE = 200_000
+_DIVE = 30_000  # for going down past the limit of cost and back, from each start
 _SMALL = 100  # steps: so few that the whole trade-off is searched, whatever is asked
 _NEAR = 0.9  # budgets so near to each other make much the same of a start
 _NEARER = 0.998  # and of what was itself found for a budget
@@ -111,7 +112,8 @@ class Search:
             else:
                 lower = middle
         for found in pool.starts_within(limit):
-            sink(self, found, 0.08, limit, enough, pool.work + self.effort)
+            end = pool.work + min(self.effort, _DIVE)
+            sink(self, found, 0.08, limit, enough, end)
         return self._squeeze(limit, enough)
 
     def settle(self, start: Found, budget: int, manner: Manner) -> None:
