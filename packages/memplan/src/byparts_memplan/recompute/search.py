@@ -22,6 +22,7 @@ from byparts_memplan.steps import Steps
 
 _WORK = 80_000  # changes for a budget, at effort 1: two seconds; less for small graphs
 _PATIENCE = 200_000
+_FEW, _GENEROUS = 200, 0.05  # steps, and share of all costs: there are many ways then
 _DIVE = 30_000  # for going down past the limit of cost and back, from each start
 _SMALL = 100  # steps: so few that the whole trade-off is searched, whatever is asked
 _NEAR = 0.9  # budgets so near to each other make much the same of a start
@@ -111,9 +112,10 @@ class Search:
                 best = pool.lowest(limit)
             else:
                 lower = middle
-        for found in pool.starts_within(limit):
-            end = pool.work + min(self.effort, _DIVE)
-            sink(self, found, 0.08, limit, enough, end)
+        if len(self.steps.nodes) <= _FEW and limit >= _GENEROUS * pool.total:
+            for start in pool.starts_within(limit):
+                end = pool.work + min(self.effort, _DIVE)
+                sink(self, start, 0.08, limit, enough, end)
         return self._squeeze(limit, enough)
 
     def settle(self, start: Found, budget: int, manner: Manner) -> None:
