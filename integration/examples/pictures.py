@@ -83,7 +83,7 @@ def resnet18() -> dict[str, str]:
         "in order": live_bytes(better, external=weights),
         "computed again": live_bytes(again, external=weights),
     }
-    ours = {"byparts": tradeoff(graph, external=weights, points=4, effort=0)}
+    ours = {"byparts": tradeoff(graph, external=weights, points=12, effort=0)}
     theirs = {
         "partitioner": [(int(166.5 * MIB), 0.0006), (int(196.3 * MIB), 0.0)],
         "checkpoint": [(int(172.6 * MIB), 0.1655), (int(142.6 * MIB), 0.3339)],
