@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from byparts_memplan.amount import human
 from byparts_memplan.pictures.curve import Points, Scale, columns_of, percent, stairs
-from byparts_memplan.pictures.picture import clean, document, fitted, legend, pixels, text
+from byparts_memplan.pictures.picture import (
+    byte_ticks,
+    clean,
+    document,
+    fitted,
+    legend,
+    pixels,
+    text,
+    ticks,
+)
 
 WIDTH, HEIGHT = 820, 360  # of the plot, in pixels
 LEFT, TOP = 84, 44
@@ -25,7 +34,7 @@ def curve_svg(
     steps = max([1, *map(len, curves.values())])
     top = max([1, budget_bytes or 0, *(max(c, default=0) for c in curves.values())])
     body = [*_frame(title or "bytes alive at each step", top)]
-    for step in sorted({steps * k // 8 for k in range(9)}):
+    for step in ticks(steps, 8):
         x = LEFT + WIDTH * step / steps
         body.append(text(x, TOP + HEIGHT + 18, str(step), text_anchor="middle"))
     body.append(text(LEFT + WIDTH / 2, TOP + HEIGHT + 34, "step", text_anchor="middle"))
@@ -74,7 +83,7 @@ def _with_legend(body: Sequence[str], rows: Sequence[tuple[str, str]], below: in
 
 def _frame(title: str, top: int) -> Iterator[str]:
     yield text(LEFT, 26, fitted(title, WIDTH, 14), font_size=14)
-    for size in sorted({top * k // 4 for k in range(5)}):
+    for size in byte_ticks(top):
         y = _y(size, top)
         yield f'<path d="M{LEFT} {pixels(y)}h{WIDTH}" stroke="#ddd"/>'
         yield text(LEFT - 8, y + 4, human(size), text_anchor="end")
@@ -98,11 +107,11 @@ def _filled(curve: Sequence[int], steps: int, top: int, line: str) -> Iterator[s
 
 def _cost_ticks(scale: Scale) -> Iterator[str]:
     if scale.log:
-        ticks = [0.0, *(10.0**k for k in range(-4, 4) if 10.0**k < scale.most * 0.8), scale.most]
-        ticks = [t for t in ticks if t == 0 or scale.across(t) > 0.06]
+        costs = [0.0, *(10.0**k for k in range(-4, 4) if 10.0**k < scale.most * 0.8), scale.most]
+        costs = [c for c in costs if c == 0 or scale.across(c) > 0.06]
     else:
-        ticks = [scale.most * k / 5 for k in range(6)]
-    for cost in ticks:
+        costs = [k / 1e6 for k in ticks(int(scale.most * 1e6), 6)]
+    for cost in costs:
         x = LEFT + WIDTH * scale.across(cost)
         yield f'<path d="M{pixels(x)} {TOP}v{HEIGHT}" stroke="#eee"/>'
         yield text(x, TOP + HEIGHT + 18, percent(cost), text_anchor="middle")

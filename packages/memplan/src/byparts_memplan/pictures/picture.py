@@ -46,6 +46,25 @@ def fitted(words: str, room: float, size: float = 12) -> str:
     return words
 
 
+def ticks(most: int, count: int) -> list[int]:
+    """From 0 in round steps, about `count`: 1, 2 or 5 times a power of ten.
+
+    >>> ticks(169, 8)
+    [0, 20, 40, 60, 80, 100, 120, 140, 160]
+    """
+    power = 10 ** max(0, len(str(most // count)) - 1)
+    step = power * next((k for k in (1, 2, 5) if 5 * power * k * count >= 4 * most), 10)
+    return list(range(0, most + 1, step))
+
+
+def byte_ticks(most: int) -> list[int]:
+    """Some four of them, round in the unit that people read."""
+    unit = 1024 ** (min(max(0, most.bit_length() - 1) // 10, 4))
+    if most < 4 * unit and unit > 1:
+        return [k * unit // 10 for k in ticks(10 * most // unit, 4)]
+    return [k * unit for k in ticks(most // unit, 4)]
+
+
 def pixels(value: float) -> str:
     """Two digits are enough."""
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"

@@ -18,6 +18,7 @@ from byparts_memplan.buffer import Placement, PlanError
 from byparts_memplan.pictures.alive import OTHER, profile, scopes, spaces_of, worst
 from byparts_memplan.pictures.picture import (
     LETTER,
+    byte_ticks,
     clean,
     colour,
     cut,
@@ -26,6 +27,7 @@ from byparts_memplan.pictures.picture import (
     legend,
     pixels,
     text,
+    ticks,
 )
 
 WIDTH, HEIGHT, LOW = 960, 480, 240  # of a plot, in pixels; LOW where there are several
@@ -127,12 +129,12 @@ class _Plot:
         return self.colours[i] if self.colours else colour(i)
 
     def _axes(self) -> Iterator[str]:
-        for size in sorted({self.arena * k // 4 for k in range(5)}):
+        for size in byte_ticks(self.arena):
             y = self._y(size)
             yield f'<path d="M{LEFT} {pixels(y)}h{WIDTH}" stroke="#ddd"/>'
             yield text(LEFT - 8, y + 4, human(size), text_anchor="end")
         below = self.top + self.height + 18
-        for step in sorted({self.steps * k // 8 for k in range(9)}):
+        for step in ticks(self.steps, 8):
             yield text(self._x(step), below, str(step), text_anchor="middle")
         yield text(LEFT + WIDTH, below + 15, "step", text_anchor="middle")
 
