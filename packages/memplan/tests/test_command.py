@@ -14,7 +14,7 @@ from planned_ops import Add, Copy, Neg, Reshape
 
 from byparts_graph_ir import Graph, Input, TensorType, Value, to_json
 from byparts_memplan import plan_from_json
-from byparts_memplan.command import command
+from byparts_memplan.commands.plan import command
 
 OPS = {"add": Add, "neg": Neg, "copy": Copy, "reshape": Reshape}
 TEXT = """(%x: f32[n,4], %w1: f32[n,4], %w2: f32[n,4]) {

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from problems import problems
 
-import byparts_memplan.__main__ as command
+import byparts_memplan.commands.place as command
 from byparts_memplan import Buffer, Placement, check, read_buffers, write_placement
-from byparts_memplan.command import place_command
+from byparts_memplan.commands.place import command as place_command
 
 DATA = Path(__file__).parent / "data"
 THREE = "id,lower,upper,size\na,0,2,4\nb,1,3,2\nc,2,4,4\n"
@@ -346,7 +346,7 @@ def test_who_waits_at_a_terminal_is_told() -> None:
 
 WAITING = """
 import time
-from byparts_memplan.__main__ import _patience
+from byparts_memplan.commands.place import _patience
 
 with _patience(7.0):
     time.sleep(60)

@@ -31,6 +31,6 @@ def byparts_passes() -> list[Pass]:
 def byparts_commands() -> list[Command]:
     """Of `byparts`."""
     return [
-        Command("plan", "byparts_memplan.command:command", doc="the memory plan of a graph"),
-        Command("place", "byparts_memplan.command:place_command", doc="buffers of a CSV file"),
+        Command("plan", "byparts_memplan.commands.plan:command", doc="the memory plan of a graph"),
+        Command("place", "byparts_memplan.commands.place:command", doc="buffers of a CSV file"),
     ]

@@ -20,9 +20,10 @@ from typing import Any
 from byparts_graph_ir import FormatError, Graph, GraphError
 from byparts_graph_ir.errors import add_note
 from byparts_graph_ir.hub import PartError, parts
-from byparts_memplan.amount import human, size_bytes
+from byparts_memplan.amount import human
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.model_file import external_inputs, make_static, read_graph
+from byparts_memplan.commands.model_file import external_inputs, make_static, read_graph
+from byparts_memplan.commands.plan_options import parser
 from byparts_memplan.pictures.curve import curve_text, live_bytes, percent
 from byparts_memplan.pictures.curve_svg import curve_svg, tradeoff_svg
 from byparts_memplan.plan import Plan
@@ -37,7 +38,7 @@ Stages = dict[str, Graph]  # what was done -> the graph after it, in order
 
 def command(arguments: Sequence[str]) -> int:
     """Runs it; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         return _run(options)
     except BudgetError as error:
@@ -48,67 +49,6 @@ def command(arguments: Sequence[str]) -> int:
     except (GraphError, PartError, OSError) as error:
         _complain(options.model, error)
         return 2
-
-
-def place_command(arguments: Sequence[str]) -> int:
-    """`byparts place FILE.csv`, which is `python -m byparts_memplan place FILE.csv`."""
-    from byparts_memplan.__main__ import main
-
-    return main(["place", *arguments], "byparts")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "byparts plan",
-        description="The memory plan of a graph: where every value lies in one arena.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("model", help="a graph as JSON or as text; - for what comes in")
-    graph = parser.add_argument_group("the graph")
-    graph.add_argument(
-        "--dim", action="append", default=[], type=_dim, metavar="n=32", help="a named dimension"
-    )
-    graph.add_argument(
-        "--shape", action="append", default=[], type=_shape, metavar="x=32,784", help="of an input"
-    )
-    graph.add_argument(
-        "--external",
-        action="append",
-        default=[],
-        metavar="w1,b*",
-        help="inputs that live outside the arena, by name or pattern, '!x' takes one back; "
-        "default: none",
-    )
-    _add_work(parser.add_argument_group("what is done"))
-    _add_output(parser.add_argument_group("what is printed and written; default: the report"))
-    return parser
-
-
-def _add_work(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--order", action="store_true", help="first look for a better order")
-    limit = group.add_mutually_exclusive_group()
-    limit.add_argument(
-        "--budget", type=_bytes, metavar="200MiB", help="recompute as little as fits into it"
-    )
-    limit.add_argument(
-        "--max-extra-cost", type=_fraction, metavar="0.01", help="recompute at most so much work"
-    )
-    group.add_argument(
-        "--effort", type=_fraction, default=1.0, metavar="1", help="how long to search for that"
-    )
-    group.add_argument("--alignment", type=_alignment, default=64, metavar="N", help="default: 64")
-    group.add_argument("--planner", metavar="NAME", help="another installed planner, e.g. blocks")
-    group.add_argument("--check", action="store_true", help="run the plan on symbolic memory")
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--report", action="store_true", help="costs, the worst step, what shares")
-    group.add_argument("--rows", type=int, default=10, metavar="N", help="of each list: 10")
-    group.add_argument("--draw", action="store_true", help="the arena as text")
-    group.add_argument("--json", action="store_true", help="the plan as JSON, and nothing else")
-    group.add_argument("--svg", metavar="OUT.svg", help="the arena as a picture")
-    group.add_argument("--curve", metavar="OUT.svg", help="bytes alive at each step as a picture")
-    group.add_argument("--tradeoff", metavar="OUT.svg", help="bytes against extra work, searched")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -267,40 +207,3 @@ def _complain(model: str, error: Exception) -> None:
     if isinstance(error, FormatError) and "unknown op" in str(error):
         having = ", ".join(part.distribution for part, _ in parts.records("ops")) or "none"
         print(f"  parts with ops: {having}; the one that has it must be installed", file=sys.stderr)
-
-
-def _dim(text: str) -> tuple[str, int]:
-    found = re.fullmatch(r"([^=]+)=(\d+)", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like n=32")
-    return found[1], int(found[2])
-
-
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    found = re.fullmatch(r"([^=]+)=((\d+(,\d+)*)?)", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like x=32,784")
-    return found[1], tuple([int(d) for d in found[2].split(",") if d])
-
-
-def _bytes(text: str) -> int:
-    try:
-        return size_bytes(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _fraction(text: str) -> float:
-    try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not like 0.01, or 1%")
-    return number
-
-
-def _alignment(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 64")
-    return int(text)

@@ -1,0 +1,1 @@
+"""`byparts plan` and `byparts place`."""
