@@ -17,8 +17,9 @@ from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
 _MANY = 2000  # buffers
-_EFFORTS = {False: (13_000_000,), True: (500_000, 13_000_000)}  # of `place`: some, many buffers
-_NEAR = {False: 1000, True: 200}  # 0.1 % over the bound, of many 0.5 %, is not worth more effort
+_EFFORT, _EACH = 13_000_000, 600  # of `place`; at least, and for each of many buffers
+_LITTLE = 500_000  # where there are many, at first
+_NEAR, _NEAR_OF_MANY = 0.001, 0.005  # of the bound: so little over it is not worth more effort
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def plan(
     `space` names the memory that a value is in, where there are several: each has an arena of its
     own, and nothing is shared between two of them.
 
-    O((values + reads) log values), and three seconds of `place` at most.
+    O((values + reads) log values), and some seconds of `place` at most.
 
     Raises:
         PlanError: a type is not static; a position or a view does not exist, or is none; the
@@ -144,22 +145,26 @@ def _placed(
 ) -> tuple[Sharing, Placement]:
     """Everything shared that may be; less of it where that does not come out at the bound.
 
-    Of many buffers, both ways get little effort before either gets more.
+    Of many buffers, both ways get little effort before the first gets more.
     """
-    ways = [Sharing(values, external, donate)]
-    found: list[tuple[Sharing, Placement]] = []
-    many = len(ways[0].size) > _MANY
-    for effort in _EFFORTS[many]:
-        for sharing in ways:  # grows while we walk it
-            placement = place(_buffers(sharing, alignment), effort=effort)
-            found.append((sharing, placement))
-            bound = placement.lower_bound_bytes
-            if (placement.arena_bytes - bound) * _NEAR[many] <= bound:
-                return found[-1]
-            if len(ways) == 1 and _may_be_loosened(sharing, placement):
-                spare = _spare(placement, len(values.graph.nodes))
-                ways.append(Sharing(values, external, donate, spare))
+    sharing = Sharing(values, external, donate)
+    many = len(sharing.size) > _MANY
+    near = _NEAR_OF_MANY if many else _NEAR
+    found = [(sharing, place(_buffers(sharing, alignment), effort=_LITTLE if many else _EFFORT))]
+    if not _is_near(found[-1][1], near) and _may_be_loosened(*found[-1]):
+        spare = _spare(found[-1][1], len(values.graph.nodes))
+        loose = Sharing(values, external, donate, spare)
+        effort = _LITTLE if many else _EFFORT
+        found.append((loose, place(_buffers(loose, alignment), effort=effort)))
+    if many and not _is_near(found[-1][1], near):
+        effort = max(_EFFORT, _EACH * len(sharing.size))
+        found.append((sharing, place(_buffers(sharing, alignment), effort=effort)))
     return min(found, key=lambda made: made[1].arena_bytes)
+
+
+def _is_near(placement: Placement, near: float) -> bool:
+    bound = placement.lower_bound_bytes
+    return placement.arena_bytes - bound <= near * bound
 
 
 def _may_be_loosened(sharing: Sharing, placement: Placement) -> bool:
