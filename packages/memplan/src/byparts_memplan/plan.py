@@ -17,8 +17,8 @@ from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
 
 _MANY = 2000  # buffers
-_EFFORT, _EACH = 13_000_000, 600  # of `place`; at least, and for each of many buffers
-_LITTLE = 500_000  # where there are many, at first
+_EFFORT = 13_000_000  # of `place`
+_LITTLE, _MUCH, _EACH = 500_000, 10_000_000, 600  # where there are many: at first, then, for each
 _NEAR, _NEAR_OF_MANY = 0.001, 0.005  # of the bound: so little over it is not worth more effort
 
 
@@ -157,7 +157,7 @@ def _placed(
         effort = _LITTLE if many else _EFFORT
         found.append((loose, place(_buffers(loose, alignment), effort=effort)))
     if many and not _is_near(found[-1][1], near):
-        effort = max(_EFFORT, _EACH * len(sharing.size))
+        effort = max(_MUCH, _EACH * len(sharing.size))
         found.append((sharing, place(_buffers(sharing, alignment), effort=effort)))
     return min(found, key=lambda made: made[1].arena_bytes)
 
