@@ -24,6 +24,12 @@ def changed(items: tuple[Any, ...], random: Random, **fields: Any) -> tuple[Any,
     return (*items[:k], replace(items[k], **new), *items[k + 1 :])
 
 
+def retargeted(items: tuple[Any, ...], random: Random) -> tuple[Any, ...]:
+    """But for donations that were refused: what was asked for is not in a plan."""
+    k = random.choice([k for k, d in enumerate(items) if d.taken or d.kind != "donation"])
+    return (*items[:k], replace(items[k], target=items[k].target + 1), *items[k + 1 :])
+
+
 def swapped(items: tuple[Any, ...], random: Random) -> tuple[Any, ...]:
     i, j = random.sample(range(len(items)), 2)
     row = list(items)
@@ -96,7 +102,7 @@ FAULTS: dict[str, Fault] = {
     "a donation is there twice": of_plan("donated", twice),
     "something is decided twice": of_plan("decisions", twice),
     "something is decided at another step": of_plan("decisions", changed, step=more(1)),
-    "something is decided on another value": of_plan("decisions", changed, target=more(1)),
+    "something is decided on another value": of_plan("decisions", retargeted),
     "a decision is of another kind": of_plan("decisions", changed, kind="by chance"),
 }
 
