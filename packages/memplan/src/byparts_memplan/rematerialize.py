@@ -144,11 +144,8 @@ def tradeoff(
     Raises:
         PlanError: types are not static, or an argument is not what it has to be.
     """
-    effort, seed, points = (
-        checked_effort(effort),
-        checked_count("seed", seed),
-        checked_count("points", points, 1),
-    )
+    effort, seed = checked_effort(effort), checked_count("seed", seed)
+    points = checked_count("points", points, 1)
     steps = costed(graph, external, cost)
     if not steps.nodes:
         return [(steps.peak_bytes([]), 0.0)]
@@ -160,8 +157,8 @@ def tradeoff(
     for point in range(1, points):
         part = (lowest.peak_bytes / max(1, high)) ** (point / points)
         search.within(int(high * part), search.effort / 6)
-    for halvings in range(1, 1 if search.large else 1 + points // 3):
-        search.smallest(lowest.cost / 2**halvings)
+    for halvings in range(0 if search.large else points // 3):
+        search.smallest(lowest.cost / 2 ** (halvings + 1))
     whole = sum(steps.cost) or 1.0
     return [(f.peak_bytes, f.cost / whole) for f in reversed(search.front())]
 
