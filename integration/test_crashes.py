@@ -127,7 +127,7 @@ def test_a_kernel_that_raises_leaves_the_last_step(commit: str) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("commit", COMMITS)
 def test_ctrl_c_in_a_kernel_leaves_the_last_step(commit: str) -> None:
-    trouble = Trouble(lambda: time.sleep(20))
+    trouble = Trouble(lambda: time.sleep(60))
     program, store = trained(trouble, commit)
     program()
 
@@ -136,7 +136,7 @@ def test_ctrl_c_in_a_kernel_leaves_the_last_step(commit: str) -> None:
     with pytest.raises(KeyboardInterrupt), alarm(0.1, signal.SIGINT):
         program()
 
-    assert time.perf_counter() - start < 10 and counts(store) == [[1.0] * 3] * 2
+    assert time.perf_counter() - start < 50 and counts(store) == [[1.0] * 3] * 2
     program()
     assert counts(store) == [[2.0] * 3] * 2
 

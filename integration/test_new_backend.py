@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -15,12 +14,6 @@ RELU_WITH_A_BUG = """\
     return Backend("""
 
 
-def processor_s() -> float:
-    """Of the processes that have ended: neighbours on the machine cost nothing."""
-    used = os.times()
-    return used.children_user + used.children_system
-
-
 @pytest.fixture
 def environment(tmp_path: Path) -> Environment:
     if NEEDS:
@@ -28,16 +21,11 @@ def environment(tmp_path: Path) -> Environment:
     return make(tmp_path / "env")
 
 
-def test_three_commands_to_the_first_green_row(
-    environment: Environment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Under a minute (of a processor), offline; what the new backend lacks is "-", on no list."""
-    start = processor_s()
+def test_three_commands_to_the_first_green_row(environment: Environment, tmp_path: Path) -> None:
+    """Offline; what the new backend lacks is "-", on no list."""
     made = environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)
     environment.install(tmp_path / "byparts-kernels-npu", editable=True)
-    installed = processor_s()
     check = environment.run("-m", "byparts_graph_ir", "check", "npu")
-    end = processor_s()
 
     assert made.stdout.splitlines()[-1].endswith("byparts-kernels-npu && byparts check npu")
     assert check.returncode == 0, check.stdout[-3000:]
@@ -45,9 +33,6 @@ def test_three_commands_to_the_first_green_row(
     assert re.search(r"^tanh .* -$", check.stdout, re.MULTILINE)
     assert re.search(r"^\d+ of \d+ ops right, \d+ .* 0 wrong, \d+ absent$", check.stdout, re.M)
     assert check.stdout.count("also: ") == 6 and " skipped" not in check.stdout
-    with capsys.disabled():
-        print(f"\nnew + install {installed - start:.1f} s, check {end - installed:.1f} s", end=" ")
-    assert end - start < 60
 
 
 def test_a_wrong_kernel_is_a_red_row(environment: Environment, tmp_path: Path) -> None:

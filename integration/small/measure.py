@@ -1,7 +1,8 @@
-"""What a program costs from its start to its end: processor time and memory, at best.
+"""What a program costs from its start to its end: work, processor time, memory.
 
-Programs to compare take turns, each in processes of their own, until the claim holds or there were
-enough of them: a neighbour on the machine can only make a program dearer, never cheaper.
+Each measurement is a process of its own, with one thread for BLAS and modules compiled before.
+Work is counted, and the same on every machine and at each try: budgets are made of it.  Time is
+for the reader: see `integration/bench/start_up.py`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,56 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ROUNDS = 60
-_PEAK = """
+_RUN = 'exec(compile(sys.stdin.read(), "program", "exec"), {"__name__": "__main__"})\n'
+_PEAK = f"""
 import sys
-sys.argv = sys.argv[1:]
-exec(compile(sys.stdin.read(), "program", "exec"), {"__name__": "__main__"})
+{_RUN}
 print([line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")][0])
+"""
+_COUNT = f"""
+import sys
+count = 0
+
+def trace(frame, event, _):
+    global count
+    if frame.f_code.co_filename.startswith("<frozen "):
+        return None
+    count += event == "line"
+    return trace
+
+sys.settrace(trace)
+{_RUN}
+sys.settrace(None)
+print(count, len(sys.modules))
 """
 
 
 @dataclass(frozen=True)
-class Cost:
-    """Of one process.
+class Work:
+    """Of one program; two subtract.
+
+    Attributes:
+        lines: of Python run, those of imported modules too.  What the import system itself runs
+            depends on how many folders it looks through, and does not count.
+        modules: loaded.
+    """
+
+    lines: int
+    modules: int
+
+    def __sub__(self, other: Work) -> Work:
+        return Work(self.lines - other.lines, self.modules - other.modules)
+
+    def within(self, budget: Work) -> bool:
+        return self.lines <= budget.lines and self.modules <= budget.modules
+
+
+@dataclass(frozen=True)
+class Process:
+    """One that has ended.
 
     Attributes:
         ms: of processor time, its own and the system's for it.
@@ -35,53 +70,45 @@ class Cost:
     ms: float
     mb: float
 
-    def __str__(self) -> str:
-        return f"{self.ms:.1f} ms, {self.mb:.1f} MB"
 
-
-def compare(
-    programs: Mapping[str, str],
-    holds: Callable[[Mapping[str, Cost]], bool],
-    cache: Path,
-    path: tuple[Path, ...] = (),
-) -> str:
-    """Empty if the claim about the least costs holds, or else what they are.
+def work(text: str, cache: Path, path: tuple[Path, ...] = ()) -> Work:
+    """Counts what a program does.
 
     Args:
-        programs: Python text, by name.
-        holds: the claim.
+        text: the program.
         cache: where compiled modules go, as they would stand installed.
         path: folders to import from.
     """
-    best: dict[str, Cost] = {}
-    for turn in range(ROUNDS):
-        for name, text in programs.items():
-            cost = _cost(text, cache, path)
-            if turn:  # the first one compiles
-                old = best.get(name, cost)
-                best[name] = Cost(min(cost.ms, old.ms), min(cost.mb, old.mb))
-        if turn > 2 and holds(best):
-            return ""
-    return "; ".join(f"{name}: {cost}" for name, cost in best.items())
+    process(text, cache, path)  # the first one compiles
+    lines, modules = _last_words(_COUNT, text, cache, path)[-2:]
+    return Work(int(lines), int(modules))
 
 
-def _cost(text: str, cache: Path, path: tuple[Path, ...]) -> Cost:
+def process(
+    text: str, cache: Path, path: tuple[Path, ...] = (), files: tuple[str, ...] = ()
+) -> Process:
+    """Runs the program once, with what the command line gives it; else as `work`."""
+    before = _children_s()
+    peak_kib = int(_last_words(_PEAK, text, cache, path, files)[-1])
+    return Process((_children_s() - before) * 1e3, peak_kib * 1024 / 1e6)
+
+
+def _last_words(
+    program: str, text: str, cache: Path, path: tuple[Path, ...], files: tuple[str, ...] = ()
+) -> list[str]:
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "BYPARTS_"))}
     variables |= {"PYTHONPYCACHEPREFIX": str(cache), "PYTHONPATH": os.pathsep.join(map(str, path))}
     variables |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    before = _children_s()
     done = subprocess.run(
-        [sys.executable, "-c", _PEAK],
+        [sys.executable, "-c", program, *files],
         input=text,
         env=variables,
         capture_output=True,
         text=True,
         check=False,
     )
-    spent_s = _children_s() - before
     assert done.returncode == 0, done.stderr
-    peak_kib = int(done.stdout.split()[-1])
-    return Cost(spent_s * 1e3, peak_kib * 1024 / 1e6)
+    return done.stdout.splitlines()[-1].split()
 
 
 def _children_s() -> float:
