@@ -192,6 +192,7 @@ def test_errors_cross_to_other_processes() -> None:
         rematerialize(step(), 8)
     again = pickle.loads(pickle.dumps(refused.value))
     assert (type(again), str(again), again.peak_bytes) == (BudgetError, str(refused.value), 64)
+    assert again.graph == refused.value.graph
 
 
 @pytest.mark.parametrize(

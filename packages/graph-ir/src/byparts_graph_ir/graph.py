@@ -142,6 +142,18 @@ class Sample:
     ranges: tuple[tuple[float, float], ...] = ()
 
 
+def _itself(value: Any, *_: object) -> Any:
+    """A copy of what never changes, and is compared by identity."""
+    return value
+
+
+def _refuse_pickle(value: Any) -> Any:
+    raise TypeError(
+        f"{type(value).__name__} alone cannot be pickled, for it is compared by identity:"
+        " pickle the Graph that it is part of"
+    )
+
+
 # Values and nodes are frozen dataclasses with slots, written out: `dataclasses` is slow to import,
 # and a generated __init__ of a frozen class costs twice as much, at each node.
 
@@ -163,6 +175,7 @@ class Value(Arithmetic):
         return f"Value(type={self.type!r})"
 
     __setattr__, __delattr__ = frozen_setattr, frozen_delattr
+    __copy__, __deepcopy__, __reduce__ = _itself, _itself, _refuse_pickle
 
 
 class Input(Value):
@@ -212,6 +225,7 @@ class Node:
         return f"Node(op={self.op!r}, inputs={self.inputs!r}, where={self.where!r})"
 
     __setattr__, __delattr__ = frozen_setattr, frozen_delattr
+    __copy__, __deepcopy__, __reduce__ = _itself, _itself, _refuse_pickle
 
 
 # The slots' own setters: the only writes to a node or a value, at its birth.
@@ -273,6 +287,13 @@ class Graph:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+    __copy__, __deepcopy__ = _itself, _itself
+
+    def __reduce__(self) -> tuple[Callable[..., Graph], tuple[object, ...]]:
+        from byparts_graph_ir.pickled import flat, graph_of  # likewise
+
+        return graph_of, flat(self)
 
     def __str__(self) -> str:
         from byparts_graph_ir.text import show  # likewise

@@ -77,10 +77,9 @@ class Recomputation:
     def graph(self, *, barriers: bool = True) -> Graph:
         """The graph that does it; the old one itself where nothing has changed."""
         steps = self.steps
-        if self.sequence == tuple(range(len(steps.nodes))):
-            outside = frozenset(range(len(steps.graph.inputs))) - frozenset(steps.feeds)
-            if peak_bytes(steps.graph, outside) <= self.peak_bytes:
-                return steps.graph  # otherwise it keeps something for a view that nobody reads
+        plain = self.sequence == tuple(range(len(steps.nodes)))
+        if plain and peak_bytes(steps.graph, steps.outside) <= self.peak_bytes:
+            return steps.graph  # otherwise it keeps something for a view that nobody reads
         return replay(steps, self.sequence, barriers=barriers)
 
 
@@ -88,16 +87,19 @@ class BudgetError(PlanError):
     """No schedule within the budget was found.
 
     Attributes:
+        budget_bytes: what was asked for.
         peak_bytes: the smallest peak that was reached.
         recomputation: how; `graph` is the graph of it.
     """
 
+    budget_bytes: int
     peak_bytes: int
     recomputation: Recomputation
 
     def __init__(self, recomputation: Recomputation, budget_bytes: int) -> None:
         super().__init__(_why_not(recomputation, budget_bytes))
         self.peak_bytes, self.recomputation = recomputation.peak_bytes, recomputation
+        self.budget_bytes = budget_bytes
 
     @property
     def graph(self) -> Graph:
@@ -105,14 +107,7 @@ class BudgetError(PlanError):
         return self.recomputation.graph()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Graphs do not cross to another process; the words and the peak do."""
-        return _without_graph, (str(self), self.peak_bytes)
-
-
-def _without_graph(message: str, peak_bytes: int) -> BudgetError:
-    error = BudgetError.__new__(BudgetError, message)
-    error.peak_bytes = peak_bytes
-    return error
+        return type(self), (self.recomputation, self.budget_bytes)
 
 
 def _why_not(made: Recomputation, budget: int) -> str:

@@ -21,7 +21,6 @@ from typing import Optional
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chains.sequences import STRATEGIES as CHAINS, chain_sequences
-from byparts_memplan.order import order
 from byparts_memplan.recompute.exact import Limits, load_solver, solve
 from byparts_memplan.recompute.limits import (
     checked_budget,
@@ -33,7 +32,7 @@ from byparts_memplan.recompute.limits import (
 from byparts_memplan.recompute.pool import Progress
 from byparts_memplan.recompute.search import Search
 from byparts_memplan.recompute.unread import without_unread
-from byparts_memplan.recompute.walk import Answer, read_off, walk
+from byparts_memplan.recompute.walk import Answer, read_off, reordered, walk
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, flops
 
@@ -200,12 +199,11 @@ def _search(search: Search, budget: Optional[int], limit: Optional[float]) -> Se
 
 def _begin(search: Search, budget: Optional[int], limit: Optional[float]) -> None:
     """Put another order, minimum cuts and schedules of chains into the pool."""
-    steps, graph, pool = search.steps, search.steps.graph, search.pool
-    outside = frozenset(range(len(graph.inputs))) - frozenset(steps.feeds)
-    ordered = order(graph, external=outside)
-    if ordered is not graph:
-        place = {node: s for s, node in enumerate(steps.nodes)}
-        pool.propose([place[node] for node in ordered.nodes if node in place])
+    steps, pool = search.steps, search.pool
+    plain = list(range(len(steps.nodes)))
+    better = reordered(steps, plain)
+    if better != plain:
+        pool.propose(better)
     pool.cut()
     names = ("chain",) if search.large else ("chain", "sqrt", "recursive", "recurrence")
     chains = chain_sequences(steps, budget_bytes=budget, max_extra_cost=limit, strategies=names)

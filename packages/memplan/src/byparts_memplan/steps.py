@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from itertools import accumulate
 from operator import sub
-from typing import Optional
+from typing import Any, Optional
 
 from byparts_graph_ir import Graph, Node, Op
 from byparts_memplan.lifetimes import Values, positions
@@ -39,6 +39,7 @@ class Steps:
         size: bytes by storage; 0 for what lives outside the arena.
         reads, writes: for each step, the storages, each once.
         over: for each step, (written storage, storages it may be written over) where there are any.
+        outside: positions of the inputs that do not live in the arena.
         feeds: storages of inputs that live in the arena, alive from the start.
         kept: storages of the graph's outputs, alive to the end.
         again: for each step, whether it may be run again.
@@ -51,7 +52,7 @@ class Steps:
         external: Collection[int] = frozenset(),
         cost: Cost = flops,
     ) -> None:
-        outside = positions(graph, external)
+        self.outside = outside = positions(graph, external)
         self.graph, self.values, self._cost = graph, Values(graph), cost
         values = self.values
         self.size = list(values.size)
@@ -67,6 +68,9 @@ class Steps:
         self.again = [self._again(s) for s in self.steps]
         self._keep_viewed()
         self._measured: tuple[tuple[int, ...], int] = (-1,), 0  # of which sequence, the peak
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _with_costs, (self.graph, self.outside, self.cost)  # a function may be local
 
     @cached_property
     def cost(self) -> list[float]:
@@ -208,3 +212,9 @@ class Steps:
         node = self.graph.nodes[step]
         whole = len(self._writes(step)) == len(node.outputs)
         return whole and bool(node.inputs) and not node.op.effect
+
+
+def _with_costs(graph: Graph, outside: frozenset[int], cost: list[float]) -> Steps:
+    steps = Steps(graph, external=outside)
+    steps.cost = cost
+    return steps

@@ -74,7 +74,6 @@ def read_off(answers: Sequence[Answer], budget: Optional[int], limit: Optional[f
 def reordered(steps: Steps, sequence: Sequence[int]) -> list[int]:
     """The same runs in an order with a lower peak; as they are where none is found."""
     graph, nodes = runs(steps, sequence)
-    outside = frozenset(range(len(graph.inputs))) - frozenset(steps.feeds)
-    ordered = order(graph, external=outside)
+    ordered = order(graph, external=steps.outside)
     place = {node: s for node, s in zip(nodes, sequence, strict=True)}
     return [place[node] for node in ordered.nodes if node in place]
