@@ -32,7 +32,7 @@ from byparts_memplan.recompute.limits import (
 from byparts_memplan.recompute.pool import Progress
 from byparts_memplan.recompute.search import Search
 from byparts_memplan.recompute.unread import without_unread
-from byparts_memplan.recompute.walk import Answer, read_off, reordered, walk
+from byparts_memplan.recompute.walk import read_off, reordered, walk
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, flops
 
@@ -151,7 +151,9 @@ def tradeoff(
     search = Search(steps, range(len(steps.nodes)), effort=effort, seed=seed, progress=progress)
     _begin(search, None, None)
     if search.small:
-        return _undominated(walk(search))
+        answers = walk(search)
+        plain = answers[0].cost
+        return _undominated([(a.peak_bytes, (a.cost - plain) / (plain or 1.0)) for a in answers])
     high, lowest = search.smallest(0.0).peak_bytes, search.smallest(inf)
     for point in range(1, points):
         part = (lowest.peak_bytes / max(1, high)) ** (point / points)
@@ -159,15 +161,15 @@ def tradeoff(
     for halvings in range(0 if search.large else points // 3):
         search.smallest(lowest.cost / 2 ** (halvings + 1))
     whole = sum(steps.cost) or 1.0
-    return [(f.peak_bytes, f.cost / whole) for f in reversed(search.front())]
+    return _undominated([(f.peak_bytes, f.cost / whole) for f in search.front()])
 
 
-def _undominated(answers: Sequence[Answer]) -> list[tuple[int, float]]:
-    """Peak and extra cost, from the cheapest to the smallest."""
-    whole, found = answers[0].cost or 1.0, list[tuple[int, float]]()
-    for a in sorted(answers, key=lambda a: (a.cost, a.peak_bytes)):
-        if not found or a.peak_bytes < found[-1][0]:
-            found.append((a.peak_bytes, (a.cost - answers[0].cost) / whole))
+def _undominated(points: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """From the cheapest to the smallest."""
+    found: list[tuple[int, float]] = []
+    for peak_bytes, extra in sorted(points, key=lambda point: point[::-1]):
+        if not found or peak_bytes < found[-1][0]:
+            found.append((peak_bytes, extra))
     return found
 
 

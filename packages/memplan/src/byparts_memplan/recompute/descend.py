@@ -1,4 +1,4 @@
-"""The smallest peak for a limit of cost, of large graphs: fewer starts, and less patience.
+"""The smallest peak for a limit of cost, of all but small graphs: fewer starts, less patience.
 
 The budget is halved from the best that is known, then lowered by a part of it, and by half of that
 part where it is too much, and so on; what becomes too dear on the way is given up early.
@@ -22,7 +22,7 @@ _DEEPEST = 0.002  # of the peak: where lowering it ends
 
 def descend(search: Search, limit: float, enough: int) -> Found:
     """The best that was found; stops where the peak is `enough`."""
-    pool, work = search.pool, max(search.effort, _LEAST_WORK)
+    pool, work = search.pool, max(search.brisk, _LEAST_WORK)
     dearest, end = 3 * limit + 1e-4 * pool.total, pool.work + 40 * work
     lower = max(search.floor, enough) - 1
     best = pool.lowest(limit)
@@ -35,7 +35,7 @@ def descend(search: Search, limit: float, enough: int) -> Found:
         sink(search, found, 0.08, limit, enough, end)
     best = pool.lowest(limit)
     if best.keys and pool.work < end:
-        search.improve(best, best.peak_bytes, search.effort)
+        search.improve(best, best.peak_bytes, search.brisk)
         start = pool.cheapest(best.peak_bytes) or best
         sink(search, start, 0.02, limit, enough, end)
     return pool.lowest(limit)

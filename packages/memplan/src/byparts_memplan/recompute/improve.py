@@ -20,7 +20,8 @@ def improvements(
 ) -> Iterator[float]:
     """The cost of each schedule that is cheaper than all before; it is then what is loaded.
 
-    Ends after so much work, or when half of it brought nothing; a repair takes `most` at most.
+    Ends after so much work, or when half of it brought nothing; a repair, and a release after
+    it, take `most` at most.
     """
     current, least, lately = moves.cost, moves.cost, moves.work
     end = moves.work + work
@@ -32,7 +33,7 @@ def improvements(
         limit = current * 1.01 + 1e-3 * moves.total
         tries, noise = random.choice((2, 4, 8)), random.choice((0.0, 0.3, 1.0))
         if repair(moves, budget, random, Manner(tries, noise, limit, most)):
-            release(moves, budget)
+            release(moves, budget, most)
             if moves.cost <= current:
                 current = moves.cost
                 if current < least - 1e-9 * moves.total:

@@ -18,6 +18,7 @@ from byparts_memplan.steps import Steps
 
 Progress = Callable[[str], None]
 
+_LARGE = 3000  # steps
 _CUTS = 12  # of each base order
 _POOL = 128
 _STARTS = {"search": 2, "cut": 3, "proposed": 2, "plain": 1}  # repaired for a budget, by origin
@@ -38,7 +39,7 @@ class Pool:
         self, steps: Steps, base: Sequence[int], progress: Optional[Progress] = None
     ) -> None:
         self.steps, self.progress = steps, progress
-        self.large = len(steps.nodes) > 3000
+        self.large = len(steps.nodes) > _LARGE
         self.moves: list[Moves] = []
         self.found: list[Found] = []
         self.bases: list[list[int]] = []
@@ -122,6 +123,8 @@ class Pool:
 
         chosen = []
         left = dict(_STARTS_OF_LARGE if self.large else _STARTS)
+        if all([found.origin == "plain" for found in self.found]):
+            left["plain"] = 1
         for found in sorted(dict.fromkeys(self.found), key=promise):
             if left[found.origin]:
                 left[found.origin] -= 1

@@ -2,8 +2,9 @@
 
 For a budget the most promising few of what is known (`pool.py`) are repaired and released, and the
 best is improved (`improve.py`).  For a limit of cost the budget is bisected, then lowered step by
-step, past the limit and back (`descend.py`) and by less and less; large graphs have a quicker way
-down.  Effort is counted in changes of a schedule, so the same arguments give the same answer.
+step, past the limit and back (`descend.py`) and by less and less; of more than some hundred steps
+there is a quicker way down.  Effort is counted in changes of a schedule, so the same arguments give
+the same answer.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from byparts_memplan.steps import Steps
 _WORK = 80_000  # changes for a budget, at effort 1: two seconds; less for small graphs
 _PATIENCE = 200_000
 _FEW, _GENEROUS = 200, 0.05  # steps, and share of all costs: there are many ways then
+_MANY = 400  # steps: questions on the way down, of all starts, would take minutes
+_STARTS = 3  # times the patience, for all starts of a budget
 _DIVE = 30_000  # for going down past the limit of cost and back, from each start
 _SMALL = 100  # steps: so few that the whole trade-off is searched, whatever is asked
 _NEAR = 0.9  # budgets so near to each other make much the same of a start
@@ -35,8 +38,8 @@ class Search:
     Attributes:
         pool: what was found.
         small: whether it is walked down whole.
-        large: whether the graph is, so that it is better to be quick.
-        effort: changes for the improvement of an answer.
+        many, large: whether there are so many steps that it is better to be quick, or very quick.
+        effort: changes for the improvement of an answer; `brisk`, for one on the way down.
         patience: changes after which greedy gives up what it began.
         floor: no schedule can have a smaller peak: what the hungriest step touches.
         least: no schedule within the budget can compute less again; a share of all costs.
@@ -55,8 +58,10 @@ class Search:
     ) -> None:
         self.steps, self.asked, self.random = steps, (effort, seed), Random(seed)
         self.pool = Pool(steps, base, progress)
-        self.small, self.large = len(steps.nodes) <= _SMALL, self.pool.large
-        self.effort = effort * min(_WORK, 200 * len(steps.nodes)) / (8 if self.large else 1)
+        self.small, self.many = len(steps.nodes) <= _SMALL, len(steps.nodes) > _MANY
+        self.large = self.pool.large
+        self.brisk = effort * min(_WORK, 200 * len(steps.nodes)) / 8
+        self.effort = self.brisk if self.large else 8 * self.brisk
         self.patience = min(_PATIENCE, _PATIENCE * effort + 60 * len(steps.nodes))
         self.floor, self.least, self.proved = floor_of(steps), 0.0, ""
         self._settled: dict[Found, int] = {}  # for which budget a start was repaired last
@@ -79,7 +84,10 @@ class Search:
 
         `None` where none was found.
         """
+        end = self.pool.work + (_STARTS * self.patience if self.many else inf)
         for start in self.pool.starts(budget):
+            if self.pool.work > end:
+                break
             best = self.pool.cheapest(budget)
             known = self.large and best is not None and hopeless(start, best, budget)
             if not known and not self._was_settled(start, budget):
@@ -100,7 +108,7 @@ class Search:
 
     def smallest(self, limit: float, enough: int = 0) -> Found:
         """The smallest peak with at most this cost of recomputation; stops where it is enough."""
-        if self.large:
+        if self.many:
             return descend(self, limit, enough)
         pool = self.pool
         best = pool.lowest(limit)
@@ -141,7 +149,7 @@ class Search:
     def improve(self, best: Found, budget: int, work: float, enough: float = -inf) -> None:
         """Ruin and recreate from a schedule within the budget, until it costs no more than that."""
         moves, pool = self.pool.loaded(best), self.pool
-        most = work / 2 if self.large else inf
+        most = work / 2 if self.many else inf
         for cost in improvements(moves, budget, self.random, work, most):
             pool.say(pool.note(best.base), f"within {budget:,} B")
             if cost <= enough:
