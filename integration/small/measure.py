@@ -1,8 +1,8 @@
 """What a program costs from its start to its end: work, processor time, memory.
 
 Each measurement is a process of its own, with one thread for BLAS and modules compiled before.
-Work is counted, and the same on every machine and at each try: budgets are made of it.  Time is
-for the reader: see `integration/bench/start_up.py`.
+Work is counted, and the same on every machine with the same Python and packages: budgets are made
+of it.  Time is for the reader: see `integration/bench/start_up.py`.
 """
 
 from __future__ import annotations

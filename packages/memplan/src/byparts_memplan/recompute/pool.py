@@ -123,13 +123,12 @@ class Pool:
 
         chosen = []
         left = dict(_STARTS_OF_LARGE if self.large else _STARTS)
-        if all([found.origin == "plain" for found in self.found]):
-            left["plain"] = 1
-        for found in sorted(dict.fromkeys(self.found), key=promise):
+        ranked = sorted(dict.fromkeys(self.found), key=promise)
+        for found in ranked:
             if left[found.origin]:
                 left[found.origin] -= 1
                 chosen.append(found)
-        return chosen
+        return chosen or ranked[:1]
 
     def starts_within(self, limit: float) -> list[Found]:
         """Of each origin the one with the smallest peak at most this dear; the best first."""
