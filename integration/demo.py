@@ -166,10 +166,14 @@ def fit(name: str, recipe: Recipe, seed: int, out: Path) -> float:
 def main(argv: Sequence[str]) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("networks", nargs="*", choices=[*RECIPES, []], help="default: all three")
+    parser.add_argument(
+        "networks", nargs="*", metavar=f"{{{','.join(RECIPES)}}}", help="default: all"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the pictures")
     given = parser.parse_args(argv)
+    if unknown := [name for name in given.networks if name not in RECIPES]:
+        parser.error(f"there is no network {unknown[0]!r}; there are {', '.join(RECIPES)}")
     for name in given.networks or RECIPES:
         fit(name, RECIPES[name], given.seed, given.out)
     return 0

@@ -4,8 +4,9 @@
     python integration/device_wheels.py OUT --parts memplan
 
 The same names and versions, "+device" behind.  Docstrings, comments and annotations are
-gone (`small/strip.py`), so is what a device does not do, such as searching for better programs
-(`small/lean.py`), and the modules of a part stand in one file (`small/pack.py`), because a wheel
+gone, and with them the checks of arguments (`small/strip.py`), so is what a device does not do,
+such as searching for better programs (`small/lean.py`).  Local variables have short names
+(`small/shorten.py`), and the modules of a part stand in one file (`small/pack.py`), because a wheel
 compresses each file by itself.  The licence is in byparts-graph-ir, which all others need.
 Install them with pip: run from the path unpacked, the whole file is compiled at each start.
 """
@@ -27,6 +28,7 @@ from combinations.facts import closure, read_parts
 from combinations.plan import SMALL_DEVICE
 from small.lean import lean
 from small.pack import pack
+from small.shorten import shorten
 from small.strip import drop_unused_imports, strip, unparse
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,6 +46,7 @@ def device_wheels(wheels: Sequence[Path], out: Path) -> list[Path]:
     modules, kept = _modules([files for files in opened.values()])
     modules = lean(modules)
     drop_unused_imports(modules, kept)
+    shorten(modules)
     out.mkdir(parents=True, exist_ok=True)
     return [_write(_device(files, modules), wheel, out) for wheel, files in opened.items()]
 
@@ -80,9 +83,9 @@ def _device(files: Files, modules: Mapping[str, ast.Module]) -> Files:
     packed = {name: tree for name, tree in inside.items() if name not in ALONE}
     made[f"{package}/_modules.py"] = pack(packed)
     if package == CARRIER:
-        made[f"{package}/unpack.py"] = unparse(
-            strip((ROOT / "integration" / "small" / "unpack.py").read_text())
-        )
+        small = ROOT / "integration" / "small"
+        for name, file in (("unpack", "unpack.py"), ("__main__", "command.py")):
+            made[f"{package}/{name}.py"] = unparse(strip((small / file).read_text()))
     for name, text in files.items():
         folder, _, last = name.partition(".dist-info/")
         if last in ("WHEEL", "entry_points.txt") or (package == CARRIER and "LICENSE" in last):

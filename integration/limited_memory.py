@@ -71,9 +71,9 @@ def network(blocks: int) -> tuple[Graph, tuple[Variable, ...]]:
     old = [graph.inputs[k] for k in sorted(weights)]
     velocities = [Input(v.type, None, f"velocity{i}") for i, v in enumerate(old)]
     variables = []
-    for i, v in enumerate(old):
+    for v in old:
         value = random.standard_normal(v.type.dims) / np.sqrt(max(1, v.type.size // 8))
-        variables.append(store.create(f"w{i}", value.astype(np.float32)))
+        variables.append(store.create(getattr(v, "name", ""), value.astype(np.float32)))
     variables += [store.create(v.name, v.type) for v in velocities]
     new, moved = ops.momentum(old, velocities, graph.outputs[1:], RATE)
     outputs = (*graph.outputs, *new, *moved)

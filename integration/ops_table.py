@@ -46,9 +46,15 @@ def torch_kernels() -> dict[str, str]:
     return {name: table.allocates.get(op, "") for name, op in OPS.items() if op in kernels}
 
 
+def recorded_kernels() -> dict[str, str]:
+    """As `torch_kernels`, when torch was there."""
+    recorded: dict[str, str] = json.loads(TORCH.read_text(encoding="utf-8"))
+    return recorded
+
+
 def recorded_column() -> Column:
     """How torch has each op, as it was when torch was there."""
-    recorded: dict[str, str] = json.loads(TORCH.read_text(encoding="utf-8"))
+    recorded = recorded_kernels()
     known = {OPS[name]: why for name, why in recorded.items() if name in OPS}
     kernels: Table[KernelRule] = Table("kernel")
     kernels.on(*known)(lambda op, inputs, outputs: lambda: None)

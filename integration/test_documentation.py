@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import doctest
 import io
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from runpy import run_path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -65,6 +67,7 @@ def _kernels_stay_with_their_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
                 del table._rules[op]
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of 3.12, at a fork
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_page(page: Path) -> None:
     """The blocks of a page run, and print what stands below them."""
@@ -166,7 +169,7 @@ def run_script(text: str, name: str) -> Iterator[tuple[int, str, str]]:
 def run_code(code: str, name: str, line: int, space: dict[str, Any]) -> str:
     """What the code prints; errors and `where` have the line in the file."""
     out = io.StringIO()
-    with redirect_stdout(out):
+    with redirect_stdout(out), patch.dict(os.environ, COLUMNS="100"):  # as without a terminal
         exec(compile("\n" * line + code, name, "exec", dont_inherit=True), space)
     return out.getvalue()
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from toy_backend import notes
 
-from byparts_graph_ir import Backend, Graph
+from byparts_graph_ir import Backend, Graph, Input
 from byparts_kernels_numpy import make
 from byparts_memplan import BudgetError, peak_bytes, rematerialize
 from byparts_opset.conv2d import Conv2d
@@ -49,8 +49,9 @@ def step() -> Graph:
 def variables() -> tuple[Variable, ...]:
     """Alike each time."""
     random, store = np.random.default_rng(0), Store()
-    values = [random.standard_normal(v.type.dims) / 9 for v in step().inputs[2:]]
-    return tuple(store.create(f"v{i}", x.astype(np.float32)) for i, x in enumerate(values))
+    weights = [v for v in step().inputs[2:] if isinstance(v, Input)]
+    values = {v.name: random.standard_normal(v.type.dims) / 9 for v in weights}
+    return tuple(store.create(name, x.astype(np.float32)) for name, x in values.items())
 
 
 def feeds() -> tuple[Any, ...]:

@@ -67,7 +67,7 @@ def test_a_model_of_unknown_ops_says_which_parts_there_are(model: Path, tmp_path
     done = byparts("plan", strange)
 
     assert done.returncode == 2
-    assert "node 1: unknown op 'tamh'; did you mean 'tanh'?" in done.stderr
+    assert "nodes[1]: unknown op 'tamh'; did you mean 'tanh'?" in done.stderr
     # Another part that is installed may have ops as well: kernels-torch has.
     (parts,) = (line for line in done.stderr.splitlines() if "parts with ops: " in line)
     assert "byparts-opset" in parts

@@ -54,7 +54,9 @@ def test_a_region_is_one_step_and_is_explained() -> None:
     program = build(program_text(), backends=(joining(in_one_go), "numpy"))
 
     assert [step.backend for step in program.steps] == ["numpy", "joiner"]
-    assert "fused(tanh, mul, add)" in program.explain() and "\nfuse: 2 nodes" in program.explain()
+    assert "fused(tanh, mul, add)" in program.explain(
+        width=200
+    ) and "\nfuse: 2 nodes" in program.explain(width=200)
     np.testing.assert_allclose(program(X)[0], WANT, rtol=1e-6)
 
 
@@ -67,7 +69,7 @@ def test_a_refused_region_is_inlined() -> None:
     program = build(program_text(), backends=(joining(refusing), "numpy"))
 
     assert [n.op.name for n in program.graph.nodes] == ["matmul", "tanh", "mul", "add"]
-    assert "\ninline: 4 nodes" in program.explain()
+    assert "\ninline: 4 nodes" in program.explain(width=200)
     np.testing.assert_allclose(program(X)[0], WANT, rtol=1e-6)
 
 
@@ -123,7 +125,7 @@ def test_a_backend_brings_passes_of_its_own() -> None:
     x = Input(TensorType("f32", (2, 2)), None, "x")
     program = build(Graph.of((x,), (ops.logsumexp(x),)), backends=(backend,))
 
-    assert "logsumexp" not in seen and "\nlook: " in program.explain()
+    assert "logsumexp" not in seen and "\nlook: " in program.explain(width=200)
 
 
 def test_without_the_pass_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,8 @@ def trained(name: str, graph: Graph, backend: str) -> list[bytes]:
     for k in external:
         value = 0.5 * random.standard_normal(inputs[k].type.dims)
         held.append(store.create(f"v{k}", value.astype(np.float32)))
-    program = build(graph, backends=(backend_of(backend),), variables=held, updates=held)
+    read = dict(zip(graph.inputs[external[0] :], held, strict=True))
+    program = build(graph, backends=(backend_of(backend),), variables=read, updates=held)
     feeds = [drawn(random, v) for v in inputs[: external[0]]]
     found = [y for _ in range(2) for y in program(*feeds)]
     return [y.tobytes() for y in (*found, *(v.read() for v in held))]

@@ -51,13 +51,17 @@ CASES: dict[str, tuple[Function, Sequence[np.ndarray]]] = {
         lambda q, k, v: o.attention(q, k, v, causal=True),
         [_normal(3, 2), _normal(3, 2), _normal(3, 2)],
     ),
+    "scatter": (  # two updates of one place, of which the first has no part in the result
+        lambda x, u: o.square(o.scatter(x * x, o.constant(np.array([2, 0, 2])), u * u, 1)),
+        [_normal(2, 3), _normal(2, 3)],
+    ),
     "dropout": (lambda x: o.dropout(x * x, 1, 2, 0.3), [_normal(5)]),
 }
 
 
 OPEN = (
     *("softmax", "cross_entropy", "batch_norm", "layer_norm", "gelu", "log_softmax"),
-    *("attention", "causal_attention"),
+    *("attention", "causal_attention", "scatter"),
 )
 
 

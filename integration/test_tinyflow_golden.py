@@ -44,7 +44,7 @@ class Training:
         return tf.Session().executor.program(
             step.graph,
             types,
-            variables=[*memory.values()],
+            variables=dict(zip(step.states, memory.values(), strict=True)),
             updates=[memory[v] for v in step.updates],
         )
 

@@ -44,9 +44,11 @@ def given(name: str, *shape: int, dtype: str = "f32") -> Input:
 
 def training_step(logits: Value, labels: Value, weights: Sequence[Value]) -> list[Value]:
     """The loss, and the new value of every weight."""
-    loss = ops.mean(ops.sparse_softmax_cross_entropy(logits, labels))
-    moved = zip(weights, gradients(loss, weights), strict=True)
-    return [loss, *(w - 0.1 * dw for w, dw in moved)]
+    with inherit("in loss"):
+        loss = ops.mean(ops.sparse_softmax_cross_entropy(logits, labels))
+        moved = zip(weights, gradients(loss, weights), strict=True)
+    with inherit("in update"):
+        return [loss, *(w - 0.1 * dw for w, dw in moved)]
 
 
 def mlp() -> Graph:
@@ -54,7 +56,10 @@ def mlp() -> Graph:
     x, labels = given("images", 100, 64), given("labels", 100, dtype="i64")
     w1, b1 = given("w1", 64, 32), given("b1", 32)
     w2, b2 = given("w2", 32, 10), given("b2", 10)
-    logits = ops.tanh(x @ w1 + b1) @ w2 + b2
+    with inherit("in hidden"):
+        y = ops.tanh(x @ w1 + b1)
+    with inherit("in output"):
+        logits = y @ w2 + b2
     weights = [w1, b1, w2, b2]
     return Graph.of([x, labels, *weights], training_step(logits, labels, weights))
 
@@ -64,9 +69,14 @@ def lenet() -> Graph:
     x, labels = given("images", 100, 1, 28, 28), given("labels", 100, dtype="i64")
     f1, f2 = given("filter1", 20, 1, 5, 5), given("filter2", 50, 20, 5, 5)
     w1, w2 = given("w1", 800, 500), given("w2", 500, 10)
-    y = ops.max_pool(ops.tanh(ops.conv2d(x, f1)), (2, 2), (2, 2))
-    y = ops.max_pool(ops.tanh(ops.conv2d(y, f2)), (2, 2), (2, 2))
-    logits = ops.tanh(ops.reshape(y, (100, 800)) @ w1) @ w2
+    with inherit("in conv1"):
+        y = ops.max_pool(ops.tanh(ops.conv2d(x, f1)), (2, 2), (2, 2))
+    with inherit("in conv2"):
+        y = ops.max_pool(ops.tanh(ops.conv2d(y, f2)), (2, 2), (2, 2))
+    with inherit("in dense1"):
+        y = ops.tanh(ops.reshape(y, (100, 800)) @ w1)
+    with inherit("in dense2"):
+        logits = y @ w2
     weights = [f1, f2, w1, w2]
     return Graph.of([x, labels, *weights], training_step(logits, labels, weights))
 
@@ -112,7 +122,8 @@ def pictures() -> dict[str, str]:
     outside = range(2, 6)
     return {
         "readme-plan.svg": readme(),
-        "mlp-graph.svg": small.svg(),
+        "mlp-graph.svg": small.svg("rows"),
+        "lenet-graph.svg": large.svg("rows"),
         "lenet-plan.svg": plan(large, external=outside).svg(),
         **resnet18(),
     }

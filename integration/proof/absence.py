@@ -9,6 +9,7 @@ from typing import Any
 
 from byparts_graph_ir import FormatError, Graph, Input, MissingRule, TensorType, from_json
 from byparts_graph_ir.hub import PartError, parts
+from byparts_graph_ir.install import install_command
 from proof.command import byparts
 from proof.own_op import Blend
 from proof.spec import Check, Spec
@@ -39,7 +40,8 @@ def where(applies: Callable[[Spec], bool]) -> Callable[[Check], Check]:
 def without_ops_a_graph_names_what_to_install() -> None:
     x = '{"inputs": [{"name": "x", "type": "f32[2]"}], "nodes": [{"op": "tanh", "inputs": [0]}]'
     text = f'{{"format": "byparts-graph", "version": 1, "graphs": [{x}, "outputs": [1]}}]}}'
-    expect(FormatError, r"unknown op 'tanh'; .*pip install byparts-opset", from_json, text)
+    how = re.escape(install_command("byparts-opset"))
+    expect(FormatError, rf"unknown op 'tanh'; .*{how}", from_json, text)
 
 
 @where(lambda spec: not spec.has("autodiff"))
@@ -59,14 +61,17 @@ def without_memplan_its_planner_is_missed_by_name() -> None:
 
 @where(lambda spec: not any(p.startswith("kernels-") for p in spec.parts))
 def without_kernels_auto_says_what_to_install() -> None:
-    said = r"no backend starts:\n  none is installed: pip install byparts-kernels-numpy"
+    how = re.escape(install_command("byparts-kernels-numpy"))
+    said = rf"no backend starts:\n  none is installed: {how}"
     expect(PartError, said, parts.backend)
 
 
 @where(lambda spec: not spec.has("conformance"))
 def without_the_kit_check_says_what_to_install() -> None:
     done = byparts("check", "numpy")
-    said = "byparts check needs the conformance kit: pip install byparts-conformance\n"
+    said = (
+        f"byparts check: it needs the conformance kit: {install_command('byparts-conformance')}\n"
+    )
     assert (done.returncode, done.stderr) == (2, said), done.stderr
 
 
@@ -90,7 +95,8 @@ def without_optimize_an_op_without_kernel_names_the_part_that_decomposes() -> No
     said = r"no kernel for Blend on \(f32\[2\], f32\[2\]\); tried"
     error = expect(MissingRule, said, _runtime().build, _blend(), backends=(name,))
     told = f"{error} {getattr(error, '__notes__', '')}"  # Python 3.10 has notes in the message
-    assert "byparts-optimize decomposes it: pip install byparts-optimize" in told, told
+    how = install_command("byparts-optimize")
+    assert f"byparts-optimize decomposes it: {how}" in told, told
 
 
 @where(lambda spec: spec.has("frontend-tf") and not spec.has("kernels-numpy"))

@@ -99,7 +99,9 @@ def _trains(order: tuple[str, ...], spec: Spec) -> Check:
 
         updates = program.facts["updates"]
         feeds, given = program.inputs[:-updates], program.inputs[-updates:]
-        state = [Variable(f"w{i}", value) for i, value in enumerate(given)]
+        old = program.graph(ops_for(spec, program)).inputs[-updates:]
+        pairs = zip(old, given, strict=True)
+        state = [Variable(getattr(v, "name", ""), value) for v, value in pairs]
         step = _built(program, order, spec, variables=state, updates=state)
         for _ in range(STEPS):
             loss, *given = evaluate(program.graph(ops_for(spec, program)), *feeds, *given)

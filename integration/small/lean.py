@@ -1,7 +1,8 @@
 """Leaves out of a part what a device does not do: search for better programs, draw, explain.
 
 What stays is what the part's roots import at their top.  Names, records and commands that lived in
-modules that are gone are gone as well, so that discovery offers nothing that cannot be loaded.
+modules that are gone are gone as well, so that discovery offers nothing that cannot be loaded; who
+asks for one is told that the full wheel has it (`LeftOut`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,20 @@ from collections.abc import Collection, Mapping
 ROOTS: Mapping[str, tuple[str, ...]] = {
     "byparts_memplan": ("plan", "place", "json_format", "conflict"),
 }
-LEFT_OUT = {"byparts_graph_ir.draw", "byparts_graph_ir.new"}  # pictures; a stranger's first backend
+LEFT_OUT = (
+    "byparts_graph_ir.drawing",  # pictures
+    "byparts_graph_ir.listing",  # the command line, as `new`
+    "byparts_graph_ir.new",
+    "byparts_runtime.columns",  # of `explain`
+    "byparts_runtime.explain",
+    "byparts_runtime.profile",
+    "byparts_runtime.safetensors_file",  # weights of a device are an .npz
+)
 
 
 def lean(modules: Mapping[str, ast.Module]) -> dict[str, ast.Module]:
     """The modules that stay; `__init__` and `plugin` of a part with roots name no others."""
-    kept = {name: tree for name, tree in modules.items() if name not in LEFT_OUT}
+    kept = {name: tree for name, tree in modules.items() if not name.startswith(LEFT_OUT)}
     for package, roots in ROOTS.items():
         inside = {m for m in modules if m.startswith(f"{package}.")}
         if not inside:
@@ -28,11 +37,20 @@ def lean(modules: Mapping[str, ast.Module]) -> dict[str, ast.Module]:
         files = {f"{package}.__init__", f"{package}.plugin"}
         for name in inside - needed - files:
             del kept[name]
-        public = _public(modules[f"{package}.__init__"])
-        for name in files & inside:
-            pruned = _Prune(package, public, kept).visit(modules[name])
-            kept[name] = ast.fix_missing_locations(pruned)
+    for package in {name.partition(".")[0] for name in modules}:
+        _prune(package, modules, kept)
     return kept
+
+
+def _prune(package: str, modules: Mapping[str, ast.Module], kept: dict[str, ast.Module]) -> None:
+    """What the `__init__` and the plugin file of a package say of modules that are gone."""
+    files = {f"{package}.__init__", f"{package}.plugin"} & kept.keys()
+    if all(name in kept for name in modules if name.startswith(f"{package}.")):
+        return
+    public = _public(modules[f"{package}.__init__"])
+    for name in files:
+        pruned = _Prune(package, public, kept).visit(modules[name])
+        kept[name] = ast.fix_missing_locations(pruned)
 
 
 def _reached(modules: Mapping[str, ast.Module], roots: Collection[str]) -> set[str]:
@@ -54,9 +72,13 @@ def _public(tree: ast.Module) -> dict[str, str]:
     return {
         name: str(module)
         for module, value in words
-        if isinstance(value, ast.Constant)
-        for name in str(value.value).split()
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        for name in value.value.split()
     }
+
+
+def _is_text(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _is_lazy_names(node: ast.Call) -> bool:
@@ -64,18 +86,42 @@ def _is_lazy_names(node: ast.Call) -> bool:
 
 
 class _Prune(ast.NodeTransformer):
-    """Drops keywords of `lazy_names`, and records whose `load` names a module that is gone."""
+    """Moves keywords of `lazy_names`, and names of records, whose module is gone to `LEFT_OUT`."""
 
     def __init__(self, package: str, public: Mapping[str, str], kept: Collection[str]) -> None:
         self.package, self.public, self.kept = package, public, kept
+        self.hook = ""
+        self.left_out: dict[str, tuple[object, ...]] = {}
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        self.generic_visit(node)
+        if self.left_out:
+            node.body += ast.parse(f"LEFT_OUT = {self.left_out}").body
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.hook = node.name
+        self.generic_visit(node)
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
         if _is_lazy_names(node):
-            node.keywords = [k for k in node.keywords if f"{self.package}.{k.arg}" in self.kept]
+            modules = [k for k in node.keywords if _is_text(k.value)]  # `checked=True` is none
+            gone = [k for k in modules if f"{self.package}.{k.arg}" not in self.kept]
+            node.keywords = [k for k in node.keywords if k not in gone]
+            if gone:
+                names = ast.Dict([ast.Constant(k.arg) for k in gone], [k.value for k in gone])
+                node.keywords.append(ast.keyword("left_out", names))
         return node
 
     def visit_List(self, node: ast.List) -> ast.AST:
-        node.elts = [e for e in node.elts if not self._is_gone(e)]
+        gone = [e for e in node.elts if self._is_gone(e)]
+        node.elts = [e for e in node.elts if e not in gone]
+        if gone:  # a record begins with its name
+            kind = self.hook.partition("_")[2]
+            names = [a.value for e in gone for a in _first(e) if isinstance(a, ast.Constant)]
+            self.left_out[kind] = (*self.left_out.get(kind, ()), *names)
         return node
 
     def _is_gone(self, record: ast.expr) -> bool:
@@ -87,3 +133,7 @@ class _Prune(ast.NodeTransformer):
         """The module that "package:name" or "package.module:name" is about."""
         module, _, name = load.partition(":")
         return f"{module}.{self.public.get(name, name)}" if module == self.package else module
+
+
+def _first(record: ast.expr) -> list[ast.expr]:
+    return record.args[:1] if isinstance(record, ast.Call) else []

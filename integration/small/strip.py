@@ -1,8 +1,9 @@
 """Python text without what only people and type checkers read: what a device has to store.
 
 Docstrings, comments, annotations, blocks for type checkers, and the imports that only those needed
-fall away; annotations of classes stay, because they are the fields of dataclasses.  What is left
-does the same: the only other change is that lines are broken and indented in the cheapest way.
+fall away, and with them the checks of arguments, which read annotations (`contract.py`);
+annotations of classes stay, because they are the fields of dataclasses.  What is left does the
+same: the only other change is that lines are broken and indented in the cheapest way.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from io import StringIO
+from token import tok_name
+from tokenize import generate_tokens
 
 Module = ast.Module
 
@@ -37,11 +41,39 @@ def drop_unused_imports(modules: Mapping[str, Module], kept: frozenset[str]) -> 
 
 
 def unparse(tree: Module) -> str:
-    """Text with one blank for each level."""
+    """Text with one blank for each level, and elsewhere only where two words would be one."""
     wide = ast.unparse(tree)
     narrow = re.sub(r"^(?:    )+", lambda m: " " * (len(m[0]) // 4), wide, flags=re.MULTILINE)
+    narrow = re.sub(r"\n{2,}", "\n", narrow)
     same = ast.dump(ast.parse(narrow)) == ast.dump(ast.parse(wide))  # a text of several lines?
-    return (narrow if same else wide) + "\n"
+    text = narrow if same else wide
+    dense = _dense(text)
+    assert ast.dump(ast.parse(dense)) == ast.dump(ast.parse(text)), "blanks that mean something"
+    return dense + "\n"
+
+
+def _dense(text: str) -> str:
+    """Without the blanks beside signs; those within strings stay."""
+    lines = text.splitlines(keepends=True)
+    gaps: list[tuple[int, int, int]] = []  # line, from, to
+    inside, before = 0, None
+    for token in generate_tokens(StringIO(text).readline):
+        name = tok_name[token.type]
+        if before is not None and before.end[0] == token.start[0] and not inside:
+            row, start, end = token.start[0] - 1, before.end[1], token.start[1]
+            words = before.string[-1:] + token.string[:1]
+            if lines[row][start:end] == " " and not _meet(words):
+                gaps.append((row, start, end))
+        inside += (name == "FSTRING_START") - (name == "FSTRING_END")  # from Python 3.12 on
+        before = token if name not in ("INDENT", "DEDENT", "NEWLINE", "NL") else None
+    for row, start, end in reversed(gaps):
+        lines[row] = lines[row][:start] + lines[row][end:]
+    return "".join(lines)
+
+
+def _meet(ends: str) -> bool:
+    """Whether two letters or digits would stand side by side."""
+    return all(letter.isalnum() or letter in "_." for letter in ends)
 
 
 class _Strip(ast.NodeTransformer):
@@ -65,6 +97,7 @@ class _Strip(ast.NodeTransformer):
             if argument is not None:
                 argument.annotation = None
         node.returns = None
+        node.decorator_list = [d for d in node.decorator_list if ast.unparse(d) != "checked"]
         node.body = self._body(node)
         return node
 
@@ -79,6 +112,12 @@ class _Strip(ast.NodeTransformer):
         if node.value is None:
             return None
         return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if ast.unparse(node.func) == "lazy_names":
+            node.keywords = [k for k in node.keywords if k.arg != "checked"]
+        return node
 
     def visit_If(self, node: ast.If) -> ast.stmt | list[ast.stmt] | None:
         test = ast.unparse(node.test)

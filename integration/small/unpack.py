@@ -31,8 +31,13 @@ class _Finder:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         package, _, last = name.rpartition(".")
         pack = _packs.get(package)
-        if pack is None or not hasattr(pack, last + "_"):
+        if pack is None:
             return None
+        if not hasattr(pack, last + "_"):
+            from byparts_graph_ir.errors import LeftOut
+
+            wheel = f"the device wheel of {package.replace('_', '-')}"
+            raise LeftOut(f"{name} is left out of {wheel}; the full wheel has it", name=name)
         return ModuleSpec(name, _Finder, origin=pack.__file__)  # type: ignore[arg-type]
 
     @staticmethod

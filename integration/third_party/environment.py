@@ -82,9 +82,11 @@ class Environment:
 
 
 def make(folder: Path) -> Environment:
-    """An environment in a new folder; it sees all that is installed here, also what is editable."""
+    """An environment in a new folder; it sees all that is installed here, or on PYTHONPATH."""
     venv.create(folder, with_pip=False)
     made = Environment(folder)
     outer = sysconfig.get_path("purelib")
-    (made.site / "outer.pth").write_text(f"import site; site.addsitedir({outer!r})\n")
+    path = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    lines = [*map(os.path.abspath, path), f"import site; site.addsitedir({outer!r})"]
+    (made.site / "outer.pth").write_text("\n".join(lines) + "\n")
     return made

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from byparts_frontend_tf.tinyflow.datasets import _say_once, get_cifar10, get_mnist
-from byparts_graph_ir import GraphError
+from byparts_graph_ir import FormatError, GraphError
 
 
 def idx(array: np.ndarray) -> bytes:
@@ -93,14 +93,43 @@ def test_batches_wrap_and_deliver_all(mnist_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"hello", "not an IDX file of 3 dimensions"),
-        (idx(np.zeros((2, 28, 28), "uint8"))[:-1], "holds 1567 bytes"),
+        (b"hello", "byte 0: not an IDX file of 3 dimensions"),
+        (idx(np.zeros((2, 28, 28), "uint8"))[:-1], "byte 4: .* holds 1567 bytes"),
+        (idx(np.zeros((6, 9, 9), "uint8")), r"images of \(9, 9\) and \(28, 28\) pixels"),
+        (idx(np.zeros((5, 28, 28), "uint8")), "5 images and 6 labels"),
     ],
 )
 def test_damaged_files_are_named(mnist_folder: Path, data: bytes, message: str) -> None:
     """Path, what was expected, what was found."""
     (mnist_folder / "train-images-idx3-ubyte").write_bytes(data)
-    with pytest.raises(GraphError, match=message):
+    with pytest.raises(FormatError, match=message):
         get_mnist(folder=mnist_folder)
     with pytest.raises(GraphError, match=r"no such file, nor data_batch_1\.bin\.gz"):
         get_cifar10(folder=mnist_folder)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(idx(np.zeros(6, "uint8")), mtime=0)[:-9], "Compressed file ended before"),
+        (b"hello", "Not a gzipped file"),
+        (
+            gzip.compress(idx(np.zeros(6, "uint8")), mtime=0)[:10] + b"\xff" * 20,
+            "decompressing data",
+        ),
+        (gzip.compress(idx(np.full(6, 10, "uint8")), mtime=0), r"label 0 is 10; expected 0 to 9"),
+        (gzip.compress(b"0" * 300, mtime=0), "more than 200 bytes; expected images or labels"),
+    ],
+    ids=["cut", "no archive", "damaged", "label", "too long"],
+)
+def test_damaged_archives_are_named(
+    mnist_folder: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, message: str
+) -> None:
+    """And one that unpacks to more than any of these files is not unpacked."""
+    monkeypatch.setattr("byparts_frontend_tf.tinyflow.datasets._MOST_BYTES", 200)
+    for part in ("train", "t10k"):
+        (mnist_folder / f"{part}-images-idx3-ubyte").write_bytes(idx(np.zeros((6, 2, 2), "uint8")))
+        (mnist_folder / f"{part}-labels-idx1-ubyte.gz").write_bytes(data)
+
+    with pytest.raises(FormatError, match=message):
+        get_mnist(folder=mnist_folder)

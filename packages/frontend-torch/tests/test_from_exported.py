@@ -121,8 +121,8 @@ def test_tensors_written_in_the_model_are_constants() -> None:
     assert operations(made.graph) == ["constant", "add"] and not made.weights
 
 
-def test_nodes_carry_the_line_of_the_model() -> None:
-    """The one in this file, not the one in torch that it runs."""
+def test_nodes_carry_the_line_of_the_model_and_the_module_as_their_scope() -> None:
+    """The line in this file, not the one in torch that it runs."""
 
     class Lines(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -135,13 +135,14 @@ def test_nodes_carry_the_line_of_the_model() -> None:
     lines = {n.where.rpartition("/")[2] for n in imported(Lines(), X).graph.nodes}
     first = Lines.forward.__code__.co_firstlineno
 
-    assert lines == {f"test_from_exported.py:{first + 1}"}
+    line = f"test_from_exported.py:{first + 1}"
+    assert lines == {line, f"{line} in layer"}
 
 
 def test_nodes_of_torchs_own_modules_carry_their_name() -> None:
     made = imported(nn.Sequential(nn.Linear(3, 2), nn.Tanh()), X)
 
-    assert [n.where for n in made.graph.nodes] == ["0 (Linear)", "0 (Linear)", "1 (Tanh)"]
+    assert [n.where for n in made.graph.nodes] == ["Linear in 0", "Linear in 0", "Tanh in 1"]
 
 
 def test_what_we_have_as_one_op_stays_whole() -> None:
@@ -203,6 +204,28 @@ def test_no_gradient_passes_no_grad() -> None:
     dx = Graph.of([x], gradients(made.graph.outputs[0], x))
 
     np.testing.assert_array_equal(evaluate(dx, X.numpy())[0], 2 * X.numpy())
+
+
+def test_no_grad_may_hold_ops_in_place() -> None:
+    """The export is not functional yet there."""
+
+    def function(x: Any) -> Any:
+        mask = torch.ones(4, 3)
+        with torch.no_grad():
+            scale = x.clone()
+            scale.mul_(2)[0] = 1.0
+            mask[1] = x[0]
+        return scale * x * mask
+
+    made = imported(Function(function), X)
+    (x,) = made.graph.inputs
+    dx = Graph.of([x], gradients(made.graph.outputs[0], x))
+
+    np.testing.assert_array_equal(evaluated(made, X)[0], function(X).numpy())
+    want = 2 * X.numpy()
+    want[0] = 1
+    want[1] *= X.numpy()[0]
+    np.testing.assert_array_equal(evaluate(dx, X.numpy())[0], want)
 
 
 def test_a_row_of_padding_gets_no_gradient() -> None:

@@ -44,7 +44,7 @@ def test_a_refusal_says_where_the_model_asked_for_it() -> None:
         imported(nn.Conv3d(1, 2, 2), torch.zeros(1, 1, 4, 4, 4))
 
     notes = caught.value.__notes__ if hasattr(caught.value, "__notes__") else [str(caught.value)]
-    assert any("importing aten.convolution.default, called at  (Conv3d)" in note for note in notes)
+    assert any("importing aten.convolution.default, called at Conv3d" in note for note in notes)
 
 
 def test_shapes_that_depend_on_data_are_refused() -> None:
@@ -99,6 +99,61 @@ def test_sizes_that_are_expressions_are_refused() -> None:
         from_exported(opened(lambda x: x + 1, 2 * n))
     with pytest.raises(UnsupportedOp, match=r"a size must be a number, and is 2\*s\d+"):
         from_exported(opened(lambda x: torch.zeros(2 * x.shape[0]) + x.sum(), n))
+
+
+def test_an_op_with_an_effect_is_named() -> None:
+    """And not the token that torch keeps its order by."""
+
+    def function(x: Any) -> Any:
+        torch.ops.aten._print("here")
+        return x + 1
+
+    refused(function, X, match=r"1 x aten._print.default, first at .*:\d+; it has an effect")
+
+
+def test_bits_of_integers_are_refused_by_name() -> None:
+    refused(lambda x: x & 3, torch.tensor([1]), match=r"bitwise_and of integers, i64\[1\] and i64")
+
+
+def test_what_torch_cannot_decompose_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the first line of what torch says."""
+    program = exported(Function(lambda x: x + 1), X)
+    failing = RuntimeError("no such thing\n" + "and more\n" * 50)
+    monkeypatch.setattr(type(program), "run_decompositions", _raises(failing))
+
+    with pytest.raises(
+        UnsupportedOp, match="torch cannot decompose this program: RuntimeError: no"
+    ):
+        from_exported(program)
+
+
+def _raises(error: Exception) -> Any:
+    def function(*given: Any) -> Any:
+        raise error
+
+    return function
+
+
+def test_a_rule_that_fails_is_named() -> None:
+    mine = Rules(rules)
+    mine.on("byparts_test.snake.default")(lambda x: x)
+
+    with pytest.raises(
+        GraphError, match=r"snake.default: its rule .* does not take this call: Typ"
+    ):
+        imported(Function(lambda x: snake(x, 2.0)), X, rules=mine)
+
+
+def test_what_no_grad_writes_to_is_refused_where_it_is_read_later() -> None:
+    """Torch's gradient goes on to x as if nothing had been written."""
+
+    def function(x: Any) -> Any:
+        x = x * 1
+        with torch.no_grad():
+            x.add_(1)
+        return x * x
+
+    refused(function, X, match=r"'mul' is written to in place under no_grad, and read at .*:\d+")
 
 
 def test_an_output_that_a_rule_cannot_give_is_refused_where_it_is_used() -> None:

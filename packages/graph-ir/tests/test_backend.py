@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
+from ctypes import addressof, c_char
+from mmap import PAGESIZE
+from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import forked, needs_fork
 from toy_ops import Add, Neg, given, neg
 
-from byparts_graph_ir import HOST, Backend, MissingRule, TensorType
+from byparts_graph_ir import HOST, Backend, GraphError, MissingRule, TensorType
 
 
 def view(memory: Any, offset: int, type: TensorType) -> Any:
@@ -20,6 +25,61 @@ def test_host_memory_is_zeroed_writable_and_aligned() -> None:
     HOST.write(memory, 8, b"abc")
 
     assert bytes(HOST.read(memory, 6, 6)) == b"\0\0abc\0" and len(HOST.allocate(0)) == 1
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1, 4, 63, 64, 65, 1000, 65_535, 65_536, 100_000])
+def test_host_memory_of_any_size_is_zeroed_and_aligned_also_where_it_was_used(
+    size_bytes: int,
+) -> None:
+    """Blocks that were written and dropped come back as zeros."""
+    for _ in range(3):
+        blocks = [HOST.allocate(size_bytes) for _ in range(20)]
+        assert all(len(b) == max(1, size_bytes) and not any(b) for b in blocks)
+        assert not any(addressof(c_char.from_buffer(b)) % 64 for b in blocks)
+        for b in blocks:
+            b[:] = b"x" * len(b)
+
+
+@needs_fork
+@pytest.mark.parametrize("size_bytes", [8, 1 << 20])
+def test_host_memory_is_private_to_a_process(size_bytes: int) -> None:
+    """What a forked child writes, it alone reads, at the same addresses."""
+    memory = HOST.allocate(size_bytes)
+    memory[:2] = b"ab"
+
+    def write() -> bytes:
+        memory[0] = ord("c")
+        return bytes(memory[:2])
+
+    assert forked(write) == [b"cb"] and bytes(memory[:2]) == b"ab"
+
+
+def test_small_memory_is_no_mapping_of_its_own() -> None:
+    """A process has some 65,000 of these."""
+    blocks = [HOST.allocate(4) for _ in range(70_000)]
+
+    blocks[0][0] = blocks[-1][0] = 7
+    assert len({addressof(c_char.from_buffer(b)) for b in blocks}) == 70_000
+    assert not any(map(any, blocks[1:-1]))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc/self/statm")
+@pytest.mark.parametrize("size_bytes", [64, 60_000, 1 << 20])
+def test_memory_that_is_dropped_is_used_again_or_given_back(size_bytes: int) -> None:
+    """A loop of new blocks does not grow; 20 MB in blocks of any size leave less than 4 MB."""
+
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * PAGESIZE
+
+    HOST.allocate(size_bytes)[:] = bytes(size_bytes)
+    before, count = resident(), 20_000_000 // size_bytes
+    for _ in range(3):
+        blocks = [HOST.allocate(size_bytes) for _ in range(min(count, 30_000))]
+        for b in blocks:
+            b[:] = b"x" * size_bytes
+        del blocks, b
+
+    assert resident() - before < 4_000_000
 
 
 @pytest.mark.parametrize("size_bytes", [2**60, 2**70])
@@ -57,3 +117,8 @@ def test_a_missing_kernel_names_op_types_backend_and_line() -> None:
         match=r"'toy' has no kernel for Neg on \(f32\[2\]\); add one with @kernels.on\(Neg\)",
     ):
         Backend("toy", view).bind(node, [], [])
+
+
+def test_a_backend_is_named_where_it_is_sent_to_another_process() -> None:
+    with pytest.raises(GraphError, match=r"Backend 'toy' cannot be pickled.*; send its name"):
+        pickle.dumps(Backend("toy", view))

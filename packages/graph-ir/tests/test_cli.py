@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from byparts_graph_ir.__main__ import main
+from byparts_graph_ir.hub import Parts
 
 
 @pytest.fixture
@@ -20,7 +24,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-bad\nVersion: 9.9\n")
     (info / "entry_points.txt").write_text("[byparts.parts]\nbad = made_bad\n")
     (tmp_path / "made_bad.py").write_text("import not_installed_lib")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH')}")
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def shouter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-shout\nVersion: 9.9\n")
     (info / "entry_points.txt").write_text("[byparts.parts]\nshout = made_shout\n")
     (tmp_path / "made_shout.py").write_text(SHOUT)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH')}")
 
 
 SHOUT = """
@@ -54,6 +58,36 @@ def endless(arguments):
     while True:
         print("on and on")
 """
+
+
+WRITES = """
+import logging, os, sys, warnings
+{}
+from byparts_graph_ir.hooks import Command, hookimpl
+BYPARTS_API = (1, 1)
+
+@hookimpl
+def byparts_commands():
+    return [Command("talk", "made_talk:talk")]
+
+def talk(arguments):
+    print("{{}}")
+"""
+
+
+@pytest.fixture
+def talker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make a part that does something while it is loaded."""
+
+    def make(line: str) -> None:
+        info = tmp_path / "made_talk-9.9.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: made-talk\nVersion: 9.9\n")
+        (info / "entry_points.txt").write_text("[byparts.parts]\ntalk = made_talk\n")
+        (tmp_path / "made_talk.py").write_text(WRITES.format(line))
+        monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH')}")
+
+    return make
 
 
 def byparts(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -91,10 +125,28 @@ def test_a_switch_that_names_nothing_is_mentioned(monkeypatch: pytest.MonkeyPatc
     assert "BYPARTS_DISABLE names no installed part: kernels-nunpy" in byparts("parts").stdout
 
 
-def test_unknown_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["parts", "--nonsense"])
-    assert "unrecognized arguments: --nonsense" in capsys.readouterr().err
+WRONG = {
+    "": "byparts: the following arguments are required: COMMAND; see byparts --help",
+    "parts --nonsense": "byparts parts: unrecognized arguments: --nonsense; see byparts parts --help",
+    "parts more": "byparts parts: unrecognized arguments: more; see byparts parts --help",
+    "--nonsense": "byparts: the following arguments are required: COMMAND; see byparts --help",
+    "nosuch": "byparts: no command 'nosuch'; there are parts, check, new, ",
+    "part": "; did you mean 'parts'?",
+    "check": "byparts check: the following arguments are required: backend; see byparts check --h",
+    "check nosuch": "byparts check: ",
+    "new": "byparts new: the following arguments are required: kind, name; see byparts new --help",
+    "new pass": "byparts new: the following arguments are required: name; see byparts new --help",
+    "new nosuch x": "byparts new: argument kind: invalid choice: 'nosuch' (choose from ",
+    "new pass X": "byparts new: 'X' is no name for a part: lower case, digits, hyphens, as in my-pass",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_a_command_asked_wrongly_is_one_line_and_status_2(words: str) -> None:
+    done = byparts(*words.split())
+
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert WRONG[words] in done.stderr
 
 
 def test_check_without_the_kit_says_what_to_install(
@@ -103,7 +155,8 @@ def test_check_without_the_kit_says_what_to_install(
     monkeypatch.setattr("byparts_graph_ir.__main__.find_spec", lambda name: None)
 
     assert main(["check", "numpy"]) == 2
-    assert "pip install byparts-conformance" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith("byparts check: it needs the conformance kit: pip install ")
 
 
 @pytest.mark.skipif(find_spec("byparts_conformance") is None, reason="needs byparts-conformance")
@@ -134,8 +187,7 @@ def test_an_unknown_command_names_the_known_ones() -> None:
     done = byparts("shoot")
 
     assert done.returncode == 2
-    assert "no command 'shoot'; installed: " in done.stderr and "'shout'?" in done.stderr
-    assert "did you mean 'parts'?" in byparts("part").stderr
+    assert "no command 'shoot'; there are parts" in done.stderr and "'shout'?" in done.stderr
 
 
 @pytest.mark.usefixtures("shouter")
@@ -147,13 +199,61 @@ def test_a_command_that_cannot_be_loaded_is_blamed_on_its_distribution() -> None
 
 
 def test_a_command_of_a_part_that_is_absent_says_where_it_is(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("byparts_graph_ir.hub.parts", Parts("no.such.group"))
+
+    assert main(["plan", "model.json"]) == 2
+    said = capsys.readouterr().err
+    assert "no command 'plan'; " in said and "it comes with byparts-memplan: pip install " in said
+
+
+@pytest.mark.skipif(find_spec("byparts_memplan") is None, reason="needs byparts-memplan")
+def test_a_command_of_a_part_that_is_switched_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BYPARTS_ONLY", "none")
     done = byparts("plan", "model.json")
 
     assert done.returncode == 2
-    assert "it comes with byparts-memplan: pip install byparts-memplan" in done.stderr
+    assert "byparts-memplan is disabled: not in BYPARTS_ONLY" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print('written')",
+        "sys.stderr.write('written')",
+        "os.write(1, b'written')",
+        "logging.error('written')",
+        "warnings.warn('written')",
+        "os.system('echo written')",
+    ],
+)
+def test_what_a_part_writes_when_loaded_is_no_output_of_a_command(
+    talker: Callable[[str], None], line: str
+) -> None:
+    """It is a note on stderr, and in the listing."""
+    talker(line)
+    talk, listing = byparts("talk"), byparts("parts", "--json")
+
+    assert talk.stdout == "{}\n"
+    (note,) = talk.stderr.splitlines()
+    assert note.startswith("note: talk (made-talk) writes while it is loaded: ")
+    assert "written" in note
+    (part,) = [p for p in json.loads(listing.stdout)["parts"] if p["name"] == "talk"]
+    assert (part["state"], listing.stderr) == ("ok", "")
+    assert "written" in part["notes"][0]
+    assert "note: talk (made-talk 9.9) writes while it is loaded: " in byparts("parts").stdout
+
+
+@pytest.mark.parametrize(
+    "line", ["sys.exit(3)", "raise BaseException('no')", "raise GeneratorExit", "exit()"]
+)
+def test_a_part_cannot_end_a_command(talker: Callable[[str], None], line: str) -> None:
+    talker(line)
+    done = byparts("parts")
+
+    (row,) = [row for row in done.stdout.splitlines() if row.startswith("talk ")]
+    assert done.returncode == 0 and row.split()[2] == "broken"
 
 
 @pytest.mark.usefixtures("shouter")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from toy_ops import (
     Add,
@@ -21,7 +23,15 @@ from toy_ops import (
     small,
 )
 
-from byparts_graph_ir import Graph, GraphError, ShapeError, Value, subgraphs
+from byparts_graph_ir import (
+    ArgumentError,
+    Graph,
+    GraphError,
+    Node,
+    ShapeError,
+    Value,
+    subgraphs,
+)
 
 
 def test_equal_programs_are_equal_and_hash_alike() -> None:
@@ -163,3 +173,43 @@ def test_ids_are_dense() -> None:
     values: tuple[Value, ...] = graph.values
 
     assert [graph.ids[v] for v in values] == [0, 1, 2, 3]
+
+
+def test_a_graph_that_verify_would_refuse_is_not_built() -> None:
+    """G1: inputs are listed once, and no node makes them; and all are values."""
+    x = given("x", 2)
+    y = add(x, x)
+
+    with pytest.raises(GraphError, match=r"Graph.of: input 'x' of type f32\[2\] is listed twice"):
+        Graph.of([x, x], [y])
+    with pytest.raises(GraphError, match=r"Graph.of: input 0 of type f32\[2\] is made by add"):
+        Graph.of([y], [y])
+    with pytest.raises(ArgumentError, match=r"Graph.of: inputs is Input.*; give a list"):
+        Graph.of(x, [y])
+    with pytest.raises(ArgumentError, match=r"Graph.of: outputs\[0\] is no value: NoneType None"):
+        Graph.of([x], [None])  # type: ignore[list-item]
+    with pytest.raises(ArgumentError, match="add: an input is no value: int 1"):
+        Node(add, (x, 1))  # type: ignore[arg-type]
+
+
+def test_a_rule_that_gives_something_else_is_named() -> None:
+    x = given("x", 2)
+    graph = Graph.of([x], [add(x, x)])
+
+    def forgets(node: Node) -> Any:
+        return node.inputs  # two values for one output
+
+    with pytest.raises(GraphError, match=r"rewrite: the rule forgets gave .* a tuple of 1 values"):
+        graph.rewrite(forgets)
+
+
+def test_a_repr_is_short() -> None:
+    """Of a graph its counts; of a node no more than its own op and types."""
+    x = given("x", 2)
+    y: Value = x
+    for _ in range(1000):
+        y = add(y, x)
+    graph = Graph.of([x], [y])
+
+    assert repr(graph) == "<Graph: 1 input, 1000 nodes, 1 output>"
+    assert len(repr(y)) < 100 and len(repr(y.node)) < 250

@@ -5,41 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 import pytest
+from made_parts import API, BACKENDS, GOOD, GROUP, OPS, Install, install as install
+from processes import forked, needs_fork
 
-from byparts_graph_ir import hooks
+from byparts_graph_ir import fork, hooks
 from byparts_graph_ir.hooks import Backend, Pass
-from byparts_graph_ir.hub import Part, PartError, Parts, table
-
-GROUP = "byparts.tests"
-API = "from byparts_graph_ir.hooks import *\nBYPARTS_API = (1, 0)\n"
-BACKENDS = API + "@hookimpl\ndef byparts_backends():\n    return [Backend({!r}, {!r})]\n"
-GOOD = BACKENDS.format("good", "json:dumps")
-
-Install = Callable[..., None]
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Make a distribution of one module, with an entry point, and put it on the path."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delenv("BYPARTS_DISABLE", raising=False)
-    monkeypatch.delenv("BYPARTS_ONLY", raising=False)
-
-    def make(name: str, source: str, entry: str = "") -> None:
-        module = f"made_{name}"
-        monkeypatch.delitem(sys.modules, module, raising=False)
-        (tmp_path / f"{module}.py").write_text(source, encoding="utf-8")
-        info = tmp_path / f"{module}-9.9.dist-info"
-        info.mkdir()
-        metadata = f"Metadata-Version: 2.1\nName: made-{name}\nVersion: 9.9\n"
-        (info / "METADATA").write_text(metadata, encoding="utf-8")
-        (info / "entry_points.txt").write_text(f"[{GROUP}]\n{entry or name} = {module}\n")
-
-    return make
+from byparts_graph_ir.hub import Part, PartError, Parts
+from byparts_graph_ir.listing import table
 
 
 def only(parts: Parts) -> Part:
@@ -51,9 +27,36 @@ BROKEN = {
     "importerror": ("import not_installed_lib", "broken", "No module named 'not_installed_lib'"),
     "sysexit": ("import sys; sys.exit('wrong platform')", "broken", "SystemExit: wrong platform"),
     "oldapi": ("BYPARTS_API = (0, 9)", "incompatible", "API 0.9, .* pip install -U made-oldapi"),
-    "newapi": ("BYPARTS_API = (1, 7)", "incompatible", "API 1.7, .* -U byparts-graph-ir"),
-    "noapi": ("x = 1", "broken", "does not define BYPARTS_API"),
-    "oddapi": ("BYPARTS_API = 'one'", "broken", "TypeError"),
+    "newapi": (
+        "BYPARTS_API = (1, 7)",
+        "incompatible",
+        "made for plugin API 1.7, this IR has 1.1: ",
+    ),
+    "noapi": ("x = 1", "broken", r"does not define BYPARTS_API; write BYPARTS_API = \(1, 0\)"),
+    "textapi": ("BYPARTS_API = '1.0'", "broken", r"API = '1.0'; write BYPARTS_API = \(1, 0\)"),
+    "shortapi": ("BYPARTS_API = (1,)", "broken", r"API = \(1,\); write BYPARTS_API = \(1, 0\)"),
+    "numberapi": ("BYPARTS_API = 1", "broken", r"API = 1; write BYPARTS_API = \(1, 0\)"),
+    "mixedapi": ("BYPARTS_API = (1, '0')", "broken", r"\(1, '0'\); write BYPARTS_API = \(1, 0\)"),
+    "listapi": ("BYPARTS_API = [1, 0]", "broken", r"API = \[1, 0\]; write BYPARTS_API = \(1, 0\)"),
+    "longapi": ("BYPARTS_API = (1, 0, 0)", "broken", r"\(1, 0, 0\); write BYPARTS_API = \(1, 0\)"),
+    "stop": ("class Stop(BaseException): pass\nraise Stop('here')", "broken", "Stop: here"),
+    "iterating": (
+        API + "@hookimpl\ndef byparts_backends():\n    yield Backend('x', 'y')\n    exit(3)",
+        "broken",
+        "SystemExit: 3",
+    ),
+    "name": (BACKENDS.format(3, "x:y"), "broken", "record 3: a name is a text"),
+    "auto": (BACKENDS.format("auto", "x:y"), "broken", "neither '' nor 'auto'"),
+    "listneeds": (
+        API + "@hookimpl\ndef byparts_backends(): return [Backend('x', 'y:z', needs=[1])]",
+        "broken",
+        r"needs=\[1\] is no tuple of texts",
+    ),
+    "priority": (
+        API + "@hookimpl\ndef byparts_backends(): return [Backend('x', 'y:z', priority='9')]",
+        "broken",
+        "priority='9' is no integer",
+    ),
     "badrecord": (
         API + "@hookimpl\ndef byparts_backends(): return ['numpy']",
         "broken",
@@ -141,9 +144,12 @@ def test_parts_come_in_name_order(install: Install) -> None:
 def test_duplicate_is_an_error_when_used_and_names_both(install: Install) -> None:
     install("one", BACKENDS.format("numpy", "json:dumps"))
     install("two", BACKENDS.format("numpy", "nowhere:make"))
+    install("three", GOOD)
     parts = Parts(GROUP)
 
-    assert [part.state for part in parts.all()] == ["ok", "ok"]
+    said = "backend 'numpy' is provided by made-one and made-two; set BYPARTS_DISABLE to one or two"
+    assert {part.name: part.why for part in parts.all()} == {"one": said, "three": "", "two": said}
+    assert [part.state for part in parts.all()] == ["conflict", "ok", "conflict"]
     with pytest.raises(PartError, match="made-one and made-two; set BYPARTS_DISABLE to one or two"):
         parts.get("backends", "numpy")
 
@@ -213,51 +219,73 @@ def test_auto_takes_the_highest_priority_that_starts(install: Install) -> None:
         + "    return [Backend('slow', 'made_three:slow'),"
         + " Backend('gpu', 'made_three:gpu', priority=100),"
         + " Backend('fast', 'made_three:fast', priority=10)]\n"
+        + "import byparts_graph_ir as ir\n"
         + "def gpu(): raise RuntimeError('no driver')\n"
-        + "def fast(): return ['fast']\n"
-        + "def slow(): return ['slow']\n",
+        + "def fast(): return ir.Backend('fast', None)\n"
+        + "def slow(): return ir.Backend('slow', None)\n",
     )
     parts = Parts(GROUP)
 
-    assert parts.backend() == ["fast"]
+    assert parts.backend().name == "fast"
     assert parts.backend() is parts.backend("fast")
     with pytest.raises(PartError, match="'gpu' of made-three does not start: RuntimeError: no dr"):
         parts.backend("gpu")
 
 
 def test_auto_with_nothing_that_starts_gives_every_reason(install: Install) -> None:
-    with pytest.raises(PartError, match="none is installed: pip install byparts-kernels-numpy"):
+    with pytest.raises(PartError, match=r"none is installed: pip install \S+kernels-numpy"):
         Parts(GROUP).backend()
     install("gone", BACKENDS.format("x", "nowhere:make"))
     with pytest.raises(PartError, match=r"(?s)no backend starts:.*cannot be loaded from nowhere"):
         Parts(GROUP).backend()
 
 
-OPS = API + "OPS = {}\n@hookimpl\ndef byparts_ops(): return [Ops('{}', 'made_{}:OPS')]\n"
+def test_auto_warns_of_a_backend_that_two_parts_offer(install: Install) -> None:
+    """It goes on to the next, as where a device is absent, and not without a word."""
+    offer = "[Backend('gpu', 'made_{0}:make', priority=9), Backend('only_{0}', 'made_{0}:make')]"
+    make = "import byparts_graph_ir as ir\ndef make(): return ir.Backend('made', None)\n"
+    for name in ("one", "two"):
+        source = API + f"@hookimpl\ndef byparts_backends(): return {offer.format(name)}\n"
+        install(name, source + make)
+
+    with pytest.warns(RuntimeWarning, match="going on without it: backend 'gpu' is provided by"):
+        assert Parts(GROUP).backend().name == "made"
+
+
+@pytest.mark.parametrize("returned", ["None", "'numpy'", "object"])
+def test_a_function_that_makes_no_backend_is_told_what_to_return(
+    install: Install, returned: str
+) -> None:
+    source = BACKENDS.format("x", "made_bad:make")
+    install("bad", source + f"def make(): return {returned}")
+
+    said = "of made-bad: made_bad:make returns .*; end it with return byparts_graph_ir.Backend"
+    with pytest.raises(PartError, match=said):
+        Parts(GROUP).backend("x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "record"),
+    [
+        ("passes", "Pass"),
+        ("planners", "Planner"),
+        ("commands", "Command"),
+        ("frontends", "Frontend"),
+    ],
+)
+def test_what_must_be_a_function_is_one(install: Install, kind: str, record: str) -> None:
+    hook = f"@hookimpl\ndef byparts_{kind}(): return [{record}('x', 'made_bad:NOTHING')]\n"
+    install("bad", API + hook + "NOTHING = None\n")
+
+    with pytest.raises(PartError, match="of made-bad: made_bad:NOTHING is None; name a function"):
+        Parts(GROUP).get(kind, "x")
 
 
 def test_ops_of_all_op_sets_are_merged(install: Install) -> None:
-    install("a", OPS.format({"add": 1}, "a", "a"))
-    install("b", OPS.format({"mul": 2}, "b", "b"))
+    install("a", OPS.format("{'add': op('add')}", "a", "a"))
+    install("b", OPS.format("{'mul': op('mul')}", "b", "b"))
 
-    merged: dict[str, object] = {**Parts(GROUP).ops()}
-
-    assert merged == {"add": 1, "mul": 2}
-
-
-def test_two_ops_of_one_name_name_both_distributions(install: Install) -> None:
-    install("a", OPS.format({"add": 1}, "a", "a"))
-    install("b", OPS.format({"add": 2}, "b", "b"))
-
-    with pytest.raises(PartError, match="op 'add' is provided by made-a and made-b"):
-        Parts(GROUP).ops()
-
-
-def test_an_op_set_must_be_a_mapping(install: Install) -> None:
-    install("a", OPS.format(["add"], "a", "a"))
-
-    with pytest.raises(PartError, match="of made-a: made_a:OPS is no mapping"):
-        Parts(GROUP).ops()
+    assert sorted(Parts(GROUP).ops()) == ["add", "mul"]
 
 
 def test_asking_for_the_parts_while_being_loaded_is_refused(
@@ -272,6 +300,21 @@ def test_asking_for_the_parts_while_being_loaded_is_refused(
 
     assert "asks for the parts while it is being loaded" in asks.why
     assert good.state == "ok"
+
+
+@needs_fork
+def test_a_child_forked_while_another_thread_loads_the_parts_has_them(install: Install) -> None:
+    """Neither the lock nor the import of a part is left to a thread that is not there."""
+    install("slow", "import time\ntime.sleep(0.3)\n" + GOOD)
+    parts = Parts(GROUP)
+    thread = threading.Thread(target=parts.all)
+    thread.start()
+    while "made_slow" not in sys.modules:
+        time.sleep(0.001)
+    answers = forked(lambda: parts.all()[0].state)
+    thread.join()
+
+    assert answers == ["ok"]
 
 
 def test_n8_threads_load_each_part_once(install: Install) -> None:
@@ -296,7 +339,7 @@ def test_records_are_frozen_and_compare() -> None:
 
 def test_listing_the_installed_parts_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom byparts_graph_ir.hub import parts, table\ntable(parts.all())\n"
+        "import sys\nfrom byparts_graph_ir.hub import parts\nfrom byparts_graph_ir.listing import table\ntable(parts.all())\n"
         "print({'numpy', 'torch', 'tensorflow', 'jax', 'pytest'} & set(sys.modules) or 'light')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -325,3 +368,18 @@ def test_importing_the_ir_loads_neither_hub_nor_pluggy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "light"
+
+
+STARTING = """
+def make():
+    from byparts_graph_ir import Backend, fork
+    assert fork._work
+    return Backend("slow", print)
+"""
+
+
+def test_a_fork_waits_for_a_backend_that_starts(install: Install) -> None:
+    """It may import torch, and a child would wait for the rest of that import for ever."""
+    install("slow", BACKENDS.format("slow", "made_slow:make") + STARTING)
+
+    assert Parts(GROUP).backend("slow").name == "slow" and not fork._work

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from toy_ops import Neg, small
@@ -58,4 +59,20 @@ def test_an_error_says_which_pass_was_running() -> None:
         pipeline(Pass("same", same), Pass("spoil", spoil), check=verify)(small())
     assert "while running pass spoil (2 of 2)" in str(
         getattr(caught.value, "__notes__", caught.value.args)
+    )
+
+
+def test_a_pass_that_returns_no_graph_is_named() -> None:
+    """It, and not the pass after it, which would stumble over the `None`."""
+
+    def forgets(graph: Graph) -> Any:
+        graph.rewrite(lambda n: None)
+
+    compile = pipeline(Pass("first", same), Pass("forgets", forgets), Pass("last", drop_neg))
+    with pytest.raises(
+        GraphError, match=r"forgets .*test_pipeline.py.* returned None, .*lack a"
+    ) as e:
+        compile(small())
+    assert "while running pass forgets (2 of 3)" in str(
+        [e.value, *getattr(e.value, "__notes__", ())]
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from toy_ops import f32
 
@@ -36,12 +38,56 @@ def test_sizes() -> None:
         ("f32", (-1,), r"negative dimension -1 in shape \(-1,\)"),
         ("f32", (1.5,), r"1.5 in shape \(1.5,\) is no dimension"),
         ("f32", ("a b",), r"'a b' in shape"),
+        ("f32", ("batch"), r"shape 'batch' is no tuple; one dimension is \('batch',\)"),
+        ("f32", (True,), r"True in shape \(True,\) is no dimension"),
+        ("f32", {2, 3}, r"shape \{2, 3\} is no tuple of ints, names and None"),
+        ("f32", object(), "is no tuple of ints, names and None"),
+        (float, (), 'dtype float says no size: write "f32" or "f64"'),
+        (int, (), 'dtype int says no size: write "i32" or "i64"'),
+        (None, (), "unknown dtype None; known: f16"),
+        (["f32"], (), "unknown dtype"),
     ],
 )
-def test_wrong_types_say_why(dtype: str, shape: tuple[int, ...], message: str) -> None:
+def test_wrong_types_say_why(dtype: Any, shape: Any, message: str) -> None:
     """The values that are wrong are in the message."""
     with pytest.raises(ShapeError, match=message):
         TensorType(dtype, shape)
+
+
+class Index:
+    """A number as NumPy's integers are: with `__index__`, and a shape of its own."""
+
+    shape = ()
+
+    def __index__(self) -> int:
+        return 3
+
+
+def test_shapes_are_tuples_of_plain_numbers() -> None:
+    """However they were given, so that equal types are equal and print alike."""
+    three: Any = Index()
+    given: Any
+    for given in ([3, "n"], (three, "n")):
+        made = TensorType("f32", given)
+        assert made == f32(3, "n") and repr(made.shape) == "(3, 'n')"
+    assert TensorType("f32", three) == f32(3) == TensorType("f32", 3)  # type: ignore[arg-type]
+
+
+class Dtype:
+    """What of NumPy's dtypes is looked at."""
+
+    def __init__(self, name: str, isnative: bool = True) -> None:
+        self.name, self.isnative = name, isnative
+
+
+def test_dtypes_of_numpy_are_taken() -> None:
+    """By name; what is not in the byte order of the machine is not."""
+    float16 = type("float16", (), {})
+
+    assert TensorType(Dtype("int64"), ()) == TensorType("i64", ())  # type: ignore[arg-type]
+    assert TensorType(float16, ()) == TensorType("f16", ())  # type: ignore[arg-type]
+    with pytest.raises(ShapeError, match="is not in this machine's byte order; write 'f32'"):
+        TensorType(Dtype("float32", isnative=False), ())  # type: ignore[arg-type]
 
 
 def test_unknown_shapes_have_no_size() -> None:

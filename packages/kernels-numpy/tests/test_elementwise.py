@@ -1,13 +1,15 @@
 """Kernels of all elementwise ops against the ops' own meaning."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from bound import BACKEND, Array, bound as bind, kernel, peak_bytes, spread
 from numeric import ops_of
 
-from byparts_graph_ir import Node, Sample, Value
+from byparts_graph_ir import Node, Op, Sample, Value
+from byparts_opset.binary import Floordiv, Mod, Pow
 from byparts_opset.dtypes import numpy_dtype
 
 MODULES = (
@@ -109,3 +111,15 @@ def test_a_run_allocates_no_array(sample: Sample) -> None:
 def test_every_elementwise_op_has_a_kernel() -> None:
     """None is left to decomposition."""
     assert [op for op in OPS if op not in BACKEND.kernels] == []
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8])
+@pytest.mark.parametrize("op", [Pow(), Floordiv(), Mod()], ids=lambda op: op.name)
+@pytest.mark.parametrize("into", [None, 0, 1])
+def test_integers_at_their_edges(op: Op, dtype: type[np.integer[Any]], into: int | None) -> None:
+    """Divisors of 0, the least by -1, negative powers, all of all: nothing raises."""
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    edges = np.unique(np.array([0, 1, 2, 3, 7, -1, -2, -3, least, most]).astype(dtype))
+    x, y = (np.ascontiguousarray(a) for a in np.meshgrid(edges, edges))
+
+    np.testing.assert_array_equal(op.evaluate(x, y)[0], kernel(op, x, y, into=into)[0], strict=True)

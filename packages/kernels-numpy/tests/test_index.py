@@ -3,7 +3,7 @@ import pytest
 from bound import BACKEND, bound, kernel, node_on
 
 from byparts_graph_ir import GraphError
-from byparts_opset.index import Gather, ScatterAdd
+from byparts_opset.index import Gather, Scatter, ScatterAdd
 
 TABLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -26,6 +26,8 @@ def test_an_index_out_of_range_is_an_error_and_writes_nothing(wrong: int) -> Non
         kernel(Gather(), TABLE, indices)
     with pytest.raises(GraphError, match="scatter_add: " + message):
         kernel(ScatterAdd(), indices, TABLE[:2], TABLE)
+    with pytest.raises(GraphError, match="scatter: " + message):
+        kernel(Scatter(), TABLE, indices, TABLE[:2])
 
 
 def test_indices_are_read_at_each_run() -> None:
@@ -63,3 +65,31 @@ def test_the_third_input_is_not_read() -> None:
     BACKEND.bind(node_on(ScatterAdd(), indices, updates, y), [indices, updates, None], [y])()
 
     np.testing.assert_array_equal(y, [[1], [2]])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8, np.bool_])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_of_updates_at_one_index_the_last_stays(axis: int, dtype: type) -> None:
+    """Far more indices than slices; the arrays are views with strides of their own."""
+    random = np.random.default_rng(axis)
+    shape = [5, 6, 7]
+    x = random.normal(size=shape[::-1]).astype(dtype).T
+    indices = random.integers(0, shape[axis], 2000)[::-2]
+    shape[axis] = 1000
+    updates = random.normal(size=shape[::-1]).astype(dtype).T
+
+    (found,) = kernel(Scatter(axis), x, indices, updates)
+
+    want = np.moveaxis(x.copy(), axis, 0)
+    for at, row in zip(indices, np.moveaxis(updates, axis, 0), strict=True):
+        want[at] = row
+    np.testing.assert_array_equal(np.moveaxis(found, axis, 0), want)
+
+
+def test_assignment_over_its_own_input_copies_nothing_else() -> None:
+    x = np.arange(4, dtype=np.float32)
+    inputs = [x, np.array([2, 2]), np.array([7, 8], np.float32)]
+
+    BACKEND.bind(node_on(Scatter(), *inputs), inputs, [x])()
+
+    np.testing.assert_array_equal(x, [0, 1, 8, 3])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
+from processes import needs_fork
 
 torch = pytest.importorskip("torch", reason="needs torch")
 context = pytest.importorskip("byparts_kernels_torch.context", reason="needs torch")
@@ -62,3 +65,29 @@ def test_an_error_leaves_it_as_before() -> None:
 
     assert small() > 0
     assert not torch.is_inference_mode_enabled()
+
+
+FORKED = """
+import os, signal, torch
+from byparts_kernels_torch.context import Context
+torch.set_num_threads(2)
+torch.tanh(torch.ones(1 << 20))  # starts the other thread
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # a safety net
+    counted = [torch.get_num_threads()]
+    with Context(2, False):
+        counted.append(torch.get_num_threads())
+        torch.tanh(torch.ones(1 << 20))
+    os._exit(0 if counted == [1, 1] else 1)
+print(os.waitpid(child, 0)[1], torch.get_num_threads())
+"""
+
+
+@needs_fork
+def test_a_forked_child_computes_with_one_thread() -> None:
+    """Those of its parent are not there, and OpenMP would wait for them for ever."""
+    command = [sys.executable, "-W", "ignore", "-c", FORKED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == ["0", "2"]

@@ -162,6 +162,17 @@ def test_attention_reads_rows_and_turns_nothing() -> None:
     assert not {"attention", "attention_gradient", "transpose"} & set(names)
 
 
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3, 4)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_of_another_rank_than_4_stays(lead: tuple[int, ...], causal: bool) -> None:
+    """Rows that are turned have four axes."""
+    q, k, v = f32("q", *lead, 5, 2), f32("k", *lead, 6, 2), f32("v", *lead, 6, 3)
+    y = ops.attention(q, k, v, causal=causal)
+    names = joined([q, k, v], y, *gradients(ops.sum(y * y), [q, k, v]))
+
+    assert "attention" in names and "attention_gradient" in names
+
+
 def test_attention_of_heads_that_were_not_turned_stays() -> None:
     q, k, v = (f32(name, 2, 2, 3, 4) for name in "qkv")
 

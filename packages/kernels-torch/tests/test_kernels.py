@@ -116,6 +116,7 @@ def test_an_index_out_of_range_is_named(dtype: str) -> None:
     for op, inputs in (
         (ops.Gather(0), (x, indices)),
         (ops.ScatterAdd(0), (indices, np.zeros((3, 2), np.float32), x)),
+        (ops.Scatter(0), (x, indices, np.zeros((3, 2), np.float32))),
     ):
         bound = Bound(op, *inputs)
         says = f"{op.name}: index 3 at [1] is out of range for axis 0 of size 3"
@@ -126,6 +127,23 @@ def test_an_index_out_of_range_is_named(dtype: str) -> None:
 def test_a_negative_index_is_out_of_range() -> None:
     with pytest.raises(GraphError, match="index -1 at "):
         Bound(ops.Gather(0), np.zeros((3, 2), np.float32), np.array([-1])).run()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "bool"])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_of_updates_at_one_index_the_last_stays(axis: int, dtype: str) -> None:
+    """As many at each index as torch has threads for, which write in any order."""
+    random = np.random.default_rng(axis)
+    shape = [5, 6, 70]
+    x = random.normal(size=shape).astype(dtype)
+    indices = random.integers(0, shape[axis], 5000)
+    shape[axis] = 5000
+    updates = random.normal(size=shape).astype(dtype)
+    op = ops.Scatter(axis)
+
+    (found,) = kernel(op, x, indices, updates)
+    (want,) = op.evaluate(x, indices, updates)
+    np.testing.assert_array_equal(found, want)
 
 
 def test_top_k_takes_the_first_of_equals() -> None:
@@ -182,3 +200,45 @@ def test_print_writes_what_numpy_writes(capsys: pytest.CaptureFixture[str]) -> N
     kernel(ops.Print("x is"), f32(1, 2))
 
     assert capsys.readouterr().out == "x is [1. 2.]\n"
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("op", [ops.Pow(), ops.Floordiv(), ops.Mod()], ids=str)
+def test_integers_at_their_edges(op: Op, dtype: str) -> None:
+    """Divisors of 0, the least by -1, negative powers, all of all."""
+    limits = np.iinfo(dtype)
+    edges = np.array([0, 1, 2, 3, 7, -1, -2, -3, limits.min, limits.max]).astype(dtype)
+    x, y = np.meshgrid(edges, edges)
+
+    np.testing.assert_array_equal(kernel(op, x, y)[0], op.evaluate(x, y)[0], strict=True)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_log_softmax_of_many_halves(axis: int) -> None:
+    """Their sum is no f16: torch's own kernel gives -inf on the CPU."""
+    x = np.zeros((2, 70_000) if axis else (70_000, 2), np.float16)
+    ones, y = x + np.float16(1), x - np.float16(11.16)
+
+    same(ops.LogSoftmax(axis), x)
+    same(ops.LogSoftmaxGradient(axis), ones, y)
+
+
+def test_transposed_convolutions_of_halves_round_once() -> None:
+    """Also on processors for which oneDNN has no f16, where torch adds in f16."""
+    rng = np.random.default_rng(0)
+    dy, w = (rng.normal(size=s).astype(np.float16) for s in ((2, 128, 9, 9), (128, 64, 4, 4)))
+    op = ops.Conv2dTranspose((2, 2), ((0, 0), (0, 0)))
+    want = op.evaluate(dy.astype(np.float64), w.astype(np.float64))[0]
+    with torch.backends.mkldnn.flags(enabled=False, allow_tf32=None):
+        (got,) = kernel(op, dy, w)
+
+    np.testing.assert_array_less(np.abs(got - want).max(), 1.05 * np.abs(want).max() * 2.0**-11)
+
+
+@pytest.mark.parametrize("shapes", [((), ()), ((), (5000,)), ((5000,), ()), ((1,), ())])
+def test_choices_of_single_numbers_by_bits(shapes: tuple[tuple[int, ...], ...]) -> None:
+    """Of two numbers and many conditions the kernel raised."""
+    c = np.arange(5000) % 3 == 0
+    x, y = (np.full(s, v, np.float32) for s, v in zip(shapes, (2.5, -1.0), strict=True))
+
+    same(ops.Select(), c, x, y)

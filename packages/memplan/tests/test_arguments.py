@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from planned_ops import Add
 
-from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir import FormatError, Graph, Input, TensorType
 from byparts_memplan import (
     BudgetError,
     Buffer,
@@ -17,6 +17,8 @@ from byparts_memplan import (
     PlanError,
     blocks,
     check,
+    check_plan,
+    forward_evaluations,
     live_bytes,
     lower_bound,
     order,
@@ -30,6 +32,7 @@ from byparts_memplan import (
     rematerialize,
     report,
     smallest_subset,
+    sqrt_schedule,
     tradeoff,
 )
 
@@ -140,8 +143,15 @@ def test_offsets_are_integers_and_as_many_as_names() -> None:
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{", b"\xff", "[" * 100_000, '{"byparts": 1}'])
 def test_what_is_no_placement_is_refused(text: Any) -> None:
-    with pytest.raises(PlanError, match=r"not JSON|not a placement"):
+    with pytest.raises(FormatError, match=r"expected a text|not a JSON text|not a placement"):
         placement_from_json(text)
+
+
+def test_a_plan_is_no_placement() -> None:
+    with pytest.raises(
+        FormatError, match="not a placement, but 'plan'; expected what placement_to"
+    ):
+        placement_from_json(plan_to_json(plan(step())))
 
 
 def test_a_placement_is_json_that_anybody_reads() -> None:
@@ -198,6 +208,12 @@ def test_errors_cross_to_other_processes() -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
+        (lambda: blocks(step(), match_range="a"), "match_range is 'a' and alignment 64; expected wh"),  # type: ignore[arg-type]
+        (lambda: plan(step(), donate="w"), "donate is 'w'; expected input -> output"),  # type: ignore[arg-type]
+        (lambda: plan(step(), space="near"), "space is 'near'; expected a function from a Value"),  # type: ignore[arg-type]
+        (lambda: check_plan(step(), None), "expected a Plan; got None"),  # type: ignore[arg-type]
+        (lambda: sqrt_schedule(3), "expected a Chain; got 3"),  # type: ignore[arg-type]
+        (lambda: forward_evaluations(9, 3, []), r"policy \[\] is not one of hidden"),  # type: ignore[arg-type]
         (lambda: tradeoff(step(), points=0), "points is 0; expected 1 or more"),
         (lambda: tradeoff(step(), points=None), "points is None; expected an integer"),  # type: ignore[arg-type]
         (lambda: tradeoff(step(), seed=1.5), r"seed is 1\.5; expected an integer"),  # type: ignore[arg-type]
@@ -208,7 +224,6 @@ def test_errors_cross_to_other_processes() -> None:
         (lambda: report(plan(step()), rows=-1), "rows is -1; expected an integer, 0 or more"),
         (lambda: placement_to_json(3), "expected a Placement; got 3"),  # type: ignore[arg-type]
         (lambda: plan_to_json(None), "expected a Plan; got None"),  # type: ignore[arg-type]
-        (lambda: placement_from_json(plan_to_json(plan(step()))), "not a placement, but 'plan'; expec"),
         (lambda: report(None), "expected a Plan; got None"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip

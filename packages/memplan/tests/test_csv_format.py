@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from problems import problems
 
+from byparts_graph_ir import FormatError
 from byparts_memplan import Buffer, Placement, PlanError, read_buffers, write_placement
 from byparts_memplan.csv_format import lines_of
 
@@ -82,7 +83,7 @@ def test_numbers_of_any_size() -> None:
 )  # fmt: skip
 def test_a_bad_row(row: str, message: str) -> None:
     """Line and column, what was found and what was expected."""
-    with pytest.raises(PlanError, match=f"^f.csv:{re.escape(message)}$"):
+    with pytest.raises(FormatError, match=f"^f.csv:{re.escape(message)}$"):
         read_buffers([HEADER, row], "f.csv")
 
 
@@ -101,7 +102,7 @@ def test_a_bad_row(row: str, message: str) -> None:
 )  # fmt: skip
 def test_a_bad_field_of_those_that_may_be_absent(fields: str, message: str) -> None:
     """Likewise."""
-    with pytest.raises(PlanError, match=f"^f.csv:{re.escape(message)}$"):
+    with pytest.raises(FormatError, match=f"^f.csv:{re.escape(message)}$"):
         read_buffers([FULL, f"a,0,9,8,{fields}"], "f.csv")
 
 
@@ -123,20 +124,20 @@ def test_a_bad_field_of_those_that_may_be_absent(fields: str, message: str) -> N
 )
 def test_a_bad_header(header: str, match: str) -> None:
     """The names that there are stand beside it."""
-    with pytest.raises(PlanError, match=match):
+    with pytest.raises(FormatError, match=match):
         read_buffers([header, "a,0,1,1"], "f")
 
 
 @pytest.mark.parametrize("lines", [[], ["", "  ", "\r\n"]])
 def test_nothing_at_all(lines: list[str]) -> None:
     """Not even a header."""
-    with pytest.raises(PlanError, match=r"^f:1:1: empty; expected a first line such as id,lower"):
+    with pytest.raises(FormatError, match=r"^f:1:1: empty; expected a first line such as id,lower"):
         read_buffers(lines, "f")
 
 
 def test_ids_are_names() -> None:
     """Two of the same are an error, with both lines."""
-    with pytest.raises(PlanError, match=r"^f:4:1: id 'a' is on line 2 already$"):
+    with pytest.raises(FormatError, match=r"^f:4:1: id 'a' is on line 2 already$"):
         read_buffers([HEADER, "a,0,1,1", "b,0,1,1", "a,0,1,1"], "f")
 
 
@@ -154,7 +155,7 @@ def test_rubbish(tmp_path: Path, data: bytes, match: str) -> None:
     path = tmp_path / "f.csv"
     path.write_bytes(data)
 
-    with pytest.raises(PlanError, match=match):
+    with pytest.raises(FormatError, match=match):
         read_buffers(path)
 
 
@@ -165,7 +166,7 @@ def test_any_bytes_are_read_or_refused(data: bytes, header: bytes) -> None:
     said = "f:1:1: nothing"
     try:
         read_buffers((header + data).splitlines(), "f")
-    except PlanError as error:
+    except FormatError as error:
         said = str(error)
 
     assert re.match(r"f:\d+:\d+: ", said)
@@ -219,7 +220,7 @@ def test_as_many_ids_as_buffers() -> None:
     ],
 )
 def test_what_is_no_file(source: Any, match: str) -> None:
-    with pytest.raises(PlanError, match=f"^{match}"):
+    with pytest.raises((PlanError, FormatError), match=f"^{match}"):
         read_buffers(source, "f")
 
 
@@ -227,5 +228,5 @@ def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as /dev/zero: not all memory is filled with it."""
     monkeypatch.setattr("byparts_memplan.csv_format._MOST_BYTES", 9)
 
-    with pytest.raises(PlanError, match="f: more than 9 bytes; expected a table of buffers"):
+    with pytest.raises(FormatError, match="f: more than 9 bytes; expected a table of buffers"):
         lines_of(io.BytesIO(b"0" * 10), "f")

@@ -256,7 +256,7 @@ def test_what_is_promised_is_kept(case: tuple[Graph, frozenset[int]], part: floa
 def test_without_the_solver_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ortools.sat.python.cp_model", None)
 
-    with pytest.raises(PlanError, match=r"OR-tools.*pip install byparts-memplan\[exact\]"):
+    with pytest.raises(PlanError, match=r"OR-tools.*pip install ortools"):
         rematerialize(hourglass(3), 3 * BYTES, external={0}, strategy="exact")
 
 

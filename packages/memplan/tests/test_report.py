@@ -161,7 +161,14 @@ def test_a_report_fits_a_terminal_whatever_the_names() -> None:
     x = Input(TensorType("f32", (1024,)), None, "x" * 300, "/a/" + "b" * 300 + ".py:1")
     graph = Graph.of((x,), (at(1, copy, neg(x)), x))
 
-    assert max(map(len, plan(graph).report(graph).splitlines())) == 100
+    assert max(map(len, plan(graph).report(graph, width=100).splitlines())) == 100
+    assert max(map(len, plan(graph).report(graph, width=60).splitlines())) == 60
+
+
+@pytest.mark.parametrize("width", [0, 39, "80", 80.5])
+def test_a_width_that_is_none_is_refused(width: object) -> None:
+    with pytest.raises(PlanError, match=r"width is .*; expected a number of letters, 40 or more"):
+        plan(Graph.of((), ())).report(width=width)  # type: ignore[arg-type]
 
 
 @st.composite

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
-from byparts_opset import OPS
+from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Types, Value
+from byparts_opset import OPS, gradient_by_decomposition, ones_like
 from byparts_opset.dtypes import dtype_name
 
 Array = NDArray[Any]
@@ -96,6 +97,36 @@ def slopes(op: Op, *arrays: Array) -> list[Array]:
     given = [np.asarray(a) for a in arrays]
     ones = [np.ones(y.shape, y.dtype) for y in op.evaluate(*given)]
     return _gradients(op, [type_of(a) for a in given], given, ones)
+
+
+@dataclass(frozen=True)
+class Function(Op):
+    """A function of values as an op, whose gradient is that of what it is made of."""
+
+    function: Any
+
+    def infer(self, *types: TensorType) -> Types:
+        return (self.function(*map(Input, types)).type,)
+
+    def evaluate(self, *arrays: Array) -> tuple[Array, ...]:
+        return (call(self.function, *arrays),)
+
+    def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
+        return gradient_by_decomposition(node, *dys)
+
+    def decompose(self, *inputs: Value) -> tuple[Value, ...]:
+        return (self.function(*inputs),)
+
+
+def slope_of(function: Any) -> Any:
+    """The gradient of the sum of a function of one value, as a function of values."""
+
+    def slope(x: Value) -> Value:
+        y = Function(function)(x)
+        (dx,) = gradient_by_decomposition(present(y.node), ones_like(y))
+        return present(dx)
+
+    return slope
 
 
 def _gradients(

@@ -6,6 +6,7 @@ from numeric import call, check_gradient, ops_of, present, run, slopes, type_of
 
 from byparts_graph_ir import Graph, Input, Op, ShapeError, TensorType, specialize
 from byparts_opset.binary import (
+    Atan2,
     Maximum,
     Minimum,
     Pow,
@@ -68,8 +69,28 @@ def test_squares_become_squares() -> None:
 
 
 def test_powers_of_integers() -> None:
-    """Whole, and of nothing but 1 below 0."""
-    np.testing.assert_array_equal([9, 1, -8], call(pow, np.array([3, 5, -2]), np.array([2, 0, 3])))
+    """They wrap: (-2)^7 is the least i8, and 3^5 is 243 - 256."""
+    x, y = np.array([3, 5, -2, -2, 3], np.int8), np.array([2, 0, 3, 7, 5], np.int8)
+
+    np.testing.assert_array_equal(np.array([9, 1, -8, -128, -13], np.int8), call(pow, x, y))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+def test_negative_powers_of_integers(dtype: type[np.signedinteger]) -> None:
+    """Of 1 and -1 what they are, of all others 0: what torch gives."""
+    x = np.array([0, 1, -1, -1, 2, -3, 1], dtype)
+    y = np.array([-1, -5, -3, -2, -1, -2, np.iinfo(dtype).min], dtype)
+
+    np.testing.assert_array_equal(
+        np.array([0, 1, -1, 1, 0, 0, 1], dtype), call(pow, x, y), strict=True
+    )
+
+
+def test_negative_powers_of_zero_have_infinite_gradients() -> None:
+    """No nan: the value is infinite, too.  As torch."""
+    _, dy = slopes(Pow(), np.zeros(1), np.array([-1.0]))
+
+    np.testing.assert_array_equal([-math.inf], dy)
 
 
 def test_nan_wins_over_numbers() -> None:
@@ -80,11 +101,18 @@ def test_nan_wins_over_numbers() -> None:
 
 
 @pytest.mark.parametrize("op", [Maximum(), Minimum()], ids=lambda op: op.name)
-def test_ties_send_the_gradient_to_the_first(op: Op) -> None:
-    """Once, not twice."""
-    dx, dy = slopes(op, np.ones(1), np.ones(1))
+def test_ties_halve_the_gradient(op: Op) -> None:
+    """As torch; beside a nan both get all of it, as there."""
+    dx, dy = slopes(op, np.array([1, math.nan, 0]), np.array([1, 0, math.nan]))
 
-    assert (dx[0], dy[0]) == (1, 0)
+    np.testing.assert_array_equal([[0.5, 1, 1], [0.5, 1, 1]], [dx, dy])
+
+
+def test_the_origin_has_an_angle_without_gradient() -> None:
+    """Of every pair of zeros: 0, as torch."""
+    y, x = np.array([0.0, -0.0, 0.0]), np.array([0.0, 0.0, -0.0])
+
+    np.testing.assert_array_equal(np.zeros((2, 3)), slopes(Atan2(), y, x))
 
 
 def test_add_n_is_a_balanced_tree() -> None:

@@ -92,3 +92,12 @@ def test_refusals(make: type, message: str) -> None:
     """With the types."""
     with pytest.raises(ShapeError, match=message):
         make(f32(2, 3))
+
+
+def test_split_like_wants_parts_that_add_up() -> None:
+    """The types say so before anything runs; what is not known is no error."""
+    with pytest.raises(ShapeError, match=r"x is f32\[4,2\], and the 2 parts add up to f32\[3,2\]"):
+        SplitLike(0, 2).infer(*(f32(n, 2).type for n in (4, 1, 2)))
+    with pytest.raises(ShapeError, match=r"split_like: x is f32\[3\].*f32\[3,2\], of rank 2"):
+        SplitLike(0, 2).infer(f32(3).type, f32(1, 2).type, f32(2, 2).type)
+    assert len(SplitLike(0, 2).infer(f32("n", 2).type, f32("a", 2).type, f32("b", 2).type)) == 2

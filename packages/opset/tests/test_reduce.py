@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from numeric import call, check_gradient, run
+from numeric import call, check_gradient, run, slopes
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType, specialize
 from byparts_opset.reduce import (
@@ -132,6 +132,30 @@ def test_equal_extremes_share_the_gradient() -> None:
     np.testing.assert_array_equal(found, [[1, 0, 1], [0, -7, 0]])
 
 
+@pytest.mark.parametrize(("axes", "expected"), [((1,), [[0, 1, 0], [1, 0, 0]]), (None, [1])])
+def test_the_first_of_equal_extremes_gets_the_gradient(
+    axes: tuple[int, ...] | None, expected: list[object]
+) -> None:
+    """Where that is asked for: torch's maximum along an axis."""
+    x = np.array([[1.0, 3, 3], [2, 2, 2]]) if axes else np.array([5.0])
+
+    np.testing.assert_array_equal(expected, slopes(Max(axes, first=True), x)[0])
+    np.testing.assert_array_equal(expected, slopes(Min(axes, first=True), -x)[0])
+
+
+def test_the_first_of_all_equal_extremes() -> None:
+    """Counted through all axes."""
+    (dx,) = slopes(Max(first=True), np.ones((2, 2)))
+
+    np.testing.assert_array_equal([[1, 0], [0, 0]], dx)
+
+
+def test_the_first_of_several_axes_is_refused() -> None:
+    """There is no order of axes that says which is first."""
+    with pytest.raises(ShapeError, match=r"max: first is of one axis or of all, got axes \(0, 1\)"):
+        Max((0, 1), first=True)
+
+
 def test_logsumexp_neither_overflows_nor_forgets() -> None:
     """exp(1000) is inf, exp(-1000) is 0."""
     for far in (1000.0, -1000.0):
@@ -186,3 +210,12 @@ def test_refusals(make: type, message: str) -> None:
     """Each says what it got."""
     with pytest.raises(ShapeError, match=message):
         make()
+
+
+def test_the_first_of_equal_extremes_where_shapes_are_unknown() -> None:
+    """Along each axis and through all of them."""
+    x = np.array([[1.0, 3, 2], [3, 0, -1]])
+
+    check_gradient(Max((0,), first=True), x, unranked=True)
+    check_gradient(Min((-1,), True, first=True), x, unranked=True)
+    check_gradient(Max(first=True), x + np.arange(6).reshape(2, 3) / 7, unranked=True)

@@ -47,6 +47,15 @@ def test_clip_keeps_its_bounds_and_nan() -> None:
     np.testing.assert_array_equal([0, 1, 1, 1, 0, 0], dx)
 
 
+def test_a_strict_clip_has_no_gradient_on_its_bounds() -> None:
+    """As torch's hardtanh; none at nan either."""
+    x = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, math.nan])
+    (dx,) = slopes(Clip(0.0, 1.0, strict=True), x)
+
+    np.testing.assert_array_equal([0, 0, 0.5, 1, 1, math.nan], Clip(0.0, 1.0, True).evaluate(x)[0])
+    np.testing.assert_array_equal([0, 0, 1, 0, 0, 0], dx)
+
+
 def test_clip_wants_bounds_in_order_and_in_the_dtype() -> None:
     """Not 1 to 0, and not 0.5 for integers."""
     with pytest.raises(ShapeError, match=r"clip: low is 1\.0 and high is 0\.0; low comes first"):

@@ -222,7 +222,7 @@ def test_threads_take_turns() -> None:
     """Programs of several stores, some with two, in one arena: nobody waits for ever."""
     arena, failures = Arena(), list[object]()
     stores = [Store(), Store()]
-    first, second = (s.create("w", ones(256)) for s in stores)
+    first, second = (s.create(n, ones(256)) for s, n in zip(stores, "vw", strict=True))
     x, v, w = given("x", 256), given("v", 256), given("w", 256)
     options: dict[str, Any] = {"variables": (first, second), "updates": (first, second)}
     both = build_by_hand(graph_of([x, v, w], add(v, x), add(w, x)), arena=arena, **options)

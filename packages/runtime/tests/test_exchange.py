@@ -16,7 +16,7 @@ OPTIONS: dict[str, Any] = {"commit": "exchange", "planner": donating}
 def test_nothing_is_copied() -> None:
     """The step writes the second memory, which becomes the value; then it writes the first."""
     a, one = given("a", 2), given("one", 2)
-    v = Store().create("v", np.zeros(2, np.float32))
+    v = Store().create("a", np.zeros(2, np.float32))
     graph = graph_of([one, a], add(a, one))
     program = build_by_hand(graph, variables=(v,), updates=(v,), **OPTIONS)
     one_run = np.ones(2, np.float32)
@@ -33,7 +33,7 @@ def test_nothing_is_copied() -> None:
 def test_the_second_memory_is_made_when_it_is_needed() -> None:
     """A variable that nobody exchanges has one."""
     a = given("a", 2)
-    v = Store().create("v", np.zeros(2, np.float32))
+    v = Store().create("a", np.zeros(2, np.float32))
     graph = graph_of([a], add(a, a))
 
     build_by_hand(graph, variables=(v,), updates=(v,))()
@@ -67,7 +67,7 @@ def test_programs_may_exchange_independently() -> None:
 def test_reading_and_writing_follow_the_side() -> None:
     """`read`, `write` and files see the value, wherever it is."""
     a = given("a")
-    v = Store().create("v", np.float32(1))
+    v = Store().create("a", np.float32(1))
     program = build_by_hand(graph_of([a], add(a, a)), variables=(v,), updates=(v,), **OPTIONS)
 
     program()

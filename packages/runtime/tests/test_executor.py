@@ -78,7 +78,7 @@ def test_other_variables_are_another_program() -> None:
     """Equal graphs on two stores keep two states."""
     executor, a, one = executor_by_hand(), given("a"), given("one")
     graph = graph_of([one, a], add(a, one))
-    v, w = (Store().create("v", np.float32(0)) for _ in range(2))
+    v, w = (Store().create("a", np.float32(0)) for _ in range(2))
 
     for variable in (v, v, w):
         executor(graph, 1.0, variables=(variable,), updates=(variable,))
@@ -90,7 +90,7 @@ def test_other_variables_are_another_program() -> None:
 def test_a_failed_build_leaves_everything_as_it_was() -> None:
     """Cache, statistics, variables; and the next build works."""
     executor, x = executor_by_hand(), given("x", 2)
-    v = Store().create("v", ones(2))
+    v = Store().create("x", ones(2))
     executor(doubled(), ones(2))
     bad = graph_of([x], unknown(add(x, x)))
 

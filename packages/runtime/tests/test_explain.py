@@ -31,7 +31,7 @@ def shared(graph: Any, *, external: Any, alignment: int) -> Separate:
 def test_explain_shows_every_node() -> None:
     """Backend, wiring, bytes, what is in place and what is a view, and where it was made."""
     program, _ = trained()
-    rows = [line.split() for line in program.explain().splitlines()]
+    rows = [line.split() for line in program.explain(width=200).splitlines()]
     mul, sum, view = (next(r for r in rows if op in r[:2]) for op in ("mul", "add", "flat"))
 
     assert mul[:8] == ["1", "mul", "toy", "%x,", "%full", "%3:", "f32[2,2]", "[0,"]
@@ -46,7 +46,7 @@ def test_explain_shows_every_node() -> None:
 def test_explain_shows_stages_and_totals() -> None:
     """A line for each stage, then the table, then the bytes."""
     program, _ = trained()
-    text = program.explain()
+    text = program.explain(width=200)
 
     assert text.startswith("specialize: 4 nodes")
     assert "\nhoist: 3 nodes" in text
@@ -68,7 +68,7 @@ def test_profile_times_steps_and_keeps_the_state() -> None:
     assert profile.total_s >= profile.commit_s > 0
     assert v.read().tolist() == [[1, 1], [1, 1]]
     assert " us  " in str(profile)
-    assert "us a run" in program.explain()
+    assert "us a run" in program.explain(width=200)
     program(x)
     assert v.read().tolist() == [[3, 3], [3, 3]]
 
@@ -109,13 +109,13 @@ def test_a_program_of_no_steps_can_be_traced() -> None:
     program = build_by_hand(graph_of([x], x))
 
     assert [e["name"] for e in program.trace([1, 2])["traceEvents"]] == ["fetch", "commit"]
-    assert "hoist: 0 nodes" in program.explain()
+    assert "hoist: 0 nodes" in program.explain(width=200)
 
 
 def test_explain_tells_two_constants_apart() -> None:
     """Both are called "full", so both go by number."""
     x = given("x", 2)
     program = build_by_hand(graph_of([x], product(product(x, 2.0), 3.0)))
-    rows = [line.split() for line in program.explain().splitlines()]
+    rows = [line.split() for line in program.explain(width=200).splitlines()]
 
     assert [row[3:5] for row in rows if row[1:2] == ["mul"]] == [["%x,", "%1"], ["%3,", "%2"]]

@@ -26,8 +26,19 @@ from toy_backend import (
     unknown,
 )
 
-from byparts_graph_ir import Backend, GraphError, HostSpace, MissingRule, Node, ShapeError, Table
+from byparts_graph_ir import (
+    ArgumentError,
+    Backend,
+    GraphError,
+    HostSpace,
+    MissingRule,
+    Node,
+    ShapeError,
+    Table,
+)
 from byparts_graph_ir.hub import PartError
+from byparts_graph_ir.install import install_command
+from byparts_runtime import Variable
 from byparts_runtime.arrays import view
 from byparts_runtime.plan import Place, Separate, separate
 
@@ -216,7 +227,7 @@ def test_a_missing_kernel_says_what_was_tried() -> None:
         build_by_hand(graph_of([x], unknown(x)))
 
     assert "test_program.py" in notes(e.value)
-    assert "pip install byparts-kernels-numpy" in notes(e.value)
+    assert f"{install_command('byparts-kernels-numpy')}, backends=" in notes(e.value)
 
 
 def test_a_rule_must_give_a_callable() -> None:
@@ -374,3 +385,71 @@ def test_a_program_that_is_only_bound_keeps_one_memory() -> None:
     assert bound()[0].tolist() == program(array)[0].tolist() == [2, 2]
     program.bind(array)
     assert program._own is not None
+
+
+def test_a_pass_that_forgets_to_return_is_named() -> None:
+    """Also where it is given to `build`, as the order or to make the program legal; a planner too."""
+    x = given("x", 2)
+    graph = graph_of([x], add(x, x))
+
+    def forgets(graph: Any, *more: Any, **options: Any) -> None:
+        pass
+
+    for where in ("passes", "legalize", "order"):
+        option: Any = (forgets, forgets) if where == "passes" else forgets
+        with pytest.raises(GraphError, match=r"forgets \(.*returned None, and a pass returns a G"):
+            build_by_hand(graph, **{where: option})
+    with pytest.raises(GraphError, match=r"plan: None has no `locations`.* lack a `return`"):
+        build_by_hand(graph, planner=forgets)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"passes": 3}, r"passes=3: give a tuple"),
+        ({"passes": (3,)}, "3 is no pass: give a function of a graph, or a name"),
+        ({"planner": 3}, "planner=3 is no planner: give a function planner"),
+        ({"legalize": 3}, "3 is no pass"),
+        ({"backends": 3}, "backends=3: give a tuple of some"),
+        ({"backends": (3,)}, "backends: 3 is no backend"),
+        ({"results": 3}, 'results=3: give "numpy", or a backend'),
+    ],
+)
+def test_options_of_the_wrong_kind_are_refused(option: Any, message: str) -> None:
+    x = given("x", 2)
+    with pytest.raises(ArgumentError, match=message):
+        build_by_hand(graph_of([x], add(x, x)), **option)
+
+
+class Frame:
+    """As pandas' frames: no dtype of its own, and an array by its method."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.array
+
+
+def test_feeds_that_would_lose_something_are_refused() -> None:
+    """A mask, a byte order, digits; and what is no array at all."""
+    x = given("x", 2)
+    program = build_by_hand(graph_of([x], add(x, x)))
+    wrongs: dict[str, Any] = {
+        "masked array, whose mask would be lost": np.ma.masked_array(ones(2), [True, False]),
+        r"expected f32\[2\], got >f4\[2\]; convert it with": ones(2).astype(">f4"),
+        r"expected f32\[2\], got object\[2\]": np.array([1, None], object),
+        r"expected f32\[2\], got f64\[2\]": Frame(np.ones(2)),
+        r"expected f32\[2\], got str 'ab'": "ab",
+        r"expected f32\[2\], got NoneType None": None,
+        "has no numbers until the program runs": [x, x],
+    }
+
+    for message, wrong in wrongs.items():
+        with pytest.raises(GraphError, match=message):
+            program(wrong)
+    read_only = ones(4)[::2]
+    read_only.flags.writeable = False
+    assert program(read_only)[0].tolist() == program(Frame(ones(2)))[0].tolist() == [2, 2]
+    with pytest.raises(GraphError, match="masked array, whose mask"):
+        Variable("w", np.ma.masked_array(ones(2), [True, False]))

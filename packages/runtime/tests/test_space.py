@@ -283,7 +283,7 @@ def test_a_backend_may_record_what_it_runs(way: dict[str, Any]) -> None:
 
     assert found == [[1, 1], [6, 6], [21, 21]]
     assert weight.read().tolist() == [13, 13]
-    assert "3 steps replayed as one FAR graph" in program.explain()
+    assert "3 steps replayed as one FAR graph" in program.explain(width=200)
     assert {line for line in log if "cold" in line} == (
         set() if way["commit"] == "exchange" else {"1 runs, cold"}
     )
@@ -296,7 +296,7 @@ def test_what_cannot_be_recorded_runs_as_it_is() -> None:
     program = build_by_hand(graph, backends=(backend,))
 
     assert program(ONE)[0].tolist() == [24, 24]
-    assert "not captured: 5 runs are too many" in program.explain()
+    assert "not captured: 5 runs are too many" in program.explain(width=200)
     with pytest.raises(CaptureRefused, match="5 runs are too many"):
         build_by_hand(graph, backends=(backend,), capture=True)
     assert "captured" not in build_by_hand(graph, backends=(backend,), capture=False).explain()
@@ -313,7 +313,7 @@ def test_only_one_backend_can_record() -> None:
 
     assert program(ONE * 3)[0].tolist() == [18, 18]
     says = "not captured: step 2 of 2, mul, belongs to 'other', the first to 'far'"
-    assert says in program.explain()
+    assert says in program.explain(width=200)
 
 
 def _kernels(backend: Backend) -> Any:

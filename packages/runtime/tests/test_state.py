@@ -48,7 +48,7 @@ def build(graph: Graph, **more: Any) -> Program:
 
 def scalars(*values: float) -> tuple[Variable, ...]:
     store = Store()
-    return tuple(store.create(f"v{i}", np.float32(v)) for i, v in enumerate(values))
+    return tuple(store.create(n, np.float32(v)) for n, v in zip("ab", values, strict=False))
 
 
 def read(*variables: Variable) -> list[float]:
@@ -65,7 +65,7 @@ def counter(*factors: float) -> tuple[Program, tuple[Variable, ...]]:
 
 def test_updates_are_simultaneous() -> None:
     """T1: loss = W0 W1, so dW0 = W1 and dW1 = W0, both of the old values: 1.7 and 2.8, not 2.83."""
-    w0, w1 = given("w0"), given("w1")
+    w0, w1 = given("a"), given("b")
     new0, new1 = add(w0, product(w1, -0.1)), add(w1, product(w0, -0.1))
     variables = scalars(2, 3)
     program = build(
@@ -223,7 +223,7 @@ def test_readers_never_see_half_a_step() -> None:
 
 def test_variables_of_two_stores_work_together() -> None:
     """Their locks are taken in one order everywhere: programs in both directions do not wait forever."""
-    x, y = Store().create("x", np.float32(0)), Store().create("y", np.float32(0))
+    x, y = Store().create("a", np.float32(0)), Store().create("b", np.float32(0))
     a, b, one = given("a"), given("b"), given("one")
     graph = graph_of([one, a, b], add(a, one), add(b, one))
     there = build(graph, variables=(x, y), updates=(x, y))
@@ -240,7 +240,7 @@ def test_variables_of_two_stores_work_together() -> None:
 def test_bound_programs_update_variables() -> None:
     """The hot loop of training: refill, call."""
     a, one = given("a", 2), given("one", 2)
-    v = Variable("v", f32(2))
+    v = Variable("a", f32(2))
     program = build(graph_of([one, a], add(a, one)), variables=(v,), updates=(v,))
     feed = np.array([1, 2], np.float32)
     bound = program.bind(feed)
@@ -254,16 +254,16 @@ def test_bound_programs_update_variables() -> None:
 
 def test_variables_must_fit_the_graph() -> None:
     """Type of the old value, type of the new one, number, place, and one new value for each."""
-    a, row = given("a"), given("row", 3)
+    a, row = given("a"), given("a", 3)
     (v,) = scalars(0)
     far = HostSpace()
     far.name = "npu:0"
 
     with pytest.raises(
-        ShapeError, match=r"Variable\('v0', f32\[\]\) cannot be the input of type f32\[3\]"
+        ShapeError, match=r"Variable\('a', f32\[\]\) cannot be the input of type f32\[3\]"
     ):
         build(graph_of([row], row), variables=(v,))
-    with pytest.raises(ShapeError, match=r"Variable\('v0', f32\[\]\) cannot take .* type f32\[3\]"):
+    with pytest.raises(ShapeError, match=r"Variable\('a', f32\[\]\) cannot take .* type f32\[3\]"):
         build(graph_of([row], row), updates=(v,))
     with pytest.raises(GraphError, match="is updated twice in one step"):
         build(graph_of([a], a, a), updates=(v, v))
@@ -272,13 +272,13 @@ def test_variables_must_fit_the_graph() -> None:
     with pytest.raises(GraphError, match="2 updates for a graph of 1 outputs"):
         build(graph_of([a], a), updates=(v, v))
     with pytest.raises(GraphError, match="is in npu:0, the backends are in host"):
-        build(graph_of([a], a), variables=(Variable("w", np.float32(0), space=far),))
+        build(graph_of([a], a), variables=(Variable("a", np.float32(0), space=far),))
 
 
 def test_variables_give_their_shapes_to_the_graph() -> None:
     """A graph written for any n runs on the n of its variables."""
     a = given("a", "n")
-    v = Variable("v", np.ones(3, np.float32))
+    v = Variable("a", np.ones(3, np.float32))
     program = build(graph_of([a], add(a, a)), variables=(v,), updates=(v,))
     program()
 

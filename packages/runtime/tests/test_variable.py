@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from byparts_graph_ir import FormatError, GraphError, ShapeError, TensorType
+from byparts_graph_ir import ArgumentError, FormatError, GraphError, ShapeError, TensorType
 from byparts_runtime import Store, Variable
 
 
@@ -109,6 +109,16 @@ def test_a_variable_of_one_element_is_a_number() -> None:
     for ask in (float, int):
         with pytest.raises(ShapeError, match=r"variable 'w' is f32\[2\], no single number; read"):
             ask(Variable("w", TensorType("f32", (2,))))
+
+
+def test_a_variable_equals_itself_alone() -> None:
+    x, y = Variable("x", np.float32(1)), Variable("x", np.float32(1))
+    assert x == x and x != y and len({x, y, x}) == 2 and x != "x" and x is not None
+    for other in (1.0, 1, np.ones(1), np.float32(1), [1.0]):
+        with pytest.raises(
+            ArgumentError, match=r"variable 'x': == asks .*; compare variable\.read"
+        ):
+            assert x == other
 
 
 def test_names_are_unique() -> None:
@@ -247,6 +257,15 @@ def test_a_failed_save_leaves_the_file(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["x.npz"]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    """A folder; a device, which would become a file."""
+    (tmp_path / "w").mkdir()
+
+    with pytest.raises(OSError, match="expected the name of a file"):
+        Store().save(tmp_path / "w")
+    assert [p.name for p in tmp_path.iterdir()] == ["w"]
 
 
 def test_what_a_killed_process_left_behind_is_removed(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from acme_byparts_npu.backend import make
 from acme_byparts_npu.driver import NpuError, NpuLost
 from acme_byparts_npu.ops import Delay
 from acme_byparts_npu.space import Tensor, command
@@ -153,4 +154,24 @@ def test_a_device_that_died_while_idle_is_no_trouble() -> None:
 
     program(ONE)
 
+    assert counts(store) == [[2.0] * 3] * 2
+
+
+def test_a_forked_child_is_refused_and_makes_a_device_of_its_own() -> None:
+    """Commands of two processes would mix; and the parent's device outlives the child."""
+    program, store = trained("auto", 0)
+    program(np.ones(3, "float32"))
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            with pytest.raises(NpuError, match=rf"process {os.getppid()}, .*make\(\) another one"):
+                program(np.ones(3, "float32"))
+            own = Store(make().space).create("v", np.ones(3, "float32"))
+            code = int(own.read().tolist() != [1.0] * 3)
+        finally:
+            os._exit(code)
+
+    assert os.waitpid(child, 0)[1] == 0
+    program(np.ones(3, "float32"))
     assert counts(store) == [[2.0] * 3] * 2

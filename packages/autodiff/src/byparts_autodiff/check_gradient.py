@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import gradients
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
+from byparts_graph_ir.contract import checked
 from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_opset.constant import Constant
 from byparts_opset.dtypes import dtype_name, numpy_dtype
@@ -31,6 +32,7 @@ Array = NDArray[Any]
 Program = Union[Graph, Callable[..., Union[Value, Sequence[Value]]]]
 
 
+@checked
 def check_gradient(
     program: Program,
     *arrays: object,

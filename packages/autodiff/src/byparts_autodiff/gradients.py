@@ -34,6 +34,7 @@ from byparts_graph_ir import (
     inherit,
     producers,
 )
+from byparts_graph_ir.contract import checked
 from byparts_opset import StopGradient, ones_like, zeros_like
 
 Values = Union[Value, Sequence[Value]]
@@ -41,6 +42,7 @@ Seeds = Union[Value, Sequence[Optional[Value]], None]
 Found = dict[Value, Value]
 
 
+@checked
 def gradients(
     ys: Values,
     xs: Values,
@@ -80,8 +82,6 @@ def as_values(name: str, given: Values) -> tuple[Value, ...]:
     """
     values = (given,) if isinstance(given, Value) else tuple(given)
     for i, v in enumerate(values):
-        if not isinstance(v, Value):
-            raise GradientError(f"gradients: {name}[{i}] is {v!r}, which is no value of a graph")
         if v.type.dtype not in FLOATS:
             raise GradientError(
                 f"gradients: {name}[{i}]{_called(v)} is {v.type}, and only floating point values "

@@ -17,9 +17,11 @@ from collections.abc import Sequence
 from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import Values, as_values, gradients
 from byparts_graph_ir import Value, compatible
+from byparts_graph_ir.contract import checked
 from byparts_opset import zeros_like
 
 
+@checked
 def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
     """How each of `ys` changes when `xs` move along `tangents`: the Jacobian times a vector.
 
@@ -39,6 +41,7 @@ def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
     return gradients(gradients(ys, xs, heads), heads, directions)
 
 
+@checked
 def hessian_vector_product(y: Value, xs: Values, vectors: Sequence[Value]) -> tuple[Value, ...]:
     """The Hessian of `sum(y)` times a vector, one part for each x; the matrix is never made.
 

@@ -2,11 +2,15 @@
 
 Nothing here lists ops.  An op brings its samples, and its shape rule says which dtypes it takes: a
 sample is re-typed from f32 to each float, and from i32 to each integer, and kept if `infer` agrees.
+
+The ranges of a sample are where the op is smooth, for gradients.  Values that a kernel may get
+wrong are drawn by rule, for all ops alike: the edges of each dtype (`values.py`), and longer shapes
+(`enlarge.py`).  `Op.domain` takes out what an op does not define.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
@@ -14,23 +18,57 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import FLOATS, INTEGERS, GraphError, Op, Sample, TensorType, Types
-from byparts_opset.dtypes import numpy_dtype
+from byparts_conformance.compare import Measure
+from byparts_conformance.enlarge import enlarged
+from byparts_conformance.values import ORDER_KINDS, combinations, edges, kinds_of, usual, with_edges
+from byparts_graph_ir import (
+    FLOATS,
+    INTEGERS,
+    ArgumentError,
+    GraphError,
+    Op,
+    Sample,
+    TensorType,
+    Types,
+)
+from byparts_opset.dtypes import numpy_dtype, wide
 
 Array = NDArray[Any]
 
 DTYPES = ("f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool")
 
+# An infinity in one input may hide that another is not read.
+ONE_INPUT_AT_A_TIME = ("nan", "inf", "-inf")
+
+# Elements of the largest input, for an array to have room for edges between usual numbers.
+ENOUGH = 6
+
 # Columns of the table, and which cases fall under each.
-COLUMNS = ("basic", "0-d", "empty", "broadcast", "f64", "half", "integer", "strided", "in place")
+COLUMNS = (
+    *("basic", "0-d", "empty", "broadcast", "f64", "half", "integer", "strided", "in place"),
+    *("edges", "long"),
+)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One op on inputs of these types."""
+    """One op on inputs of these types.
+
+    Attributes:
+        sample: the op and the types.
+        column: of the table.
+        values: how inputs are drawn: "smooth", from the ranges of the sample; "mixed", every second
+            one anywhere around 0; "combinations" of edges; "edges everywhere"; or a kind of edge,
+            e.g. "nan" (`values.KINDS`).
+        edged: which inputs have that kind of edge.
+        turn: with which edge "edges everywhere" begins.
+    """
 
     sample: Sample
     column: str
+    values: str = "smooth"
+    edged: tuple[int, ...] = ()
+    turn: int = 0
 
     @property
     def op(self) -> Op:
@@ -47,30 +85,164 @@ class Case:
         """The types its shape rule gives."""
         return self.op.infer(*self.types)
 
+    def measure(self, arrays: Sequence[Array]) -> Measure:
+        """How near to `evaluate` of these inputs an answer must be."""
+        op = self.op
+        if self.values != "combinations":
+            exact = op.pattern in ("elementwise", "injective", "reduction") and not op.cancels
+            return Measure("largest, exact" if exact else "largest")
+        if not op.cancels:
+            return Measure("each", zero_sign=op.zero_sign)
+        floats = [a for a, t in zip(arrays, self.types, strict=True) if t.dtype in FLOATS]
+        with np.errstate(all="ignore"):
+            sizes = [np.abs(wide(a).astype("float64")) for a in floats]
+            terms = [np.where(np.isfinite(size), np.maximum(size, 1), 1) for size in sizes]
+            return Measure("terms", terms=np.nan_to_num(np.prod(terms, axis=0)))
+
     def __str__(self) -> str:
         given = ", ".join(map(str, self.types))
-        return f"{self.op}({given})"
+        drawn = "" if self.values in ("smooth", "mixed") else f" with {self.values}"
+        if self.edged and len(self.edged) < len(self.types):
+            drawn += f" in {', '.join(f'input {i}' for i in self.edged)}"
+        return f"{self.op}({given}){drawn}" + (f" from number {self.turn} on" if self.turn else "")
 
     def arrays(self) -> list[Array]:
-        """Inputs, drawn from the sample's ranges; the same every time."""
+        """Inputs; the same every time."""
         rng = np.random.default_rng(crc32(str(self).encode()))
-        ranges = (*self.sample.ranges, *(None for _ in self.types))
-        return [_draw(rng, t, r) for t, r in zip(self.types, ranges, strict=False)]
+        if self.values == "combinations":
+            drawn = combinations(rng, [t.dtype for t in self.types])
+            length = max(t.size for t in self.types)
+            drawn = [a[:length] for a in drawn]
+        else:
+            ranges = (*self.sample.ranges, *(None for _ in self.types))
+            drawn = [_draw(rng, t, r) for t, r in zip(self.types, ranges, strict=False)]
+            if self.values == "mixed":
+                drawn = [_mixed(rng, a, t) for a, t in zip(drawn, self.types, strict=True)]
+            for i in self.edged:
+                drawn[i] = self._with_edges(rng, drawn[i], self.types[i])
+        with np.errstate(all="ignore"):
+            inside = [np.asarray(a) for a in self.op.domain(*drawn)]  # 0-d ones may be scalars
+        return [_unread(a) if i in self.op.ignores else a for i, a in enumerate(inside)]
+
+    def _with_edges(self, rng: np.random.Generator, usual: Array, t: TensorType) -> Array:
+        if self.values == "edges everywhere":
+            every = np.random.default_rng(0).permutation(edges(t.dtype))
+            return np.resize(np.roll(every, -self.turn), t.dims)
+        return with_edges(rng, usual, t, self.values)
 
 
-def cases_of(op: type[Op]) -> list[Case]:
+_CASES: dict[type[Op], tuple[Case, ...]] = {}  # an op's samples never change
+
+
+def cases_of(op: type[Op]) -> tuple[Case, ...]:
     """Every case of an op, one column each, without those that would be the same."""
+    if not (isinstance(op, type) and issubclass(op, Op)):
+        raise ArgumentError(f"cases_of: op is {op!r:.60}; give a class of ops, such as type(op)")
+    if op not in _CASES:
+        _CASES[op] = _made(op)
+    return _CASES[op]
+
+
+def _made(op: type[Op]) -> tuple[Case, ...]:
     found: dict[str, Case] = {}
-    for sample in op.samples():
-        for typed in _retyped(sample):
-            case = Case(typed, _column(typed))
-            found.setdefault(f"{case} {typed.ranges}", case)
+    every = [typed for sample in op.samples() for typed in _retyped(sample)]
+    for typed in every:
+        for case in (Case(typed, _column(typed), _values(typed.op)), *_long_cases(typed)):
+            found.setdefault(f"{case.column} {case} {typed.ranges}", case)
+    for typed in _one_of_each(every):
+        for case in _edge_cases(typed):
+            found.setdefault(f"{case.column} {case}", case)
+    return tuple(found.values())
+
+
+def _one_of_each(samples: Sequence[Sample]) -> list[Sample]:
+    """For each combination of attributes and dtypes the smallest sample that is not too small."""
+    found: dict[object, Sample] = {}
+    for sample in sorted(samples, key=lambda s: (_size(s) < ENOUGH, _size(s))):
+        equal_shapes = len({t.shape for t in sample.types}) == 1
+        kind = (sample.op, tuple(t.dtype for t in sample.types), equal_shapes)
+        found.setdefault(kind, sample)
     return list(found.values())
+
+
+def _size(sample: Sample) -> int:
+    return max((t.size for t in sample.types), default=0)
+
+
+def _values(op: Op) -> str:
+    """How the usual cases draw: a sample's ranges are where an op is smooth, for its gradient."""
+    return "mixed" if op.pattern in ("elementwise", "reduction") else "smooth"
+
+
+def _edge_cases(sample: Sample) -> Iterator[Case]:
+    """The sample on edges: all their combinations where it is elementwise, else kind by kind."""
+    if not sample.types or not all(t.size for t in sample.types):
+        return
+    read = tuple(i for i in range(len(sample.types)) if i not in sample.op.ignores)
+    if sample.op.pattern == "elementwise" and not sample.op.effect:
+        if len({t.shape for t in sample.types}) == 1 and (flat := _flattened(sample)) is not None:
+            yield Case(flat, "edges", "combinations")
+        return  # broadcasting has no edges of its own
+    if sample.op.pattern == "injective":
+        most = max(len(edges(sample.types[i].dtype)) for i in read)
+        least = min(sample.types[i].size for i in read)
+        for turn in range(0, most, least):
+            yield Case(sample, "edges", "edges everywhere", read, turn)
+        return
+    kinds = dict.fromkeys(kind for t in sample.types for kind in kinds_of(t.dtype))
+    if sample.op.pattern != "reduction":
+        kinds = {kind: None for kind in kinds if kind not in ORDER_KINDS}
+    if len(read) > 1:  # a formula of several may cancel its largest terms
+        kinds.pop("large and equal", None)
+    for kind in kinds:
+        having = tuple(i for i in read if kind in kinds_of(sample.types[i].dtype))
+        if kind in ONE_INPUT_AT_A_TIME:
+            yield from (Case(sample, "edges", kind, (i,)) for i in having)
+        elif having:
+            yield Case(sample, "edges", kind, having)
+
+
+def _flattened(sample: Sample) -> Sample | None:
+    """The op on as long a vector as there are combinations of edges; `None` if it takes none."""
+    length = len(combinations(np.random.default_rng(0), [t.dtype for t in sample.types])[0])
+    flat = replace(
+        sample, types=tuple(TensorType(t.dtype, (length,)) for t in sample.types), ranges=()
+    )
+    return flat if _accepted(flat) else None
+
+
+def _long_cases(sample: Sample) -> Iterator[Case]:
+    if all(t.size for t in sample.types):
+        cases = (Case(longer, "long", _values(sample.op)) for longer in enlarged(sample))
+        yield from (case for case in cases if _defined(case))
+
+
+def _defined(case: Case) -> bool:
+    """Whether the op takes these values too: a shape rule cannot see all that is refused."""
+    try:
+        case.op.evaluate(*case.arrays())
+    except GraphError:
+        return False
+    return True
+
+
+def _unread(a: Array) -> Array:
+    """NaNs, or -1: what an op does not read must not show."""
+    return np.frombuffer(b"\xff" * a.nbytes, a.dtype).reshape(a.shape) if a.dtype != bool else a
 
 
 def f64_cases(op: type[Op]) -> list[Case]:
     """The cases in double precision, for derivatives."""
-    return [c for c in cases_of(op) if any(t.dtype == "f64" for t in c.types)]
+    return [
+        replace(c, values="smooth")
+        for c in usual_cases(op)
+        if any(t.dtype == "f64" for t in c.types)
+    ]
+
+
+def usual_cases(op: type[Op]) -> list[Case]:
+    """The cases of its samples, for what depends on types and not on values."""
+    return [c for c in cases_of(op) if c.column not in ("edges", "long")]
 
 
 def _retyped(sample: Sample) -> Iterator[Sample]:
@@ -112,6 +284,12 @@ def _column(sample: Sample) -> str:
     if shapes and all(s == () for s in shapes):
         return "0-d"
     return "broadcast" if len(set(shapes)) > 1 else "basic"
+
+
+def _mixed(rng: np.random.Generator, drawn: Array, t: TensorType) -> Array:
+    anywhere = usual(rng, t.dtype, t.size).reshape(t.dims)
+    even = np.arange(t.size).reshape(t.dims) % 2 == 0
+    return np.where(even, anywhere, drawn).astype(drawn.dtype)
 
 
 def _draw(rng: np.random.Generator, t: TensorType, limits: tuple[float, float] | None) -> Array:

@@ -1,47 +1,110 @@
 """Whether two arrays are the same answer.
 
-Integers and bools: exactly.  Floats: within a few units of the last place that the dtype has,
-relative to the largest element, because the order of a sum is a backend's own business; infinities
-and NaNs in the same places.
+Integers and bools: exactly.  Floats: within a few units of the last place that the dtype has, and
+NaN where there is NaN.  Relative to what depends on the op, as the order of a sum and the formula
+of an op that is not elementwise are a backend's own business:
+
+- "each": the element itself; a zero has its sign, an infinity is the same one.
+- "terms": the product of the inputs' sizes at this element, for elementwise ops whose terms cancel.
+- "largest": the largest element, for all other ops.  Where the answer is not finite, an infinity
+  and a NaN are equally good: which of them comes depends on the formula.
+- "largest, exact": likewise, but an infinity is no NaN: reductions, and data that is only moved.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import TensorType
+from byparts_graph_ir import ArgumentError, TensorType
+from byparts_graph_ir.contract import checked
 from byparts_opset.dtypes import wide
 
 Array = NDArray[Any]
+_ARRAYS = (np.ndarray, np.generic)
 
-# Relative to max(1, largest element).  One unit in the last place: 2^-10 for f16, 2^-7 for bf16.
+# Relative error.  One unit in the last place: 2^-10 for f16, 2^-7 for bf16.
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "f16": 2.0**-9, "bf16": 2.0**-6}
 
+# The smallest normal number: below it a dtype has fewer digits, and a device may have only 0.
+TINY = {"f64": 2.0**-1022, "f32": 2.0**-126, "f16": 2.0**-14, "bf16": 2.0**-126}
 
-def difference(got: Array, want: Array, t: TensorType) -> str:
+# A result above may come as an infinity, as e^x / 2 does; f16 is computed in f32.
+NEARLY_INFINITE = {"f64": 2.0**1023, "f32": 2.0**127, "bf16": 2.0**127, "f16": 65504.0}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How near an answer must be.
+
+    Attributes:
+        relative_to: "each", "terms", "largest" or "largest, exact", as above.
+        zero_sign: whether a zero must have the right sign.
+        terms: for "terms": their size at each element.
+    """
+
+    relative_to: str = "largest, exact"
+    zero_sign: bool = False
+    terms: Array | None = None
+
+
+@checked
+def difference(got: Array, want: Array, t: TensorType, measure: Measure = Measure()) -> str:
     """What is wrong with `got`, or "" if nothing is."""
+    if not isinstance(got, _ARRAYS) or not isinstance(want, _ARRAYS):
+        kinds = f"{type(got).__name__} and {type(want).__name__}"
+        raise ArgumentError(f"difference: got and want are {kinds}; give two arrays of NumPy")
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"is {got.dtype}{list(got.shape)}, and must be {want.dtype}{list(want.shape)}"
+    return named(got, want, apart(got, want, t, measure))
+
+
+def apart(got: Array, want: Array, t: TensorType, measure: Measure) -> Array:
+    """Where the two, of one type, differ."""
     if t.dtype not in TOLERANCE:
-        wrong = got != want
-    else:
-        wrong = _apart(
-            wide(got).astype("float64"), wide(want).astype("float64"), TOLERANCE[t.dtype]
-        )
+        differ: Array = got != want
+        return differ
+    with np.errstate(all="ignore"):
+        exact, wanted = (wide(a).astype("float64") for a in (got, want))
+        near = _tolerance(wanted, t, measure)
+        close = np.abs(exact - wanted) <= near
+        same = (exact == wanted) | (np.isnan(exact) & np.isnan(wanted))
+        if measure.relative_to in ("terms", "largest"):
+            same = same | (~np.isfinite(exact) & ~np.isfinite(wanted))
+        top = NEARLY_INFINITE[t.dtype]
+        if measure.relative_to == "each":
+            close = close | ((np.abs(wanted) >= top) & (exact == np.sign(wanted) * np.inf))
+        if measure.terms is not None:  # a term may overflow, or not, if it is added unrounded
+            close, same = (mask | (measure.terms >= top / 2) for mask in (close, same))
+    wrong: Array = np.where(np.isfinite(wanted), ~close, ~same)
+    if measure.zero_sign:
+        wrong = wrong | ((wanted == 0) & (exact == 0) & (np.signbit(exact) != np.signbit(wanted)))
+    return wrong
+
+
+def _tolerance(want: Array, t: TensorType, measure: Measure) -> Any:
+    if measure.relative_to == "each":  # an intermediate number may be a few times smaller
+        return np.maximum(TOLERANCE[t.dtype] * np.abs(want), 8 * TINY[t.dtype])
+    if measure.relative_to == "terms" and measure.terms is not None:
+        return TOLERANCE[t.dtype] * np.maximum(measure.terms, 1.0)
+    usual = want[np.isfinite(want)]
+    return TOLERANCE[t.dtype] * max(1.0, float(np.max(np.abs(usual), initial=0.0)))
+
+
+def named(got: Array, want: Array, wrong: Array) -> str:
+    """The first place that is wrong, and how many there are; "" if there is none."""
     if not np.any(wrong):
         return ""
     at = tuple(int(i) for i in np.argwhere(np.atleast_1d(wrong))[0])[: got.ndim]
     return f"differs at {list(at)}: {got[at]} instead of {want[at]} ({int(np.sum(wrong))} such)"
 
 
-def _apart(got: Array, want: Array, tolerance: float) -> Array:
-    usual = np.isfinite(want)
-    scale = max(1.0, float(np.max(np.abs(want[usual]), initial=0.0)))
+def flushed(a: Array, t: TensorType) -> Array:
+    """The array as a device sees it that takes numbers below the smallest normal one for 0."""
+    if t.dtype not in TINY:
+        return a
     with np.errstate(invalid="ignore"):
-        near = np.abs(got - want) <= tolerance * scale
-        same = (got == want) | (np.isnan(got) & np.isnan(want))
-    wrong: Array = np.where(usual, ~near, ~same)
-    return wrong
+        return np.where(np.abs(wide(a).astype("float64")) < TINY[t.dtype], a * 0, a)

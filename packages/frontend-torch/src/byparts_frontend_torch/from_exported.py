@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 from byparts_frontend_torch.aten import MODULES
 from byparts_frontend_torch.decompose import Decomposed, decomposed
 from byparts_frontend_torch.errors import UnsupportedOp
-from byparts_frontend_torch.read import read
+from byparts_frontend_torch.read import check_supported, read
 from byparts_frontend_torch.rules import Rules, rules
 from byparts_frontend_torch.signature import Signature, signature_of
 from byparts_frontend_torch.stream import COUNTER, KEY, Stream
-from byparts_graph_ir import Graph, Value, add_note
+from byparts_graph_ir import ArgumentError, Graph, Value, add_note
+from byparts_graph_ir.contract import checked
 
 Array = NDArray[Any]
 
@@ -61,6 +62,7 @@ class Imported:
         return dict(zip(self.weights, self.graph.inputs[first:], strict=True))
 
 
+@checked
 def from_exported(exported: Any, *, seed: int | None = None, rules: Rules = rules) -> Imported:
     """The graph and the weights of a `torch.export.ExportedProgram`.
 
@@ -72,7 +74,8 @@ def from_exported(exported: Any, *, seed: int | None = None, rules: Rules = rule
 
     Raises:
         UnsupportedOp: there are ops without a rule; all are named, with the lines to write.
-        GraphError: this is no exported program, or has a dtype or a dynamic size we cannot say.
+        ArgumentError: this is no exported program.
+        GraphError: it has a dtype or a dynamic size we cannot say.
     """
     _check(exported)
     for module in MODULES:
@@ -97,6 +100,7 @@ class _Refused(Exception):
 def _imported(
     program: Decomposed, rules: Rules, stream: Stream | None, seed: int | None
 ) -> Imported:
+    check_supported(program.exported.graph, rules)
     signature = signature_of(program.exported)
     try:
         outputs = read(program, signature, rules, stream)
@@ -134,6 +138,6 @@ def _check(exported: Any) -> None:
     if hasattr(exported, "graph_signature") and hasattr(exported, "run_decompositions"):
         return
     raise add_note(
-        TypeError(f"from_exported takes an ExportedProgram, got {type(exported).__name__}"),
+        ArgumentError(f"from_exported takes an ExportedProgram, got {type(exported).__name__}"),
         "write from_exported(torch.export.export(model, args))",
     )

@@ -35,11 +35,9 @@ def read(
     """Name of a node -> value, for what the program gives.
 
     Raises:
-        UnsupportedOp: some ops have no rule (all are named), or a rule refuses; then `error.op` is
-            the overload.
+        UnsupportedOp: a rule refuses; `error.op` is the overload.
         GraphError: a rule fails, or gives something of another type than torch does.
     """
-    check_supported(program.exported.graph, rules)
     known: dict[str, Any] = dict(signature.known)
     with drawing_from(stream):
         for node in program.exported.graph.nodes:
@@ -71,13 +69,20 @@ def check_supported(graph: Any, rules: Rules) -> None:
 
 def target_of(node: Any) -> str:
     """The overload, as "aten.add.Tensor", or the name of what is called."""
-    target = node.target
+    target = node.args[1] if _has_effect(node) else node.target
     if hasattr(target, "overloadpacket"):
         return str(target)
     return f"{getattr(target, 'namespace', 'python')}.{getattr(target, '__name__', target)}"
 
 
+def _has_effect(node: Any) -> bool:
+    """Whether torch keeps the order of this call by a token: `with_effects(token, op, ...)`."""
+    return getattr(node.target, "__name__", "") == "with_effects"
+
+
 def _is_known(node: Any, rules: Rules) -> bool:
+    if _has_effect(node):
+        return False
     name = target_of(node)
     # Arithmetic of sizes: what it computes stands in the node, as an expression.
     size = name.startswith(("python.", "aten.sym_"))
@@ -92,6 +97,8 @@ def _advice(name: str, nodes: list[Any]) -> str:
         return (
             f"  {times}; control flow is not imported: choose with torch.where, or export each way"
         )
+    if _has_effect(nodes[0]):
+        return f"  {times}; it has an effect, which is not imported: export the model without it"
     if _depends_on_data(nodes[0]):
         return f"  {times}; its result has a shape or a number that depends on data"
     return f'  {times}; add a rule with @rules.on("{name}")'
@@ -116,15 +123,21 @@ def _value(node: Any, known: Mapping[str, Any], rules: Rules) -> Any:
     rule = rules.get(name)
     assert rule is not None, "check_supported has seen every op"
     line = line_of(node)
+    place = f"importing {name}, called at {line or 'an unknown line'}"
     try:
         with inherit(line):
             result = rule(*args, **kwargs)
         _check_types(name, result, meta, rule)
-    except Exception as error:
+    except GraphError as error:
         if isinstance(error, UnsupportedOp):
             error.op = name  # type: ignore[attr-defined]  # which one to decompose instead
-        add_note(error, f"importing {name}, called at {line or 'an unknown line'}")
+        add_note(error, place)
         raise
+    except Exception as error:
+        failure = f"{type(error).__name__}: {error}"
+        raise add_note(
+            GraphError(f"{name}: its rule {_named(rule)} does not take this call: {failure}"), place
+        ) from error
     return result
 
 
@@ -163,5 +176,9 @@ def _check_types(name: str, result: Any, meta: Any, rule: Rule) -> None:
             place = f" {i}" if several else ""
             raise GraphError(
                 f"{name}: output{place} is {expected} in torch, and the rule "
-                f"{rule.__module__}.{getattr(rule, '__name__', rule)} gives {got}"
+                f"{_named(rule)} gives {got}"
             )
+
+
+def _named(rule: Rule) -> str:
+    return f"{rule.__module__}.{getattr(rule, '__name__', rule)}"

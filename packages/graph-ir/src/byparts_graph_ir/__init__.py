@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         OptimizationBarrier as OptimizationBarrier,
     )
     from byparts_graph_ir.errors import (
+        ArgumentError as ArgumentError,
         FormatError as FormatError,
         GraphError as GraphError,
         MissingRule as MissingRule,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         Shape as Shape,
         TensorType as TensorType,
         compatible as compatible,
+        dtype_name as dtype_name,
         unify as unify,
     )
     from byparts_graph_ir.verify import (
@@ -84,15 +86,17 @@ if TYPE_CHECKING:
     )
     from byparts_graph_ir.where import (
         inherit as inherit,
+        scope as scope,
     )
 
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
+        checked=True,
         arithmetic="Arithmetic Operand arithmetic",
         backend="HOST Backend CaptureRefused HostSpace KernelRule Space",
         barrier="OptimizationBarrier",
-        errors="FormatError GraphError MissingRule ShapeError VerifyError add_note",
+        errors="ArgumentError FormatError GraphError MissingRule ShapeError VerifyError add_note",
         fused="Fused inline",
         graph="Graph Input Node Op Rule Sample Types Value lift nested producers subgraphs",
         json_format="from_json to_json",
@@ -100,7 +104,7 @@ if not TYPE_CHECKING:
         specialize="infer_inputs specialize",
         table="Table",
         text="parse show",
-        types="FLOATS INTEGERS ITEM_BYTES Dimension Shape TensorType compatible unify",
+        types="FLOATS INTEGERS ITEM_BYTES Dimension Shape TensorType compatible dtype_name unify",
         verify="verify",
-        where="inherit",
+        where="inherit scope",
     )

@@ -1,7 +1,8 @@
-"""`byparts parts`, `byparts check NAME`, `byparts new backend NAME`, and commands of other parts.
+"""`byparts parts`, `byparts check NAME`, `byparts new KIND NAME`, and commands of other parts.
 
 Also `python -m byparts_graph_ir ...`.  Each command imports what it needs.  A part adds commands of
-its own with the hook `byparts_commands`: `byparts plan` is memplan's.
+its own with the hook `byparts_commands`: `byparts plan` is memplan's.  The exit status is 2 where
+the command was asked wrongly, with one line that says how.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ import subprocess
 import sys
 from difflib import get_close_matches
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from byparts_graph_ir import isolate
+from byparts_graph_ir.errors import PartError
+from byparts_graph_ir.install import install_command, provider
 
 if TYPE_CHECKING:
     from byparts_graph_ir.discover import Part
 
 
 OWN = ("parts", "check", "new")
-WHOSE = {"plan": "byparts-memplan", "place": "byparts-memplan"}  # where to find what is not here
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -27,6 +31,7 @@ def main(argv: list[str] | None = None) -> int:
 
     A command that is interrupted, or whose reader has gone, ends as a Unix tool would: 130, 141.
     """
+    isolate.capture = True  # until the end: what a part writes is told on stderr
     try:
         status = _main(sys.argv[1:] if argv is None else argv)
         if sys.stdout is not None:  # which `>&-` closes
@@ -37,6 +42,8 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or flushing at exit fails
         return 141
+    finally:
+        isolate.capture = False
     return status
 
 
@@ -48,33 +55,62 @@ def _main(argv: list[str]) -> int:
     if args.command == "check":
         return _check(args.backend, rest)
     if rest:
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        parser.error(f"unrecognized arguments: {' '.join(rest)}", args.command)
     if args.command == "new":
-        return _new(args.name, args.folder)
-    return _parts(args.verbose, args.strict)
+        return _new(args.kind, args.name, args.folder)
+    return _parts(args)
 
 
 def _foreign(name: str, arguments: list[str]) -> int:
     """A command that another part provides."""
-    from byparts_graph_ir.hub import PartError, parts
+    from byparts_graph_ir.hub import parts
 
     try:
         command = parts.get("commands", name)
     except PartError as error:
-        print(f"byparts: {error}", file=sys.stderr)
-        if name in WHOSE and name not in parts.names("commands"):
-            print(f"  it comes with {WHOSE[name]}: pip install {WHOSE[name]}", file=sys.stderr)
-        elif near := get_close_matches(name, OWN, n=1):
-            print(f"  did you mean {near[0]!r}?", file=sys.stderr)
-        return 2
-    return int(command(arguments) or 0)
+        there = name in parts.names("commands") or parts.without("commands", name)
+        return _refused(str(error) if there else _no_command(name))
+    try:
+        return int(command(arguments) or 0)
+    finally:
+        _tell_notes()
+
+
+def _no_command(name: str) -> str:
+    from byparts_graph_ir.hub import parts
+
+    known = [*OWN, *parts.names("commands")]
+    near = get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    if whose := provider("commands", name):
+        there = [p for p in parts.all() if p.distribution == whose]
+        hint = f"; it comes with {whose}: {install_command(whose)}"
+        hint = f"; {whose} is {there[0].state}: {there[0].why}" if there else hint
+    return f"no command {name!r}; there are {', '.join(known)}{hint}"
+
+
+def _refused(sentence: str, command: str = "") -> int:
+    """Say on stderr why the command was asked wrongly; the exit status of that."""
+    print(f"byparts{' ' * bool(command)}{command}: {sentence}", file=sys.stderr)
+    return 2
+
+
+def _tell_notes() -> None:
+    """What parts wrote while they were loaded, and what else they should not have done."""
+    from byparts_graph_ir.hub import parts
+
+    for part in parts.all():
+        for note in part.notes:
+            print(f"note: {part.name} ({part.distribution}) {note}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its help also lists the commands of other parts; they are looked for when it is asked for."""
+    """Its errors are one line; its help also lists the commands of other parts."""
 
     def format_help(self) -> str:
-        from byparts_graph_ir.hub import parts
+        if " " in self.prog:  # the help of one command
+            return super().format_help()
+        from byparts_graph_ir.hub import parts  # which are looked for when help is asked for
 
         found = [(record.name, record.doc) for _, record in parts.records("commands")]
         if not found:
@@ -83,48 +119,71 @@ class _Parser(argparse.ArgumentParser):
         lines = [f"  {name:<{width}}  {doc}".rstrip() for name, doc in sorted(found)]
         return "\n".join([super().format_help(), "commands of other parts:", *lines, ""])
 
+    def error(self, message: str, command: str = "") -> NoReturn:
+        """End the process with one line and exit status 2."""
+        prog = f"{self.prog} {command}".rstrip()
+        self.exit(2, f"{prog}: {message}; see {prog} --help\n")
 
-def _parser() -> argparse.ArgumentParser:
+
+def _parser() -> _Parser:
     parser = _Parser("byparts", description="The parts that are installed, and new ones.")
-    commands = parser.add_subparsers(
-        dest="command", required=True, parser_class=argparse.ArgumentParser
-    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     listing = commands.add_parser("parts", help="list the installed parts")
     listing.add_argument(
         "-v", "--verbose", action="store_true", help="records, tracebacks of broken parts"
     )
     listing.add_argument(
-        "--strict", action="store_true", help="exit 1 if a part is broken or incompatible"
+        "--strict",
+        action="store_true",
+        help="load all that they provide, start each backend; "
+        "exit 1 if a part is broken, incompatible or in conflict with another",
     )
+    listing.add_argument("--json", action="store_true", help="print JSON")
     check = commands.add_parser(
         "check", help="run the conformance kit on a backend; more options go to pytest"
     )
     check.add_argument("backend", nargs="+")
     new = commands.add_parser("new", help="start a part of your own")
-    new.add_argument("kind", choices=["backend"])
+    new.add_argument("kind", choices=["backend", "op", "pass", "planner", "frontend"])
     new.add_argument("name")
     new.add_argument("--folder", default=".", help="where to put it (default: here)")
     return parser
 
 
-def _parts(verbose: bool, strict: bool) -> int:
-    from byparts_graph_ir.hub import parts, table
+def _parts(args: argparse.Namespace) -> int:
+    from byparts_graph_ir.hub import parts
+    from byparts_graph_ir.listing import as_json, inspected, table
 
-    found = parts.all()
-    print(table(found))
+    found = inspected(parts, load=args.strict)
+    failed = any(part.state in ("broken", "incompatible", "conflict") for part in found)
+    status = int(args.strict and failed)
+    if args.json:
+        import json
+
+        print(json.dumps(as_json(found), indent=1))
+        return status
+    print(table(found, _width()))
     records = [record for part in found for group in part.provides.values() for record in group]
     if any(record.missing() for record in records):
         print("* needs a module that is not installed")
     for line in _unknown_switches(found):
         print(line)
-    if verbose:
+    if args.verbose:
         for record in records:
             print(f"{type(record).__name__} {record.name} = {record.load}  {record.doc}".rstrip())
         print(*(part.detail for part in found if part.detail), sep="\n", end="")
-    return int(strict and any(part.state in ("broken", "incompatible") for part in found))
+    return status
 
 
-def _unknown_switches(found: tuple[Part, ...]) -> list[str]:
+def _width() -> int:
+    """Of the terminal; 0 where the output goes to a file or another program."""
+    from shutil import get_terminal_size
+
+    there = sys.stdout is not None and sys.stdout.isatty()
+    return get_terminal_size().columns if there else 0
+
+
+def _unknown_switches(found: list[Part]) -> list[str]:
     """A misspelt switch silently does nothing, or disables everything: say so."""
     from byparts_graph_ir.discover import switch
 
@@ -141,17 +200,15 @@ def _check(backends: list[str], options: list[str]) -> int:
     from byparts_graph_ir.hub import parts
 
     if find_spec("byparts_conformance") is None:
-        print(
-            "byparts check needs the conformance kit: pip install byparts-conformance",
-            file=sys.stderr,
-        )
-        return 2
+        how = install_command("byparts-conformance")
+        return _refused(f"it needs the conformance kit: {how}", "check")
     names = parts.names("backends")
     if unknown := [name for name in backends if name not in names]:
-        print(
-            f"no backend {unknown[0]!r}; installed: {', '.join(names) or 'none'}", file=sys.stderr
-        )
-        return 2
+        near = get_close_matches(unknown[0], names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        have = ", ".join(names) or "none"
+        return _refused(f"no backend {unknown[0]!r}; installed: {have}{hint}", "check")
+    _tell_notes()
     pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull]
     kit = [
         "-p",
@@ -166,16 +223,15 @@ def _check(backends: list[str], options: list[str]) -> int:
     )
 
 
-def _new(name: str, folder: str) -> int:
-    from byparts_graph_ir.new import new_backend
-
+def _new(kind: str, name: str, folder: str) -> int:
     try:
-        made = new_backend(name, folder)
-    except (ValueError, FileExistsError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    print(*made, sep="\n")
-    print(f"next: pip install -e {made[0].parent} && byparts check {name}")
+        from byparts_graph_ir.new import new_part
+
+        made = new_part(kind, name, folder)
+    except (PartError, ValueError, OSError) as error:
+        return _refused(str(error), "new")
+    print(*made.files, sep="\n")
+    print(f"next: {made.advice}")
     return 0
 
 

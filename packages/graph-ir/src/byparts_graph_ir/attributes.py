@@ -1,15 +1,17 @@
 """Making an op from a name and attributes that came from outside: a text, a file, a stranger.
 
-Nothing here evaluates anything.  A name that is not in the op set, an attribute the op does not
-have, one it needs and lacks, or one its shape rule cannot use is a `FormatError`.
+Nothing of it is evaluated.  A name that is not in the op set, an attribute that the op does not
+have, one that it needs and lacks, one of another type than the field's or one that the shape rule
+cannot use is a `FormatError`.
 """
 
 from __future__ import annotations
 
 from byparts_graph_ir.barrier import OptimizationBarrier
-from byparts_graph_ir.errors import FormatError
+from byparts_graph_ir.errors import FormatError, GraphError
+from byparts_graph_ir.field_types import misfit
 from byparts_graph_ir.fused import Fused
-from byparts_graph_ir.graph import Node, Op, Value
+from byparts_graph_ir.graph import Graph, Node, Op, Value, nested, subgraphs
 from byparts_graph_ir.lazy_dataclass import field_defaults, field_names
 
 TYPE_CHECKING = False
@@ -19,11 +21,16 @@ if TYPE_CHECKING:
 
 Ops: TypeAlias = "Mapping[str, type[Op]]"
 
+DEEPEST = 64  # levels of tuples in an attribute, and of graphs inside graphs in a text
+MOST_DIGITS = 4000  # of a number in a file; Python reads no more than 4300
+MOST_NODES = 1_000_000  # where a graph inside several nodes counts several times
+BYTE_ORDER_MARK = "\ufeff"  # with which some editors begin a file
+
 # The graph's own ops, known whatever the op set.
 OWN: Ops = {Fused.name: Fused, OptimizationBarrier.name: OptimizationBarrier}
 
 
-def installed_ops() -> dict[str, type[Op]]:
+def installed_ops() -> Ops:
     """The ops of every installed part."""
     from byparts_graph_ir.hub import parts  # pluggy loads only when somebody asks for the parts
 
@@ -34,23 +41,29 @@ def make_op(name: str, attributes: Mapping[str, Any], ops: Ops) -> Op:
     """The op called `name` with these attributes.
 
     Raises:
-        FormatError: unknown op, unknown or missing attribute, or a value the op refuses.
+        FormatError: unknown op, unknown or missing attribute, one of another type, or a value that
+            the op refuses.
     """
-    kind = ops.get(name) or OWN.get(name)
+    kind = OWN.get(name) or ops.get(name)
     if kind is None:
-        none = "; there are no ops here: pip install byparts-opset, or give ops=..."
-        raise FormatError(f"unknown op {name!r}{_near(name, ops) if ops else none}")
+        raise FormatError(f"unknown op {shown(name)}{_near(name, ops) if ops else _none()}")
     known, defaults = field_names(kind), field_defaults(kind)
     for attribute in attributes:
         if attribute not in known:
-            raise FormatError(f"{name} has no attribute {attribute!r}{_near(attribute, known)}")
+            raise FormatError(
+                f"{name} has no attribute {shown(attribute)}{_near(attribute, known)}"
+            )
     for field in known:
         if field not in attributes and field not in defaults:
             raise FormatError(f"{name} needs the attribute {field!r}")
+    if wrong := misfit(kind, attributes):
+        field, expected = wrong
+        raise FormatError(f"{name}: {field} is {shown(attributes[field])}; expected {expected}")
     try:
         return kind(**attributes)
     except Exception as error:  # a stranger's values may break any op's own checks in any way
-        raise FormatError(f"{name} refuses the attributes {dict(attributes)}: {error}") from error
+        given = ", ".join([f"{field}={shown(value)}" for field, value in attributes.items()])
+        raise FormatError(f"{name} refuses the attributes {given}: {error}") from error
 
 
 def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
@@ -62,6 +75,22 @@ def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
         raise FormatError(f"{op.name} on ({given}): {error}") from error
 
 
+def check_size(graph: Graph) -> None:
+    """Refuse what is short only because a graph that is inside several nodes stands there once.
+
+    Raises:
+        GraphError: more than `MOST_NODES`, each counted as often as it would run.
+    """
+    inside = nested(graph)
+    sizes: dict[int, int] = {}
+    for inner in inside if len(inside) > 1 else ():
+        bodies = [body for node in inner.nodes for body in subgraphs(node.op)]
+        sizes[id(inner)] = len(inner.nodes) + sum([sizes[id(body)] for body in bodies])
+    if sizes.get(id(graph), 0) > MOST_NODES:
+        what = f"a graph of {sizes[id(graph)]} nodes, with those of the graphs inside it"
+        raise GraphError(f"{what}, cannot be written; at most {MOST_NODES}")
+
+
 def attributes_of(op: Op, *, defaults: bool) -> dict[str, Any]:
     """Field name -> value; without those at their default unless `defaults`."""
     found = {name: getattr(op, name) for name in field_names(type(op))}
@@ -70,6 +99,24 @@ def attributes_of(op: Op, *, defaults: bool) -> dict[str, Any]:
             if default == found[name] and type(default) is type(found[name]):
                 del found[name]
     return found
+
+
+def shown(value: object) -> str:
+    """What a message says of a value that came from outside: not all of it."""
+    if isinstance(value, Graph):
+        return f"a graph of {len(value.nodes)} nodes"
+    from reprlib import Repr  # only for a message
+
+    short = Repr()
+    short.maxstring = short.maxother = short.maxlong = 60
+    text = short.repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _none() -> str:
+    from byparts_graph_ir.install import install_command  # only for a message
+
+    return f"; there are no ops here: {install_command('byparts-opset')}, or give ops=..."
 
 
 def _near(name: object, known: Iterable[str]) -> str:

@@ -21,14 +21,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
-    from typing import Any, Protocol, TypeAlias
+    from typing import Any, NoReturn, Protocol, TypeAlias
 else:
-    Protocol = object
+
+    class Protocol:
+        """Stands for that of `typing`, which is slow to import."""
+
+        _is_protocol = True  # what `contract.py` asks
+
 
 Array: TypeAlias = "Any"  # numpy.ndarray, torch.Tensor, a pointer: a backend's own business
 Run: TypeAlias = "Callable[[], object]"
 KernelRule: TypeAlias = "Callable[[Any, Sequence[Array], Sequence[Array]], Run]"
 FunctionalRule: TypeAlias = "Callable[..., Any]"
+
+ALIGNMENT = 64  # of all host memory, in bytes
+MAPPED_BYTES = 1 << 16  # and more: blocks of this size are mappings of their own
 
 
 class Space(Protocol):
@@ -41,7 +49,9 @@ class Space(Protocol):
     name: str
 
     def allocate(self, size_bytes: int) -> Any:
-        """Zeroed memory, aligned to 64 bytes at least.
+        """Zeroed memory, aligned to 64 bytes at least, of this process alone.
+
+        Where a forked child cannot have a copy, what it asks of the space must be an error there.
 
         Raises:
             MemoryError: there is none left; a device may raise its own.
@@ -67,7 +77,12 @@ class Space(Protocol):
 
 
 class HostSpace:
-    """Plain memory: anonymous pages, so aligned to a page, and not counted before use."""
+    """Memory of this process alone: a forked child has a copy, made where one of them writes.
+
+    Small blocks are of the heap: a mapping takes whole pages, and a process has 65,000 mappings at
+    most.  Large ones are mappings, which go back to the system when their last user is gone; their
+    pages are not counted before use.
+    """
 
     name = "host"
 
@@ -77,11 +92,10 @@ class HostSpace:
         Raises:
             MemoryError: the system has no more, or not for this process.
         """
-        import mmap  # a shared library, and graphs are planned without memory
-
+        size = max(1, size_bytes)
         try:
-            return memoryview(mmap.mmap(-1, max(1, size_bytes)))
-        except (OSError, OverflowError) as error:
+            return _on_the_heap(size) if size < MAPPED_BYTES else _mapped(size)
+        except (OSError, OverflowError, MemoryError) as error:
             raise MemoryError(f"cannot allocate {size_bytes:,} bytes: {error}") from error
 
     def read(self, memory: memoryview, offset: int, size_bytes: int) -> memoryview:
@@ -97,6 +111,22 @@ class HostSpace:
 
 
 HOST = HostSpace()
+
+
+def _on_the_heap(size_bytes: int) -> memoryview:
+    from array import array  # a shared library, and graphs are planned without memory
+
+    block = array("B", b"\0") * (size_bytes + ALIGNMENT - 1)
+    start = -block.buffer_info()[0] % ALIGNMENT
+    return memoryview(block)[start : start + size_bytes]
+
+
+def _mapped(size_bytes: int) -> memoryview:
+    import mmap  # likewise
+
+    if not hasattr(mmap, "MAP_PRIVATE"):  # Windows, which has no fork
+        return memoryview(mmap.mmap(-1, size_bytes))
+    return memoryview(mmap.mmap(-1, size_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
 
 
 class CaptureRefused(GraphError):
@@ -145,6 +175,12 @@ class Backend:
         for name, what in (("kernels", "kernel"), ("functions", "function")):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, Table(what))
+
+    def __reduce__(self) -> NoReturn:
+        raise GraphError(
+            f"Backend {self.name!r} cannot be pickled: its kernels are of this process; "
+            "send its name, and build() with that there"
+        )
 
     def supports(self, op: Op) -> bool:
         """Whether some rule is there for the op; it may still refuse a dtype when it is bound."""

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from importlib.machinery import PathFinder
@@ -22,25 +22,40 @@ from importlib.util import find_spec, module_from_spec
 import pluggy
 
 from byparts_graph_ir import hooks
+from byparts_graph_ir.errors import PartError
 from byparts_graph_ir.hooks import API, GROUP, KINDS, PROJECT, Record
-
-
-class PartError(RuntimeError):
-    """A part could not be used; the message says which, why, and what to do."""
+from byparts_graph_ir.install import install_command
+from byparts_graph_ir.isolate import captured, restored
 
 
 @dataclass
 class Part:
-    """One installed plugin and what became of it."""
+    """One installed plugin and what became of it.
+
+    Attributes:
+        state: "ok"; "conflict": usable, but for a name that another part provides too;
+            "disabled", "incompatible" or "broken": not usable.
+        why: the cause, where the state is not "ok".
+        detail: the traceback of a broken one.
+        notes: what it did while it was loaded that it should not have done.
+        left_out: kind -> names that the full wheel provides and this one, for devices, does not.
+    """
 
     name: str
     distribution: str
     version: str
-    state: str = "ok"  # ok | disabled | incompatible | broken
+    state: str = "ok"
     why: str = ""
-    detail: str = ""  # traceback of a broken one
+    detail: str = ""
     load_s: float = 0.0
     provides: dict[str, tuple[Record, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def usable(self) -> bool:
+        """Whether what it provides can be asked for."""
+        return self.state in ("ok", "conflict")
 
 
 def discover(group: str = GROUP) -> Iterator[Part]:
@@ -66,22 +81,34 @@ def switch(variable: str) -> set[str]:
 
 def one_line(error: BaseException) -> str:
     """Type and message, short enough for a table."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300].removesuffix(": ")
+
+
+def conflict(what: str, who: list[Part]) -> str:
+    """Which of them to switch off is the user's choice; equal names are told by distribution."""
+    same = len({part.name for part in who}) < len(who)
+    choices = " or ".join(part.distribution if same else part.name for part in who)
+    names = " and ".join(part.distribution for part in who)
+    return f"{what} is provided by {names}; set BYPARTS_DISABLE to {choices}"
 
 
 def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
     start = time.perf_counter()
     key = f"{part.distribution}:{part.name}"
     try:
-        module = _plugin(entry)
-        part.why = _incompatible(entry, part, getattr(module, "BYPARTS_API", None))
-        if part.why:
-            part.state = "incompatible"
-            return
-        plugins.register(module, key)
-        plugins.check_pending()  # a hook nobody declared is a typo
-        part.provides = _declared(plugins, key)
-    except (Exception, SystemExit) as error:  # a part must never take the others down
+        with captured(part.notes), restored(part.notes):
+            module = _plugin(entry)
+            part.why = _incompatible(part, _api(entry, module))
+            if part.why:
+                part.state = "incompatible"
+                return
+            plugins.register(module, key)
+            plugins.check_pending()  # a hook nobody declared is a typo
+            part.provides = _declared(plugins, key)
+            part.left_out = getattr(module, "LEFT_OUT", {})
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a part must never take the others down, nor end the process
         part.state, part.why, part.detail = "broken", one_line(error), traceback.format_exc()
         if plugins.has_plugin(key):
             plugins.unregister(name=key)
@@ -106,16 +133,23 @@ def _plugin(entry: EntryPoint) -> object:
     return reduce(getattr, entry.attr.split(".") if entry.attr else (), module)
 
 
-def _incompatible(entry: EntryPoint, part: Part, wants: tuple[int, int] | None) -> str:
+def _api(entry: EntryPoint, module: object) -> tuple[int, int]:
+    """The version of the plugin API that the part was made for."""
+    wants = getattr(module, "BYPARTS_API", None)
+    if isinstance(wants, tuple) and [type(number) for number in wants] == [int, int]:
+        return wants
+    defines = "does not define BYPARTS_API" if wants is None else f"has BYPARTS_API = {wants!r:.60}"
+    raise PartError(f"{entry.value} {defines}; write BYPARTS_API = ({API[0]}, 0)")
+
+
+def _incompatible(part: Part, wants: tuple[int, int]) -> str:
     """Why a part made for this API cannot be used; "" if majors agree and its minor is known."""
-    if wants is None:
-        raise PartError(f"{entry.value} does not define BYPARTS_API = {API}")
     if wants[0] == API[0] and wants[1] <= API[1]:
         return ""
-    stale = "byparts-graph-ir" if tuple(wants) > API else part.distribution
+    stale = "byparts-graph-ir" if wants > API else part.distribution
     return (
         f"made for plugin API {wants[0]}.{wants[1]}, this IR has {API[0]}.{API[1]}: "
-        f"pip install -U {stale}"
+        f"{install_command(stale, newer=True)}"
     )
 
 

@@ -9,7 +9,7 @@ pass `fuse` makes such nodes, a backend has a kernel rule on `Fused` that compil
 from __future__ import annotations
 
 from byparts_graph_ir.arithmetic import arithmetic
-from byparts_graph_ir.errors import ShapeError
+from byparts_graph_ir.errors import GraphError, ShapeError
 from byparts_graph_ir.graph import Graph, Input, Node, Op, Sample, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_graph_ir.specialize import infer_inputs, specialize
@@ -72,18 +72,28 @@ class Fused(Op):
         yield _sample((TensorType("i32", (2, 3)),), lambda x: ((x + x) * x,))
 
     def _for(self, types: Sequence[TensorType]) -> Graph:
-        """The graph on inputs of these types; itself where they are its own."""
+        """The graph on inputs of these types; itself where they are its own.
+
+        Kept with the graph: each level of graphs inside graphs asks several times, so that without
+        this the cost would double with every level.
+        """
         own = [v.type for v in self.graph.inputs]
         if list(types) == own:
             return self.graph
         if len(types) != len(own):
             takes, given = ", ".join(map(str, own)), ", ".join(map(str, types))
             raise ShapeError(f"fused: the graph inside takes ({takes}), got ({given})")
-        return specialize(self.graph, types)
+        made: dict[Types, Graph] = self.graph.__dict__.setdefault("_specialized", {})
+        key = tuple(types)
+        if key not in made:
+            made[key] = specialize(self.graph, types)
+        return made[key]
 
 
 def inline(graph: Graph, inputs: Sequence[Value]) -> tuple[Value, ...]:
     """The outputs of `graph` on these values: its nodes again, outside.  O(nodes)."""
+    if len(inputs) != len(graph.inputs):
+        raise GraphError(f"inline: {len(inputs)} values for a graph of {len(graph.inputs)} inputs")
     env = dict(zip(graph.inputs, inputs, strict=True))
     for old in graph.nodes:
         node = Node(old.op, tuple([env[v] for v in old.inputs]), old.where)

@@ -20,6 +20,7 @@ from byparts_graph_ir.lazy_dataclass import (
     frozen_setattr,
 )
 from byparts_graph_ir.op_name import snake_case
+from byparts_graph_ir.op_signature import OpSignature
 from byparts_graph_ir.types import TensorType
 from byparts_graph_ir.where import inherit, where
 
@@ -46,6 +47,8 @@ class Op:
     ignores: ClassVar[tuple[int, ...]] = ()  # inputs whose type is read, but never their bytes
     effect: ClassVar[bool] = False  # keeps its place in the order; never merged, never dropped
     shape_fields: ClassVar[tuple[str, ...]] = ()  # fields that are shapes, and may name symbols
+    cancels: ClassVar[bool] = False  # its terms may cancel: its error is relative to them
+    zero_sign: ClassVar[bool] = True  # the sign of a result that is 0 is the same on all backends
     pattern: ClassVar[str] = (
         "opaque"  # elementwise broadcast injective reduction contraction opaque
     )
@@ -82,6 +85,13 @@ class Op:
         """The meaning, in NumPy: array in, tuple of arrays out.  The oracle of every backend."""
         raise NotImplementedError(f"{type(self).__name__} has no meaning yet: write `evaluate`")
 
+    def domain(self, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+        """The nearest arrays on which the op is defined, and all backends must agree: NumPy.
+
+        Default: those given.  An index, for instance, is taken modulo the size of its axis.
+        """
+        return inputs
+
     def gradient(self, node: Node, *dys: Any, **_: Any) -> tuple[Value | None, ...]:
         """The gradient of each input, as ordinary nodes; `None` where there is none to take.
 
@@ -117,7 +127,7 @@ class Op:
         """Apply to values (numbers are lifted to the dtype of the first value); one output."""
         for v in inputs:
             if not isinstance(v, Value):
-                inputs = lift(inputs)
+                inputs = lift(inputs, self.name)
                 break
         outputs = Node(self, inputs).outputs  # type: ignore[arg-type]  # all are values now
         if len(outputs) != 1:
@@ -126,7 +136,9 @@ class Op:
 
     def outputs_of(self, *inputs: Operand) -> tuple[Value, ...]:
         """Apply to values; all outputs."""
-        return Node(self, lift(inputs)).outputs
+        return Node(self, lift(inputs, self.name)).outputs
+
+    __signature__ = OpSignature()
 
 
 @dataclass(frozen=True)
@@ -222,7 +234,8 @@ class Node:
         _set_outputs(self, tuple(outputs))
 
     def __repr__(self) -> str:
-        return f"Node(op={self.op!r}, inputs={self.inputs!r}, where={self.where!r})"
+        types = [str(v.type) for v in self.inputs[:4]] + ["..."] * (len(self.inputs) > 4)
+        return f"Node({self.op!r:.80} of ({', '.join(types)}), where={self.where!r})"
 
     __setattr__, __delattr__ = frozen_setattr, frozen_delattr
     __copy__, __deepcopy__, __reduce__ = _itself, _itself, _refuse_pickle
@@ -251,12 +264,18 @@ class Graph:
         O(nodes).
 
         Raises:
-            GraphError: a value is needed that no node makes and that is not among `inputs`.
+            GraphError: a value is needed that no node makes and that is not among `inputs`; or one
+                of these is made by a node, or is there twice.
         """
-        inputs, outputs = tuple(inputs), tuple(outputs)
+        inputs, outputs = _values("inputs", inputs), _values("outputs", outputs)
         found = producers((*order, *outputs))
         nodes = _live(found, outputs)
-        _check_closed(set(inputs), nodes, outputs)
+        given = set(inputs)
+        if len(given) < len(inputs) or any(v.node is not None for v in inputs):
+            from byparts_graph_ir.mistakes import wrong_inputs  # only for a message
+
+            raise wrong_inputs(inputs)
+        _check_closed(given, nodes, outputs)
         return Graph(inputs, nodes, outputs)
 
     @cached_property
@@ -300,11 +319,19 @@ class Graph:
 
         return show(self)
 
-    def svg(self) -> str:
-        """A picture, as SVG text."""
-        from byparts_graph_ir.draw import svg  # likewise
+    def __repr__(self) -> str:
+        counts = [("input", self.inputs), ("node", self.nodes), ("output", self.outputs)]
+        told = [f"{len(x)} {name}{'s' * (len(x) != 1)}" for name, x in counts]
+        return f"<Graph: {', '.join(told)}>"
 
-        return svg(self)
+    def svg(self, layout: str = "auto") -> str:
+        """A picture, as SVG text; its layout is Graphviz's ("dot") where there is `dot`, or ours.
+
+        `layout="rows"` is always ours: the same bytes everywhere.
+        """
+        from byparts_graph_ir.drawing.svg import svg  # likewise
+
+        return svg(self, layout)
 
     def rewrite(self, rule: Rule) -> Graph:
         """The loop every pass shares: a rule gives a node's new outputs, or `None` to keep it.
@@ -319,15 +346,25 @@ class Graph:
             node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
             with inherit(old.where):
                 new = rule(node)
-            env.update(zip(old.outputs, node.outputs if new is None else new, strict=True))
+            if new is None:
+                new = node.outputs
+            elif not isinstance(new, (tuple, list)) or len(new) != len(old.outputs):
+                from byparts_graph_ir.mistakes import wrong_rewrite  # only for a message
+
+                raise wrong_rewrite(rule, node, new)
+            env.update(zip(old.outputs, new, strict=True))
         return Graph.of(self.inputs, [env[v] for v in self.outputs], order=env.values())
 
 
-def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
-    """Make values of the numbers among `inputs`, in the dtype of the first value."""
+def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:
+    """Make values of the numbers among `inputs`, in the dtype of the first value.
+
+    Raises:
+        ArgumentError: one is neither a value nor a number; `name` is the op that was given it.
+    """
     if all(isinstance(v, Value) for v in inputs):
         return tuple(inputs)  # type: ignore[arg-type]
-    return tuple(arithmetic_rule("lift")(inputs))
+    return tuple(arithmetic_rule("lift")(inputs, name))
 
 
 def producers(values: Iterable[Value]) -> dict[Node, None]:
@@ -409,30 +446,35 @@ def output_types(op: Op, types: Sequence[TensorType]) -> Types:
 
 
 def _output_types(node: Node) -> Types:
-    op, types = node.op, [v.type for v in node.inputs]
+    op = node.op
+    try:
+        types = [v.type for v in node.inputs]
+    except (AttributeError, TypeError):
+        from byparts_graph_ir.mistakes import no_values  # only for a message
+
+        raise no_values(node) from None
     try:
         return output_types(op, types)
     except GraphError as error:
         if node.where:
             add_note(error, f"created at {node.where}")
         raise
-    except TypeError as error:
-        raise _wrong_arity(op, types, error, node.where) from error
+    except Exception as error:  # a field of the wrong kind breaks a shape rule in any way
+        from byparts_graph_ir.mistakes import wrong_arity  # likewise
+
+        raise wrong_arity(op, types, error, node.where) from error
 
 
-def _wrong_arity(op: Op, types: Sequence[TensorType], error: TypeError, line: str) -> BaseException:
-    """A clear error where the number of inputs is wrong; any other TypeError is a bug in the op."""
-    from inspect import signature  # only for a message
+def _values(what: str, given: Iterable[Value]) -> tuple[Value, ...]:
+    """`given` as a tuple, if it holds values and nothing else."""
+    if not isinstance(given, Value) and hasattr(given, "__iter__"):
+        found = tuple(given)
+        if all(isinstance(v, Value) for v in found):
+            return found
+        given = found
+    from byparts_graph_ir.mistakes import not_values  # only for a message
 
-    try:
-        signature(op.infer).bind(*types)
-    except TypeError:
-        names = ", ".join(signature(op.infer).parameters)
-        given = ", ".join(map(str, types)) or "nothing"
-        made = GraphError(f"{op.name}: takes the inputs ({names}), got {len(types)}: {given}")
-        add_note(made, f"created at {line}")
-        return made
-    return error
+    raise not_values(what, given)
 
 
 def _check_closed(inputs: set[Value], nodes: Iterable[Node], outputs: Iterable[Value]) -> None:

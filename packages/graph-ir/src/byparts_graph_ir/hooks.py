@@ -69,8 +69,8 @@ class Record:
         doc: one line for `byparts parts -v`.
 
     Raises:
-        ValueError: `load` has another form.
-        TypeError: `needs` is one string, which would be read letter by letter.
+        ValueError: `load` has another form, or the name is one that nobody could ask for.
+        TypeError: a field of another type; `needs` as one string would be read letter by letter.
     """
 
     name: str
@@ -79,15 +79,19 @@ class Record:
     doc: str = ""
 
     def __post_init__(self) -> None:
-        if not _LOAD.fullmatch(self.load):
+        if not isinstance(self.name, str) or self.name in ("", "auto"):
+            raise ValueError(f"record {self.name!r}: a name is a text, and neither '' nor 'auto'")
+        if not isinstance(self.load, str) or not _LOAD.fullmatch(self.load):
             raise ValueError(f"record {self.name!r}: load is {self.load!r}, not 'module:object'")
         if isinstance(self.needs, str):
             want = f"({self.needs!r},)"
             raise TypeError(f"record {self.name!r}: needs={self.needs!r} is no tuple; write {want}")
+        if not isinstance(self.needs, tuple) or {str} < {str, *map(type, self.needs)}:
+            raise TypeError(f"record {self.name!r}: needs={self.needs!r} is no tuple of texts")
 
     def missing(self) -> tuple[str, ...]:
         """Needed modules that are not installed."""
-        return tuple(name for name in self.needs if not _findable(name.partition(".")[0]))
+        return tuple(name for name in self.needs if not findable(name.partition(".")[0]))
 
     def resolve(self) -> Any:
         """Import and return the real object."""
@@ -114,6 +118,8 @@ class Planner(Record):
 class Backend(Record):
     """`load` names a callable of no arguments that returns a `byparts_graph_ir.Backend`.
 
+    It raises RuntimeError or OSError where its device is not there; "auto" then tries the next.
+
     Attributes:
         priority: "auto" takes the highest that starts: 0 is NumPy, 10 a library, 100 a device.
         space: the memory it computes in.
@@ -121,6 +127,11 @@ class Backend(Record):
 
     priority: int = 0
     space: str = "host"
+
+    def __post_init__(self) -> None:
+        Record.__post_init__(self)  # not `super()`, which `slots` breaks
+        if not isinstance(self.priority, int):
+            raise TypeError(f"record {self.name!r}: priority={self.priority!r} is no integer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +196,6 @@ def byparts_commands() -> Iterable[Command]:
     return ()
 
 
-def _findable(module: str) -> bool:
+def findable(module: str) -> bool:
     """Whether an import would find it; `find_spec` itself refuses modules made by hand."""
     return sys.modules.get(module) is not None or find_spec(module) is not None

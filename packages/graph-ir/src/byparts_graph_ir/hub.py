@@ -11,15 +11,23 @@ hooks are for assembly, never on the hot path.  Everything can also be wired by 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from threading import RLock
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from warnings import warn
 
-from byparts_graph_ir.discover import Part, PartError, discover, one_line
-from byparts_graph_ir.hooks import GROUP, KINDS, Backend, Record
+from byparts_graph_ir.discover import Part, conflict, discover, one_line
+from byparts_graph_ir.errors import PartError
+from byparts_graph_ir.fork import begin, end, make_lock
+from byparts_graph_ir.hooks import GROUP, KINDS, Backend, Frontend, Record
+from byparts_graph_ir.install import install_command, provider
+from byparts_graph_ir.isolate import captured
 
-__all__ = ["Part", "PartError", "Parts", "parts", "table"]
+if TYPE_CHECKING:
+    from byparts_graph_ir.op_sets import OpSets
+
+__all__ = ["Part", "PartError", "Parts", "parts"]
 
 
 class Parts:
@@ -31,11 +39,11 @@ class Parts:
 
     def __init__(self, group: str = GROUP) -> None:
         self.group = group
-        self._lock = RLock()
-        self._loading = False
+        self._lock = make_lock()
         self._found: tuple[Part, ...] | None = None
         self._objects: dict[tuple[str, str], Any] = {}
         self._backends: dict[str, Any] = {}
+        self._ops: OpSets | None = None
 
     def all(self) -> tuple[Part, ...]:
         """Every installed part, usable or not, in name order.
@@ -43,14 +51,20 @@ class Parts:
         Raises:
             PartError: a part asked for the parts while it was being loaded.
         """
+        if self._lock._is_owned():
+            raise PartError(
+                "a part asks for the parts while it is being loaded; "
+                "ask inside the function that its record names"
+            )
         with self._lock:
-            if self._loading:
-                raise PartError(
-                    "a part asks for the parts while it is being loaded; "
-                    "ask inside the function that its record names"
-                )
             if self._found is None:
-                self._found = self._discover()
+                try:
+                    begin(self)
+                    found = tuple(discover(self.group))
+                    _mark_conflicts(found)
+                    self._found = found
+                finally:
+                    end(self)
             return self._found
 
     def records(self, kind: str) -> Iterator[tuple[Part, Record]]:
@@ -58,7 +72,7 @@ class Parts:
         if kind not in KINDS:
             raise PartError(f"no kind of part {kind!r}; kinds: {', '.join(KINDS)}")
         for part in self.all():
-            if part.state == "ok":
+            if part.usable:
                 for record in part.provides.get(kind, ()):
                     yield part, record
 
@@ -74,23 +88,25 @@ class Parts:
         """
         if (kind, name) not in self._objects:
             part, record = self._one(kind, name)
-            self._objects[kind, name] = _resolve(part, record)
+            self._objects[kind, name] = resolve(kind, part, record)
         return self._objects[kind, name]
 
-    def ops(self) -> dict[str, type]:
+    def ops(self) -> OpSets:
         """The ops of every op set, by name.
 
-        Raises:
-            PartError: two op sets mean different ops by one name, or one cannot be imported.
+        A name that two op sets give to different ops is a PartError when it is looked up.
         """
-        merged: dict[str, type] = {}
-        owners: dict[str, Part] = {}
-        for part, record in self.records("ops"):
-            for name, op in self._op_set(part, record).items():
-                if merged.setdefault(name, op) is not op:
-                    raise PartError(_conflict(f"op {name!r}", [owners[name], part]))
-                owners.setdefault(name, part)
-        return merged
+        if self._ops is None:
+            from byparts_graph_ir.op_sets import OpSets  # which imports the graph
+
+            sets, failures = [], []
+            for part, record in self.records("ops"):
+                try:
+                    sets.append((part, resolve("ops", part, record)))
+                except PartError as error:
+                    failures.append(str(error))
+            self._ops = OpSets(sets, failures)
+        return self._ops
 
     def backend(self, name: str = "auto") -> Any:
         """A backend that started, made once; "auto" is the one of highest priority that starts.
@@ -107,47 +123,40 @@ class Parts:
                 return self._start(candidate)
             except PartError as error:  # e.g. no GPU: the next one may do
                 why.append(f"\n  {error}")
-        none = "\n  none is installed: pip install byparts-kernels-numpy"
+                if len([r for _, r in ranked if r.name == candidate]) > 1:  # no reason of a device
+                    warn(f"going on without it: {error}", RuntimeWarning, stacklevel=2)
+        none = f"\n  none is installed: {install_command('byparts-kernels-numpy')}"
         raise PartError("no backend starts:" + ("".join(why) or none) + self._unusable())
 
-    def _discover(self) -> tuple[Part, ...]:
-        self._loading = True
-        try:
-            return tuple(discover(self.group))
-        finally:
-            self._loading = False
+    def without(self, kind: str, name: str) -> str:
+        """The wheel for devices that leaves out what its full wheel provides; "" if none does."""
+        for part in self.all():
+            if name in part.left_out.get(kind, ()):
+                return f"the device wheel {part.distribution} {part.version}"
+        return ""
 
     def _one(self, kind: str, name: str) -> tuple[Part, Record]:
         found = [(part, record) for part, record in self.records(kind) if record.name == name]
         what = f"{_word(kind)} {name!r}"
         if len(found) > 1:
-            raise PartError(_conflict(what, [part for part, _ in found]))
+            raise PartError(conflict(what, [part for part, _ in found]))
         if not found:
+            if wheel := self.without(kind, name):
+                raise PartError(f"{what} is left out of {wheel}; the full wheel has it")
             names = self.names(kind)
             near = get_close_matches(name, names, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             have = ", ".join(names) or "none"
+            whose = provider(kind, name)
+            if whose and all(part.distribution != whose for part in self.all()):
+                hint = f"; it comes with {whose}: {install_command(whose)}"
             raise PartError(f"no {what}; installed: {have}{hint}{self._unusable()}")
         return found[0]
-
-    def _op_set(self, part: Part, record: Record) -> Mapping[str, type]:
-        ops = _resolve(part, record)
-        if not isinstance(ops, Mapping):
-            what = f"ops {record.name!r} of {part.distribution}"
-            raise PartError(f"{what}: {record.load} is no mapping of names to ops: {ops!r:.80}")
-        return ops
 
     def _start(self, name: str) -> Any:
         if name not in self._backends:
             make = self.get("backends", name)
-            try:
-                made = make()
-            except (Exception, SystemExit) as error:
-                part, _ = self._one("backends", name)
-                raise PartError(
-                    f"backend {name!r} of {part.distribution} does not start: {one_line(error)}"
-                ) from error
-            self._backends.setdefault(name, made)
+            self._backends.setdefault(name, start(*self._one("backends", name), make))
         return self._backends[name]
 
     def _unusable(self) -> str:
@@ -155,44 +164,86 @@ class Parts:
         return "".join(
             f"\n  {p.name} ({p.distribution} {p.version}) is {p.state}: {p.why}"
             for p in self.all()
-            if p.state != "ok"
+            if not p.usable
         )
 
 
-def table(found: Iterable[Part]) -> str:
-    """The parts as text; `*` marks what needs a module that is not installed."""
-    rows = [("part", "version", "state", "ms", "provides")]
-    for p in found:
-        text = _provided(p) if p.state == "ok" else p.why
-        rows.append((p.name, p.version, p.state, f"{p.load_s * 1e3:.1f}", text))
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
-    lines = ("  ".join([*map(str.ljust, row[:4], widths), row[4]]).rstrip() for row in rows)
-    return "\n".join(lines)
+def resolve(kind: str, part: Part, record: Record) -> Any:
+    """Import and return what a record names.
 
-
-def _provided(part: Part) -> str:
-    return "; ".join(
-        f"{kind}: " + ", ".join(r.name + "*" * bool(r.missing()) for r in records)
-        for kind, records in part.provides.items()
-    )
-
-
-def _resolve(part: Part, record: Record) -> Any:
-    what = f"{type(record).__name__.lower()} {record.name!r} of {part.distribution}"
+    Raises:
+        PartError: a module that it needs is missing, it cannot be imported, or it is no such thing.
+    """
+    what = f"{_word(kind)} {record.name!r} of {part.distribution}"
     if missing := record.missing():
-        raise PartError(f"{what} needs {', '.join(missing)}: pip install {' '.join(missing)}")
+        raise PartError(f"{what} needs {', '.join(missing)}: {_install(missing)}")
     try:
-        return record.resolve()
-    except (Exception, SystemExit) as error:
+        begin(what)
+        with captured(part.notes):
+            found = record.resolve()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise PartError(f"{what} cannot be loaded from {record.load}: {one_line(error)}") from error
+    finally:
+        end(what)
+    if kind == "ops" and not isinstance(found, Mapping):
+        raise PartError(f"{what}: {record.load} is no mapping of names to ops: {found!r:.80}")
+    if kind != "ops" and not callable(found) and not _is_frontend(kind, found):
+        raise PartError(f"{what}: {record.load} is {found!r:.80}; name a function")
+    return found
 
 
-def _conflict(what: str, who: list[Part]) -> str:
-    """Which of them to switch off is the user's choice; equal names are told by distribution."""
-    same = len({part.name for part in who}) < len(who)
-    choices = " or ".join(part.distribution if same else part.name for part in who)
-    names = " and ".join(part.distribution for part in who)
-    return f"{what} is provided by {names}; set BYPARTS_DISABLE to {choices}"
+def start(part: Part, record: Record, make: Any) -> Any:
+    """Call the function that makes a backend.
+
+    Raises:
+        PartError: it raises, or gives something else.
+    """
+    from byparts_graph_ir.backend import Backend as Made  # which imports the graph
+
+    what = f"backend {record.name!r} of {part.distribution}"
+    try:
+        begin(what)
+        with captured(part.notes):
+            made = make()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise PartError(f"{what} does not start: {one_line(error)}") from error
+    finally:
+        end(what)
+    if not isinstance(made, Made):
+        raise PartError(f"{what}: {no_backend(record, repr(made))}")
+    return made
+
+
+def no_backend(record: Record, returned: str) -> str:
+    """What is wrong with a function that returns no backend, and what to write."""
+    how = f"end it with return byparts_graph_ir.Backend({record.name!r}, view, kernels)"
+    return f"{record.load} returns {returned:.80}; {how}"
+
+
+def _is_frontend(kind: str, found: object) -> bool:
+    return KINDS[kind] is Frontend and isinstance(found, ModuleType)
+
+
+def _install(modules: tuple[str, ...]) -> str:
+    first, *rest = map(install_command, modules)
+    return " ".join([first, *(command.removeprefix("pip install ") for command in rest)])
+
+
+def _mark_conflicts(found: tuple[Part, ...]) -> None:
+    """Say it of each part that provides a name which another one provides too."""
+    owners: dict[tuple[str, str], list[Part]] = {}
+    for part in found:
+        for kind, records in part.provides.items():
+            for record in records:
+                owners.setdefault((kind, record.name), []).append(part)
+    for (kind, name), who in owners.items():
+        for part in who if len(who) > 1 else ():
+            why = conflict(f"{_word(kind)} {name!r}", who)
+            part.state, part.why = "conflict", "; and ".join(filter(None, (part.why, why)))
 
 
 def _rank(found: tuple[Part, Record]) -> tuple[int, str]:

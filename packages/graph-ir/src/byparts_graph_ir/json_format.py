@@ -10,78 +10,108 @@ by position, so that nesting costs no depth.  Values are numbered as in `Graph.i
 are written, also defaults, so that a file keeps its meaning when a default changes.  What JSON has
 no word for is an object of one key: {"tuple": [..]}, {"float": "nan"}, {"bytes": base64},
 {"type": "f32[2]"}, {"graph": 0}.  Loading builds nodes and runs nothing.
+
+What JSON leaves open is refused, with the way to it as in `graphs[0].nodes[3].inputs[1]`: keys that
+stand twice, NaN and Infinity as words, numbers that no float holds or of thousands of digits.
 """
 
 from __future__ import annotations
 
 from math import isfinite
 
-from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
+from byparts_graph_ir.attributes import (
+    DEEPEST,
+    MOST_DIGITS,
+    MOST_NODES,
+    Ops,
+    attributes_of,
+    check_size,
+    installed_ops,
+    make_node,
+    make_op,
+    shown,
+)
 from byparts_graph_ir.errors import FormatError, GraphError, ShapeError
+from byparts_graph_ir.field_types import misfit
 from byparts_graph_ir.graph import Graph, Input, Node, Value, nested
+from byparts_graph_ir.strict_json import (
+    Json,
+    as_list,
+    as_text,
+    check_keys,
+    fault,
+    parsed,
+    path,
+)
 from byparts_graph_ir.types import Dimension, TensorType
+from byparts_graph_ir.where import relative, working_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, TypeAlias
+    from typing import Any
+
+    from byparts_graph_ir.strict_json import Place
 
 FORMAT, VERSION = "byparts-graph", 1
-
-Json: TypeAlias = "Any"  # what json.loads gives: checked here, field by field
 
 
 def to_json(graph: Graph) -> str:
     """The text.  Same bytes every run.  O(nodes).
 
     Raises:
-        GraphError: an attribute is of a kind that has no JSON form.
+        GraphError: an attribute has no JSON form, or is not of the type of the op's field; more
+            than a million nodes, where a graph inside several nodes counts several times.
     """
     import json  # a program built in code needs none
 
+    check_size(graph)
     hash(graph)  # digests every graph inside, innermost first, so that `fromkeys` need not recurse
     order = list(dict.fromkeys(nested(graph)))
     index = {g: i for i, g in enumerate(order)}
-    graphs = [_dump_graph(g, index) for g in order]
+    folder = working_folder()
+    graphs = [_dump_graph(g, index, folder) for g in order]
     return json.dumps({"format": FORMAT, "version": VERSION, "graphs": graphs}, allow_nan=False)
 
 
-def from_json(text: str, ops: Ops | None = None) -> Graph:
+def from_json(text: str | bytes, ops: Ops | None = None) -> Graph:
     """The graph of a text.  `ops` maps names to op classes; by default those of installed parts.
 
     Raises:
-        FormatError: not JSON, another format or version, unknown op or field, or nodes that do not
-            fit together; says where.
+        FormatError: not JSON, another format or version, unknown op or field, an attribute of
+            another type than the op's field, or nodes that do not fit together; says where.
     """
-    import json  # as above
-
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"not a JSON text: {error}") from error
-    _keys(data, ("format", "version", "graphs"), "the file")
-    if data["format"] != FORMAT or data["version"] != VERSION:
-        found = f"{data['format']!r} version {data['version']!r}"
+    data = parsed(text)  # type: ignore[arg-type]  # bytes are refused there
+    check_keys(data, ("format", "version", "graphs"), ())
+    if (data["format"], data["version"], type(data["version"])) != (FORMAT, VERSION, int):
+        found = f"{shown(data['format'])} version {shown(data['version'])}"
         raise FormatError(f"this reads {FORMAT!r} version {VERSION}, the file is {found}")
     ops = installed_ops() if ops is None else ops
     made: list[Graph] = []
-    for i, item in enumerate(_list(data["graphs"], "graphs")):
-        made.append(_Loader(made, ops, f"graph {i}").graph(item))
+    sizes: list[int] = []
+    for i, item in enumerate(as_list(data["graphs"], ("graphs",))):
+        loader = _Loader(made, sizes, ops, ("graphs", i))
+        made.append(loader.graph(item))
+        sizes.append(len(made[i].nodes) + loader.inside)
     if not made:
         raise FormatError("the file holds no graph")
     return made[-1]
 
 
-def _dump_graph(graph: Graph, index: Mapping[Graph, int]) -> Json:
+def _dump_graph(graph: Graph, index: Mapping[Graph, int], folder: str) -> Json:
     ids = graph.ids
     nodes = []
     for n in graph.nodes:
         attributes = attributes_of(n.op, defaults=True)
         item: Json = {"op": n.op.name, "inputs": [ids[v] for v in n.inputs]}
+        if wrong := misfit(type(n.op), attributes):
+            field, expected = wrong
+            given = shown(attributes[field])
+            raise GraphError(f"{n.op.name}: {field} is {given}; a file needs {expected}")
         if attributes:
             item["attributes"] = {k: _dump(v, index, n) for k, v in attributes.items()}
         if n.where:
-            item["where"] = n.where
+            item["where"] = relative(n.where, folder)
         nodes.append(item)
     inputs = [{"name": getattr(v, "name", ""), "type": str(v.type)} for v in graph.inputs]
     return {"inputs": inputs, "nodes": nodes, "outputs": [ids[v] for v in graph.outputs]}
@@ -108,116 +138,109 @@ def _dump(value: object, index: Mapping[Graph, int], node: Node) -> Json:
 
 
 class _Loader:
-    """Builds one graph; `made` are those it may refer to."""
+    """Builds the graph at `place`; `made` are those it may refer to, `sizes` their nodes.
 
-    def __init__(self, made: Sequence[Graph], ops: Ops, place: str) -> None:
-        self.made, self.ops, self.place = made, ops, place
+    A graph inside several nodes counts several times: whoever walks through a program walks there
+    as often, and in a short file there may be two of a graph that is two of a graph, and so on.
+    """
+
+    def __init__(self, made: Sequence[Graph], sizes: Sequence[int], ops: Ops, place: Place) -> None:
+        self.made, self.sizes, self.ops, self.place = made, sizes, ops, place
+        self.inside = 0  # nodes of the graphs inside its nodes
 
     def graph(self, data: Json) -> Graph:
-        _keys(data, ("inputs", "nodes", "outputs"), self.place)
-        inputs = tuple(self.input(item) for item in _list(data["inputs"], f"{self.place}: inputs"))
+        check_keys(data, ("inputs", "nodes", "outputs"), self.place)
+        place = (*self.place, "inputs")
+        listed = enumerate(as_list(data["inputs"], place))
+        inputs = tuple([self.input(item, (*place, i)) for i, item in listed])
         values: list[Value] = list(inputs)
         nodes: list[Node] = []
-        for i, item in enumerate(_list(data["nodes"], f"{self.place}: nodes")):
-            try:
-                nodes.append(self.node(item, values))
-            except FormatError as error:
-                raise FormatError(f"{self.place}, node {i}: {error}") from error
+        place = (*self.place, "nodes")
+        for i, item in enumerate(as_list(data["nodes"], place)):
+            nodes.append(self.node(item, values, (*place, i)))
             values.extend(nodes[-1].outputs)
-        outputs = tuple(_pick(values, data["outputs"], f"{self.place}: outputs"))
-        return Graph(inputs, tuple(nodes), outputs)
+        outputs = _pick(values, data["outputs"], (*self.place, "outputs"))
+        return Graph(inputs, tuple(nodes), tuple(outputs))
 
-    def input(self, data: Json) -> Input:
-        _keys(data, ("name", "type"), f"{self.place}: an input")
-        return Input(_type(data["type"]), None, _text(data["name"], "name"), "")
+    def input(self, data: Json, place: Place) -> Input:
+        check_keys(data, ("name", "type"), place)
+        kind = _type(data["type"], (*place, "type"))
+        return Input(kind, None, as_text(data["name"], (*place, "name")), "")
 
-    def node(self, data: Json, values: Sequence[Value]) -> Node:
-        _keys(data, ("op", "inputs"), "a node", optional=("attributes", "where"))
-        attributes = data.get("attributes", {})
-        if not isinstance(attributes, dict):
-            raise FormatError(f"attributes are an object, found {_brief(attributes)}")
-        loaded = {k: self.attribute(v) for k, v in attributes.items()}
-        op = make_op(_text(data["op"], "op"), loaded, self.ops)
-        inputs = tuple(_pick(values, data["inputs"], "inputs"))
-        return make_node(op, inputs, _text(data.get("where", ""), "where"))
+    def node(self, data: Json, values: Sequence[Value], place: Place) -> Node:
+        check_keys(data, ("op", "inputs"), place, optional=("attributes", "where"))
+        given = data.get("attributes", {})
+        if not isinstance(given, dict):
+            raise fault((*place, "attributes"), "an object", given)
+        name, where = as_text(data["op"], (*place, "op")), data.get("where", "")
+        attributes = {k: self.attribute(v, (*place, "attributes", k), 0) for k, v in given.items()}
+        inputs = _pick(values, data["inputs"], (*place, "inputs"))
+        where = as_text(where, (*place, "where"))
+        try:
+            return make_node(make_op(name, attributes, self.ops), tuple(inputs), where)
+        except FormatError as error:
+            raise FormatError(f"{path(place)}: {error}") from error
 
-    def attribute(self, data: Json) -> object:
-        if not isinstance(data, (dict, list)):
+    def attribute(self, data: Json, place: Place, depth: int) -> object:
+        if data is None or isinstance(data, (bool, int, float, str)):
             return data
-        if isinstance(data, list) or len(data) != 1:
-            raise FormatError(f"an attribute cannot be {_brief(data)}")
-        ((kind, value),) = data.items()
+        kind, value = next(iter(data.items())) if isinstance(data, dict) and data else ("", None)
+        if not isinstance(data, dict) or len(data) != 1 or depth > DEEPEST:
+            raise fault(place, f"an attribute, tuples at most {DEEPEST} deep", data)
+        inside = (*place, kind)
         if kind == "tuple":
-            return tuple(self.attribute(item) for item in _list(value, "tuple"))
+            items = enumerate(as_list(value, inside))
+            return tuple([self.attribute(item, (*inside, i), depth + 1) for i, item in items])
         if kind == "type":
-            return _type(value)
+            return _type(value, inside)
         if kind == "graph":
-            return next(iter(_pick(self.made, [value], "graph")))
+            graph: Graph = _pick(self.made, [value], inside)[0]
+            self.inside += _pick(self.sizes, [value], inside)[0]
+            if self.inside > MOST_NODES:
+                what = f"graphs of {self.inside} nodes inside it; expected at most {MOST_NODES}"
+                raise FormatError(f"{path(self.place)}: {what}")
+            return graph
         if kind == "float" and value in ("inf", "-inf", "nan"):
             return float(value)
         if kind == "bytes":
-            return _bytes(value)
-        raise FormatError(f"an attribute cannot be {_brief(data)}")
+            return _bytes(value, inside)
+        raise fault(place, "an attribute", data)
 
 
-def _type(data: Json) -> TensorType:
-    dtype, mark, rest = _text(data, "type").partition("[")
+def _type(data: Json, place: Place) -> TensorType:
+    dtype, mark, rest = as_text(data, place).partition("[")
     try:
         if not mark or not rest.endswith("]"):
             raise ShapeError("no shape")
         if rest == "...]":
             return TensorType(dtype, None)
         words = rest[:-1].split(",") if rest != "]" else []
-        return TensorType(dtype, tuple(_dimension(word) for word in words))
+        return TensorType(dtype, tuple([_dimension(word) for word in words]))
     except ShapeError as error:
-        raise FormatError(f"{_brief(data)} is no type: {error}") from error
+        raise FormatError(f"{path(place)}: {shown(data)} is no type: {error}") from error
 
 
 def _dimension(word: str) -> Dimension:
-    return None if word == "?" else int(word) if word.isdecimal() else word
+    number = word.isascii() and word.isdigit() and len(word) <= MOST_DIGITS
+    return None if word == "?" else int(word) if number else word
 
 
-def _bytes(data: Json) -> bytes:
+def _bytes(data: Json, place: Place) -> bytes:
     from base64 import b64decode  # as above
 
     try:
-        return b64decode(_text(data, "bytes"), validate=True)
+        return b64decode(as_text(data, place), validate=True)
     except ValueError as error:  # binascii.Error is one
-        raise FormatError(f"bytes are base64: {error}") from error
+        raise FormatError(f"{path(place)}: bytes are base64: {error}") from error
 
 
-def _pick(items: Sequence[Any], ids: Json, what: str) -> list[Any]:
+def _pick(items: Sequence[Any], ids: Json, place: Place) -> list[Any]:
     """The items with these numbers, each of which must have been made before."""
     found = []
-    for i in _list(ids, what):
+    for k, i in enumerate(as_list(ids, place)):
         if type(i) is not int or not 0 <= i < len(items):
-            raise FormatError(f"{what}: {_brief(i)} is none of the {len(items)} made before")
+            raise FormatError(
+                f"{path((*place, k))}: {shown(i)} is none of the {len(items)} made before"
+            )
         found.append(items[i])
     return found
-
-
-def _keys(data: Json, required: Sequence[str], what: str, optional: Sequence[str] = ()) -> None:
-    if not isinstance(data, dict):
-        raise FormatError(f"{what} is an object, found {_brief(data)}")
-    missing = [k for k in required if k not in data]
-    unknown = [k for k in data if k not in required and k not in optional]
-    if missing or unknown:
-        wrong = f"lacks {missing[0]!r}" if missing else f"has the unknown field {unknown[0]!r}"
-        raise FormatError(f"{what} {wrong}")
-
-
-def _list(data: Json, what: str) -> list[Json]:
-    if not isinstance(data, list):
-        raise FormatError(f"{what} is a list, found {_brief(data)}")
-    return data
-
-
-def _text(data: Json, what: str) -> str:
-    if not isinstance(data, str):
-        raise FormatError(f"{what} is a text, found {_brief(data)}")
-    return data
-
-
-def _brief(data: Json) -> str:
-    text = repr(data)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -13,6 +13,7 @@ Left out, and an error: `slots`, `order`, `kw_only`, `field(...)`.  Use the stan
 
 from __future__ import annotations
 
+import sys
 from operator import attrgetter
 
 TYPE_CHECKING = False
@@ -51,7 +52,8 @@ def _dataclass(cls: Any = None, /, *, frozen: bool, eq: bool = True) -> Any:
         return lambda cls: _dataclass(cls, frozen=frozen, eq=eq)
     assert frozen, f"{cls.__name__}: only frozen classes are made lazily"
     inherited = getattr(cls, "__match_args__", ())
-    names = [n for n, kind in _annotations(cls).items() if not kind.startswith("ClassVar")]
+    said = vars(cls).get("__annotations__") or _raw_annotations(cls)
+    names = [n for n, kind in said.items() if not str(kind).startswith("ClassVar")]
     setattr(cls, "__match_args__", tuple(dict.fromkeys((*inherited, *names))))  # noqa: B010
     cls.__dataclass_fields__, cls.__dataclass_params__ = _Fields(), _Parameters
     own = set(vars(cls))
@@ -94,6 +96,16 @@ def field_defaults(cls: Any) -> dict[str, Any]:
     return {name: default for name, default in found.items() if default is not MISSING}
 
 
+def field_annotations(cls: Any) -> dict[str, tuple[object, dict[str, Any]]]:
+    """Of each field its annotation, text or type, and the names that its module knows."""
+    found: dict[str, tuple[object, dict[str, Any]]] = {}
+    for definer in reversed(cls.__mro__):
+        module = sys.modules.get(definer.__module__)
+        for name, said in _raw_annotations(definer).items():
+            found[name] = (said, vars(module) if module is not None else {})
+    return {name: found.get(name, (object, {})) for name in field_names(cls)}
+
+
 def _raw(cls: type, name: str) -> object:
     """A class attribute as it stands in the body that says it."""
     return next((vars(c)[name] for c in cls.__mro__ if name in vars(c)), None)
@@ -118,11 +130,20 @@ def _written(cls: Any) -> Callable[..., None]:
     takes = [f"{n}=_defaults[{n!r}]" if n in defaults else n for n in _names(cls)]
     lines = [f"def __init__({', '.join(['self', *takes])}):"]
     lines += [f" _set(self, {n!r}, {n})" for n in _names(cls)]
-    lines += [" self.__post_init__()"] if hasattr(cls, "__post_init__") else [" pass"]
+    lines += [*_POST_INIT] if hasattr(cls, "__post_init__") else [" pass"]
     exec("\n".join(lines), scope)  # names are identifiers: they come from a class body
     made: Any = scope["__init__"]
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made  # type: ignore[no-any-return]
+
+
+# A field of the wrong kind breaks a class's own checks in any way: the error says which field.
+_POST_INIT = (
+    " try: self.__post_init__()",
+    " except Exception as error:",
+    "  from byparts_graph_ir.field_types import wrong_field",
+    "  raise wrong_field(self, error) from None",
+)
 
 
 def frozen_setattr(self: Any, name: str, value: object) -> None:
@@ -146,8 +167,15 @@ def _refuse(what: str) -> None:
 
 
 def _repr(self: Any) -> str:
-    given = ", ".join([f"{n}={getattr(self, n)!r}" for n in self.__match_args__])
+    given = ", ".join([f"{n}={_short(getattr(self, n))}" for n in self.__match_args__])
     return f"{type(self).__qualname__}({given})"
+
+
+def _short(value: object) -> str:
+    """The `repr` of a field; of long data only how it begins."""
+    if isinstance(value, bytes) and len(value) > 40:
+        return f"{value[:16]!r}... ({len(value)} bytes)"
+    return repr(value)
 
 
 def _eq(self: Any, other: object) -> Any:
@@ -192,10 +220,14 @@ def _definer(cls: type, name: str) -> tuple[type, str]:
 
 def _annotations(cls: Any) -> dict[str, str]:
     """Those of its own body."""
-    found = vars(cls).get("__annotations__")
+    return {name: str(kind) for name, kind in _raw_annotations(cls).items()}
+
+
+def _raw_annotations(cls: Any) -> dict[str, Any]:
+    found: dict[str, Any] | None = vars(cls).get("__annotations__")
     if found is None:  # Python 3.14 keeps them elsewhere
         found = cls.__annotations__ if hasattr(cls, "__annotate__") else {}
-    return {name: str(kind) for name, kind in found.items()}
+    return found
 
 
 _STAND_INS = dict(

@@ -16,6 +16,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
     from typing import Any
 else:
@@ -26,30 +27,62 @@ class _Package(ModuleType):
     """A module that knows in which of its own modules a name lives."""
 
     def __getattr__(self, name: str) -> Any:
-        home = self.__dict__["_homes"].get(name)
+        home = self.__dict__["_homes"].get(name) or self.__dict__["_left_out"].get(name)
         if home is None:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         full = f"{self.__name__}.{home}"
-        __import__(full)
-        value = self.__dict__[name] = getattr(sys.modules[full], name)
+        _import(full)
+        value = self.__dict__[name] = self._public(getattr(sys.modules[full], name))
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
         # Python sets a package's attribute `cast` when it has imported its module cast.py; where
         # a public name is called so too, it stays that name.
         if isinstance(value, ModuleType) and self.__dict__["_homes"].get(name) == name:
-            value = getattr(value, name)
+            value = self._public(getattr(value, name))
         super().__setattr__(name, value)
+
+    def _public(self, value: Any) -> Any:
+        """A function with the check of its arguments, if the package wants that."""
+        if not (self.__dict__["_checked"] and type(value) is type(lazy_names)):
+            return value
+        from byparts_graph_ir.contract import checked  # it needs modules that this one serves
+
+        return checked(value, self.__name__)
 
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *self.__dict__["_homes"]})
 
 
-def lazy_names(package: str, /, **modules: str) -> list[str]:
-    """Give a package these names, listed after the module that each lives in; `__all__` for it."""
-    homes = {name: module for module, names in modules.items() for name in names.split()}
+def _import(module: str) -> None:
+    from byparts_graph_ir.fork import begin, end  # `import byparts_graph_ir` needs it not
+
+    try:
+        begin(module)
+        __import__(module)
+    finally:
+        end(module)
+
+
+def lazy_names(
+    package: str,
+    /,
+    left_out: Mapping[str, str] | None = None,
+    checked: bool = False,
+    **modules: str,
+) -> list[str]:
+    """Give a package these names, listed after the module that each lives in; `__all__` for it.
+
+    `left_out`: those that a wheel for devices is without; asking for one raises `LeftOut`.  With
+    `checked`, its functions check their arguments (`contract.py`) when they are called by these
+    names; modules that import one another's functions call them unchecked.
+    """
+    homes, gone = (
+        {name: module for module, names in given.items() for name in names.split()}
+        for given in (modules, left_out or {})
+    )
     this = sys.modules[package]
-    this.__dict__["_homes"] = homes
+    this.__dict__.update(_homes=homes, _left_out=gone, _checked=checked)
     this.__class__ = _Package
     return list(homes)
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from byparts_graph_ir.errors import GraphError, add_note
+from byparts_graph_ir.errors import ArgumentError, GraphError, add_note
 from byparts_graph_ir.graph import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
 Check: TypeAlias = "Callable[[Graph], object]"
 
@@ -84,7 +84,7 @@ class Pipeline:
         for i, p in enumerate(self.passes):
             start = perf_counter()
             try:
-                graph = p.run(graph)
+                graph = returned_graph(p.run(graph), p.run)
                 if self.check is not None:
                     self.check(graph)
             except Exception as error:
@@ -101,6 +101,21 @@ class Pipeline:
         return f"{place} needs {need!r}, which {before} before it does not leave in place{advice}"
 
 
+def returned_graph(found: object, run: Any) -> Graph:
+    """What a pass returned, if it is a graph.
+
+    Raises:
+        GraphError: it is something else, most often `None`.
+    """
+    if isinstance(found, Graph):
+        return found
+    run = getattr(run, "func", run)  # of a `partial`
+    name, code = getattr(run, "__name__", type(run).__name__), getattr(run, "__code__", None)
+    line = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    hint = "; does it lack a `return`?" if found is None else ""
+    raise GraphError(f"{name}{line} returned {found!r:.60}, and a pass returns a Graph{hint}")
+
+
 def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = None) -> Pipeline:
     """A row of passes.
 
@@ -112,4 +127,8 @@ def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = Non
     Raises:
         GraphError: a pass needs a fact that does not hold where it stands.
     """
+    for i, p in enumerate(passes):
+        if not isinstance(p, Pass):
+            how = 'wrap it, as in Pass("name", function)'
+            raise ArgumentError(f"pipeline: pass {i} is {p!r:.60}; {how}")
     return Pipeline(tuple(passes), tuple(given), check)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 
 from byparts_graph_ir.errors import GraphError, MissingRule
+from byparts_graph_ir.fork import begin, end
 from byparts_graph_ir.graph import Op
 
 TYPE_CHECKING = False
@@ -105,8 +106,13 @@ class Table(Generic[R]):
         return sum(1 for _ in self)
 
     def _load(self, ops_module: str) -> None:
-        for module in self._homes[ops_module]:
-            __import__(module)
+        who = object()  # a module that is imported here may ask for another
+        try:
+            begin(who)
+            for module in self._homes[ops_module]:
+                __import__(module)
+        finally:
+            end(who)
         self._waiting.pop(ops_module, None)  # not before: a thread beside this one waits for it
 
     def _announce(self, op: type[Op], here: str) -> None:

@@ -14,71 +14,90 @@ printed; a comment at the end of a node's line is its `where`.  Same bytes every
 
 from __future__ import annotations
 
-import ast
 import re
+from math import isfinite
 
-from byparts_graph_ir.attributes import Ops, attributes_of, installed_ops, make_node, make_op
+from byparts_graph_ir.attributes import (
+    BYTE_ORDER_MARK,
+    DEEPEST,
+    MOST_DIGITS,
+    Ops,
+    attributes_of,
+    check_size,
+    installed_ops,
+    make_node,
+    make_op,
+    shown,
+)
 from byparts_graph_ir.errors import FormatError, GraphError, ShapeError
 from byparts_graph_ir.graph import Graph, Input, Node, Value
 from byparts_graph_ir.types import ITEM_BYTES, Dimension, TensorType
+from byparts_graph_ir.where import relative, working_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-DEEPEST = 64  # levels of graphs inside graphs; deeper programs go through JSON, which is flat
-
 
 def show(graph: Graph) -> str:
     """The text of a graph.  O(nodes).
 
     Raises:
-        GraphError: graphs nested deeper than `DEEPEST`.
+        GraphError: graphs or tuples nested deeper than `DEEPEST`, where JSON is flat; or more than
+            a million nodes, because a graph inside several nodes is printed several times.
     """
-    return _show(graph, 0)
+    check_size(graph)
+    return _show(graph, 0, working_folder())
 
 
-def parse(text: str, ops: Ops | None = None) -> Graph:
+def parse(text: str | bytes, ops: Ops | None = None) -> Graph:
     """The graph of a text.  `ops` maps names to op classes; by default those of installed parts.
 
     Raises:
         FormatError: with line and column, what was found and what was expected.
     """
+    if not isinstance(text, str):
+        raise FormatError(f"expected a text, got {type(text).__name__}; decode it first")
     return _Parser(text, installed_ops() if ops is None else ops).whole()
 
 
-def _show(graph: Graph, depth: int) -> str:
-    if depth > DEEPEST:
-        raise GraphError(f"graphs nested deeper than {DEEPEST} cannot be printed; use to_json")
+def _show(graph: Graph, depth: int, folder: str) -> str:
+    _check_depth(depth)
     names, indent = _names(graph), "  " * depth
     params = ", ".join(f"%{names[v]}: {v.type}" for v in graph.inputs)
     lines = [f"({params}) {{"]
-    lines += [f"{indent}  {_show_node(node, names, depth)}" for node in graph.nodes]
+    lines += [f"{indent}  {_show_node(node, names, depth, folder)}" for node in graph.nodes]
     results = ", ".join(f"%{names[v]}" for v in graph.outputs)
     lines += [f"{indent}  return {results}".rstrip(), f"{indent}}}"]
     return "\n".join(lines)
 
 
-def _show_node(node: Node, names: Mapping[Value, str], depth: int) -> str:
+def _show_node(node: Node, names: Mapping[Value, str], depth: int, folder: str) -> str:
     left = ", ".join(f"%{names[v]}: {v.type}" for v in node.outputs)
     given = [f"%{names[v]}" for v in node.inputs]
     for key, value in attributes_of(node.op, defaults=False).items():
-        given.append(f"{key}={_literal(value, depth + 1)}")
+        given.append(f"{key}={_literal(value, depth + 1, folder)}")
     line = f"{left} = " if left else ""
     line += f"{node.op.name}({', '.join(given)})"
-    return f"{line}  # {node.where}" if node.where else line
+    return f"{line}  # {relative(node.where, folder)}" if node.where else line
 
 
-def _literal(value: object, depth: int) -> str:
+def _literal(value: object, depth: int, folder: str) -> str:
     if isinstance(value, Graph):
-        return _show(value, depth)
+        return _show(value, depth, folder)
     if isinstance(value, TensorType):
         return str(value)
     if isinstance(value, tuple):
-        items = [_literal(item, depth) for item in value]
+        _check_depth(depth)
+        items = [_literal(item, depth + 1, folder) for item in value]
         return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
     return repr(value)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > DEEPEST:
+        raise GraphError(f"graphs nested deeper than {DEEPEST} cannot be printed; use to_json")
 
 
 def _names(graph: Graph) -> dict[Value, str]:
@@ -93,12 +112,17 @@ def _names(graph: Graph) -> dict[Value, str]:
 
 
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\n]+) | \#(?P<comment>[^\n]*) | (?P<ref>%[\w./-]+)
-      | (?P<string>b?(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"))
-      | (?P<number>-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|inf\b|nan\b))
-      | (?P<name>[A-Za-z_]\w*) | (?P<mark>\.\.\.|[(){}\[\],:=?])""",
+    r"""(?P<space>[ \t\r\n]+) | \#(?P<comment>[^\r\n]*) | (?P<ref>%[\w./-]+)
+      | (?P<string>b?(?:'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"))
+      | (?P<number>-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-(?:inf|nan)\b)
+      | (?P<name>[^\W0-9][^\s(){}\[\],:=?.#%'"-]*) | (?P<mark>\.\.\.|[(){}\[\],:=?])""",
     re.VERBOSE,
 )
+_REPR = re.compile(  # the longest beginning that has the escapes of `repr` alone
+    r"""(?:[^\\]+|\\[\\'"nrt]|\\x[0-9a-f]{2}|\\u[0-9a-f]{4}|\\U00(?:0[0-9a-f]|10)[0-9a-f]{4})*"""
+)
+_WIDE = re.compile(r"(?<!\\)(?:\\\\)*\\[uU]")
+_WORDS = {"True": True, "False": False, "None": None, "inf": float("inf"), "nan": float("nan")}
 
 
 class _Parser:
@@ -106,9 +130,9 @@ class _Parser:
 
     def __init__(self, text: str, ops: Ops) -> None:
         self.text, self.ops, self.at = text, ops, 0
+        here = int(text.startswith(BYTE_ORDER_MARK))
         self.tokens: list[tuple[str, str, int]] = []
         self.comments: dict[int, str] = {}  # index of the token before it -> text
-        here = 0
         while here < len(text):
             found = _TOKEN.match(text, here)
             if found is None:
@@ -162,6 +186,8 @@ class _Parser:
                 inputs.append(self.value(env))
             else:
                 key = self.kind("name")
+                if key in attributes:
+                    raise self.error(f"a new attribute ({key} is given)", self.at - 1)
                 self.eat("=")
                 attributes[key] = self.literal(depth + 1)
             self.comma(")")
@@ -203,7 +229,7 @@ class _Parser:
             kind, word, _ = self.tokens[self.at]
             self.at += 1
             if kind == "number" and word.isdigit():
-                dims.append(int(word))
+                dims.append(self.integer(self.at - 1))
             elif kind == "name" or word == "?":
                 dims.append(None if word == "?" else word)
             else:
@@ -225,12 +251,44 @@ class _Parser:
             return self.type()
         self.at += 1
         if kind == "number":
-            return float(word) if re.search(r"[.eE]|inf|nan", word) else int(word)
-        if kind == "string" or word in ("True", "False", "None"):
-            return ast.literal_eval(word)
-        if word in ("inf", "nan"):
-            return float(word)
+            return self.number(self.at - 1)
+        if kind == "string":
+            return self.string(self.at - 1)
+        if word in _WORDS:
+            return _WORDS[word]
         raise self.error("a literal", self.at - 1)
+
+    def number(self, at: int) -> float | int:
+        word = self.tokens[at][1]
+        if word.lstrip("-").isdigit():
+            return self.integer(at)
+        value = float(word)
+        if not isfinite(value) and word not in ("-inf", "-nan"):
+            raise self.error("a number that a float can hold", at)
+        return value
+
+    def integer(self, at: int) -> int:
+        word = self.tokens[at][1]
+        if len(word) > MOST_DIGITS:
+            raise self.error(f"a number of at most {MOST_DIGITS} digits", at)
+        return int(word)
+
+    def string(self, at: int) -> str | bytes:
+        """What stands between quotes, its escapes those that `repr` writes."""
+        word, here = self.tokens[at][1:]
+        start = word.index(word[-1]) + 1
+        body = word[start:-1]
+        done = _REPR.match(body)
+        end = done.end() if done else 0
+        if end < len(body):
+            place = self._place(here + start + end)
+            raise FormatError(f"{place}: expected an escape as in repr, found {body[end:][:10]!r}")
+        text = body.encode("ascii", "backslashreplace").decode("unicode_escape")
+        if word[0] != "b":
+            return text
+        if not body.isascii() or _WIDE.search(body):
+            raise self.error("bytes of ASCII letters and \\x.. alone", at)
+        return text.encode("latin-1")
 
     def tuple(self, depth: int) -> tuple[object, ...]:
         if depth > DEEPEST:
@@ -287,7 +345,7 @@ class _Parser:
 
     def error(self, expected: str, at: int | None = None) -> FormatError:
         _, word, here = self.tokens[self.at if at is None else at]
-        return FormatError(f"{self._place(here)}: expected {expected}, found {word!r}")
+        return FormatError(f"{self._place(here)}: expected {expected}, found {shown(word)}")
 
     def _place(self, here: int) -> str:
         line = self.text.count("\n", 0, here)

@@ -3,13 +3,17 @@
 The first frame outside our packages, as "file:line".  It is asked for at every node, so it avoids
 what is slow in CPython: a line number is decoded once for each instruction, not at each visit.
 A pass that replaces a node lends its line to the new ones (`inherit`), so an error after ten passes
-still names the user's.
+still names the user's.  A scope that the user names stands behind it.  In a text or a file
+of a graph the line is `relative`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from _thread import _local  # `threading.local`, without importing `threading`
+
+from byparts_graph_ir.errors import GraphError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 
 class _Lent(_local):
     where: str | None = None
+    scope: str = ""
 
 
 _lent = _Lent()
@@ -44,7 +49,8 @@ def where() -> str:
     frame: FrameType | None = sys._getframe(2)  # the caller is our constructor
     while frame is not None:
         if not _ours[frame.f_globals.get("__name__", "")]:
-            return _text(frame)
+            scope = _lent.scope
+            return f"{_text(frame)} in {scope}" if scope else _text(frame)
         frame = frame.f_back
     return ""
 
@@ -63,6 +69,51 @@ class inherit:  # noqa: N801  # read as a verb: `with inherit(line):`
 
     def __exit__(self, *raised: object) -> None:
         _lent.where = self.before
+
+
+class scope:  # noqa: N801  # read as a verb's object: `with scope("encoder"):`
+    """Nodes made inside say so: their `where` is "train.py:41 in encoder".  Per thread.
+
+    Scopes nest ("encoder/attention"), pictures frame them, and errors name them.
+    """
+
+    __slots__ = ("before", "name")
+
+    def __init__(self, name: str) -> None:
+        if not isinstance(name, str) or not name or "".join(name.split()) != name:
+            raise GraphError(f"scope: {name!r:.80} is no name; use one without blanks, 'encoder'")
+        self.name = name
+
+    def __enter__(self) -> None:
+        self.before = _lent.scope
+        _lent.scope = f"{self.before}/{self.name}" if self.before else self.name
+
+    def __exit__(self, *raised: object) -> None:
+        _lent.scope = self.before
+
+
+def working_folder() -> str:
+    """With a separator behind it; empty where it has been removed."""
+    try:
+        return os.path.join(os.getcwd(), "")
+    except FileNotFoundError:
+        return ""
+
+
+def relative(line: str, folder: str) -> str:
+    """A user's line as a file says it, which others read: without the folders of this machine.
+
+    From the working `folder` on if it is under that, else the file's name alone; and the scope.
+    """
+    path, mark, scope = line.rpartition(" in ")
+    if not mark or ":" in scope:  # a file with such a name
+        path, mark, scope = line, "", ""
+    if folder and path.startswith(folder):
+        path = path[len(folder) :].replace(os.sep, "/")
+    elif os.path.isabs(path):
+        path = os.path.basename(path)
+    line = f"{path}{mark}{scope}"
+    return line if line.isprintable() else line.encode("unicode_escape").decode()
 
 
 def _text(frame: FrameType) -> str:

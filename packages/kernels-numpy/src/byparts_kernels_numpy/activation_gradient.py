@@ -14,6 +14,7 @@ from byparts_kernels_numpy.select import BITS
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.activation import BEND, CUBIC, HALF_ROOT, ROOT_PI
 from byparts_opset.activation_gradient import (
+    FLAT,
     GeluGradient,
     ReluGradient,
     SigmoidGradient,
@@ -92,14 +93,16 @@ def _silu(dy: Array, x: Array, dx: Array, share: Array, slope: Array) -> None:
 
 
 def _gelu_by_tanh(dy: Array, x: Array, dx: Array, bend: Array, steep: Array, square: Array) -> None:
-    np.multiply(x, x, square)
+    np.minimum(x, FLAT, out=steep)
+    np.maximum(steep, -FLAT, out=steep)
+    np.multiply(steep, steep, square)
     np.multiply(square, BEND * CUBIC, bend)
     np.add(bend, BEND, bend)
-    np.multiply(bend, x, bend)
+    np.multiply(bend, steep, bend)
     np.tanh(bend, bend)
-    np.multiply(square, 3 * BEND * CUBIC, steep)
-    np.add(steep, BEND, steep)
-    np.multiply(steep, x, steep)
+    np.multiply(square, 3 * BEND * CUBIC, square)
+    np.add(square, BEND, square)
+    np.multiply(steep, square, steep)
     np.multiply(bend, bend, square)
     np.subtract(1.0, square, square)
     np.multiply(steep, square, steep)

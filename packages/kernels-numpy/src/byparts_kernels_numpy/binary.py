@@ -11,6 +11,8 @@ import numpy as np
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.blocks import in_wide_blocks
+from byparts_kernels_numpy.plain import in_turn
+from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.binary import (
     Add,
@@ -25,16 +27,18 @@ from byparts_opset.binary import (
     SquaredDifference,
     Sub,
 )
+from byparts_opset.bits import BitwiseAnd, BitwiseOr, BitwiseXor
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
 from byparts_opset.dtypes import Array
 from byparts_opset.logic import LogicalAnd, LogicalOr, LogicalXor
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Add: np.add, Sub: np.subtract, Mul: np.multiply, Div: np.true_divide},
-    **{Floordiv: np.floor_divide, Mod: np.remainder, Pow: np.power, Atan2: np.arctan2},
+    **{Floordiv: np.floor_divide, Mod: np.remainder, Atan2: np.arctan2},
     **{Equal: np.equal, NotEqual: np.not_equal, Less: np.less, LessEqual: np.less_equal},
     **{Greater: np.greater, GreaterEqual: np.greater_equal},
     **{LogicalAnd: np.logical_and, LogicalOr: np.logical_or, LogicalXor: np.logical_xor},
+    **{BitwiseAnd: np.bitwise_and, BitwiseOr: np.bitwise_or, BitwiseXor: np.bitwise_xor},
 }
 
 
@@ -48,6 +52,28 @@ def _one_call(f: Callable[..., Any]) -> KernelRule:
 
 for _op, _f in CALLS.items():
     kernels.on(_op)(_one_call(_f))
+
+
+@kernels.on(Pow)
+def pow(op: Pow, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    """NumPy refuses negative powers of integers: they become 0 or 1, and all but 1 and -1 are 0."""
+    (x, y), (z,) = inputs, outputs
+    if z.dtype.kind != "i":
+        return partial(np.power, x, y, z)
+    powers, size = empty(y.shape, y.dtype), empty(x.shape, x.dtype)
+    negative, other, zero = (empty(s, np.bool_) for s in (y.shape, x.shape, z.shape))
+    return in_turn(
+        [
+            partial(np.less, y, 0, negative),
+            partial(np.copyto, powers, y),
+            partial(np.bitwise_and, y, 1, out=powers, where=negative),
+            partial(np.absolute, x, size),
+            partial(np.not_equal, size, 1, other),
+            partial(np.logical_and, negative, other, zero),
+            partial(np.power, x, powers, z),
+            partial(np.copyto, z, 0, where=zero),
+        ]
+    )
 
 
 # NumPy deprecates a third positional argument of these two.

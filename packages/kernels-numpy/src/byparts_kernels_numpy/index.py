@@ -1,7 +1,11 @@
-"""Picking rows and adding them back.  Indices are checked first, in one pass, then trusted."""
+"""Picking rows, adding them back, assigning them.
+
+Indices are checked first, in one pass, then trusted.
+"""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import partial
 from math import prod
@@ -12,7 +16,7 @@ from byparts_graph_ir.backend import Run
 from byparts_kernels_numpy.plain import in_turn, plain
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_opset.dtypes import Array
-from byparts_opset.index import Gather, ScatterAdd, check_range
+from byparts_opset.index import Gather, Scatter, ScatterAdd, check_range
 from byparts_opset.top_k import TopK
 
 WIDE_ROW = 256  # elements from which adding row by row beats adding element by element
@@ -20,6 +24,7 @@ WIDE_ROW = 256  # elements from which adding row by row beats adding element by 
 allocates[ScatterAdd] = (
     "`np.add.at` buffers up to 8192 positions; wide rows are visited from a list"
 )
+allocates[Scatter] = "NumPy's assignment by indices makes an iterator"
 allocates[TopK] = "NumPy's sort gives a new array"
 
 
@@ -37,12 +42,23 @@ def scatter_add(op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array
     return _scatter_add(op, inputs[:2], outputs)  # nobody may read the third
 
 
+@kernels.on(Scatter)
+def scatter(op: Scatter, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    """NumPy assigns in the order of one contiguous axis of indices: the last of equals stays."""
+    (x, indices, updates), (y,) = inputs, outputs
+    checked, index = _checked(op, indices, y.shape[op.axis])
+    rows = np.moveaxis(updates, op.axis, 0)
+    assign = partial(operator.setitem, np.moveaxis(y, op.axis, 0), index, rows)
+    copy = [] if np.may_share_memory(x, y) else [partial(np.copyto, y, x)]
+    return in_turn([checked, *copy, assign])
+
+
 @kernels.on(TopK)
 def top_k(op: TopK, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     return partial(_top_k, op, inputs[0], *outputs)
 
 
-def _checked(op: Gather | ScatterAdd, indices: Array, size: int) -> tuple[Run, Array]:
+def _checked(op: Gather | Scatter | ScatterAdd, indices: Array, size: int) -> tuple[Run, Array]:
     """A step that checks the indices, and brings them into the array given beside it.
 
     Seen without a sign a negative index is a great one, so one maximum finds both kinds.

@@ -27,14 +27,15 @@ def make(
 
     Args:
         device: "cpu", whose memory is the host's, or "cuda:0".
-        threads: how many torch may use while a program runs; by default as it is set.
+        threads: how many torch may use while a program runs; by default as it is set.  A forked
+            child uses one: torch's other threads are not copied.
         keep_denormals: compute with numbers below 1.2e-38 too, slowly; by default they are zero.
         tf32: on a GPU, products of f32 may round what they multiply to 10 bits, eight times faster.
             bf16 needs no switch: what is bf16 in the graph is computed so.
 
     Raises:
         RuntimeError: torch does not see the device; says why.
-        ValueError: no such device, or what was asked for is for another one.
+        GraphError: no such device, or what was asked for is for another one.
     """
     from byparts_kernels_torch.backend import make_backend  # torch is not needed before
 

@@ -13,8 +13,9 @@ from typing import Any, Optional
 
 import torch
 
-from byparts_graph_ir import Backend, Node, Pass
+from byparts_graph_ir import Backend, GraphError, Node, Pass
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.contract import checked
 from byparts_kernels_torch import MODULES, table
 from byparts_kernels_torch.context import Context
 from byparts_kernels_torch.cuda import find_gpu, on_gpu
@@ -33,14 +34,15 @@ class TorchBackend(Backend):
         return super().bind(node, inputs, outputs)
 
 
+@checked
 def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32: bool) -> Backend:
     """See `byparts_kernels_torch.make`."""
     for module in MODULES:
         import_module(f"byparts_kernels_torch.{module}")
     if device == "cpu" and tf32:
-        raise ValueError("tf32 is a way of GPUs to multiply; the device is the CPU")
+        raise GraphError("tf32 is a way of GPUs to multiply; the device is the CPU")
     if device != "cpu" and (threads is not None or keep_denormals):
-        raise ValueError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
+        raise GraphError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
     around = partial(Context, threads, keep_denormals)
     host = TorchBackend(
         "torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned

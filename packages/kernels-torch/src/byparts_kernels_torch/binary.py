@@ -25,6 +25,7 @@ from byparts_opset.binary import (
     SquaredDifference,
     Sub,
 )
+from byparts_opset.bits import BitwiseAnd, BitwiseOr, BitwiseXor
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
 from byparts_opset.logic import LogicalAnd, LogicalOr, LogicalXor
 
@@ -35,7 +36,8 @@ one_call(
         **{Equal: torch.eq, NotEqual: torch.ne, Less: torch.lt, LessEqual: torch.le},
         **{Greater: torch.gt, GreaterEqual: torch.ge},
         **{LogicalAnd: torch.logical_and, LogicalOr: torch.logical_or},
-        **{LogicalXor: torch.logical_xor},
+        **{LogicalXor: torch.logical_xor, BitwiseAnd: torch.bitwise_and},
+        **{BitwiseOr: torch.bitwise_or, BitwiseXor: torch.bitwise_xor},
     }
 )
 

@@ -10,10 +10,14 @@ makes them: Adam's means of a weight that gets no gradient any more decay into t
 zero, torch leaves that to the user; here they are zero while a program runs unless asked otherwise.
 
 All is as before when the run is over.
+
+A forked child computes with one thread.  Torch's other threads are not copied by a fork, and the
+OpenMP of most builds waits for them for ever.  The workers of torch's DataLoader do the same.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Optional
 
 import torch
@@ -23,12 +27,24 @@ from byparts_kernels_torch.scratch import Lent
 _DENORMAL = 5e-324
 _Guard = getattr(torch._C, "_InferenceMode", None)  # what `torch.inference_mode` enters: 5 us less
 
+_forked = False
+
+
+def _use_one_thread() -> None:
+    global _forked
+    _forked = True
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_use_one_thread)
+
 
 class Context:
     """For one run.
 
     Args:
-        threads: how many torch may use, `None`: as it is set.
+        threads: how many torch may use, `None`: as it is set; one in a forked child.
         keep_denormals: compute with denormals as the CPU does, slowly.
     """
 
@@ -42,7 +58,7 @@ class Context:
     def __enter__(self) -> None:
         if self._threads is not None:
             self._before = torch.get_num_threads()
-            torch.set_num_threads(self._threads)
+            torch.set_num_threads(1 if _forked else self._threads)
         if not self._keep:
             self._flushed = _DENORMAL * 1.0 == 0.0  # Python computes with the same registers
             torch.set_flush_denormal(True)

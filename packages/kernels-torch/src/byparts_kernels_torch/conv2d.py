@@ -47,7 +47,7 @@ from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
 from byparts_kernels_torch.scratch import empty
 from byparts_kernels_torch.table import Tensor, allocates, kernels
-from byparts_kernels_torch.wide import HALVES, in_turn
+from byparts_kernels_torch.wide import in_turn, widened_on_cpu
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, Convolution
 from byparts_opset.window import TO_NCHW, Pair
@@ -65,6 +65,7 @@ convolution_backward = torch.ops.aten.convolution_backward.default
 
 
 @kernels.on(Conv2d)
+@widened_on_cpu
 def conv2d(op: Conv2d, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     x, w, y = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
     if 0 in (x.numel(), w.numel(), y.numel()):
@@ -74,6 +75,7 @@ def conv2d(op: Conv2d, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> R
 
 
 @kernels.on(Conv2dTranspose)
+@widened_on_cpu
 def conv2d_transpose(
     op: Conv2dTranspose, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
@@ -86,6 +88,7 @@ def conv2d_transpose(
 
 
 @kernels.on(Conv2dFilterGradient)
+@widened_on_cpu
 def conv2d_filter_gradient(
     op: Conv2dFilterGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:
@@ -116,8 +119,8 @@ def input_by(g: Geometry, dx: Tensor) -> str:
     """Which way is fastest for dx."""
     if not dx.dtype.is_floating_point:
         return "patches"
-    if dx.device.type != "cpu" or g.groups > 1 or dx.dtype in HALVES:
-        return "torch"  # products of half types would be rounded before they are added
+    if dx.device.type != "cpu" or g.groups > 1:
+        return "torch"
     if g.pointwise:
         return "product"
     if g.layout == "NHWC":
@@ -129,7 +132,7 @@ def filter_by(g: Geometry, x: Tensor) -> str:
     """Which way is fastest for dw."""
     if not x.dtype.is_floating_point:
         return "patches"
-    if x.device.type != "cpu" or g.groups > 1 or x.dtype in HALVES:
+    if x.device.type != "cpu" or g.groups > 1:
         return "torch"
     if g.pointwise:
         return "product"

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from byparts_graph_ir import FLOATS, Backend, MissingRule, Node
+from byparts_graph_ir import FLOATS, Backend, GraphError, MissingRule, Node
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.cuda_graph import record
 from byparts_kernels_torch.cuda_space import CudaSpace, Gpu
@@ -61,11 +61,11 @@ def find_gpu(name: str) -> Gpu:
 
     Raises:
         RuntimeError: torch does not see it; says why.
-        ValueError: it is no name of a GPU.
+        GraphError: it is no name of a GPU.
     """
     device = torch.device(name) if name.partition(":")[0] == "cuda" else None
     if device is None:
-        raise ValueError(f'device {name!r} is none of ours: "cpu", "cuda:0", "cuda:1", ...')
+        raise GraphError(f'device {name!r} is none of ours: "cpu", "cuda:0", "cuda:1", ...')
     index = device.index or 0
     if not torch.backends.cuda.is_built():
         raise RuntimeError(

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import torch
 
 from byparts_graph_ir import CaptureRefused
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.fork import make_lock
 from byparts_kernels_torch.cuda_space import Gpu
 
-_ONE = Lock()
+_ONE = make_lock()
 
 
 def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:

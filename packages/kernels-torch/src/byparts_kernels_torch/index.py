@@ -1,4 +1,4 @@
-"""Picking rows, adding them back, one-hot rows, and the greatest of a row.
+"""Picking rows, adding them back, assigning them, one-hot rows, and the greatest of a row.
 
 On the CPU torch checks each index and raises; we say which one it was.  On a GPU an index out of
 range is an assertion of the device, which ends the process: to ask first would wait for the device.
@@ -16,9 +16,9 @@ from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
 from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.table import Tensor, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn, widened
-from byparts_opset.index import Gather, OneHot, ScatterAdd, check_range
+from byparts_opset.index import Gather, OneHot, Scatter, ScatterAdd, check_range
 from byparts_opset.top_k import TopK
 
 WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
@@ -39,6 +39,35 @@ def gather(op: Gather, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> R
 @kernels.on(ScatterAdd)
 def scatter_add(op: ScatterAdd, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     return _scatter_add(op, inputs[:2], outputs)  # nobody may read the third
+
+
+@kernels.on(Scatter)
+@dense
+def scatter(op: Scatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    """Each update is first replaced by the last one at its index.
+
+    Torch writes equal indices in any order; now they bring the same elements.
+    """
+    (x, indices, updates), (y,) = inputs, outputs
+    axis, (index, steps) = op.axis % y.dim(), _wide_line(indices)
+    if index.numel() == 0:
+        return nothing if same_memory(x, y) else partial(y.copy_, x)
+    place = torch.arange(index.numel(), device=y.device)
+    last = empty((y.shape[axis],), y, torch.int64)
+    owner, rows = empty(index.shape, index), empty(updates.shape, updates)
+    find = partial(last.scatter_reduce_, 0, index, place, "amax")
+    copy = [] if same_memory(x, y) else [partial(y.copy_, x)]
+    return in_turn(
+        [
+            *steps,
+            partial(last.fill_, -1),
+            _checked(op, find, indices, y.shape[axis]),
+            partial(torch.index_select, last, 0, index, out=owner),
+            partial(torch.index_select, updates, axis, owner, out=rows),
+            *copy,
+            partial(y.index_copy_, axis, index, rows),
+        ]
+    )
 
 
 @kernels.on(OneHot)
@@ -83,12 +112,20 @@ def _line(indices: Tensor) -> tuple[Tensor, list[Run]]:
     return index.view(-1), steps
 
 
+def _wide_line(indices: Tensor) -> tuple[Tensor, list[Run]]:
+    """`_line` in i64, the only indices that torch writes by."""
+    if indices.dtype == torch.int64:
+        return indices.view(-1), []
+    index, steps = _widely(indices)
+    return index.view(-1), steps
+
+
 def _widely(indices: Tensor) -> tuple[Tensor, list[Run]]:
     index = empty(indices.shape, indices, torch.int64)
     return index, [partial(index.copy_, indices)]
 
 
-def _checked(op: Union[Gather, ScatterAdd], run: Run, indices: Tensor, size: int) -> Run:
+def _checked(op: Union[Gather, Scatter, ScatterAdd], run: Run, indices: Tensor, size: int) -> Run:
     """The step, whose error on the host says which index it was."""
     if indices.device.type != "cpu":
         return run

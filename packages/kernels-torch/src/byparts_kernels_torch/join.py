@@ -95,7 +95,9 @@ class _Joining:
         self, op: Op, inputs: tuple[Value, ...], turned: Sequence[int]
     ) -> Optional[tuple[Value, ...]]:
         """The op on rows, if all tensors of heads it takes are rows that were turned."""
-        rows = [_rows(v) if v.type.rank == 4 else v for v in inputs]
+        if inputs[0].type.rank != 4:
+            return None
+        rows = [_rows(v) if v.type.rank == 4 else v for v in inputs]  # logsumexp has three axes
         found = [v for v in rows if v is not None]
         if len(found) < len(rows):
             return None

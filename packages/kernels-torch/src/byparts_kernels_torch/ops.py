@@ -16,6 +16,7 @@ from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.attention import Attention, AttentionGradient
 from byparts_opset.binary import add, mul
 from byparts_opset.broadcast import broadcast_types, meet_types
+from byparts_opset.domain import index_into
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.elementwise import floats
 from byparts_opset.matmul import MatMul
@@ -96,6 +97,10 @@ class MaxPoolScatter(Op):
 
     def infer_unranked(self, dy: TensorType, places: TensorType, like: TensorType) -> Types:
         return (meet_types(self.name, like, TensorType(dy.dtype, None)),)
+
+    def domain(self, dy: Array, places: Array, like: Array) -> tuple[Array, ...]:
+        height, width = images(self, like).shape[2:]
+        return (dy, index_into(height * width, places), like)
 
     def evaluate(self, dy: Array, places: Array, like: Array) -> tuple[Array, ...]:
         given, at = images(self, dy), images(self, places)
@@ -181,6 +186,7 @@ class AddMul(Op):
 
     inplace = ((0, 0), (1, 0), (2, 0))
     pattern = "elementwise"
+    cancels = True
 
     def infer(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
         floats(self, c)
@@ -228,6 +234,9 @@ class AttentionRows(Op):
     def infer_unranked(self, q: TensorType, k: TensorType, v: TensorType) -> Types:
         return Attention(self.causal, self.scale).infer_unranked(q, k, v)
 
+    def domain(self, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
+        return Attention(self.causal, self.scale).domain(q, k, v)
+
     def evaluate(self, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
         turned = (x.swapaxes(1, 2) for x in (q, k, v))
         y, logsumexp = Attention(self.causal, self.scale).evaluate(*turned)
@@ -261,6 +270,13 @@ class AttentionRowsGradient(Op):
 
     def infer_unranked(self, dy: TensorType, *given: TensorType) -> Types:
         return AttentionGradient(self.causal, self.scale).infer_unranked(dy, *given)
+
+    def domain(self, dy: Array, *given: Array) -> tuple[Array, ...]:
+        *rows, logsumexp = given
+        turned = [x.swapaxes(1, 2) for x in (dy, *rows)]
+        op = AttentionGradient(self.causal, self.scale)
+        *found, logsumexp = op.domain(*[*turned, logsumexp])
+        return (*(x.swapaxes(1, 2).copy() for x in found), logsumexp)
 
     def evaluate(self, dy: Array, *given: Array) -> tuple[Array, ...]:
         *rows, logsumexp = given

@@ -57,13 +57,13 @@ def clip(op: Clip, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
 
 def _choose(piece: tuple[Tensor, ...], mask: Tensor, mixed: Tensor) -> list[Run]:
     c, x, y, z = piece
-    mask, mixed = mask[: z.numel()], mixed[: z.numel()]
+    mask, mixed = mask[: z.numel()], mixed[: z.numel()] if x.dim() or y.dim() else mixed[0]
     return [
         partial(mask.copy_, c),
         partial(torch.neg, mask, out=mask),  # 1 -> all ones
         partial(torch.bitwise_xor, x, y, out=mixed),
-        partial(torch.bitwise_and, mixed, mask, out=mixed),
-        partial(torch.bitwise_xor, mixed, y, out=z),
+        partial(torch.bitwise_and, mixed, mask, out=mask),
+        partial(torch.bitwise_xor, mask, y, out=z),
     ]
 
 

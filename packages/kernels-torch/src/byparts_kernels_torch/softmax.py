@@ -14,6 +14,7 @@ import torch
 from byparts_graph_ir.backend import Run
 from byparts_kernels_torch.lanes import in_lanes, short
 from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.wide import widened_on_cpu
 from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
 
 
@@ -26,6 +27,7 @@ def softmax(op: Softmax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) ->
 
 
 @kernels.on(LogSoftmax)
+@widened_on_cpu
 def log_softmax(op: LogSoftmax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     def compute(x: Sequence[Tensor], y: Tensor) -> Run:
         return partial(torch._log_softmax, *x, op.axis, False, out=y)
@@ -45,6 +47,7 @@ def softmax_gradient(
 
 
 @kernels.on(LogSoftmaxGradient)
+@widened_on_cpu
 def log_softmax_gradient(
     op: LogSoftmaxGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
 ) -> Run:

@@ -31,6 +31,21 @@ def widened(rule: KernelRule) -> KernelRule:
     return bind
 
 
+def widened_on_cpu(rule: KernelRule) -> KernelRule:
+    """`widened` where x is on the CPU: a GPU adds half types in f32, torch's CPU kernels not all.
+
+    Whether they do depends on the processor, and f32 is faster: 64 channels of 16 x 16 through 64
+    filters of 3 x 3 take 2.2 ms in f16 and 0.9 in f32, their filter gradient 1945 and 1.2.
+    """
+    wide = widened(rule)
+
+    @wraps(rule)
+    def bind(op: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+        return (wide if inputs[0].device.type == "cpu" else rule)(op, inputs, outputs)
+
+    return bind
+
+
 def in_turn(runs: Sequence[Run]) -> Run:
     """One run of several."""
     if len(runs) == 1:

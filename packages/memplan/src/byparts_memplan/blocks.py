@@ -20,7 +20,7 @@ from itertools import accumulate
 
 from byparts_graph_ir import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.buffer import Buffer, Placement, PlanError, lower_bound
+from byparts_memplan.buffer import Buffer, Placement, PlanError, is_integer, lower_bound
 from byparts_memplan.lifetimes import Decision, Values, describe, padded, positions
 from byparts_memplan.plan import Location, Plan
 
@@ -128,6 +128,9 @@ class _Memory:
     def __init__(
         self, values: Values, outside: frozenset[int], match_range: int, alignment: int
     ) -> None:
+        if not is_integer(match_range) or not is_integer(alignment):
+            given = f"match_range is {match_range!r:.40} and alignment {alignment!r:.40}"
+            raise PlanError(f"blocks: {given}; expected whole numbers")
         if match_range < 0 or alignment < 1:
             raise PlanError(f"blocks: match_range {match_range} or alignment {alignment} too small")
         self.values, self.outside = values, outside

@@ -216,6 +216,17 @@ def checked_bytes(name: str, given: int) -> int:
     return index(given) if hasattr(given, "__index__") else given
 
 
+def check_kind(given: object, kind: type) -> None:
+    """Raise PlanError unless `given` is an instance of `kind`."""
+    if not isinstance(given, kind):
+        raise PlanError(f"expected a {kind.__name__}; got {given!r:.60}")
+
+
+def is_integer(given: Any) -> bool:
+    """Whether it is one whole number, of any type; a bool is, an array of several is not."""
+    return hasattr(given, "__index__") and is_number(given)
+
+
 def is_number(given: Any) -> bool:
     """NaN is none."""
     try:

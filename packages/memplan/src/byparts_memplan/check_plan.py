@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from byparts_graph_ir import Graph, Node
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.buffer import PlanError
+from byparts_memplan.buffer import PlanError, check_kind
 from byparts_memplan.check import check
 from byparts_memplan.check_record import check_positions, check_record
 from byparts_memplan.plan import Plan
@@ -24,6 +24,8 @@ def check_plan(graph: Graph, plan: Plan) -> None:
 
     O(nodes x pieces of memory); the placement is checked on its own.
     """
+    check_kind(graph, Graph)
+    check_kind(plan, Plan)
     check_positions(graph, plan)
     machine = _Machine(graph, plan)
     machine.run()

@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
+from byparts_graph_ir import FormatError
+from byparts_graph_ir.contract import checked
 from byparts_memplan.buffer import Buffer, Placement, PlanError
 
 _REQUIRED = ("id", "lower", "upper", "size")
@@ -43,14 +45,14 @@ def read_buffers(
     (('a',), (Buffer(size_bytes=64, born=0, dies=2, ...),))
 
     Raises:
-        PlanError: it is damaged; the message begins with `file:line:column: `.
+        FormatError: it is damaged; the message begins with `file:line:column: `.
         OSError: the file cannot be read.
     """
     lines, name = _lines(source, name)
     rows = _rows(lines, name)
     header = next(rows, None)
     if header is None:
-        raise PlanError(f"{name}:1:1: empty; expected a first line such as {','.join(_REQUIRED)}")
+        raise FormatError(f"{name}:1:1: empty; expected a first line such as {','.join(_REQUIRED)}")
     columns = _columns(header)
     lines_of: dict[str, int] = {}
     buffers = []
@@ -66,6 +68,7 @@ def read_buffers(
     return tuple(lines_of), tuple(buffers)
 
 
+@checked
 def write_placement(ids: Sequence[str], placement: Placement) -> str:
     """The buffers with their offsets, in order; `read_buffers` reads it as pinned ones.
 
@@ -143,7 +146,7 @@ class _Row:
             column, f"{column} is {_shown(text)}: {problem}; expected {_EXPECTED[column]}"
         )
 
-    def fault(self, column: str | int, what: str) -> PlanError:
+    def fault(self, column: str | int, what: str) -> FormatError:
         """The error that points at a field, or behind the last one."""
         k = self.columns[column] if isinstance(column, str) else column
         start = sum([len(field) + 1 for field in self.fields[:k]])
@@ -151,7 +154,7 @@ class _Row:
             start += len(self.fields[k]) - len(self.fields[k].lstrip())
         else:
             start -= 1
-        return PlanError(f"{self.file}:{self.line}:{start + 1}: {what}")
+        return FormatError(f"{self.file}:{self.line}:{start + 1}: {what}")
 
 
 def _lines(
@@ -172,11 +175,11 @@ def lines_of(file: IO[bytes], name: str) -> list[bytes]:
     """All of them, whatever system ended them.
 
     Raises:
-        PlanError: there is too much.
+        FormatError: there is too much.
     """
     data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
-        raise PlanError(f"{name}: more than {_MOST_BYTES} bytes; expected a table of buffers")
+        raise FormatError(f"{name}: more than {_MOST_BYTES} bytes; expected a table of buffers")
     return data.splitlines()
 
 
@@ -184,10 +187,10 @@ def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[_Row]:
     """Those lines that are not blank."""
     for number, line in enumerate(lines, 1):
         if not isinstance(line, (str, bytes)):
-            raise PlanError(f"{name}:{number}:1: {line!r:.60}; expected a line of text")
+            raise FormatError(f"{name}:{number}:1: {line!r:.60}; expected a line of text")
         if len(line) > _MOST_LETTERS:
             at = f"{name}:{number}:{_MOST_LETTERS}"
-            raise PlanError(f"{at}: a line of {len(line)} letters; expected one for each buffer")
+            raise FormatError(f"{at}: a line of {len(line)} letters; expected one for each buffer")
         text = line if isinstance(line, str) else _decoded(line, f"{name}:{number}")
         if number == 1:
             text = text.removeprefix("\ufeff")  # a byte order mark
@@ -202,7 +205,7 @@ def _decoded(line: bytes, where: str) -> str:
     except UnicodeDecodeError as error:
         column = len(line[: error.start].decode()) + 1
         byte = line[error.start]
-        raise PlanError(f"{where}:{column}: byte 0x{byte:02x}; expected text in UTF-8") from None
+        raise FormatError(f"{where}:{column}: byte 0x{byte:02x}; expected text in UTF-8") from None
 
 
 def _split(line: str) -> list[str]:

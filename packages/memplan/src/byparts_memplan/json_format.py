@@ -6,14 +6,24 @@ Format 1 had no gaps and no spaces; it is read too.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from byparts_memplan.buffer import Buffer, Placement, PlanError
+from byparts_graph_ir import FormatError
+from byparts_graph_ir.attributes import shown
+from byparts_graph_ir.field_types import misfit
+from byparts_graph_ir.lazy_dataclass import field_defaults, field_names
+from byparts_graph_ir.strict_json import Json, as_list, check_keys, fault, parsed, path
+from byparts_memplan.buffer import Buffer, Placement, PlanError, check_kind
 from byparts_memplan.lifetimes import Decision
 from byparts_memplan.plan import Location, Plan
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_graph_ir.strict_json import Place
+
 FORMAT, OLDEST = 2, 1
+_DEEPEST = 3  # levels of lists in a field
 
 
 def placement_to_json(placement: Placement) -> str:
@@ -22,7 +32,7 @@ def placement_to_json(placement: Placement) -> str:
     Raises:
         PlanError: it is no placement.
     """
-    _check_kind(placement, Placement)
+    check_kind(placement, Placement)
     return _dump("placement", _placement_fields(placement))
 
 
@@ -30,13 +40,10 @@ def placement_from_json(text: str) -> Placement:
     """The placement.  It is not checked: `check` does that.
 
     Raises:
-        PlanError: the text is not a placement in this format.
+        FormatError: the text is not a placement in this format; says where.
     """
-    fields = _load("placement", text)
-    try:
-        return _placement(fields)
-    except (KeyError, TypeError, ValueError) as error:
-        raise PlanError(f"not a placement: {error!r}") from error
+    fields = _load("placement", text, Placement)
+    return _placement(fields, ())
 
 
 def plan_to_json(plan: Plan) -> str:
@@ -45,7 +52,7 @@ def plan_to_json(plan: Plan) -> str:
     Raises:
         PlanError: it is no plan.
     """
-    _check_kind(plan, Plan)
+    check_kind(plan, Plan)
     fields = {
         **vars(plan),
         "locations": [list(_values(at)) for at in plan.locations],
@@ -59,83 +66,81 @@ def plan_from_json(text: str) -> Plan:
     """The plan.  It is not checked: `check_plan` does that, against its graph.
 
     Raises:
-        PlanError: the text is not a plan in this format.
+        FormatError: the text is not a plan in this format; says where.
     """
-    fields = _load("plan", text)
-    try:
-        return Plan(
-            locations=tuple([Location(*at) for at in fields["locations"]]),
-            placement=_placement(fields["placement"]),
-            residents=tuple([tuple(ids) for ids in fields["residents"]]),
-            labels=tuple(fields["labels"]),
-            external=tuple(fields["external"]),
-            donated=tuple([(k, j) for k, j in fields["donated"]]),
-            decisions=tuple([Decision(*d) for d in fields["decisions"]]),
-            naive_bytes=fields["naive_bytes"],
-            alignment=fields["alignment"],
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise PlanError(f"not a plan: {error!r}") from error
+    fields = _load("plan", text, Plan)
+    check_keys(fields["placement"], field_names(Placement), ("placement",))
+    fields["placement"] = _placement(fields["placement"], ("placement",))
+    for name, kind in (("locations", Location), ("decisions", Decision)):
+        items = enumerate(as_list(fields[name], (name,)))
+        fields[name] = [_row(kind, item, (name, i)) for i, item in items]
+    plan: Plan = _made(Plan, fields, ())
+    buffers = len(plan.placement.buffers)
+    if not len(plan.residents) == len(plan.labels) == buffers:
+        counts = f"{len(plan.residents)} residents, {len(plan.labels)} labels, {buffers} buffers"
+        raise FormatError(f"{counts}; expected as many of each")
+    return plan
 
 
 def _placement_fields(placement: Placement) -> dict[str, Any]:
     return {**vars(placement), "buffers": [list(_values(b)) for b in placement.buffers]}
 
 
-def _placement(fields: dict[str, Any]) -> Placement:
-    return Placement(
-        buffers=tuple([_buffer(*b) for b in fields["buffers"]]),
-        offsets=tuple([_whole(offset) for offset in fields["offsets"]]),
-        arena_bytes=_whole(fields["arena_bytes"]),
-        lower_bound_bytes=_whole(fields["lower_bound_bytes"]),
-        how=str(fields["how"]),
-    )
+def _placement(fields: dict[str, Json], place: Place) -> Placement:
+    buffers = enumerate(as_list(fields["buffers"], (*place, "buffers")))
+    rows = [_row(Buffer, item, (*place, "buffers", i)) for i, item in buffers]
+    placement: Placement = _made(Placement, {**fields, "buffers": rows}, place)
+    if len(placement.offsets) != len(rows):
+        what = f"{len(placement.offsets)} offsets of {len(rows)} buffers"
+        raise FormatError(f"{path((*place, 'offsets'))}: {what}; expected as many")
+    return placement
 
 
-def _buffer(
-    size_bytes: int,
-    born: int,
-    dies: int,
-    alignment: int,
-    pinned: int | None,
-    gaps: Sequence[tuple[int, int]] = (),
-    space: str = "",
-) -> Buffer:
-    size_bytes, born, dies, alignment = map(_whole, (size_bytes, born, dies, alignment))
-    pairs = tuple([(_whole(lower), _whole(upper)) for lower, upper in gaps])
-    pinned = None if pinned is None else _whole(pinned)
-    return Buffer(size_bytes, born, dies, alignment, pinned, pairs, str(space))
+def _row(kind: type, item: Json, place: Place) -> Any:
+    """A value whose fields stand in a list; the last may be absent."""
+    names, given = field_names(kind), as_list(item, place)
+    needed = len(names) - len(field_defaults(kind))
+    if not needed <= len(given) <= len(names):
+        raise fault(place, f"{needed} to {len(names)} fields", given)
+    return _made(kind, dict(zip(names, given, strict=False)), place)
 
 
-def _whole(number: Any) -> int:
-    if type(number) is not int:
-        raise TypeError(f"{number!r} is no whole number")
-    return number
+def _made(kind: type, fields: Mapping[str, Json], place: Place) -> Any:
+    """The value, whose fields must be of the types that its class says."""
+    known = {name: _tuples(value, 0) for name, value in fields.items()}
+    if wrong := misfit(kind, known):
+        name, expected = wrong
+        raise fault((*place, name), expected, fields[name])
+    try:
+        return kind(**known)
+    except PlanError as error:
+        raise FormatError(f"{path(place)}: {error}") from error
 
 
-def _check_kind(given: object, kind: type) -> None:
-    if not isinstance(given, kind):
-        raise PlanError(f"expected a {kind.__name__}; got {given!r:.60}")
+def _tuples(value: Json, depth: int) -> Json:
+    """Lists become tuples, as deep as any of ours has them."""
+    if not isinstance(value, list) or depth > _DEEPEST:
+        return value
+    return tuple([_tuples(item, depth + 1) for item in value])
 
 
 def _dump(kind: str, fields: dict[str, Any]) -> str:
     return json.dumps({"byparts": kind, "format": FORMAT, **fields}, separators=(",", ":"))
 
 
-def _load(kind: str, text: str) -> dict[str, Any]:
-    try:
-        fields = json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise PlanError(f"not JSON: {error}") from error
-    found = fields.get("byparts") if isinstance(fields, dict) else None
-    if not isinstance(fields, dict) or found != kind:
-        what = f", but {found!r:.40}" if found else ""
-        raise PlanError(f"not a {kind}{what}; expected what {kind}_to_json writes")
-    if fields.get("format") not in range(OLDEST, FORMAT + 1):
-        raise PlanError(
-            f"{kind} in format {fields.get('format')}; this reads formats {OLDEST} to {FORMAT}"
-        )
-    return fields
+def _load(kind: str, text: str, made: type) -> dict[str, Json]:
+    """The fields of a document of this kind, and no others."""
+    document = parsed(text)
+    found = document.get("byparts") if isinstance(document, dict) else document
+    if found != kind:
+        what = f", but {shown(found)}" if found else ""
+        raise FormatError(f"not a {kind}{what}; expected what {kind}_to_json writes")
+    version = document.get("format")
+    if type(version) is not int or not OLDEST <= version <= FORMAT:
+        reads = f"this reads formats {OLDEST} to {FORMAT}"
+        raise FormatError(f"{kind} in format {shown(version)}; {reads}")
+    check_keys(document, ("byparts", "format", *field_names(made)), ())
+    return {name: document[name] for name in field_names(made)}
 
 
 def _values(record: Any) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from byparts_graph_ir import Graph, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.buffer import Buffer, Placement, PlanError
+from byparts_memplan.buffer import Buffer, Placement, PlanError, is_integer
 from byparts_memplan.lifetimes import Decision, Values, describe, padded, positions
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
@@ -77,11 +77,14 @@ class Plan:
         """No arena for these buffers can be smaller."""
         return self.placement.lower_bound_bytes
 
-    def report(self, graph: Graph | None = None) -> str:
-        """What was planned, saved and refused, for people; more of it with the graph at hand."""
+    def report(self, graph: Graph | None = None, *, width: int | None = None) -> str:
+        """What was planned, saved and refused, for people; more of it with the graph at hand.
+
+        No line is longer than `width`, by default the terminal's, and 100 at most.
+        """
         from byparts_memplan.report import report  # report.py needs this module first
 
-        return report(self, graph)
+        return report(self, graph, width=width)
 
     def draw(self, width: int = 72, height: int = 16, *, colour: bool = False) -> str:
         """The arena as text, steps across and bytes up, with a legend."""
@@ -119,9 +122,13 @@ def plan(
         PlanError: a type is not static; a position or a view does not exist, or is none; the
             alignment is no integer of 1 or more.
     """
-    if not hasattr(alignment, "__index__") or alignment < 1:
+    if not is_integer(alignment) or alignment < 1:
         raise PlanError(f"alignment must be at least 1, a whole number, not {alignment!r:.60}")
     external = positions(graph, external)
+    if not (donate is None or isinstance(donate, Mapping)):
+        raise PlanError(f"donate is {donate!r:.60}; expected input -> output, such as {{0: 1}}")
+    if not (space is None or callable(space)):
+        raise PlanError(f"space is {space!r:.60}; expected a function from a Value to a name")
     values = Values(graph, space)
     sharing, placement = _placed(values, sorted(external), donate or {}, alignment)
     residents = _residents(sharing)

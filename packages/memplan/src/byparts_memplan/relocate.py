@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from math import inf
 from operator import index
 
+from byparts_graph_ir.contract import checked
 from byparts_graph_ir.lazy_dataclass import replace
 from byparts_memplan.buffer import Placement
 from byparts_memplan.check import check
 from byparts_memplan.plan import Plan
 
 
+@checked
 def relocate(plan: Plan, offsets: Iterable[int], how: str = "by hand") -> Plan:
     """The same plan with its buffers elsewhere; what shares a buffer still does.
 

@@ -2,36 +2,41 @@
 
 A plan is plain numbers and the labels of its buffers.  With the graph at hand the report also says
 what NNVM's blocks would have cost, which node runs at the worst step and around it, and for each
-value alive there who made it, where, and who needs it last.  Nothing is wider than `WIDTH`.
+value alive there who made it, where, and who needs it last.  Nothing is wider than the terminal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from shutil import get_terminal_size
 
 from byparts_graph_ir import Graph
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import PlanError
+from byparts_memplan.buffer import PlanError, is_integer
 from byparts_memplan.lifetimes import Decision
 from byparts_memplan.pictures.alive import spaces_of
 from byparts_memplan.plan import Plan
 from byparts_memplan.recompute.peak import Peak, cut
 
-WIDTH = 100
+WIDTH = 100  # at most, and where there is no terminal
+LEAST = 40
 ROWS = 10  # of each list
 
 
-def report(plan: Plan, graph: Graph | None = None, *, rows: int = ROWS) -> str:
+def report(
+    plan: Plan, graph: Graph | None = None, *, rows: int = ROWS, width: int | None = None
+) -> str:
     """Some fifty lines; everything in full is in the plan's fields.
 
-    `rows` limits each list.  The graph must be the one that was planned.
+    `rows` limits each list, `width` each line.  The graph must be the one that was planned.
 
     Raises:
-        PlanError: it is another one; or what is given is no plan, or `rows` no count.
+        PlanError: it is another one; or what is given is no plan, `rows` no count, or `width`
+            too small.
     """
     if not isinstance(plan, Plan):
         raise PlanError(f"expected a Plan; got {plan!r:.60}")
-    if not hasattr(rows, "__index__") or rows < 0:
+    if not is_integer(rows) or rows < 0:
         raise PlanError(f"rows is {rows!r:.60}; expected an integer, 0 or more")
     blocks: list[list[str]] = [_summary(plan, graph)]
     for space, members in spaces_of(plan.placement.buffers).items():
@@ -41,7 +46,11 @@ def report(plan: Plan, graph: Graph | None = None, *, rows: int = ROWS) -> str:
             blocks += peak.sections(rows, several)
     blocks += [_taken(plan, graph, rows), _refused(plan, graph, rows)]
     lines = [line for block in blocks if block for line in (*block, "")]
-    return "\n".join(cut(line, WIDTH) for line in lines[:-1])
+    if width is None:
+        width = min(WIDTH, max(LEAST, get_terminal_size((WIDTH, 24)).columns))
+    if not is_integer(width) or width < LEAST:
+        raise PlanError(f"width is {width!r:.60}; expected a number of letters, {LEAST} or more")
+    return "\n".join(cut(line, width) for line in lines[:-1])
 
 
 def _summary(plan: Plan, graph: Graph | None) -> list[str]:

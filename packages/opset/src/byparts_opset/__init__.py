@@ -90,6 +90,19 @@ if TYPE_CHECKING:
         squared_difference as squared_difference,
         sub as sub,
     )
+    from byparts_opset.binary_cross_entropy import (
+        BinaryCrossEntropy as BinaryCrossEntropy,
+        binary_cross_entropy as binary_cross_entropy,
+    )
+    from byparts_opset.bits import (
+        BitwiseAnd as BitwiseAnd,
+        BitwiseOr as BitwiseOr,
+        BitwiseXor as BitwiseXor,
+        bitwise_and as bitwise_and,
+        bitwise_not as bitwise_not,
+        bitwise_or as bitwise_or,
+        bitwise_xor as bitwise_xor,
+    )
     from byparts_opset.broadcast_to import (
         BroadcastTo as BroadcastTo,
         broadcast_to as broadcast_to,
@@ -195,9 +208,11 @@ if TYPE_CHECKING:
     from byparts_opset.index import (
         Gather as Gather,
         OneHot as OneHot,
+        Scatter as Scatter,
         ScatterAdd as ScatterAdd,
         gather as gather,
         one_hot as one_hot,
+        scatter as scatter,
         scatter_add as scatter_add,
     )
     from byparts_opset.join import (
@@ -240,6 +255,11 @@ if TYPE_CHECKING:
     from byparts_opset.matmul import (
         MatMul as MatMul,
         matmul as matmul,
+    )
+    from byparts_opset.norm import (
+        norm as norm,
+        std as std,
+        var as var,
     )
     from byparts_opset.optimizer import (
         Adam as Adam,
@@ -403,6 +423,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
+        checked=True,
         registry="OPS",
         constant="Constant Eye Fill Range arange constant eye fill ones zeros",
         identity="Identity Print StopGradient identity print_value stop_gradient",
@@ -435,6 +456,7 @@ if not TYPE_CHECKING:
             "LogicalAnd LogicalNot LogicalOr LogicalXor logical_and logical_not logical_or "
             "logical_xor"
         ),
+        bits="BitwiseAnd BitwiseOr BitwiseXor bitwise_and bitwise_not bitwise_or bitwise_xor",
         select="Clip Select clip select where",
         like=(
             "BroadcastLike CountLike ReshapeLike SumLike broadcast_like count_like fill_like "
@@ -442,6 +464,7 @@ if not TYPE_CHECKING:
         ),
         reduce="All Any LogSumExp Max Mean Min Sum all any logsumexp max mean min sum",
         prod="Prod ProdOfOthers prod prod_of_others",
+        norm="norm std var",
         argmax="ArgMax ArgMin argmax argmin",
         cumulative="CumSum cumsum",
         reshape="ExpandDims Flatten Reshape Squeeze expand_dims flatten reshape squeeze",
@@ -452,7 +475,7 @@ if not TYPE_CHECKING:
         join="Concat Split SplitLike concat split stack unstack",
         slicing="Slice SliceGradient getitem",
         pad="Pad pad",
-        index="Gather OneHot ScatterAdd gather one_hot scatter_add",
+        index="Gather OneHot Scatter ScatterAdd gather one_hot scatter scatter_add",
         top_k="TopK top_k",
         matmul="MatMul matmul",
         einsum="Einsum einsum",
@@ -470,6 +493,7 @@ if not TYPE_CHECKING:
             "SoftmaxCrossEntropy SparseSoftmaxCrossEntropy softmax_cross_entropy "
             "sparse_softmax_cross_entropy"
         ),
+        binary_cross_entropy="BinaryCrossEntropy binary_cross_entropy",
         random="Bernoulli RandomUniform bernoulli next_counter random_int random_uniform",
         random_normal="RandomNormal TruncatedNormal random_normal truncated_normal",
         dropout="Dropout dropout",

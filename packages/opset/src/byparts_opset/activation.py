@@ -18,6 +18,7 @@ from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
 from byparts_opset.error_function import erf_of
+from byparts_opset.half import in_f32
 
 # Klambauer et al. 2017, "Self-Normalizing Neural Networks", https://arxiv.org/abs/1706.02515.
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -33,6 +34,7 @@ class Relu(Op):
     """y = x above 0, else 0.  The gradient at 0 is 0."""
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0),)
     infer = infer_unranked = numbers
     infer_inputs = same_shape_back
@@ -54,12 +56,13 @@ class Relu(Op):
 
 @dataclass(frozen=True)
 class Relu6(Op):
-    """y = x held between 0 and 6.  The gradient at 0 and at 6 is 0.
+    """y = x held between 0 and 6.  The gradient at 0, at 6 and at nan is 0, as in torch.
 
-    An op beside `Clip`, whose gradient passes on the bounds, because this one can read y.
+    An op beside `Clip`, whose gradient is made of more nodes where it does not pass on the bounds.
     """
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0),)
     infer = infer_unranked = numbers
     infer_inputs = same_shape_back
@@ -69,7 +72,7 @@ class Relu6(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (y,) = node.outputs
-        return (ops.select(ops.greater_equal(y, 6), 0, ops.relu_gradient(dy, y)),)
+        return (ops.select(ops.less(y, 6), ops.relu_gradient(dy, y), 0),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.clip(x, 0.0, 6.0),)
@@ -121,6 +124,7 @@ class Elu(Op):
     alpha: float = 1.0
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0),)
     infer = infer_unranked = floats
     infer_inputs = same_shape_back
@@ -135,6 +139,7 @@ class Elu(Op):
         (y,) = node.outputs
         return (ops.select(ops.greater(y, 0), dy, dy * (y + self.alpha)),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.select(ops.greater(x, 0), x, self.alpha * ops.expm1(x)),)
 
@@ -149,6 +154,7 @@ class Selu(Op):
     """y = scale * elu(x, alpha), with the constants that keep mean 0 and variance 1."""
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0),)
     infer = infer_unranked = floats
     infer_inputs = same_shape_back
@@ -161,6 +167,7 @@ class Selu(Op):
         below = y + SELU_SCALE * SELU_ALPHA
         return (dy * ops.select(ops.greater(y, 0), SELU_SCALE, below),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (SELU_SCALE * ops.select(ops.greater(x, 0), x, SELU_ALPHA * ops.expm1(x)),)
 
@@ -185,6 +192,7 @@ class Sigmoid(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (ops.sigmoid_gradient(dy, node.outputs[0]),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (1 / (1 + ops.exp(-x)),)
 
@@ -208,6 +216,7 @@ class Softplus(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * sigmoid(node.inputs[0]),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.maximum(x, 0) + ops.log1p(ops.exp(-ops.abs(x))),)
 
@@ -233,6 +242,7 @@ class Softsign(Op):
         below = 1 + ops.abs(x)
         return (dy / (below * below),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x / (1 + ops.abs(x)),)
 
@@ -256,6 +266,7 @@ class Silu(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (ops.silu_gradient(dy, node.inputs[0]),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x * sigmoid(x),)
 
@@ -275,6 +286,7 @@ class Gelu(Op):
     approximate: bool = False
 
     pattern = "elementwise"
+    cancels = True
     inplace = ((0, 0),)
     infer = infer_unranked = floats
     infer_inputs = same_shape_back
@@ -287,6 +299,7 @@ class Gelu(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (ops.gelu_gradient(dy, node.inputs[0], self.approximate),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x * (0.5 * (1 + ops.tanh(bent(x))) if self.approximate else normal_share(x)),)
 

@@ -16,9 +16,14 @@ import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.activation import BEND, CUBIC, HALF_ROOT, ROOT_PI, bent, normal_share
+from byparts_opset.domain import between, finite
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import binary_samples, broadcast_back, computed, two_floats
 from byparts_opset.error_function import erf_of
+from byparts_opset.half import in_f32
+
+# Beyond it the slope of gelu by tanh is 0 or 1 exactly, and its terms would become inf * 0.
+FLAT = 100.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,9 @@ class SigmoidGradient(Op):
     infer = infer_unranked = two_floats
     infer_inputs = broadcast_back
 
+    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return (dy, between(0, 1, y))
+
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         return computed(lambda dy, y: dy * (y * (1 - y)), dy, y)
 
@@ -63,6 +71,7 @@ class SigmoidGradient(Op):
         dy, y = node.inputs
         return _summed(node, self(ddx, y), ddx * dy * (1 - 2 * y))
 
+    @in_f32
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (dy * (y * (1 - y)),)
 
@@ -76,9 +85,13 @@ class TanhGradient(Op):
     """dx = dy * (1 - y * y), for y = tanh(x)."""
 
     pattern = "elementwise"
+    cancels = True
     inplace = ((0, 0),)
     infer = infer_unranked = two_floats
     infer_inputs = broadcast_back
+
+    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return (dy, between(-1, 1, y))
 
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         return computed(lambda dy, y: dy * (1 - y * y), dy, y)
@@ -87,6 +100,7 @@ class TanhGradient(Op):
         dy, y = node.inputs
         return _summed(node, self(ddx, y), -2 * (ddx * dy * y))
 
+    @in_f32
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (dy * (1 - y * y),)
 
@@ -100,6 +114,7 @@ class SiluGradient(Op):
     """dx = dy * s * (1 + x * (1 - s)), for y = x * s with s = sigmoid(x)."""
 
     pattern = "elementwise"
+    cancels = True
     inplace = ((0, 0),)
     infer = infer_unranked = two_floats
     infer_inputs = broadcast_back
@@ -113,6 +128,7 @@ class SiluGradient(Op):
         bend = share * (1 - share) * (2 + x * (1 - 2 * share))
         return _summed(node, self(ddx, x), ddx * dy * bend)
 
+    @in_f32
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         share = ops.sigmoid(x)
         return (dy * (share + x * share * (1 - share)),)
@@ -129,9 +145,13 @@ class GeluGradient(Op):
     approximate: bool = False
 
     pattern = "elementwise"
+    cancels = True
     inplace = ((0, 0),)
     infer = infer_unranked = two_floats
     infer_inputs = broadcast_back
+
+    def domain(self, dy: Array, x: Array) -> tuple[Array, ...]:
+        return (dy, between(-1e4, 1e4, finite(x)))  # x^2 may overflow, and inf * 0 is nan
 
     def evaluate(self, dy: Array, x: Array) -> tuple[Array, ...]:
         slope = _slope_by_tanh if self.approximate else _slope
@@ -145,9 +165,11 @@ class GeluGradient(Op):
         inner = steep + 0.5 * x * (6 * BEND * CUBIC * x - 2 * bend * (steep * steep))
         return _summed(node, self(ddx, x), ddx * dy * ((1 - bend * bend) * inner))
 
+    @in_f32
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         if not self.approximate:
             return (dy * (normal_share(x) + x * _density(x)),)
+        x = ops.clip(x, -FLAT, FLAT)
         bend = ops.tanh(bent(x))
         return (dy * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * _steepness(x)),)
 
@@ -183,6 +205,7 @@ def _slope(x: Array) -> Array:
 
 
 def _slope_by_tanh(x: Array) -> Array:
+    x = np.clip(x, -FLAT, FLAT)
     bend = np.tanh(bent(x))
     steep = BEND + 3 * BEND * CUBIC * (x * x)
     slope: Array = 0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * steep

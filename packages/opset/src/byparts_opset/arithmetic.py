@@ -1,7 +1,9 @@
 """Python's operators and numbers on values: fills the table that graph-ir leaves open.
 
 A number takes the dtype of the first value beside it that is not a bool (so `select(c, x, 0)` means
-a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and `False` are bools.
+a 0 of the type of x), and must fit: 0.5 beside an i32 is an error.  `True` and `False` are refused:
+where one stands in the place of a value it is most often what Python made of `x == y`, whether both
+are one object, and `fill(True, "bool")` says the other thing.
 """
 
 from __future__ import annotations
@@ -11,29 +13,44 @@ from functools import lru_cache
 from typing import Any
 
 import byparts_opset
-from byparts_graph_ir import Operand, ShapeError, Value, arithmetic
+from byparts_graph_ir import ArgumentError, Operand, ShapeError, Value, arithmetic
+from byparts_graph_ir.arithmetic import advise
+from byparts_graph_ir.lazy_names import homes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_opset.constant import Fill
 
 
-def lift(inputs: Sequence[Operand]) -> tuple[Value, ...]:
-    """Values, with 0-d constants for the numbers among `inputs`."""
+def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:
+    """Values, with 0-d constants for the numbers among `inputs`; `name` is the op that gets them.
+
+    Raises:
+        ArgumentError: one of them is neither a value nor a number, or is Python's True or False.
+    """
     dtypes = [v.type.dtype for v in inputs if isinstance(v, Value)]
     dtype = next((d for d in dtypes if d != "bool"), dtypes[0] if dtypes else None)
-    return tuple(v if isinstance(v, Value) else _number(v, dtype, inputs) for v in inputs)
+    return tuple(v if isinstance(v, Value) else _number(v, dtype, inputs, name) for v in inputs)
 
 
-def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
+def _number(x: Any, dtype: str | None, inputs: Sequence[Operand], name: str) -> Value:
     if hasattr(x, "dtype") and getattr(x, "shape", None) == ():
         x = x.item()  # NumPy's scalars
     if isinstance(x, bool):
-        return byparts_opset.fill(x, "bool")
+        raise ArgumentError(
+            f"{name}: an operand is Python's {x}; use ops.equal(x, 0.0) where that came of "
+            f'x == 0.0, and ops.fill({x}, "bool") for a constant'
+        )
     if not isinstance(x, (int, float)):
-        raise ShapeError(
-            f"an operand is a {type(x).__name__}, no value and no number; "
-            "wrap arrays, as in constant(x)"
+        raise ArgumentError(
+            f"{name}: an operand is a {type(x).__name__}, no value and no number: {x!r:.60}; "
+            "wrap arrays, as in ops.constant(x)"
+        )
+    if dtype == "bool":
+        beside = ", ".join(str(v.type) for v in inputs if isinstance(v, Value))
+        raise ArgumentError(
+            f"{name}: the number {x} is beside no value but {beside}, and numbers are no bools; "
+            f'use ops.equal(x, {x}) for a condition, and ops.fill({x}, "f32") for a constant'
         )
     if dtype is None:
         dtype = "f32" if isinstance(x, float) else "i32"
@@ -41,7 +58,7 @@ def _number(x: Any, dtype: str | None, inputs: Sequence[Operand]) -> Value:
         return _fill(repr(x), x, dtype)()
     except ShapeError as error:
         beside = ", ".join(str(v.type) if isinstance(v, Value) else repr(v) for v in inputs)
-        raise ShapeError(f"{error} (operands: {beside})") from None
+        raise ShapeError(f"{name}: {error} (operands: {beside})") from None
 
 
 @lru_cache(maxsize=1024)
@@ -50,19 +67,38 @@ def _fill(text: str, x: float, dtype: str) -> Fill:
     return byparts_opset.Fill(x, dtype)
 
 
-def _later(name: str) -> Callable[..., Value]:
+def _later(key: str, name: str) -> Callable[..., Value]:
     """The function of this name; its module is imported when it is first called."""
 
     def first(*operands: Any) -> Value:
         function: Callable[..., Value] = getattr(byparts_opset, name)
-        arithmetic[name] = function
+        arithmetic[key] = function
         return function(*operands)
 
     return first
 
 
+def _advice(name: str) -> str:
+    """What to write for `x.name`."""
+    from inspect import signature  # only for a message
+
+    found = _THEIRS.get(name, name)
+    names = list(signature(getattr(byparts_opset, found)).parameters)
+    return f"ops.{found}({', '.join(['x', *names[1:]])})"
+
+
+# NumPy's names for what is called otherwise here.
+_THEIRS = {
+    **{"astype": "cast", "dot": "matmul", "swapaxes": "transpose", "ravel": "reshape"},
+    **{"repeat": "tile", "take": "gather", "view": "reshape", "permute": "transpose"},
+    **{"unsqueeze": "expand_dims", "detach": "stop_gradient"},
+}
 _NAMES = (
     *("add", "sub", "mul", "div", "floordiv", "mod", "pow", "neg", "abs", "matmul", "getitem"),
-    *("less", "less_equal", "greater", "greater_equal"),
+    *("less", "less_equal", "greater", "greater_equal", "transpose"),
 )
-arithmetic.update({name: _later(name) for name in _NAMES}, lift=lift)
+_BITS = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not"}
+arithmetic.update({name: _later(name, name) for name in _NAMES})
+arithmetic.update({sign: _later(sign, name) for sign, name in _BITS.items()})
+arithmetic["lift"] = lift
+advise((*_THEIRS, *filter(str.islower, homes("byparts_opset"))), _advice)

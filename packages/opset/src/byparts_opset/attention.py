@@ -23,9 +23,10 @@ import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, same_dtype
+from byparts_opset.domain import between, finite
 from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
 from byparts_opset.elementwise import floats
-from byparts_opset.reduction import widened
+from byparts_opset.half import sum_dtype, widened
 
 # The axes of each operand behind the batch: s queries, t keys, widths d and e.
 AXES = {
@@ -50,6 +51,10 @@ class Attention(Op):
         return _inferred(self, ("y", "logsumexp"), q=q, k=k, v=v)
 
     infer_unranked = infer
+
+    def domain(self, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
+        # A masked key may be multiplied by 0; e^1000 has few digits.
+        return tuple(between(-10, 10, finite(x)) for x in (q, k, v))
 
     def evaluate(self, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
         scores = _scores_of(self, q, k)
@@ -113,6 +118,14 @@ class AttentionGradient(Op):
         return _inferred(self, ("q", "k", "v"), **given)
 
     infer_unranked = infer
+
+    def domain(
+        self, dy: Array, q: Array, k: Array, v: Array, y: Array, logsumexp: Array
+    ) -> tuple[Array, ...]:
+        forward = Attention(self.causal, self.scale)
+        dy, q, k, v = (between(-5, 5, finite(x)) for x in (dy, q, k, v))  # e^100 is inexact
+        y, logsumexp = forward.evaluate(q, k, v)
+        return (dy, q, k, v, y, logsumexp)
 
     def evaluate(
         self, dy: Array, q: Array, k: Array, v: Array, y: Array, logsumexp: Array
@@ -256,11 +269,6 @@ def _sizes(
         for axis, d in zip(AXES[name], t.shape[own:], strict=True):
             sizes[axis] = meet_dims(op.name, sizes.get(axis), d, what)
     return lead, sizes
-
-
-def sum_dtype(dtype: str) -> str:
-    """The dtype of logsumexp: f32 for half types, in which a sum of many would not fit."""
-    return "f32" if dtype in ("f16", "bf16") else dtype
 
 
 def _samples() -> Iterator[tuple[bool, float | None, TensorType, TensorType, TensorType]]:

@@ -18,15 +18,17 @@ import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, meet_types, normal_axis, same_dtype
-from byparts_opset.dtypes import Array, narrow
+from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
 from byparts_opset.elementwise import floats
+from byparts_opset.half import in_f32, sum_dtype, widened
 
 
 @dataclass(frozen=True)
 class BatchNorm(Op):
     """y, mean, variance: x normalised over all axes but `axis`, by its own (biased) statistics.
 
-    x, y: any shape with `channels` at `axis`; gamma, beta, mean, variance: [channels].
+    x, y: any shape with `channels` at `axis`; gamma, beta: [channels]; mean, variance: [channels],
+    in f32 for half types, where the variance of numbers above 256 would be infinite.
     """
 
     axis: int = 1
@@ -36,11 +38,11 @@ class BatchNorm(Op):
 
     def infer(self, x: TensorType, gamma: TensorType, beta: TensorType) -> Types:
         c = _channels(self, self.axis, x, gamma, beta)
-        return (_with_channels(x, self.axis, c), c, c)
+        return (_with_channels(x, self.axis, c), _summed(c), _summed(c))
 
     def infer_unranked(self, x: TensorType, gamma: TensorType, beta: TensorType) -> Types:
         c = _channels(self, self.axis, x, gamma, beta)
-        return (_with_channels(x, self.axis, c), c, c)
+        return (_with_channels(x, self.axis, c), _summed(c), _summed(c))
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
         return _back(self, self.axis, inputs, outputs)
@@ -53,7 +55,8 @@ class BatchNorm(Op):
             xc = x - _beside(mean, x, self.axis)
             variance = np.square(xc).sum(axes) / n
             (y,) = _affine(x, gamma, beta, mean, variance, self.axis, self.epsilon)
-            return (y, narrow(mean, x.dtype), narrow(variance, x.dtype))
+            dtype = numpy_dtype(sum_dtype(dtype_name(x.dtype)))
+            return (y, narrow(mean, dtype), narrow(variance, dtype))
 
     def gradient(
         self, node: Node, dy: Value, dmean: Value, dvariance: Value
@@ -61,21 +64,25 @@ class BatchNorm(Op):
         (x, gamma, _), (_, mean, variance) = node.inputs, node.outputs
         op = BatchNormGradient(self.axis, self.epsilon)
         dx, dgamma, dbeta = op.outputs_of(x, gamma, mean, variance, dy)
-        n = ops.count_like(x) / ops.count_like(gamma)
+        wide = widened(x)
+        n = ops.count_like(wide) / ops.count_like(widened(gamma))
         if not ops.is_zero(dmean):
-            dx = dx + per_channel(dmean / n, x, self.axis)
+            dx = dx + ops.cast(per_channel(dmean / n, x, self.axis), dx.type.dtype)
         if not ops.is_zero(dvariance):
-            dx = dx + centred(x, mean, self.axis) * per_channel(dvariance * (2.0 / n), x, self.axis)
+            slope = per_channel(dvariance * (2.0 / n), x, self.axis)
+            dx = dx + ops.cast(centred(wide, mean, self.axis) * slope, dx.type.dtype)
         return (dx, dgamma, dbeta)
 
+    @in_f32
     def decompose(self, x: Value, gamma: Value, beta: Value) -> tuple[Value, ...] | None:
         if x.type.rank is None:
             return None
         axes = other_axes(self.axis, x.type.rank)
         mean = ops.mean(x, axes)
         variance = ops.mean(ops.square(centred(x, mean, self.axis)), axes)
-        op = BatchNormInference(self.axis, self.epsilon)
-        return (*op.decompose(x, gamma, beta, mean, variance), mean, variance)
+        scale = per_channel(ops.rsqrt(variance + self.epsilon) * gamma, x, self.axis)
+        y = centred(x, mean, self.axis) * scale + per_channel(beta, x, self.axis)
+        return (y, mean, variance)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -107,7 +114,8 @@ class BatchNormGradient(Op):
         dy: TensorType,
     ) -> Types:
         both = meet_types(self.name, x, dy)
-        c = _channels(self, self.axis, both, gamma, mean, variance)
+        statistics = _statistics(self, x, mean, variance)
+        c = _channels(self, self.axis, both, gamma, *statistics)
         same_dtype(self.name, x, dy)
         return (_with_channels(both, self.axis, c), c, c)
 
@@ -129,6 +137,7 @@ class BatchNormGradient(Op):
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
         return ops.gradient_by_decomposition(node, *dys)
 
+    @in_f32
     def decompose(
         self, x: Value, gamma: Value, mean: Value, variance: Value, dy: Value
     ) -> tuple[Value, ...] | None:
@@ -145,15 +154,19 @@ class BatchNormGradient(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
+        """Of half types also, where the statistics are not of the type of the others."""
         for axis, x, c in _samples():
-            yield Sample(cls(axis), (x, c, c, c, x), (*[(-1, 1)] * 3, (0.5, 2), (-1, 1)))
+            for dtype in ("f32", "f16", "bf16"):
+                y, d = (TensorType(dtype, t.shape) for t in (x, c))
+                yield Sample(cls(axis), (y, d, c, c, y), (*[(-1, 1)] * 3, (0.5, 2), (-1, 1)))
 
 
 @dataclass(frozen=True)
 class BatchNormInference(Op):
     """y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, with statistics that are given.
 
-    x, y: any shape with `channels` at `axis`; the others: [channels].
+    x, y: any shape with `channels` at `axis`; the others: [channels], and statistics of half types
+    also in f32, as `BatchNorm` gives them.
     """
 
     axis: int = 1
@@ -170,6 +183,8 @@ class BatchNormInference(Op):
         mean: TensorType,
         variance: TensorType,
     ) -> Types:
+        if x.dtype not in (mean.dtype, variance.dtype):
+            mean, variance = _statistics(self, x, mean, variance)
         c = _channels(self, self.axis, x, gamma, beta, mean, variance)
         return (_with_channels(x, self.axis, c),)
 
@@ -187,6 +202,7 @@ class BatchNormInference(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return ops.gradient_by_decomposition(node, dy)
 
+    @in_f32
     def decompose(
         self, x: Value, gamma: Value, beta: Value, mean: Value, variance: Value
     ) -> tuple[Value, ...]:
@@ -276,6 +292,17 @@ def _channels(op: Op, axis: int, x: TensorType, *vectors: TensorType) -> TensorT
     return TensorType(x.dtype, (c,))
 
 
+def _summed(channels: TensorType) -> TensorType:
+    """The type of statistics of channels."""
+    return TensorType(sum_dtype(channels.dtype), channels.shape)
+
+
+def _statistics(op: Op, x: TensorType, *given: TensorType) -> tuple[TensorType, ...]:
+    """The types of statistics, as if they were of the dtype of x; they are of `sum_dtype`."""
+    same_dtype(op.name, TensorType(sum_dtype(x.dtype), None), *given)
+    return tuple(TensorType(x.dtype, t.shape) for t in given)
+
+
 def _with_channels(x: TensorType, axis: int, channels: TensorType) -> TensorType:
     if x.shape is None or channels.shape is None:
         return x
@@ -286,8 +313,9 @@ def _with_channels(x: TensorType, axis: int, channels: TensorType) -> TensorType
 def _back(op: Op, axis: int, inputs: Types, outputs: Types) -> Types:
     """The shape rule backwards: y tells x, and x at `axis` tells every parameter."""
     x = meet_types(op.name, inputs[0], outputs[0])
-    c = _channels(op, axis, x, *inputs[1:], *outputs[1:])
-    return (_with_channels(x, axis, c), *[c] * (len(inputs) - 1))
+    vectors = (TensorType(x.dtype, t.shape) for t in (*inputs[1:], *outputs[1:]))
+    c = _channels(op, axis, x, *vectors)
+    return (_with_channels(x, axis, c), *(TensorType(t.dtype, c.shape) for t in inputs[1:]))
 
 
 def _samples() -> Iterator[tuple[int, TensorType, TensorType]]:

@@ -12,6 +12,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_opset.domain import divisible, large
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import (
     binary_samples,
@@ -20,6 +21,7 @@ from byparts_opset.elementwise import (
     two_floats,
     two_numbers,
 )
+from byparts_opset.half import in_f32
 
 
 @dataclass(frozen=True)
@@ -112,13 +114,18 @@ class Div(Op):
 class Floordiv(Op):
     """z = x / y rounded towards -inf, as Python's `//`.  Flat: no gradient.
 
-    Integers by 0 are unspecified; floats give inf and nan.
+    Integers by 0 are 0, and the least integer by -1 wraps to itself, as in NumPy; nothing raises.
+    Floats by 0 are inf and nan.
+    A remainder of floats too small to be a normal number may count as 0.
     """
 
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
     infer_inputs = broadcast_back
+
+    def domain(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return divisible(x, y)
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.floor_divide, x, y)
@@ -135,13 +142,18 @@ class Floordiv(Op):
 class Mod(Op):
     """z = x - y * floordiv(x, y): has the sign of y, as Python's `%`.
 
-    Integers by 0 are unspecified; floats give nan.
+    Integers by 0 are 0, as in NumPy; nothing raises.  Floats by 0 are nan, and may be so
+    where x / y overflows.
     """
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
     infer_inputs = broadcast_back
+
+    def domain(self, x: Array, y: Array) -> tuple[Array, ...]:
+        return divisible(x, y)
 
     def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
         return computed(np.mod, x, y)
@@ -159,8 +171,11 @@ class Mod(Op):
 class Pow(Op):
     """z = x^y; x^0 = 1, also of 0 and nan; floats below 0 to no whole power are nan.
 
-    The gradient of x is 0 where y is 0, and that of y is taken as 0 where x is 0, so no nan comes
-    from 0**2.  Integers to a negative power are unspecified.
+    The gradient of x is 0 where y is 0, and that of y is taken as 0 where x is 0 and y is not
+    negative, so no nan comes from 0**2.
+
+    Integers wrap.  An integer to a negative power is what 1 / x^-y rounds to towards 0, as in torch
+    (NumPy refuses it): 0, but 1 of 1, and 1 or -1 of -1.  0 to a negative power is 0, too.
     """
 
     pattern = "elementwise"
@@ -174,7 +189,8 @@ class Pow(Op):
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         (x, y), (z,) = node.inputs, node.outputs
         slope = _slope(x, y)
-        inside = ops.select(ops.equal(x, 0), 1, x)
+        flat = ops.logical_and(ops.equal(x, 0), ops.greater_equal(y, 0))
+        inside = ops.select(flat, 1, x)
         return (ops.sum_like(dz * slope, x), ops.sum_like(dz * (z * ops.log(inside)), y))
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
@@ -190,10 +206,11 @@ class Pow(Op):
 
 
 def _power(x: Array, y: Array) -> Array:
-    """`np.power`, which raises where an integer meets a negative power; we give 0 there."""
-    if x.dtype.kind in "iu":
-        return np.where(y < 0, 0, np.power(x, np.maximum(y, 0)))
-    return np.power(x, y)
+    """`np.power`, and for the negative powers of integers, which it refuses, what `Pow` says."""
+    if x.dtype.kind != "i":
+        return np.power(x, y)
+    unit = np.where(np.abs(x) == 1, np.where(y % 2 == 0, 1, x), 0)
+    return np.where(y < 0, unit, np.power(x, np.maximum(y, 0)))
 
 
 def _slope(x: Value, y: Value) -> Value:
@@ -212,9 +229,13 @@ def _number(x: Value) -> float | None:
 
 @dataclass(frozen=True)
 class Maximum(Op):
-    """z = the greater of x and y; nan if one is.  Where they are equal the gradient goes to x."""
+    """z = the greater of x and y; nan if one is.
+
+    Where they are equal each gets half of the gradient, as in torch and JAX; where one is nan, all.
+    """
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
     infer_inputs = broadcast_back
@@ -224,11 +245,7 @@ class Maximum(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        first = ops.greater_equal(x, y)
-        return (
-            ops.sum_like(ops.select(first, dz, 0), x),
-            ops.sum_like(ops.select(first, 0, dz), y),
-        )
+        return _parted(node, ops.less(x, y), ops.greater(x, y), dz)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -237,9 +254,13 @@ class Maximum(Op):
 
 @dataclass(frozen=True)
 class Minimum(Op):
-    """z = the smaller of x and y; nan if one is.  Where they are equal the gradient goes to x."""
+    """z = the smaller of x and y; nan if one is.
+
+    Where they are equal each gets half of the gradient, as in torch and JAX; where one is nan, all.
+    """
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_numbers
     infer_inputs = broadcast_back
@@ -249,15 +270,21 @@ class Minimum(Op):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         x, y = node.inputs
-        first = ops.greater_equal(y, x)
-        return (
-            ops.sum_like(ops.select(first, dz, 0), x),
-            ops.sum_like(ops.select(first, 0, dz), y),
-        )
+        return _parted(node, ops.greater(x, y), ops.less(x, y), dz)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         return binary_samples(cls())
+
+
+def _parted(node: Node, not_x: Value, not_y: Value, dz: Value) -> tuple[Value, Value]:
+    """The gradient of the extreme one: 0 where it is the other one, half where they are equal."""
+    x, y = node.inputs
+    dz = ops.select(ops.equal(x, y), 0.5 * dz, dz)
+    return (
+        ops.sum_like(ops.select(not_x, 0, dz), x),
+        ops.sum_like(ops.select(not_y, 0, dz), y),
+    )
 
 
 @dataclass(frozen=True)
@@ -277,6 +304,7 @@ class SquaredDifference(Op):
         slope = dz * (2 * (x - y))
         return (ops.sum_like(slope, x), -ops.sum_like(slope, y))
 
+    @in_f32
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         difference = x - y
         return (difference * difference,)
@@ -288,19 +316,26 @@ class SquaredDifference(Op):
 
 @dataclass(frozen=True)
 class Atan2(Op):
-    """z = the angle of the point (y, x), in (-pi, pi]; the first operand is the ordinate."""
+    """z = the angle of the point (y, x), in (-pi, pi]; the first operand is the ordinate.
+
+    The gradient at the origin, which has no angle, is 0.
+    """
 
     pattern = "elementwise"
     inplace = ((0, 0), (1, 0))
     infer = infer_unranked = two_floats
     infer_inputs = broadcast_back
 
+    def domain(self, y: Array, x: Array) -> tuple[Array, ...]:
+        return (large(y), large(x))
+
     def evaluate(self, y: Array, x: Array) -> tuple[Array, ...]:
         return computed(np.arctan2, y, x)
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         y, x = node.inputs
-        ray = dz / (x * x + y * y)
+        square = x * x + y * y
+        ray = dz / ops.select(ops.equal(square, 0), 1, square)
         return (ops.sum_like(ray * x, y), -ops.sum_like(ray * y, x))
 
     @classmethod

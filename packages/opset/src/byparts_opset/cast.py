@@ -8,6 +8,7 @@ import numpy as np
 
 from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_opset.domain import between, finite
 from byparts_opset.dtypes import Array, numpy_dtype, wide
 
 
@@ -31,6 +32,13 @@ class Cast(Op):
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
         return (TensorType(inputs[0].dtype, outputs[0].shape),)
+
+    def domain(self, x: Array) -> tuple[Array, ...]:
+        if self.dtype in FLOATS or self.dtype == "bool" or x.dtype.kind in "iub":
+            return (x,)
+        info = np.iinfo(numpy_dtype(self.dtype))
+        margin = 2 ** (info.bits // 2)  # the largest integers are no floats
+        return (between(info.min, info.max - margin, finite(x)),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):

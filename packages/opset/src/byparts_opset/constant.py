@@ -204,8 +204,18 @@ def exact(value: Number, dtype: str) -> Number:
 
 
 def _as_array(x: Any, dtype: str | None) -> Array:
-    typed = isinstance(x, (np.ndarray, np.generic))
-    array = np.asarray(x)
+    typed = hasattr(x, "__array__")  # also of other libraries: their dtype is meant
+    if isinstance(x, np.ma.MaskedArray):
+        raise ShapeError("constant: x is a masked array, whose mask would be lost; use x.filled(0)")
+    try:
+        array = np.asarray(x)
+    except ValueError as error:
+        raise ShapeError(f"constant: x is no array: {error}") from error
+    if array.dtype.kind not in "biufV":
+        kind = f"{type(x).__name__} {x!r:.60}"
+        raise ShapeError(f"constant: x is {kind}, of {array.dtype}; give numbers or bools")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if not typed and dtype is None:
         dtype = {"f": "f32", "i": "i32", "b": "bool"}.get(array.dtype.kind)
     if dtype is None:

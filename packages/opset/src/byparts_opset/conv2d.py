@@ -39,6 +39,7 @@ from byparts_opset.convolution import (
     ungrouped,
     ungrouped_filter,
 )
+from byparts_opset.domain import moderate
 from byparts_opset.dtypes import Array
 from byparts_opset.matmul import number_dtype
 from byparts_opset.window import (
@@ -84,6 +85,12 @@ class Conv2d(Op):
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
         x, filter = inputs
         return types_back(self, x, filter, outputs[0])
+
+    def domain(self, x: Array, filter: Array) -> tuple[Array, ...]:
+        return (
+            x,
+            moderate(filter),
+        )
 
     def evaluate(self, x: Array, filter: Array) -> tuple[Array, ...]:
         counts, around = placed(self, _type(x), _type(filter))
@@ -152,6 +159,12 @@ class Conv2dTranspose(Op):
         y, filter = types_back(self, outputs[0], filter, x)
         return (meet_types(self.name, x, type_of_y(self, y, filter)), filter)
 
+    def domain(self, x: Array, filter: Array) -> tuple[Array, ...]:
+        return (
+            x,
+            moderate(filter),
+        )
+
     def evaluate(self, x: Array, filter: Array) -> tuple[Array, ...]:
         given, w = grouped(self, x), grouped_filter(self, filter)
         (y_type,) = self.infer(_type(x), _type(filter))
@@ -218,6 +231,13 @@ class Conv2dInputGradient(Op):
 
     infer_unranked = infer
 
+    def domain(self, dy: Array, filter: Array, like: Array) -> tuple[Array, ...]:
+        return (
+            dy,
+            moderate(filter),
+            like,
+        )
+
     def evaluate(self, dy: Array, filter: Array, like: Array) -> tuple[Array, ...]:
         around = _transposed_padding(self, _type(like), _type(filter))
         return _as(Conv2dTranspose, self, around).evaluate(dy, filter)
@@ -266,6 +286,13 @@ class Conv2dFilterGradient(Op):
         return types_back(self, x, like, dy)[1:]
 
     infer_unranked = infer
+
+    def domain(self, x: Array, dy: Array, like: Array) -> tuple[Array, ...]:
+        return (
+            moderate(x),
+            moderate(dy),
+            like,
+        )
 
     def evaluate(self, x: Array, dy: Array, like: Array) -> tuple[Array, ...]:
         counts, around = placed(self, _type(x), _type(like))

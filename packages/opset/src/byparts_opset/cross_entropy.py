@@ -34,8 +34,10 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
+from byparts_opset.domain import index_into
 from byparts_opset.dtypes import Array, narrow
 from byparts_opset.elementwise import floats
+from byparts_opset.half import in_f32
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class SoftmaxCrossEntropy(Op):
             dlabels = dlabels + (slope - dresidual)
         return (dlogits, dlabels)
 
+    @in_f32
     def decompose(self, logits: Value, labels: Value) -> tuple[Value, ...] | None:
         terms = ops.select(ops.equal(labels, 0.0), 0.0, labels * ops.log_softmax(logits))
         residual = ops.softmax(logits) * ops.sum(labels, (-1,), keepdims=True) - labels
@@ -125,6 +128,9 @@ class SparseSoftmaxCrossEntropy(Op):
         labels = meet_types(self.name, labels, outputs[0])
         return (_joined(labels, logits), labels)
 
+    def domain(self, logits: Array, labels: Array) -> tuple[Array, ...]:
+        return (logits, index_into(logits.shape[-1], labels))
+
     def evaluate(self, logits: Array, labels: Array) -> tuple[Array, ...]:
         check_labels(labels, logits.shape[-1])
         log_p, at = _log_softmax(logits), labels[..., None].astype(np.int64)
@@ -140,6 +146,7 @@ class SparseSoftmaxCrossEntropy(Op):
             dlogits = dlogits + p * (dresidual - slope)
         return (dlogits, None)
 
+    @in_f32
     def decompose(self, logits: Value, labels: Value) -> tuple[Value, ...] | None:
         classes = logits.type.shape[-1] if logits.type.shape else None
         if not isinstance(classes, int):

@@ -63,15 +63,17 @@ def wide(x: Array) -> Array:
 
 def narrow(x: Any, dtype: DType) -> Array:
     """An array of this dtype: rounds back what `wide` widened, and makes arrays of 0-d scalars."""
-    return np.asarray(x).astype(dtype, copy=False)
+    y = np.asarray(x)
+    if y.dtype == dtype:
+        return y
+    with np.errstate(all="ignore"):  # what is too large becomes infinite
+        return y.astype(dtype)
 
 
 def _bfloat16() -> DType:
     try:
         import ml_dtypes  # an optional extra
     except ImportError as error:
-        raise ImportError(
-            "bf16 in NumPy needs ml_dtypes: pip install byparts-opset[bf16]"
-        ) from error
+        raise ImportError("bf16 in NumPy needs ml_dtypes: pip install ml_dtypes") from error
     dtype: DType = np.dtype(ml_dtypes.bfloat16)
     return dtype

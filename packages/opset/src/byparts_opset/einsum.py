@@ -63,6 +63,8 @@ class Einsum(Op):
         return tuple(given.split(",")), out
 
     def infer(self, *types: TensorType) -> Types:
+        if not types:
+            raise ShapeError(f"einsum: {self.equation!r} of no operands; give one for each term")
         dtype, sizes = number_dtype(self.name, *types), self._sizes(types)
         return (TensorType(dtype, tuple(sizes[letter] for letter in self.parts[1])),)
 

@@ -155,7 +155,9 @@ def _number(op: Op, x: TensorType) -> TensorType:
 
 def _bool(op: Op, z: TensorType, x: TensorType) -> TensorType:
     if z.dtype != "bool":
-        raise ShapeError(f"{op.name}: takes bools, got {x}; compare first, as in x > 0")
+        raise ShapeError(
+            f"{op.name}: takes bools, got {x}; compare first, as in x > 0 or ops.equal(x, 0)"
+        )
     return z
 
 

@@ -6,6 +6,7 @@ The decompositions go through `expm1` and `log1p`, which keep what is near 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log
 
 import numpy as np
 
@@ -14,6 +15,10 @@ from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
+from byparts_opset.half import in_f32
+
+# From here on sqrt(x^2 + 1) is x to the last digit of f64, and x^2 is no overflow in f32 yet.
+FAR, LOG_2 = 1e8, log(2)
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,7 @@ class Sinh(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * cosh(node.inputs[0]),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (0.5 * (ops.expm1(x) - ops.expm1(-x)),)
 
@@ -54,6 +60,7 @@ class Cosh(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * sinh(node.inputs[0]),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (0.5 * (ops.exp(x) + ops.exp(-x)),)
 
@@ -98,10 +105,13 @@ class Asinh(Op):
         (x,) = node.inputs
         return (dy / ops.sqrt(x * x + 1),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         size = ops.abs(x)
         square = x * x
-        return (ops.sign(x) * ops.log1p(size + square / (1 + ops.sqrt(square + 1))),)
+        near = ops.log1p(size + square / (1 + ops.sqrt(square + 1)))
+        y = ops.sign(x) * ops.select(ops.greater(size, FAR), ops.log(size) + LOG_2, near)
+        return (ops.select(ops.equal(x, 0), x, y),)  # -0.0 stays
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -124,9 +134,11 @@ class Acosh(Op):
         (x,) = node.inputs
         return (dy / ops.sqrt((x - 1) * (x + 1)),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         over = x - 1
-        return (ops.log1p(over + ops.sqrt(over * (x + 1))),)
+        near = ops.log1p(over + ops.sqrt(over) * ops.sqrt(x + 1))
+        return (ops.select(ops.greater(x, FAR), ops.log(x) + LOG_2, near),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -149,6 +161,7 @@ class Atanh(Op):
         (x,) = node.inputs
         return (dy / ((1 - x) * (1 + x)),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (0.5 * (ops.log1p(x) - ops.log1p(-x)),)
 

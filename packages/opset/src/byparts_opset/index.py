@@ -1,4 +1,6 @@
-"""Rows picked by index tensors, and their sum put back: embeddings and their gradients.
+"""Rows picked by index tensors, their sum put back, rows put in the place of others.
+
+Picking and the sum are embeddings and their gradients; the third is `x[indices] = rows`.
 
 An index counts from 0 and must be below the size of the axis: a negative one is out of range (as in
 TensorFlow and XLA, and one comparison cheaper than NumPy's).  Out of range is a `GraphError` when
@@ -24,8 +26,9 @@ from byparts_graph_ir import (
     Value,
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import meet_types, normal_axis
+from byparts_opset.broadcast import meet_types, normal_axis, same_dtype
 from byparts_opset.constant import Number, exact
+from byparts_opset.domain import index_into
 from byparts_opset.dtypes import Array, narrow, numpy_dtype, wide
 
 
@@ -46,6 +49,9 @@ class Gather(Op):
     def infer_unranked(self, x: TensorType, indices: TensorType) -> Types:
         _check_indices(self.name, indices)
         return (TensorType(x.dtype, None),)
+
+    def domain(self, x: Array, indices: Array) -> tuple[Array, ...]:
+        return (x, index_into(x.shape[self.axis], indices))
 
     def evaluate(self, x: Array, indices: Array) -> tuple[Array, ...]:
         check_range(self.name, indices, x.shape[self.axis], self.axis)
@@ -89,6 +95,9 @@ class ScatterAdd(Op):
     ) -> tuple[str, ...]:
         return (updates.dtype,)
 
+    def domain(self, indices: Array, updates: Array, like: Array) -> tuple[Array, ...]:
+        return (index_into(like.shape[self.axis], indices), updates, like)
+
     def evaluate(self, indices: Array, updates: Array, like: Array) -> tuple[Array, ...]:
         check_range(self.name, indices, like.shape[self.axis], self.axis)
         y = np.zeros(like.shape, wide(updates).dtype)
@@ -111,6 +120,69 @@ class ScatterAdd(Op):
             assert isinstance(s.op, Gather) and x.shape is not None
             (updates,) = s.op.infer(x, indices)
             yield Sample(cls(s.op.axis), (indices, updates, x), (s.ranges[1],))
+
+
+@dataclass(frozen=True)
+class Scatter(Op):
+    """y = x with each update in the place of the slice at its index along `axis`; the last wins.
+
+    indices: [n]; updates: x with n slices along `axis`.  Of updates at one index y has the one that
+    stands last, whatever the backend, and only that one gets a gradient.
+    """
+
+    axis: int = 0
+
+    inplace = ((0, 0),)
+
+    def infer(self, x: TensorType, indices: TensorType, updates: TensorType) -> Types:
+        if indices.rank != 1:
+            raise ShapeError(f"scatter: indices have one axis, got {indices}; reshape them to -1")
+        (rows,) = Gather(self.axis).infer(x, indices)
+        meet_types(self.name, rows, updates)
+        return self.infer_unranked(x, indices, updates)
+
+    def infer_unranked(self, x: TensorType, indices: TensorType, updates: TensorType) -> Types:
+        _check_indices(self.name, indices)
+        same_dtype(self.name, x, updates)
+        return (x,)
+
+    def infer_dtypes(
+        self, x: TensorType, indices: TensorType, updates: TensorType
+    ) -> tuple[str, ...]:
+        return (x.dtype,)
+
+    def domain(self, x: Array, indices: Array, updates: Array) -> tuple[Array, ...]:
+        return (x, index_into(x.shape[self.axis], indices), updates)
+
+    def evaluate(self, x: Array, indices: Array, updates: Array) -> tuple[Array, ...]:
+        check_range(self.name, indices, x.shape[self.axis], self.axis)
+        y = x.copy()
+        # NumPy assigns in the order of the indices, so what it leaves is the last.
+        np.moveaxis(y, self.axis, 0)[indices.astype(np.int64)] = np.moveaxis(updates, self.axis, 0)
+        return (y,)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        x, indices, updates = node.inputs
+        place = ops.cumsum(ops.cast(ops.ones_like(updates), "i64"), self.axis, exclusive=True)
+        last = self(ops.zeros_like(ops.cast(x, "i64")), indices, place)
+        wins = ops.equal(Gather(self.axis)(last, indices), place)
+        return (
+            self(dy, indices, ops.zeros_like(updates)),
+            None,
+            ops.select(wins, Gather(self.axis)(dy, indices), ops.zeros_like(updates)),
+        )
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        """More indices than slices, so that some come twice; no index; no slice; no element."""
+        for axis, x, n in (
+            *((0, (4, 3), 2), (1, (2, 3, 2), 7), (-1, (2, 3), 5), (0, (3,), 8), (0, (1,), 1)),
+            *((0, (3, 2), 0), (1, (3, 2, 0), 2), (0, (0, 2), 0)),
+        ):
+            front = axis % len(x)
+            updates = TensorType("f32", (*x[:front], n, *x[front + 1 :]))
+            types = TensorType("f32", x), TensorType("i32", (n,)), updates
+            yield Sample(cls(axis), types, ((-1.0, 1.0), (0, x[axis]), (-1.0, 1.0)))
 
 
 @dataclass(frozen=True)
@@ -167,6 +239,17 @@ def scatter_add(indices: Value, updates: Value, like: Value, axis: int = 0) -> V
     rank = like.type.rank
     return ScatterAdd(axis if rank is None else normal_axis("scatter_add", axis, rank))(
         indices, updates, like
+    )
+
+
+def scatter(x: Value, indices: Value, updates: Value, axis: int = 0) -> Value:
+    """x with `updates` in the place of the slices along `axis` that `indices` [n] names.
+
+    An assignment: of updates at equal indices the last one wins.
+    """
+    rank = x.type.rank
+    return Scatter(axis if rank is None else normal_axis("scatter", axis, rank))(
+        x, indices, updates
     )
 
 

@@ -168,7 +168,12 @@ class SplitLike(Op):
     def infer(self, x: TensorType, *likes: TensorType) -> Types:
         if len(likes) != self.parts:
             raise ShapeError(f"split_like: {self.parts} parts of {x} like {len(likes)} others")
-        Concat(self.axis).infer(*likes)
+        (whole,) = Concat(self.axis).infer(*likes)
+        what = f"x is {x}, and the {self.parts} parts add up to {whole}"
+        if x.rank != whole.rank:
+            raise ShapeError(f"{self.name}: {what}, of rank {whole.rank}")
+        for a, b in zip(x.shape or (), whole.shape or (), strict=True):
+            meet_dims(self.name, a, b, what)
         return tuple(TensorType(x.dtype, like.shape) for like in likes)
 
     def infer_unranked(self, x: TensorType, *likes: TensorType) -> Types:

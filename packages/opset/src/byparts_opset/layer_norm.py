@@ -16,15 +16,17 @@ import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
-from byparts_opset.dtypes import Array, narrow
+from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
 from byparts_opset.elementwise import floats
+from byparts_opset.half import in_f32, sum_dtype, widened
 
 
 @dataclass(frozen=True)
 class LayerNorm(Op):
     """y, mean, variance: x normalised over its last `axes` axes, by its own (biased) statistics.
 
-    x, y: [..., *last]; gamma, beta: [*last]; mean, variance: [..., 1, 1] with a 1 for each of last.
+    x, y: [..., *last]; gamma, beta: [*last]; mean, variance: [..., 1, 1] with a 1 for each of last,
+    in f32 for half types, where the variance of numbers above 256 would be infinite.
     """
 
     axes: int = 1
@@ -44,7 +46,8 @@ class LayerNorm(Op):
             last = TensorType(x.dtype, x.shape[len(x.shape) - self.axes :])
             return self.infer(x, *(last if t.shape is None else t for t in (gamma, beta)))
         same_dtype(self.name, *floats(self, x), gamma, beta)
-        return (x, x, x)
+        sums = TensorType(sum_dtype(x.dtype), None)
+        return (x, sums, sums)
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
         x, gamma, beta = inputs
@@ -63,7 +66,8 @@ class LayerNorm(Op):
             mean = x.sum(axes, dtype=np.float64, keepdims=True) / n
             variance = np.square(x - mean).sum(axes, keepdims=True) / n
             y = (x - mean) / np.sqrt(variance + self.epsilon) * gamma.astype(np.float64) + beta
-            return (narrow(y, x.dtype), narrow(mean, x.dtype), narrow(variance, x.dtype))
+            dtype = numpy_dtype(sum_dtype(dtype_name(x.dtype)))
+            return (narrow(y, x.dtype), narrow(mean, dtype), narrow(variance, dtype))
 
     def gradient(
         self, node: Node, dy: Value, dmean: Value, dvariance: Value
@@ -71,13 +75,15 @@ class LayerNorm(Op):
         (x, gamma, _), (_, mean, variance) = node.inputs, node.outputs
         op = LayerNormGradient(self.axes, self.epsilon)
         dx, dgamma, dbeta = op.outputs_of(x, gamma, mean, variance, dy)
-        n = ops.count_like(gamma)
+        n = ops.count_like(widened(gamma))
         if not ops.is_zero(dmean):
-            dx = dx + dmean / n
+            dx = dx + ops.cast(dmean / n, dx.type.dtype)
         if not ops.is_zero(dvariance):
-            dx = dx + (x - mean) * (dvariance * (2.0 / n))
+            more = (widened(x) - mean) * (dvariance * (2.0 / n))
+            dx = dx + ops.cast(more, dx.type.dtype)
         return (dx, dgamma, dbeta)
 
+    @in_f32
     def decompose(self, x: Value, gamma: Value, beta: Value) -> tuple[Value, ...] | None:
         axes = _axes(self.axes)
         mean = ops.mean(x, axes, keepdims=True)
@@ -114,16 +120,18 @@ class LayerNormGradient(Op):
         variance: TensorType,
         dy: TensorType,
     ) -> Types:
-        same_dtype(self.name, x, gamma, mean, variance, dy)
+        same_dtype(self.name, x, gamma, dy)
         both = meet_types(self.name, x, dy)
         last = _last(self, self.axes, both, gamma)
         rows = _rows(self.axes, both)
+        same_dtype(self.name, rows, mean, variance)
         meet_types(self.name, meet_types(self.name, rows, mean), variance)
         return (both, last, last)
 
     def infer_unranked(self, *types: TensorType) -> Types:
-        x, gamma, _, _, dy = types
-        same_dtype(self.name, *types)
+        x, gamma, mean, variance, dy = types
+        same_dtype(self.name, x, gamma, dy)
+        same_dtype(self.name, TensorType(sum_dtype(x.dtype), None), mean, variance)
         return (meet_types(self.name, x, dy), gamma, gamma)
 
     def evaluate(
@@ -143,6 +151,7 @@ class LayerNormGradient(Op):
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
         return ops.gradient_by_decomposition(node, *dys)
 
+    @in_f32
     def decompose(
         self, x: Value, gamma: Value, mean: Value, variance: Value, dy: Value
     ) -> tuple[Value, ...] | None:
@@ -156,10 +165,13 @@ class LayerNormGradient(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
+        """Of half types also, where the statistics are not of the type of the others."""
+        ranges = (*[(-1, 1)] * 3, (0.5, 2), (-1, 1))
         for axes, x, last in _samples():
-            rows = _rows(axes, x)
-            ranges = (*[(-1, 1)] * 3, (0.5, 2), (-1, 1))
-            yield Sample(cls(axes), (x, last, rows, rows, x), ranges)
+            for dtype in ("f32", "f16", "bf16"):
+                y, gamma = (TensorType(dtype, t.shape) for t in (x, last))
+                rows = _rows(axes, y)
+                yield Sample(cls(axes), (y, gamma, rows, rows, y), ranges)
 
 
 def layer_norm(x: Value, gamma: Value, beta: Value, axes: int = 1, epsilon: float = 1e-5) -> Value:
@@ -174,7 +186,7 @@ def _axes(axes: int) -> tuple[int, ...]:
 def _rows(axes: int, x: TensorType) -> TensorType:
     """[..., 1, 1]: one number for each example."""
     assert x.shape is not None
-    return TensorType(x.dtype, (*x.shape[: len(x.shape) - axes], *[1] * axes))
+    return TensorType(sum_dtype(x.dtype), (*x.shape[: len(x.shape) - axes], *[1] * axes))
 
 
 def _last(op: Op, axes: int, x: TensorType, *parameters: TensorType) -> TensorType:

@@ -17,8 +17,8 @@ import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_dims, normal_axes, same_shape
-from byparts_opset.constant import Number
-from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.constant import Number, exact
+from byparts_opset.dtypes import Array, dtype_name, narrow, wide
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class CountLike(Op):
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         axes = normal_axes(self.name, self.axes, x.ndim)
-        return (narrow(prod(x.shape[a] for a in axes), x.dtype),)
+        return (narrow(exact(prod(x.shape[a] for a in axes), dtype_name(x.dtype)), x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (None,)

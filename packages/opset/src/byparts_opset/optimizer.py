@@ -21,9 +21,10 @@ import byparts_opset as ops
 from byparts_graph_ir import Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types, same_dtype
+from byparts_opset.domain import between
 from byparts_opset.dtypes import Array, narrow
 from byparts_opset.elementwise import floats
-from byparts_opset.reduction import widened
+from byparts_opset.half import widened
 
 Values = tuple[Value, ...]
 
@@ -139,6 +140,12 @@ class Adam(Op):
         return _updated(self, self.count, ("w", "m", "v", "dw"), ("rate", "step"), values)
 
     infer_unranked = infer
+
+    def domain(self, *arrays: Array) -> tuple[Array, ...]:
+        n = 2 * self.count
+        squares = [between(0, np.inf, v) for v in arrays[n : n + self.count]]
+        step = np.nan_to_num(np.round(between(1, 1000, arrays[-1])), nan=1.0)
+        return (*arrays[:n], *squares, *arrays[n + self.count : -1], step.astype(arrays[-1].dtype))
 
     def evaluate(self, *arrays: Array) -> tuple[Array, ...]:
         def step(

@@ -19,6 +19,7 @@ import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types
+from byparts_opset.domain import finite
 from byparts_opset.dtypes import Array
 from byparts_opset.pooling import (
     CASES,
@@ -103,6 +104,10 @@ class MaxPoolGradient(Op):
 
     infer_unranked = infer
 
+    def domain(self, x: Array, y: Array, dy: Array) -> tuple[Array, ...]:
+        x = finite(x)
+        return (x, *rebuilt(MaxPool, self).evaluate(x), dy)
+
     def evaluate(self, x: Array, y: Array, dy: Array) -> tuple[Array, ...]:
         _, around = windows(self, x.shape)
         given = images(self, dy)
@@ -141,6 +146,10 @@ class MaxPoolGradientGradient(Op):
         return (meet_types(self.name, type_of_y(self, x), y),)
 
     infer_unranked = infer
+
+    def domain(self, x: Array, y: Array, g: Array) -> tuple[Array, ...]:
+        x = finite(x)
+        return (x, *rebuilt(MaxPool, self).evaluate(x), g)
 
     def evaluate(self, x: Array, y: Array, g: Array) -> tuple[Array, ...]:
         framed = padded(images(self, g), windows(self, x.shape)[1])
@@ -272,12 +281,19 @@ def average_pool(
 
 def global_max_pool(x: Value, layout: str = MaxPool.layout) -> Value:
     """The maximum of each channel of each image; height and width become 1."""
-    return ops.max(x, TO_NCHW[layout][2:], keepdims=True)
+    return ops.max(x, _spatial("global_max_pool", layout), keepdims=True)
 
 
 def global_average_pool(x: Value, layout: str = AveragePool.layout) -> Value:
     """The mean of each channel of each image; height and width become 1."""
-    return ops.mean(x, TO_NCHW[layout][2:], keepdims=True)
+    return ops.mean(x, _spatial("global_average_pool", layout), keepdims=True)
+
+
+def _spatial(name: str, layout: str) -> tuple[int, ...]:
+    """The axes of height and width."""
+    if layout not in TO_NCHW:
+        raise ShapeError(f"{name}: layout {layout!r:.60} is neither 'NCHW' nor 'NHWC'")
+    return TO_NCHW[layout][2:]
 
 
 def _average_cases(cls: Callable[..., A]) -> Iterator[tuple[A, TensorType]]:

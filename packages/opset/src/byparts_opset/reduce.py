@@ -3,7 +3,8 @@
 The dtype stays: a sum of i32 is an i32 and wraps.  Half types are computed in f32 and rounded once.
 Of no elements the sum is 0, the mean nan, logsumexp -inf, `any` false and `all` true; there is no
 max or min.  Where several elements are the extreme one they share its gradient equally, as in JAX
-and TensorFlow; the mask comes from the input, never from dy.
+and TensorFlow (and torch's `amax`), or the first of them gets it, where `first` is asked for (as in
+torch's `max` along an axis); the mask comes from the input, never from dy.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from math import inf
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, TensorType, Value
+from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.half import widened
 from byparts_opset.reduction import (
     Axes,
     count,
@@ -32,7 +34,6 @@ from byparts_opset.reduction import (
     restored,
     simpler,
     type_of,
-    widened,
 )
 
 
@@ -95,15 +96,22 @@ class Mean(Op):
 
 @dataclass(frozen=True)
 class Max(Op):
-    """y = the greatest of x over `axes`; nan if there is one."""
+    """y = the greatest of x over `axes`; nan if there is one.
+
+    `first`, with one axis: of equals the first gets the gradient; otherwise they share it.
+    """
 
     axes: tuple[int, ...] | None = None
     keepdims: bool = False
+    first: bool = False
 
     pattern = "reduction"
     infer = infer_unranked = reduced_some
     canonical = simpler
     flops = input_flops
+
+    def __post_init__(self) -> None:
+        _check_first(self)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         self.infer(type_of(x))  # refuses to take it of nothing
@@ -119,15 +127,22 @@ class Max(Op):
 
 @dataclass(frozen=True)
 class Min(Op):
-    """y = the least of x over `axes`; nan if there is one."""
+    """y = the least of x over `axes`; nan if there is one.
+
+    `first`, with one axis: of equals the first gets the gradient; otherwise they share it.
+    """
 
     axes: tuple[int, ...] | None = None
     keepdims: bool = False
+    first: bool = False
 
     pattern = "reduction"
     infer = infer_unranked = reduced_some
     canonical = simpler
     flops = input_flops
+
+    def __post_init__(self) -> None:
+        _check_first(self)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         self.infer(type_of(x))  # refuses to take it of nothing
@@ -250,14 +265,14 @@ def mean(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
     return Mean(given_axes("mean", axes, x.type), keepdims)(x)
 
 
-def max(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """The greatest over `axes`, all by default."""
-    return Max(given_axes("max", axes, x.type), keepdims)(x)
+def max(x: Value, axes: Axes = None, keepdims: bool = False, first: bool = False) -> Value:
+    """The greatest over `axes`, all by default; its gradient is shared, or the `first` one's."""
+    return Max(given_axes("max", axes, x.type), keepdims, first)(x)
 
 
-def min(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
-    """The least over `axes`, all by default."""
-    return Min(given_axes("min", axes, x.type), keepdims)(x)
+def min(x: Value, axes: Axes = None, keepdims: bool = False, first: bool = False) -> Value:
+    """The least over `axes`, all by default; its gradient is shared, or the `first` one's."""
+    return Min(given_axes("min", axes, x.type), keepdims, first)(x)
 
 
 def logsumexp(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
@@ -276,7 +291,33 @@ def any(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
 
 
 def _shared(op: Max | Min, node: Node, dy: Value) -> Value:
-    """The gradient, in equal parts for all elements that are the extreme one."""
+    """The gradient, in equal parts for all elements that are the extreme one, or for the first."""
     (x,), (y,) = node.inputs, node.outputs
+    if op.first:
+        return ops.select(_first(op, x), restored(op, dy), 0)
     mask = ops.cast(ops.equal(x, restored(op, y)), x.type.dtype)
     return restored(op, dy) / Sum(op.axes, True)(mask) * mask
+
+
+def _check_first(op: Max | Min) -> None:
+    if op.first and op.axes is not None and len(op.axes) != 1:
+        raise ShapeError(f"{op.name}: first is of one axis or of all, got axes {op.axes}")
+
+
+def _first(op: Max | Min, x: Value) -> Value:
+    """Whether each element is the one that `argmax` or `argmin` names."""
+    find = ops.ArgMax if isinstance(op, Max) else ops.ArgMin
+    if op.axes is None:
+        line = _numbers(ops.Reshape((-1,))(x), 0)
+        return ops.equal(ops.reshape_like(line, x), find()(x))
+    (axis,) = op.axes
+    return ops.equal(_numbers(x, axis), find(axis, True)(x))
+
+
+def _numbers(x: Value, axis: int) -> Value:
+    """0, 1, 2, ... along an axis of x, in a shape that broadcasts to that of x."""
+    size = x.type.shape[axis] if x.type.shape is not None else None
+    if x.type.shape is None or not isinstance(size, int):
+        return ops.CumSum(axis, exclusive=True)(ops.ones_like(ops.cast(x, "i64")))
+    behind = len(x.type.shape) - 1 - axis % len(x.type.shape)
+    return ops.Reshape((size, *(1,) * behind))(ops.arange(0, size, dtype="i64"))

@@ -129,11 +129,6 @@ def type_of(x: Array) -> TensorType:
     return TensorType(dtype_name(x.dtype), x.shape)
 
 
-def widened(x: Value) -> Value:
-    """In f32 if it is of a half type, as `dtypes.wide` does for arrays."""
-    return ops.cast(x, "f32") if x.type.dtype in ("f16", "bf16") else x
-
-
 def reduction_samples(make: Any, low: float = -2.0, high: float = 2.0) -> Iterator[Sample]:
     """Some axes, all, none, negative ones, kept ones; a 0-d and an empty input."""
     cases: tuple[tuple[Any, bool, tuple[int, ...]], ...] = (

@@ -24,7 +24,10 @@ class Select(Op):
 
     def infer(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
         if c.dtype != "bool":
-            raise ShapeError(f"select: the condition is {c}, no bool; compare first, as in x > 0")
+            raise ShapeError(
+                f"select: the condition is {c}, no bool; compare first, as in x > 0 "
+                "or ops.equal(x, 0.0)"
+            )
         dtype = same_dtype(self.name, x, y)
         return (TensorType(dtype, broadcast_shape(self.name, c, x, y)),)
 
@@ -55,13 +58,17 @@ class Select(Op):
 class Clip(Op):
     """y = x, but low where it is below and high where it is above; nan of nan.
 
-    The gradient passes on the bounds themselves, and nowhere beyond.
+    The gradient passes on the bounds themselves, as that of torch's clamp, and nowhere beyond;
+    where `strict`, it is 0 on the bounds, as that of torch's hardtanh (and reads y alone).  At nan
+    it is 0 either way, as there.
     """
 
     low: float
     high: float
+    strict: bool = False
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0),)
     infer_inputs = same_shape_back
 
@@ -84,7 +91,10 @@ class Clip(Op):
         return computed(lambda x: np.minimum(np.maximum(x, low), high), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,) = node.inputs
+        (x,), (y,) = node.inputs, node.outputs
+        if self.strict:
+            inside = ops.logical_and(ops.greater(y, self.low), ops.less(y, self.high))
+            return (select(inside, dy, 0),)
         inside = ops.logical_and(ops.greater_equal(x, self.low), ops.less_equal(x, self.high))
         return (select(inside, dy, 0),)
 
@@ -95,12 +105,13 @@ class Clip(Op):
     def samples(cls) -> Iterator[Sample]:
         for shape in ((3, 4), (), (0, 2)):
             yield Sample(cls(-3.0, 1.0), (TensorType("f32", shape),), ((-2.0, 0.9),))
+        yield Sample(cls(-3.0, 1.0, True), (TensorType("f32", (3, 4)),), ((-2.0, 0.9),))
         yield Sample(cls(0.0, 6.0), (TensorType("f32", (8,)),), ((5.0, 7.0),))
 
 
 select = where = Select()  # NumPy's name for it, and the one of compilers
 
 
-def clip(x: Value, low: float, high: float) -> Value:
-    """x held between `low` and `high`."""
-    return Clip(low, high)(x)
+def clip(x: Value, low: float, high: float, strict: bool = False) -> Value:
+    """x held between `low` and `high`; `strict`: with no gradient on the two bounds."""
+    return Clip(low, high, strict)(x)

@@ -256,6 +256,8 @@ def _one(x: TensorType, axis: int, item: Any) -> slice:
         raise ShapeError(
             f"getitem: {what} in an index of {x}; takes ints, slices, ... and None, or gather"
         )
+    if getattr(item, "shape", ()):
+        raise ShapeError(f"getitem: an array in an index of {x}: {item!r:.60}; use ops.gather")
     i, d = as_int(item), None if x.shape is None else x.shape[axis]
     if isinstance(d, int) and not -d <= i < d:
         raise ShapeError(f"getitem: index {i} is out of range for axis {axis} of {x}")

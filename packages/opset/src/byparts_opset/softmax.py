@@ -14,8 +14,10 @@ import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import normal_axis
+from byparts_opset.domain import between
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, float_twins, floats, same_shape_back, twins_back
+from byparts_opset.half import in_f32
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Softmax(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (softmax_gradient(dy, node.outputs[0], self.axis),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         e = ops.exp(x - ops.max(x, (self.axis,), keepdims=True))
         return (e / ops.sum(e, (self.axis,), keepdims=True),)
@@ -65,6 +68,7 @@ class LogSoftmax(Op):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (log_softmax_gradient(dy, node.outputs[0], self.axis),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         below = x - ops.max(x, (self.axis,), keepdims=True)
         return (below - ops.log(ops.sum(ops.exp(below), (self.axis,), keepdims=True)),)
@@ -87,6 +91,9 @@ class SoftmaxGradient(Op):
     def infer(self, dy: TensorType, y: TensorType) -> Types:
         return _along(self, self.axis, *float_twins(self, dy, y))
 
+    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return (dy, between(0, 1, y))
+
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         def slope(dy: Array, y: Array) -> Array:
             dx: Array = y * (dy - (y * dy).sum(self.axis, np.float64, keepdims=True))
@@ -100,6 +107,7 @@ class SoftmaxGradient(Op):
         below, along = _total(self, y * dy), _total(self, ddx * y)
         return (self(ddx, y), ddx * (dy - below) - dy * along)
 
+    @in_f32
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (y * (dy - _total(self, y * dy)),)
 
@@ -121,6 +129,9 @@ class LogSoftmaxGradient(Op):
     def infer(self, dy: TensorType, y: TensorType) -> Types:
         return _along(self, self.axis, *float_twins(self, dy, y))
 
+    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return (dy, between(-np.inf, 0, y))
+
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         def slope(dy: Array, y: Array) -> Array:
             dx: Array = dy - np.exp(y) * dy.sum(self.axis, np.float64, keepdims=True)
@@ -133,6 +144,7 @@ class LogSoftmaxGradient(Op):
         share = ddx * ops.exp(y)
         return (ddx - _total(self, share), -(share * _total(self, dy)))
 
+    @in_f32
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
         return (dy - ops.exp(y) * _total(self, dy),)
 

@@ -11,6 +11,7 @@ from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
+from byparts_opset.half import in_f32
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Tan(Op):
         (y,) = node.outputs
         return (dy * (1 + y * y),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (sin(x) / cos(x),)
 
@@ -93,6 +95,7 @@ class Asin(Op):
         (x,) = node.inputs
         return (dy / ops.sqrt((1 - x) * (1 + x)),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.atan2(x, ops.sqrt((1 - x) * (1 + x))),)
 
@@ -117,6 +120,7 @@ class Acos(Op):
         (x,) = node.inputs
         return (-(dy / ops.sqrt((1 - x) * (1 + x))),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.atan2(ops.sqrt((1 - x) * (1 + x)), x),)
 
@@ -141,6 +145,7 @@ class Atan(Op):
         (x,) = node.inputs
         return (dy / (1 + x * x),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.atan2(x, 1),)
 

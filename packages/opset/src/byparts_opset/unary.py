@@ -13,6 +13,7 @@ from byparts_graph_ir import Node, Op, Sample, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
+from byparts_opset.half import in_f32
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Sign(Op):
     """y = -1, 0 or 1, as x is below, at or above 0; nan of nan.  Flat: no gradient."""
 
     pattern = "elementwise"
+    zero_sign = False
     inplace = ((0, 0),)
     infer = infer_unranked = numbers
     infer_inputs = same_shape_back
@@ -158,6 +160,7 @@ class Rsqrt(Op):
         (y,) = node.outputs
         return (-0.5 * dy * (y * y * y),)
 
+    @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (1 / sqrt(x),)
 

@@ -121,7 +121,7 @@ def check_fields(name: str, padding: Padding, layout: str, **positive: tuple[int
 
 def pair(x: int | tuple[int, ...]) -> Pair:
     """`(height, width)`; a number stands for both."""
-    values = (x, x) if isinstance(x, int) else tuple(x)
+    values = (x, x) if isinstance(x, int) else tuple(x) if hasattr(x, "__iter__") else ()
     if len(values) != 2:
         raise ShapeError(f"{x!r} is neither a number nor a pair (height, width)")
     return (values[0], values[1])
@@ -131,8 +131,12 @@ def padding_of(x: Any) -> Padding:
     """A `Padding` from what people write: also in lower case, one number, or one for each axis."""
     if isinstance(x, str):
         return x.upper()
-    vertical, horizontal = (x, x) if isinstance(x, int) else x
-    return (pair(vertical), pair(horizontal))
+    sides = (x, x) if isinstance(x, int) else tuple(x) if hasattr(x, "__iter__") else ()
+    if len(sides) != 2:
+        raise ShapeError(
+            f"padding {x!r:.60} is neither 'SAME' nor 'VALID' nor a number nor one for each axis"
+        )
+    return (pair(sides[0]), pair(sides[1]))
 
 
 def offsets(

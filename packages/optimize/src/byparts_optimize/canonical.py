@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node, Value
+from byparts_graph_ir.contract import checked
 from byparts_optimize.inside import inside
 
 
+@checked
 def canonical(graph: Graph) -> Graph:
     """The same program with every op in its canonical form.
 

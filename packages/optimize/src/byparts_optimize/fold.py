@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_graph_ir import Graph, Node, Rule, Value
+from byparts_graph_ir.contract import checked
 from byparts_opset.constant import Constant, Fill, constant, fill
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_optimize.inside import effectful, inside
@@ -28,6 +29,7 @@ LIMIT_BYTES = 64 * 1024
 _MOST_INPUT_BYTES = 64 * LIMIT_BYTES  # a Fill of gigabytes is never spread out to sum it
 
 
+@checked
 def fold(graph: Graph, *, limit_bytes: int = LIMIT_BYTES) -> Graph:
     """The same program with what depends on constants alone computed.
 

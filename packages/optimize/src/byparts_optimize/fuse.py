@@ -16,12 +16,14 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from byparts_graph_ir import Fused, Graph, Input, Node, Value
+from byparts_graph_ir.contract import checked
 from byparts_optimize.inside import effectful
 from byparts_optimize.regions import Regions
 
 Wants = Callable[[Node], bool]
 
 
+@checked
 def fuse(graph: Graph, wants: Wants, alone: Wants = lambda node: False) -> Graph:
     """The same program with maximal convex regions of wanted nodes as one `Fused` node each.
 

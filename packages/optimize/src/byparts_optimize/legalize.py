@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Optional
 
 from byparts_graph_ir import Graph, GraphError, MissingRule, Node, Value, add_note
+from byparts_graph_ir.contract import checked
 from byparts_optimize.inside import inside
 
 Supports = Callable[[Node], bool]
@@ -16,6 +17,7 @@ Supports = Callable[[Node], bool]
 _MOST_LEVELS = 20  # deeper than any op is composed; an op that decomposes into itself ends here
 
 
+@checked
 def legalize(graph: Graph, supports: Supports) -> Graph:
     """The same program in nodes for which `supports(node)` holds.
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node, Op, Rule, Value
+from byparts_graph_ir.contract import checked
 from byparts_optimize.inside import attributes, effectful, inside
 
 Outputs = tuple[Value, ...]
 
 
+@checked
 def merge(graph: Graph) -> Graph:
     """The same program with equal pure expressions computed once.
 

@@ -8,6 +8,7 @@ walks of their own, and finds at once what they would find in turns.
 from __future__ import annotations
 
 from byparts_graph_ir import Graph, Node, Rule, Value
+from byparts_graph_ir.contract import checked
 from byparts_optimize.canonical import canonical_rule
 from byparts_optimize.fold import LIMIT_BYTES, fold_rule
 from byparts_optimize.merge import merge_rule
@@ -16,6 +17,7 @@ from byparts_optimize.simplify import Sweep
 _MOST_ROUNDS = 20
 
 
+@checked
 def optimize(graph: Graph, *, fast_math: bool = False, limit_bytes: int = LIMIT_BYTES) -> Graph:
     """The same program, smaller: canonical forms, constants folded, algebra, equal work done once.
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Optional
 
 from byparts_graph_ir import Graph, Node, Value
+from byparts_graph_ir.contract import checked
 from byparts_opset import BroadcastTo
 from byparts_optimize import arithmetic, choices, movement, reductions  # noqa: F401  (fill tables)
 from byparts_optimize.broadcasts import repeat_late
@@ -27,6 +28,7 @@ from byparts_optimize.rules import fast_rules, rules
 _MOST_SWEEPS = 100
 
 
+@checked
 def simplify(graph: Graph, *, fast_math: bool = False) -> Graph:
     """The same program by the rules, to a fixpoint.
 

@@ -19,12 +19,14 @@ there; that is refused.
 
 from __future__ import annotations
 
-from _thread import RLock  # `threading.RLock`, without importing `threading`
 from collections.abc import Callable
 from typing import Any, Optional, Protocol
 from weakref import WeakSet, ref
 
 from byparts_graph_ir import HOST, GraphError, Space, add_note
+from byparts_graph_ir.contract import checked
+from byparts_graph_ir.fork import make_lock
+from byparts_runtime.pickling import stays
 
 
 class Block:
@@ -61,11 +63,12 @@ class Arena:
         inside: whether this thread holds it.
     """
 
+    @checked
     def __init__(self, space: Space = HOST, *, reserve_bytes: int = 0) -> None:
         if reserve_bytes < 0:
             raise GraphError(f"arena: reserve_bytes is {reserve_bytes}, and must be at least 0")
-        self.space, self.reserve_bytes, self.lock = space, reserve_bytes, RLock()
-        self.inside: Callable[[], bool] = self.lock._is_owned  # type: ignore[attr-defined]
+        self.space, self.reserve_bytes, self.lock = space, reserve_bytes, make_lock()
+        self.inside: Callable[[], bool] = self.lock._is_owned
         self._tenants: WeakSet[Tenant] = WeakSet()
         self._block: Callable[[], Optional[Block]] = _nothing  # weak: the tenants hold it
 
@@ -149,6 +152,8 @@ class Arena:
         self._block = _nothing if block is None else ref(block)
         for tenant in self._tenants:
             tenant.move(block)
+
+    __reduce__ = stays("make another one there")
 
     def __repr__(self) -> str:
         return f"Arena({self.size_bytes} bytes in {self.space.name}, {self.programs} programs)"

@@ -17,6 +17,7 @@ from typing import Any, Optional
 
 from byparts_graph_ir import Graph, GraphError, Node, Stage, Value, add_note
 from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.pipeline import returned_graph
 from byparts_runtime.costs import Cost, flops
 from byparts_runtime.design import Design, with_seconds
 from byparts_runtime.discover import (
@@ -66,7 +67,9 @@ def budget_of(
     if not (_is_size(budget_bytes, "__index__") and _is_size(max_extra_cost, "__float__")):
         raise GraphError(f"{limits}: bytes are an integer, work is a fraction; both at least 0")
     if planner is separate:
-        how = "pip install byparts-memplan, or planner=..."
+        from byparts_graph_ir.install import install_command  # only for a message
+
+        how = f"{install_command('byparts-memplan')}, or planner=..."
         raise GraphError(f"{limits}: without a planner no two values share a byte; {how}")
     found = find_rematerialize(rematerialize)
     return Budget(budget_bytes, max_extra_cost, costs or flops, found)
@@ -74,7 +77,8 @@ def budget_of(
 
 def _is_size(given: Any, method: str) -> bool:
     """Whether it is a number of that kind, of 0 or more, or not given."""
-    return given is None or (hasattr(given, method) and given >= 0)
+    single = not getattr(given, "shape", ())  # an array of several is no number
+    return given is None or (hasattr(given, method) and single and bool(given >= 0))
 
 
 @dataclass(frozen=True)
@@ -179,10 +183,20 @@ class _Arranging:
         made = {v for n in tail for v in n.outputs}
         read = (*graph.outputs, *(v for n in tail for v in n.inputs))
         needed = tuple(dict.fromkeys(v for v in read if v not in made))
-        found = change(Graph(graph.inputs, body, needed))
+        found = returned_graph(change(Graph(graph.inputs, body, needed)), change)
+        if len(found.outputs) != len(needed):
+            raise GraphError(
+                f"{_name(change)} returned a graph of {len(found.outputs)} outputs for one of "
+                f"{len(needed)}; a pass keeps the inputs and outputs"
+            )
         env = dict(zip(needed, found.outputs, strict=True))
         nodes = (*found.nodes, *(_again(node, env) for node in tail))
         return Graph(graph.inputs, nodes, tuple(env[v] for v in graph.outputs))
+
+
+def _name(change: Any) -> str:
+    change = getattr(change, "func", change)  # of a `partial`
+    return str(getattr(change, "__name__", type(change).__name__))
 
 
 def _again(old: Node, env: dict[Value, Value]) -> Node:

@@ -7,6 +7,7 @@ bool, int to integers that can hold it and to floats, float to floats.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from math import prod
@@ -25,6 +26,7 @@ _NUMPY = {
 }
 _OURS = {np.dtype(theirs): ours for ours, theirs in _NUMPY.items()}
 _BITS = np.dtype("V2")  # stands for bf16 where ml_dtypes is not installed
+_MOST_DIMENSIONS = 32  # NumPy 2 has 64
 _TAKES = {"b": {"bool"}, "i": INTEGERS | FLOATS, "u": INTEGERS | FLOATS, "f": FLOATS}
 
 
@@ -62,6 +64,17 @@ def type_of(array: Array) -> TensorType:
         ShapeError: its dtype is none of ours.
     """
     return _type(array.dtype, array.shape)
+
+
+def possible_type(dtype: str, dims: tuple[int, ...]) -> TensorType:
+    """The type, of which a file says that an array has it.
+
+    Raises:
+        ShapeError: NumPy has no such array, however much memory there is.
+    """
+    if len(dims) > _MOST_DIMENSIONS or prod([d or 1 for d in dims]) > sys.maxsize // 8:
+        raise ShapeError(f"no array has the shape {dims!r:.80}")
+    return TensorType(dtype, dims)
 
 
 def taken(value: object, expected: TensorType, space: Space, what: str) -> Any:
@@ -133,12 +146,14 @@ def guess(value: object, known: TensorType, what: str) -> Array:
     Arrays of others come through DLPack, without a copy.
     """
     if isinstance(value, (np.ndarray, np.generic)):
+        if value.__class__ is not np.ndarray and isinstance(value, np.ma.MaskedArray):
+            raise ShapeError(f"{what}: a masked array, whose mask would be lost; use x.filled(0)")
         return np.asarray(value)
     if hasattr(value, "__dlpack__"):
         from byparts_runtime.foreign import host_array  # ctypes: only where such an array is met
 
         return host_array(value, what)
-    if hasattr(value, "dtype"):
+    if hasattr(value, "dtype") or hasattr(value, "__array__"):
         array: Array = np.asarray(value)
         return array
     return _from_numbers(value, known, what)
@@ -206,6 +221,8 @@ def _dtype_name(dtype: np.dtype[Any]) -> str:
 def _from_numbers(value: object, expected: TensorType, what: str) -> Array:
     try:
         raw = np.asarray(value)
+    except GraphError as error:  # of a value of a graph among the numbers
+        raise ShapeError(f"{what}: {error}") from error
     except ValueError as error:
         raise ShapeError(f"{what}: expected {expected}, got a ragged list") from error
     unknown = raw.size == 0 and raw.dtype == np.float64  # [] says nothing of its dtype

@@ -147,12 +147,16 @@ def _checked(run: Any, node: Node, backend: Backend) -> Run:
 
 
 def _missing(node: Node, refusals: Sequence[str]) -> MissingRule:
+    from byparts_graph_ir.install import install_command  # only for a message
+
     types = ", ".join(str(v.type) for v in node.inputs)
     name = type(node.op).__name__
     error = MissingRule(f"no kernel for {name} on ({types}); tried {'; '.join(refusals)}")
     if node.where:
         add_note(error, f"created at {node.where}")
     if type(node.op).decompose is not Op.decompose:
-        return add_note(error, "byparts-optimize decomposes it: pip install byparts-optimize")
-    add = 'add a backend that has it: pip install byparts-kernels-numpy, backends=(..., "numpy")'
+        how = install_command("byparts-optimize")
+        return add_note(error, f"byparts-optimize decomposes it: {how}")
+    how = install_command("byparts-kernels-numpy")
+    add = f'add a backend that has it: {how}, backends=(..., "numpy")'
     return add_note(error, f"{add}; or write it with @kernels.on({name})")

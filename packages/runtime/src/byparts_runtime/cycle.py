@@ -16,9 +16,11 @@ import numpy as np
 
 from byparts_graph_ir import Backend, add_note
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.fork import begin, end
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.bind import Step, describe
 from byparts_runtime.commit import Commit
+from byparts_runtime.variable import Variable
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Cycle:
         finish: waits until all that was asked for is done.
         note: why the steps are replayed, or not; may be empty.
         replayed: whether `runs` begin with one run in the place of the steps.
+        written: the variables that get new values.
     """
 
     steps: tuple[Step, ...]
@@ -50,6 +53,7 @@ class Cycle:
     finish: Run
     note: str = ""
     replayed: bool = False
+    written: Sequence[Variable] = ()
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
@@ -58,21 +62,30 @@ class Cycle:
 
     def __call__(self) -> tuple[Any, ...]:
         """Run.  The caller holds the lock."""
+        try:
+            begin(self)
+            with self.around():
+                return self._run()
+        finally:
+            end(self)
+
+    def _run(self) -> tuple[Any, ...]:
         runs = iter(self.runs)
-        with self.around():
-            try:
-                for run in runs:
-                    run()
-            except BaseException as error:
-                self._blame_run(error, len(self.runs) - length_hint(runs) - 1)
-                raise
-            try:
-                fetched = tuple([read() for read in self.readers])
-            except BaseException as error:  # of another space, where failures are told late
-                self.blame(error, -1)
-                raise
-            self.commit()
-            return fetched
+        try:
+            for run in runs:
+                run()
+        except BaseException as error:
+            self._blame_run(error, len(self.runs) - length_hint(runs) - 1)
+            raise
+        try:
+            fetched = tuple([read() for read in self.readers])
+        except BaseException as error:  # of another space, where failures are told late
+            self.blame(error, -1)
+            raise
+        if self.written:
+            begin(self, self.written)
+        self.commit()
+        return fetched
 
     def _blame_run(self, error: BaseException, i: int) -> None:
         if self.replayed:

@@ -7,11 +7,12 @@ what is there but cannot be loaded; what was named must be there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Optional, Union
 from warnings import warn
 
-from byparts_graph_ir import Backend, Graph, GraphError, Node, Pass, Space
+from byparts_graph_ir import ArgumentError, Backend, Graph, GraphError, Node, Pass, Space
+from byparts_graph_ir.errors import PartError, add_note
 from byparts_runtime.plan import Planner, separate
 
 Supports = Callable[[Node], bool]
@@ -37,9 +38,14 @@ def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
         GraphError: none is given, or they compute in different spaces.
         PartError: one is not installed or does not start.
     """
-    if not backends or isinstance(backends, str):
-        raise GraphError(f'backends={backends!r}: give a tuple of some, e.g. backends=("numpy",)')
+    if not isinstance(backends, (tuple, list)) or not backends:
+        raise ArgumentError(
+            f'backends={backends!r:.60}: give a tuple of some, e.g. backends=("numpy",)'
+        )
     found = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
+    for b in found:
+        if not isinstance(b, Backend):
+            raise ArgumentError(f"backends: {b!r:.60} is no backend: give a Backend, or a name")
     spaces = dict.fromkeys(b.space.name for b in found)
     if len(spaces) > 1:
         where = ", ".join(f"{b.name} in {b.space.name}" for b in found)
@@ -56,13 +62,14 @@ def find_results(
         GraphError: it computes in another space, or has no arrays to give.
         PartError: it is not among `backends`, and not installed.
     """
-    if results == "numpy":
+    if isinstance(results, str) and results == "numpy":
         return None
     found = results
     if isinstance(results, str):  # "torch" is "torch-cuda", where that is what runs
         named = (b for b in backends if results in (b.name, b.name.partition("-")[0]))
         found = next(named, None) or _hub().backend(results)
-    assert isinstance(found, Backend), "the hub gives backends"
+    if not isinstance(found, Backend):
+        raise ArgumentError(f'results={results!r:.60}: give "numpy", or a backend')
     if found.space.name != space.name:
         where = f"{found.name} computes in {found.space.name}, the values are in {space.name}"
         raise GraphError(f"results={results!r:.60}: {where}; give a backend of that space")
@@ -77,17 +84,17 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
     Raises:
         PartError: one that is named is not installed.
     """
-    if passes == "auto":
+    if isinstance(passes, str) and passes == "auto":
         found = ((name, _installed("passes", name)) for name in AUTO_PASSES)
         return tuple(Pass(name, run) for name, run in found if run is not None)
-    if isinstance(passes, str):
-        raise GraphError(f"passes={passes!r}: give a tuple, e.g. passes=({passes!r},)")
+    if isinstance(passes, str) or not isinstance(passes, Iterable):
+        raise ArgumentError(f"passes={passes!r:.60}: give a tuple, e.g. passes=(merge,)")
     return tuple(_pass(p) for p in passes)
 
 
 def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
     """The pass that decomposes what no backend has, or `None`."""
-    if legalize != "auto":
+    if not (isinstance(legalize, str) and legalize == "auto"):
         named: Optional[Legalize] = _named(legalize)
         return named
     found: Optional[Legalize] = _installed("passes", "legalize")
@@ -96,7 +103,7 @@ def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
 
 def find_order(order: OrderArgument, planner: PlannerArgument) -> Optional[Order]:
     """The pass that puts nodes in a better order; without a planner no order is better."""
-    if order != "auto":
+    if not (isinstance(order, str) and order == "auto"):
         named: Optional[Order] = _named(order)
         return named
     return None if planner is None else _installed("passes", "order")
@@ -111,17 +118,14 @@ def find_rematerialize(rematerialize: RematerializeArgument) -> Rematerialize:
     """
     if rematerialize is None:
         raise GraphError("rematerialize=None: budget_bytes and max_extra_cost need a pass")
-    if rematerialize != "auto":
+    if not (isinstance(rematerialize, str) and rematerialize == "auto"):
         named: Rematerialize = _named(rematerialize)
         return named
-    if "rematerialize" not in _hub().names("passes"):
-        from byparts_graph_ir.discover import PartError  # here it is loaded already, by the hub
-
-        raise PartError(
-            "budget_bytes and max_extra_cost need the pass 'rematerialize', which no installed "
-            "part provides: pip install -U byparts-memplan"
-        )
-    found: Rematerialize = _hub().get("passes", "rematerialize")
+    try:
+        found: Rematerialize = _hub().get("passes", "rematerialize")
+    except PartError as error:
+        add_note(error, "budget_bytes and max_extra_cost need it")
+        raise
     return found
 
 
@@ -140,6 +144,9 @@ def find_planner(planner: PlannerArgument) -> Planner:
     if planner is None:
         return separate
     if not isinstance(planner, str):
+        if not callable(planner):
+            how = "give a function planner(graph, *, external, alignment), or a name"
+            raise ArgumentError(f"planner={planner!r:.60} is no planner: {how}")
         return planner
     if planner == "auto":
         names = sorted(_hub().names("planners"), key=lambda name: (name != "greedy", name))
@@ -154,7 +161,7 @@ def _named(given: Any) -> Any:
     if isinstance(given, str):
         return _hub().get("passes", given)
     if given is not None and not callable(given):
-        raise GraphError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
+        raise ArgumentError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
     return given
 
 
@@ -174,6 +181,8 @@ def _pass(given: Union[str, Pass, Callable[[Graph], Graph]]) -> Pass:
         return given
     if isinstance(given, str):
         return Pass(given, _hub().get("passes", given))
+    if not callable(given):
+        raise ArgumentError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
     return Pass(getattr(given, "__name__", type(given).__name__), given)
 
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from threading import Lock
 from typing import Any, Literal, Optional, Union
 
 from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specialize
+from byparts_graph_ir.fork import make_lock
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.arena import Arena
 from byparts_runtime.arrays import measured
@@ -37,11 +37,19 @@ from byparts_runtime.discover import (
     ResultsArgument,
     find_backends,
 )
+from byparts_runtime.interface import (
+    Bound,
+    VariablesArgument,
+    bind_variables,
+    feeds_first,
+    known_variables,
+)
+from byparts_runtime.pickling import stays
 from byparts_runtime.program import Program, build
 from byparts_runtime.variable import Variable
 
 Limits = tuple[Optional[int], Optional[float]]  # budget_bytes, max_extra_cost
-Key = tuple[bytes, Types, tuple[Variable, ...], tuple[Variable, ...], Limits]
+Key = tuple[bytes, Types, tuple[tuple[int, Variable], ...], tuple[Variable, ...], Limits]
 SharingArgument = Union[Arena, Literal["shared", "own"]]
 
 
@@ -88,8 +96,8 @@ class Executor:
         rematerialize: RematerializeArgument = "auto",
         arena: SharingArgument = "shared",
     ) -> None:
-        if capacity < 1:
-            raise GraphError(f"executor: capacity is {capacity}, and must be at least 1")
+        if not isinstance(capacity, int) or capacity < 1:
+            raise GraphError(f"executor: capacity is {capacity!r:.60}, and must be at least 1")
         self.backends, self.capacity = find_backends(backends), capacity
         self.arena = _arena(arena, self.backends[0].space)
         self._limits = budget_bytes, max_extra_cost
@@ -100,8 +108,8 @@ class Executor:
         }
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
-        self._lock = Lock()  # of the cache; never held while building
-        self._building = Lock()
+        self._lock = make_lock()  # of the cache; never held while building
+        self._building = make_lock()
 
     @property
     def statistics(self) -> Statistics:
@@ -113,22 +121,17 @@ class Executor:
         self,
         graph: Graph,
         *feeds: object,
-        variables: Sequence[Variable] = (),
+        variables: VariablesArgument = (),
         updates: Sequence[Variable] = (),
         budget_bytes: Optional[int] = None,
         max_extra_cost: Optional[float] = None,
     ) -> tuple[Any, ...]:
         """Run a graph on these feeds; see `build` for the rest."""
-        typed = _typed(graph, feeds, len(variables), self.backends[0].space)
+        bound = bind_variables(graph, variables)
+        typed = _typed(graph, feeds, bound, self.backends[0].space)
         types = tuple(kind for _, kind in typed)
-        program = self.program(
-            graph,
-            types,
-            variables=variables,
-            updates=updates,
-            budget_bytes=budget_bytes,
-            max_extra_cost=max_extra_cost,
-        )
+        limits = budget_bytes, max_extra_cost
+        program = self._program(graph, types, bound, known_variables("updates", updates), limits)
         return program(*(value for value, _ in typed))
 
     def program(
@@ -136,7 +139,7 @@ class Executor:
         graph: Graph,
         types: Types = (),
         *,
-        variables: Sequence[Variable] = (),
+        variables: VariablesArgument = (),
         updates: Sequence[Variable] = (),
         budget_bytes: Optional[int] = None,
         max_extra_cost: Optional[float] = None,
@@ -146,9 +149,20 @@ class Executor:
         Raises:
             GraphError, ShapeError, MissingRule: it cannot be built; nothing has changed.
         """
-        given = budget_bytes, max_extra_cost
-        limits = self._limits if given == (None, None) else given
-        key = (graph.digest, tuple(types), tuple(variables), tuple(updates), limits)
+        bound, written = bind_variables(graph, variables), known_variables("updates", updates)
+        return self._program(graph, types, bound, written, (budget_bytes, max_extra_cost))
+
+    def _program(
+        self,
+        graph: Graph,
+        types: Types,
+        bound: Bound,
+        updates: tuple[Variable, ...],
+        limits: Limits,
+    ) -> Program:
+        if limits == (None, None):
+            limits = self._limits
+        key = (graph.digest, tuple(types), tuple(bound.items()), updates, limits)
         found = self._hit(key)
         if found is not None:
             return found
@@ -167,6 +181,8 @@ class Executor:
         with self._lock:
             self._programs.clear()  # and with the last of them goes the memory of the arena
 
+    __reduce__ = stays("send graphs, and make another Executor there")
+
     def _hit(self, key: Key) -> Program | None:
         with self._lock:
             found = self._programs.get(key)
@@ -176,12 +192,15 @@ class Executor:
             return found
 
     def _build(self, graph: Graph, key: Key) -> Program:
-        _, types, variables, updates, (budget_bytes, max_extra_cost) = key
-        static = specialize(graph, (*types, *(v.type for v in variables))) if types else graph
+        _, types, bound, updates, (budget_bytes, max_extra_cost) = key
+        static = feeds_first(graph, dict(bound))
+        if types:
+            static = specialize(static, (*types, *(v.type for _, v in bound)))
+        inputs = static.inputs[len(static.inputs) - len(bound) :]
         return build(
             static,
             backends=self.backends,
-            variables=variables,
+            variables=dict(zip(inputs, (v for _, v in bound), strict=True)),
             updates=updates,
             budget_bytes=budget_bytes,
             max_extra_cost=max_extra_cost,
@@ -204,16 +223,16 @@ class Executor:
 def _arena(arena: SharingArgument, space: Space) -> Optional[Arena]:
     if isinstance(arena, Arena):
         return arena
-    if arena not in ("shared", "own"):
+    if not isinstance(arena, str) or arena not in ("shared", "own"):
         raise GraphError(f'arena={arena!r}: give "shared", "own" or an Arena')
     return Arena(space) if arena == "shared" else None
 
 
 def _typed(
-    graph: Graph, feeds: Sequence[object], variables: int, space: Space
+    graph: Graph, feeds: Sequence[object], bound: Bound, space: Space
 ) -> list[tuple[object, TensorType]]:
     """The feeds with their types; what has none is an array now."""
-    inputs = graph.inputs[: len(graph.inputs) - variables]
+    inputs = [v for i, v in enumerate(graph.inputs) if i not in bound]
     if len(feeds) != len(inputs):
         names = ", ".join(f"{getattr(v, 'name', '') or i}: {v.type}" for i, v in enumerate(inputs))
         raise GraphError(f"the graph takes {len(inputs)} feeds ({names}), got {len(feeds)}")

@@ -1,34 +1,82 @@
-"""A program as a table: what runs where, on which bytes, how long, and what all of it takes."""
+"""A program as a table: what runs where, on which bytes, how long, and what all of it takes.
+
+No line is wider than the terminal, or than `width`: long lists are shortened (`columns.py`).
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Optional
 
-from byparts_graph_ir import Fused, Graph, Node, Stage, Value
+from byparts_graph_ir import Fused, Graph, GraphError, Node, Stage, Value
+from byparts_runtime.columns import Cell, Column, table
 from byparts_runtime.machine import Machine
 from byparts_runtime.plan import separate
 from byparts_runtime.profile import Profile
 
-_HEAD = ("step", "op", "backend", "inputs", "outputs", "bytes", "note", "where", "time")
-_RIGHT = (0, 8)  # columns of numbers
+WIDTH = 100  # where there is no terminal
+_LEAST = 40
+_COLUMNS = (
+    Column("step", right=True),
+    Column("op", least=14),
+    Column("backend", optional=3),
+    Column("inputs", least=10),
+    Column("outputs", least=22),
+    Column("bytes", least=20, optional=2),
+    Column("note", least=8, optional=1),
+    Column("where", least=9, tail=True),
+    Column("time", right=True),
+)
 
 
-def explain(stages: Sequence[Stage], machine: Machine, profile: Optional[Profile] = None) -> str:
-    """The stages that made the graph, a row for each node, and the totals."""
+def explain(
+    stages: Sequence[Stage],
+    machine: Machine,
+    profile: Optional[Profile] = None,
+    width: Optional[int] = None,
+) -> str:
+    """The stages that made the graph, a row for each node, and the totals.
+
+    Raises:
+        GraphError: `width` is no number of letters, or too few for a table.
+    """
+    most = _width(width)
     graph = machine.design.graph
     steps = machine.cycle().all_steps
     numbers = {step.node: i for i, step in enumerate(steps)}
-    rows = [_HEAD]
+    rows = []
     for node in graph.nodes:
         i = numbers.get(node)
         time = f"{profile.step_s[i] * 1e6:.1f} us" if profile and i is not None else ""
         backend = "" if i is None else steps[i].backend
         number = "" if i is None else str(i + 1)
-        rows.append((number, _op(node), backend, *_columns(node, machine), node.where, time))
-    lines = [str(stage) for stage in stages]
-    return "\n".join([*lines, "", *_table(rows), "", *_totals(machine, profile)])
+        where = re.split(r"[/\\](?=[^/\\]+:\d)", node.where)[-1]  # the file without its folder
+        rows.append((number, _op(node), backend, *_columns(node, machine), where, time))
+    made = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
+    totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
+    body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
+    return "\n".join([*made, "", *body, "", *totals])
+
+
+def _width(width: Optional[int]) -> int:
+    if width is None:
+        return max(shutil.get_terminal_size((WIDTH, 24)).columns, _LEAST)
+    if not hasattr(width, "__index__") or width < _LEAST:
+        raise GraphError(
+            f"explain: width is {width!r:.40}; give a number of letters, from {_LEAST}"
+        )
+    return width
+
+
+def _wrapped(line: str, indent: int, width: int) -> list[str]:
+    """The line in lines; those after the first are indented."""
+    if len(line) <= width:
+        return [line]
+    return wrap(line, width, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def _op(node: Node) -> str:
@@ -40,12 +88,12 @@ def _op(node: Node) -> str:
     return f"fused({', '.join(parts if len(parts) <= 5 else [*parts[:4], '...'])})"
 
 
-def _columns(node: Node, machine: Machine) -> tuple[str, str, str, str]:
+def _columns(node: Node, machine: Machine) -> tuple[Cell, Cell, Cell, Cell]:
     graph = machine.design.graph
     names = _names(graph)
-    inputs = ", ".join(f"%{names[graph.ids[v]]}" for v in node.inputs)
-    outputs = ", ".join(f"%{names[graph.ids[v]]}: {v.type}" for v in node.outputs)
-    spots = ", ".join(_spot(v, machine, names) for v in node.outputs)
+    inputs = tuple(f"%{names[graph.ids[v]]}" for v in node.inputs)
+    outputs = tuple(f"%{names[graph.ids[v]]}: {v.type}" for v in node.outputs)
+    spots = tuple(_spot(v, machine, names) for v in node.outputs)
     return inputs, outputs, spots, _note(node, machine, names)
 
 
@@ -55,7 +103,7 @@ def _spot(v: Value, machine: Machine, names: Sequence[str]) -> str:
     return f"{base}[{at.offset}, {at.offset + v.type.size_bytes})"
 
 
-def _note(node: Node, machine: Machine, names: Sequence[str]) -> str:
+def _note(node: Node, machine: Machine, names: Sequence[str]) -> Cell:
     ids, locations = machine.design.graph.ids, machine.plan.locations
     word = "is" if node in machine.aliased else "over"  # "over": written in place of an input
     notes = []
@@ -68,7 +116,7 @@ def _note(node: Node, machine: Machine, names: Sequence[str]) -> str:
                 break
         else:
             notes += ["view"] if word == "is" else []
-    return ", ".join(dict.fromkeys(notes))
+    return tuple(dict.fromkeys(notes))
 
 
 def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
@@ -118,13 +166,3 @@ def _names(graph: Graph) -> list[str]:
     given = [getattr(v, "name", "") for v in graph.values]
     count = Counter(given)
     return [name if name and count[name] == 1 else str(i) for i, name in enumerate(given)]
-
-
-def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    kept = [c for c in range(len(rows[0])) if any(row[c] for row in rows[1:])] or [0]
-    widths = {c: max(len(row[c]) for row in rows) for c in kept}
-    lines = []
-    for row in rows:
-        cells = [row[c].rjust(widths[c]) if c in _RIGHT else row[c].ljust(widths[c]) for c in kept]
-        lines.append("  ".join(cells).rstrip())
-    return lines

@@ -30,6 +30,7 @@ from byparts_graph_ir import (
     specialize,
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.pipeline import returned_graph
 from byparts_runtime.discover import Fuse, Legalize, Supports
 from byparts_runtime.hoist import hoist
 
@@ -105,7 +106,7 @@ def _past_barrier(node: Node) -> Optional[tuple[Value, ...]]:
 
 
 def _legal(legalize: Legalize, has: Supports, graph: Graph) -> Graph:
-    return legalize(graph, has)
+    return returned_graph(legalize(graph, has), legalize)
 
 
 def _has(backends: Sequence[Backend], fusing: bool, node: Node) -> bool:

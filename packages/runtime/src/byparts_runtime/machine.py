@@ -9,7 +9,6 @@ wrong side is copied to the other instead.
 
 from __future__ import annotations
 
-from _thread import RLock  # `threading.RLock`, without importing `threading`
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
@@ -20,6 +19,7 @@ from typing import Any, Optional
 
 from byparts_graph_ir import Backend, Graph, Node, TensorType, add_note
 from byparts_graph_ir.backend import Run
+from byparts_graph_ir.fork import begin, end, make_lock
 from byparts_runtime.arena import Arena, Block
 from byparts_runtime.arrays import carrier, fetcher, view, writer
 from byparts_runtime.bind import Bytes, Step, aliased_nodes, bind, describe
@@ -83,8 +83,8 @@ class Machine:
 
     def move(self, block: Optional[Block]) -> None:
         """Forget all that is bound to the memory so far; what is needed is bound again."""
+        self._cycles.clear()  # first: a cycle without its doors would run on old feeds
         self._block, self.doors = block, ()
-        self._cycles.clear()
 
     def cycle(self) -> Cycle:
         """The one for the variables' present sides.  The caller holds both locks."""
@@ -95,8 +95,13 @@ class Machine:
                 return self._turn(key)
             if self._block is None:  # the arena found no memory when it was last moved
                 self.arena.settle(self)
-            found = self._cycles[key] = self._bind()
+            try:
+                begin(self)
+                found = self._bind()
+            finally:
+                end(self)
             self.doors = self._doors()
+            self._cycles[key] = found  # last: a fork may come at any line
         return found
 
     def _doors(self) -> tuple[Door, ...]:
@@ -133,7 +138,7 @@ class Machine:
         finish = design.space.synchronize
         runs = (*made.runs, finish) if self._waits() else made.runs
         rest = (made.commit, context, updates, plain, finish, made.note, made.replayed)
-        return Cycle(steps, tuple(staging), runs, readers, *rest)
+        return Cycle(steps, tuple(staging), runs, readers, *rest, design.updates)
 
     def _bound(self, places: Sequence[Bytes]) -> tuple[Step, ...]:
         design = self.design
@@ -174,10 +179,14 @@ class Machine:
         """Whatever is run within, the variables are as before afterwards.  The lock is held."""
         kept = [(v, v.carried()) for v in self.variables] if self._written else []
         try:
+            begin(self, [v for v, _ in kept])
             yield
         finally:
-            for variable, value in kept:
-                variable.write(value)
+            try:
+                for variable, value in kept:
+                    variable.write(value)
+            finally:
+                end(self)
 
     def _updates(self, node: Node) -> bool:
         """Whether the node writes a variable, and so belongs to the commit."""
@@ -274,7 +283,7 @@ class _Locks:
     """Several locks, taken in one order everywhere, so that no two programs wait for each other."""
 
     def __init__(self, locks: Mapping[int, Any]) -> None:
-        self._own = RLock()
+        self._own = make_lock()
         self._locks = (self._own, *(locks[key] for key in sorted(locks)))
         self._held: list[ExitStack] = []
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Optional, Protocol
 
 from byparts_graph_ir import Graph, GraphError
+from byparts_graph_ir.contract import checked
 from byparts_graph_ir.lazy_dataclass import dataclass
 
 
@@ -60,6 +61,7 @@ class Separate:
     arena_bytes: int
 
 
+@checked
 def separate(
     graph: Graph,
     *,
@@ -86,6 +88,9 @@ def check_plan(graph: Graph, plan: Plan, external: frozenset[int]) -> None:
     Raises:
         GraphError: a location is missing, leaves its memory, or writes what is external.
     """
+    if not (hasattr(plan, "locations") and hasattr(plan, "arena_bytes")):
+        hint = "; does the planner lack a `return`?" if plan is None else ""
+        raise GraphError(f"plan: {plan!r:.60} has no `locations` and no `arena_bytes`{hint}")
     if len(plan.locations) != len(graph.values):
         raise GraphError(f"plan: {len(plan.locations)} locations for {len(graph.values)} values")
     for i, (value, place) in enumerate(zip(graph.values, plan.locations, strict=True)):

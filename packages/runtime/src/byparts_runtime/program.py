@@ -11,7 +11,6 @@ interrupted before its end leaves every variable as it was.
 
 from __future__ import annotations
 
-from _thread import allocate_lock  # `threading.Lock`, without importing `threading`
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
@@ -20,6 +19,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from byparts_graph_ir import (
+    ArgumentError,
     Backend,
     Graph,
     GraphError,
@@ -30,6 +30,8 @@ from byparts_graph_ir import (
     TensorType,
     Types,
 )
+from byparts_graph_ir.contract import checked
+from byparts_graph_ir.fork import begin, end, make_lock
 from byparts_runtime.arena import Arena
 from byparts_runtime.arrange import Arranged, Budget, arrange, budget_of
 from byparts_runtime.arrays import adopted, as_array, taken
@@ -55,9 +57,10 @@ from byparts_runtime.discover import (
     find_results,
 )
 from byparts_runtime.in_place import Donations, updates_last
-from byparts_runtime.interface import Interface, interface_of
+from byparts_runtime.interface import Interface, VariablesArgument, interface_of
 from byparts_runtime.lower import Lowered, lower
 from byparts_runtime.machine import Machine, compute_constants
+from byparts_runtime.pickling import stays
 from byparts_runtime.plan import Plan
 from byparts_runtime.variable import Variable
 
@@ -70,7 +73,7 @@ def build(
     graph: Graph,
     *,
     backends: BackendsArgument = ("numpy",),
-    variables: Sequence[Variable] = (),
+    variables: VariablesArgument = (),
     updates: Sequence[Variable] = (),
     passes: PassesArgument = "auto",
     planner: PlannerArgument = "auto",
@@ -89,11 +92,14 @@ def build(
     """Lower, place and bind a graph.
 
     Args:
-        graph: its inputs are the feeds, then the old values of `variables`; its outputs are the
+        graph: its inputs are the feeds and the old values of `variables`; its outputs are the
             fetches, then the new values of `updates`.
         backends: names or objects; each node goes to the first that has a kernel for it.
-        variables: what the last inputs read.
-        updates: what the last outputs are written to, all at once, when everything has run.
+        variables: each is the value of the input of its name, in any order; those that name no
+            input go to the last inputs, which have no names, in order.  Or `{input: variable}`,
+            or a `Store`: those of its variables that inputs are named after.
+        updates: what the last outputs are written to, in order (outputs have no names), all at
+            once, when everything has run.
         passes: names or functions `Graph -> Graph`; "auto": `optimize`, if installed.
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
@@ -120,19 +126,24 @@ def build(
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
         MemoryError: there is no memory for its arena; likewise.
     """
-    found = find_backends(backends)
-    interface = interface_of(graph, tuple(variables), tuple(updates), found[0].space)
-    ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
-    lowering = partial(lower, graph, interface.input_types(graph), *ways)
-    wanted = find_planner(planner)
-    budget = budget_of(budget_bytes, max_extra_cost, costs, rematerialize, wanted)
-    last = {
-        **{"order": find_order(order, planner), "budget": budget, "planner": wanted},
-        **{"results": find_results(results, found[0].space, found), "capture": capture},
-        **{"alignment": alignment, "commit": _known(commit)},
-        **{"arena": _suitable(arena, found[0].space)},
-    }
-    return _regions_taken(lowering, interface, found, last)
+    who = object()
+    try:
+        begin(who)
+        found = find_backends(backends)
+        interface = interface_of(graph, variables, updates, found[0].space)
+        ways = find_passes(passes), find_legalize(legalize), found, find_fuse(found)
+        lowering = partial(lower, interface.graph, interface.input_types, *ways)
+        wanted = find_planner(planner)
+        budget = budget_of(budget_bytes, max_extra_cost, costs, rematerialize, wanted)
+        last = {
+            **{"order": find_order(order, planner), "budget": budget, "planner": wanted},
+            **{"results": find_results(results, found[0].space, found), "capture": capture},
+            **{"alignment": _whole(alignment), "commit": _known(commit)},
+            **{"arena": _suitable(arena, found[0].space)},
+        }
+        return _regions_taken(lowering, interface, found, last)
+    finally:
+        end(who)
 
 
 def _regions_taken(
@@ -186,13 +197,14 @@ def _bound(
 class Program:
     """What `build` makes.  It may be called from several threads; they take turns."""
 
+    @checked
     def __init__(
         self, made: Arranged, stages: Sequence[Stage], arena: Optional[Arena] = None
     ) -> None:
         self.stages = (*stages, *made.stages)
         self.last_profile: Optional[Profile] = None
         self._design, self._plan, self._arena = made.design, made.plan, arena
-        self._making = allocate_lock()
+        self._making = make_lock()
         self._own: Optional[Machine] = None
         self._called = False
         _ = self._machine  # now, so that errors come while building
@@ -267,13 +279,17 @@ class Program:
         """What it takes."""
         return tuple(v.type for v in self.graph.inputs[: self._design.feeds])
 
-    def explain(self) -> str:
-        """A table of what runs where and why, and of memory; with times after `profile`."""
+    def explain(self, *, width: Optional[int] = None) -> str:
+        """A table of what runs where and why, and of memory; with times after `profile`.
+
+        No line is longer than `width` letters, by default those of the terminal; where there is
+        none, 100.  What has no room is shortened, so a large `width` shows everything.
+        """
         from byparts_runtime.explain import explain
 
         machine = self._machine
         with machine.lock, machine.arena.lock:
-            return explain(self.stages, machine, self.last_profile)
+            return explain(self.stages, machine, self.last_profile, width)
 
     def profile(self, *feeds: object, runs: int = 10) -> Profile:
         """Time each step, the median of some runs.  The variables stay as they are."""
@@ -310,6 +326,8 @@ class Program:
     def __repr__(self) -> str:
         return f"Program({len(self.steps)} steps, arena of {self.plan.arena_bytes} bytes)"
 
+    __reduce__ = stays("send the graph and the values of its variables, and build() it there")
+
     def _accept(self, feeds: Sequence[object], machine: Machine) -> None:
         if len(feeds) != self._design.feeds:
             self._check_count(feeds)
@@ -337,6 +355,7 @@ class BoundProgram:
         feeds: those arrays.
     """
 
+    @checked
     def __init__(self, machine: Machine, feeds: Sequence[Any]) -> None:
         self.feeds = tuple(feeds)  # kept alive: the steps point into them
         self._machine = machine
@@ -348,6 +367,8 @@ class BoundProgram:
             machine.arena.from_outside()
         with machine.lock, machine.arena.lock:
             return machine.cycle()()
+
+    __reduce__ = Program.__reduce__
 
 
 def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
@@ -367,8 +388,15 @@ def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Byte
     return Bytes(array.reshape(-1).view(np.uint8).data, 0)  # no copy: it is contiguous
 
 
+def _whole(alignment: int) -> int:
+    shape: object = getattr(alignment, "shape", None)  # an array of several is no number
+    if not hasattr(alignment, "__index__") or shape not in (None, ()):
+        raise ArgumentError(f"alignment={alignment!r:.60}: give a number of bytes, as 64")
+    return alignment
+
+
 def _known(commit: CommitArgument) -> CommitArgument:
-    if commit not in COMMITS:
+    if not isinstance(commit, str) or commit not in COMMITS:
         raise GraphError(f"commit={commit!r}: the ways to commit are {', '.join(COMMITS)}")
     return commit
 

@@ -10,17 +10,17 @@ read of an old value to the last write of a new one, so nobody ever sees half a 
 
 from __future__ import annotations
 
-from _thread import RLock  # `threading.RLock`, without importing `threading`
 from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import Any, Optional, Union
 
 import numpy as np
 
-from byparts_graph_ir import HOST, GraphError, ShapeError, Space, TensorType
+from byparts_graph_ir import HOST, ArgumentError, GraphError, ShapeError, Space, TensorType
+from byparts_graph_ir.contract import checked
+from byparts_graph_ir.fork import begin, end, make_lock
 from byparts_runtime.arrays import (
     Array,
-    as_array,
     fetcher,
     has_type,
     measured,
@@ -30,6 +30,9 @@ from byparts_runtime.arrays import (
     taken,
 )
 from byparts_runtime.discover import ResultsArgument, find_results
+from byparts_runtime.pickling import stays
+
+UNKNOWN = 2  # in the place of a variable's side
 
 
 class Variable:
@@ -47,6 +50,7 @@ class Variable:
 
     __slots__ = ("_memories", "lock", "name", "side", "space", "type")
 
+    @checked
     def __init__(
         self,
         name: str,
@@ -55,9 +59,15 @@ class Variable:
         space: Space = HOST,
         lock: Optional[Any] = None,
     ) -> None:
+        if not hasattr(space, "allocate"):
+            raise ArgumentError(
+                f"variable {name!r}: space is {space!r:.60}; give a backend's space"
+            )
+        if not (lock is None or hasattr(lock, "__enter__")):
+            raise ArgumentError(f"variable {name!r}: lock is {lock!r:.60}; give a threading.Lock()")
         self.name, self.space = name, space
         self.type = _static_type(name, value, space)
-        self.lock = RLock() if lock is None else lock
+        self.lock = make_lock() if lock is None else lock
         self.side = [0]  # which of its memories is the value; a list, so that C code can set it
         self._memories: dict[int, Any] = {}
         self.memory(0)
@@ -67,6 +77,7 @@ class Variable:
     def memory(self, side: int) -> Any:
         """Memory 0, or memory 1, which exists once a program asked for it (`commit="exchange"`)."""
         if side not in self._memories:
+            self._check_known()
             self._memories[side] = self.space.allocate(self.type.size_bytes)
         return self._memories[side]
 
@@ -74,7 +85,7 @@ class Variable:
         """A copy of the value, as a NumPy array or as an array of a backend ("torch")."""
         backend = find_results(results, self.space)
         with self.lock:
-            return fetcher(backend, self.space, self._memories[self.side[0]], 0, self.type)()
+            return fetcher(backend, self.space, self.memory(self.side[0]), 0, self.type)()
 
     def write(self, value: object) -> None:
         """Give it a new value: numbers, an array, or an array that is in its space already.
@@ -85,7 +96,13 @@ class Variable:
         """
         ready = taken(value, self.type, self.space, f"variable {self.name!r}")
         with self.lock:
-            put(self.space, self._memories[self.side[0]], self.type, ready)
+            try:
+                begin(self, (self,))
+                if self.side[0] == UNKNOWN:
+                    self.side[0] = 0
+                put(self.space, self._memories[self.side[0]], self.type, ready)
+            finally:
+                end(self)
 
     def turn(self) -> None:
         """Move the value to the other memory.  The caller holds the lock."""
@@ -96,7 +113,18 @@ class Variable:
     def carried(self) -> Array:
         """A copy as NumPy can move it: where ml_dtypes is missing, bf16 is two bytes each."""
         with self.lock:
-            return reader(self.space, self._memories[self.side[0]], 0, self.type)()
+            return reader(self.space, self.memory(self.side[0]), 0, self.type)()
+
+    def forget(self) -> None:
+        """In a forked child: another thread of the parent was writing it."""
+        self.side[0] = UNKNOWN
+
+    def _check_known(self) -> None:
+        if self.side[0] == UNKNOWN:
+            raise GraphError(
+                f"variable {self.name!r} was being written by another thread when this process was "
+                "forked from it, so its value is not known here; write() it, or load() a file"
+            )
 
     @property
     def size_bytes(self) -> int:
@@ -135,8 +163,27 @@ class Variable:
             raise ShapeError(f"variable {self.name!r} is {self.type}, no single number; read() it")
         return self.read().item()
 
+    def __eq__(self, other: object) -> bool:
+        """Whether it is this very variable.
+
+        Raises:
+            ArgumentError: `other` is a number or an array.
+        """
+        if isinstance(other, Variable):
+            return self is other
+        if isinstance(other, (int, float, complex, list, tuple)) or hasattr(other, "dtype"):
+            raise ArgumentError(
+                f"variable {self.name!r}: == asks whether it is that very variable, and "
+                f"{other!r:.40} is a {type(other).__name__}; compare variable.read()"
+            )
+        return NotImplemented
+
+    __hash__ = object.__hash__
+
     def __repr__(self) -> str:
         return f"Variable({self.name!r}, {self.type})"
+
+    __reduce__ = stays("send variable.read() and make a Variable of it there")
 
 
 class Store:
@@ -144,7 +191,7 @@ class Store:
 
     def __init__(self, space: Space = HOST) -> None:
         self.space = space
-        self.lock = RLock()
+        self.lock = make_lock()
         self._variables: dict[str, Variable] = {}
 
     def create(self, name: str, value: Union[TensorType, Array]) -> Variable:
@@ -162,7 +209,14 @@ class Store:
             return made
 
     def save(self, path: Union[str, PathLike[str]]) -> None:
-        """Write all values to an .npz file that `numpy.load` opens; replaces it whole or not."""
+        """Write all values to a file; replaces it whole or not.
+
+        A file called .safetensors is one, any other is an .npz, which `numpy.load` opens.
+
+        Raises:
+            GraphError: a name cannot stand in a file.
+            ImportError: a .safetensors, and the library is not installed.
+        """
         from byparts_runtime.checkpoint import write_tensors  # zipfile: 4 ms and 1 MB
 
         with self.lock:
@@ -175,18 +229,28 @@ class Store:
         Raises:
             GraphError: a name is in the store or in the file, but not in both.
             ShapeError: a value is of another type than its variable.
-            FormatError: the file is no .npz of arrays.
+            FormatError: the file is damaged, or none of arrays; at which byte.
+            OSError: there is no such file, or it cannot be read.
+            ImportError: a .safetensors, and the library is not installed.
         """
-        from byparts_runtime.checkpoint import read_tensors  # likewise
+        from byparts_runtime.checkpoint import open_tensors, read_tensor  # likewise
 
-        with self.lock:
+        with self.lock, open_tensors(path) as file:
             names = list(self._variables if only is None else only)
-            found = read_tensors(path, None if only is None else set(names))
+            found = [name for name in file.names if only is None or name in names]
             _check_names(names, self._variables, found)
-            pairs = [(self._variables[name], found[name]) for name in names]
-            arrays = [as_array(a, v.type, f"variable {v.name!r} in {path}") for v, a in pairs]
-            for (variable, _), array in zip(pairs, arrays, strict=True):
-                variable.write(array)
+            variables = [self._variables[name] for name in names]
+            for v in variables:
+                if file.type(v.name) != v.type:  # before its bytes are read: they may be too many
+                    what = f"expected {v.type}, got {file.type(v.name)}"
+                    raise ShapeError(f"variable {v.name!r} in {path}: {what}")
+            arrays = [read_tensor(file, v.name, path) for v in variables]
+            try:
+                begin(self, variables)
+                for variable, array in zip(variables, arrays, strict=True):
+                    variable.write(array)
+            finally:
+                end(self)
 
     def __getitem__(self, name: str) -> Variable:
         if name not in self._variables:
@@ -202,6 +266,10 @@ class Store:
 
     def __len__(self) -> int:
         return len(self._variables)
+
+    __reduce__ = stays(
+        "send {v.name: v.read() for v in store}, or save(path) here and load(path) there"
+    )
 
 
 def _static_type(name: str, value: object, space: Space) -> TensorType:
@@ -225,5 +293,6 @@ def _check_names(names: Iterable[str], have: Iterable[str], found: Iterable[str]
         ("in the store, but in the file", set(found) - wanted),
     ):
         if missing:
-            listed = ", ".join(map(repr, sorted(missing)))
-            raise GraphError(f"not {what}: {listed}; load(path, only=[...]) takes some")
+            listed = ", ".join(map(repr, sorted(missing)[:12]))
+            more = ", ..." if len(missing) > 12 else ""
+            raise GraphError(f"not {what}: {listed}{more}; load(path, only=[...]) takes some")

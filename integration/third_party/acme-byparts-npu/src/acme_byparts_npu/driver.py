@@ -3,6 +3,9 @@
 The memory is a file without a name that belongs to the host, so it outlives the device: when that
 dies, or is stopped because the user interrupts, what variables hold is still there, and the next
 command starts another device on the same memory.
+
+A fork copies neither device nor memory, so a forked child is refused: its commands would mix with
+those of its parent.
 """
 
 from __future__ import annotations
@@ -14,8 +17,9 @@ import sys
 import weakref
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import RLock
 from typing import Any
+
+from byparts_graph_ir.fork import make_lock
 
 MEMORY_BYTES = 1 << 32  # of address space; pages are taken when they are written
 
@@ -34,13 +38,13 @@ class Driver:
     """One device and its memory.  Thread-safe: commands are done in the order they were sent."""
 
     def __init__(self) -> None:
-        self.lock = RLock()
+        self.lock, self._owner = make_lock(), os.getpid()
         self._file = TemporaryFile()  # noqa: SIM115  (for as long as we live)
         self._file.truncate(MEMORY_BYTES)
         self._process: list[subprocess.Popen[bytes]] = []  # one or none
         self._sent: list[str] = []  # since the last synchronize
         self._count = 0
-        weakref.finalize(self, _stop, self._process)
+        weakref.finalize(self, _stop_own, self._process, self._owner)
 
     @property
     def pid(self) -> int | None:
@@ -50,18 +54,21 @@ class Driver:
     def read(self, offset: int, size_bytes: int) -> bytes:
         """Bytes of the memory, after all that was sent."""
         with self.lock:
+            self._check_owner()
             self.synchronize()
             return os.pread(self._file.fileno(), size_bytes, offset)
 
     def write(self, offset: int, data: bytes | memoryview) -> None:
         """Bytes into the memory, after all that was sent."""
         with self.lock:
+            self._check_owner()
             self.synchronize()
             os.pwrite(self._file.fileno(), data, offset)
 
     def send(self, name: str, line: bytes) -> None:
         """A command; comes back at once."""
         with self.lock:
+            self._check_owner()
             process = self._started()
             try:
                 _write(process, line)
@@ -81,6 +88,7 @@ class Driver:
             NpuLost: the device died.
         """
         with self.lock:
+            self._check_owner()
             if not self._sent:
                 return
             try:
@@ -92,6 +100,13 @@ class Driver:
             self._sent.clear()
         if error:
             raise NpuError(f"npu: {error} (in one of {', '.join(dict.fromkeys(names))})")
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise NpuError(
+                f"npu: the device is that of process {self._owner}, which this one is a fork of; "
+                "make() another one here"
+            )
 
     def _answer(self, process: subprocess.Popen[bytes]) -> str:
         self._count += 1
@@ -146,6 +161,11 @@ def _write(process: subprocess.Popen[bytes], line: bytes) -> None:
     rest = memoryview(line)
     while rest:
         rest = rest[process.stdin.write(rest) :]
+
+
+def _stop_own(processes: list[subprocess.Popen[bytes]], owner: int) -> None:
+    if os.getpid() == owner:
+        _stop(processes)
 
 
 def _stop(processes: list[subprocess.Popen[bytes]]) -> None:

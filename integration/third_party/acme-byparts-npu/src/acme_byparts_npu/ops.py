@@ -17,6 +17,7 @@ class MulAdd(Op):
     """y = x a + b, elementwise."""
 
     pattern = "elementwise"
+    cancels = True
     inplace = ((0, 0), (1, 0), (2, 0))
 
     def infer(self, x: TensorType, a: TensorType, b: TensorType) -> Types:

@@ -11,19 +11,22 @@ import gzip
 import os
 import struct
 import warnings
+import zlib
 from collections.abc import Callable
 from functools import cache
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import GraphError
+from byparts_graph_ir import FormatError, GraphError
 
 Images = NDArray[np.float32]
 Folder = Optional[os.PathLike[str]]
 DIGITS = Path(__file__).parent.parent / "data" / "digits.npz"
+_MOST_BYTES = 1 << 30  # of an unpacked file; the largest of these has 150 MB
 TRAIN_SHARE = 5 / 6  # of the shipped digits, for training
 
 
@@ -136,7 +139,10 @@ def _read_mnist(folder: Path) -> Read:
     labels = [_read_idx(folder / f"{part}-labels-idx1-ubyte", 1) for part in ("train", "t10k")]
     for x, y in zip(images, labels, strict=True):
         if len(x) != len(y):
-            raise GraphError(f"{folder}: {len(x)} images and {len(y)} labels")
+            raise FormatError(f"{folder}: {len(x)} images and {len(y)} labels")
+    if images[0].shape[1:] != images[1].shape[1:]:
+        sizes = " and ".join([str(x.shape[1:]) for x in images])
+        raise FormatError(f"{folder}: images of {sizes} pixels; expected all of one size")
     return np.concatenate(images), np.concatenate(labels), len(images[0])
 
 
@@ -145,11 +151,15 @@ def _read_idx(path: Path, rank: int) -> NDArray[np.uint8]:
     data = _bytes(path)
     head = 4 + 4 * rank
     if len(data) < head or data[:4] != bytes((0, 0, 8, rank)):
-        raise GraphError(f"{path}: not an IDX file of {rank} dimensions (begins {data[:4]!r})")
+        what = f"not an IDX file of {rank} dimensions (begins {data[:4]!r})"
+        raise FormatError(f"{path}: byte 0: {what}")
     shape = struct.unpack(f">{rank}I", data[4:head])
-    if len(data) - head != np.prod(shape, dtype="int64"):
-        raise GraphError(f"{path}: says {shape}, and holds {len(data) - head} bytes")
-    return np.frombuffer(data, "uint8", offset=head).reshape(shape)
+    if len(data) - head != prod(shape):
+        raise FormatError(f"{path}: byte 4: says {shape}, and holds {len(data) - head} bytes")
+    array = np.frombuffer(data, "uint8", offset=head).reshape(shape)
+    if rank == 1:
+        _check_labels(path, array)
+    return array
 
 
 def _read_cifar10(folder: Path) -> Read:
@@ -163,15 +173,31 @@ def _read_batch(path: Path) -> NDArray[np.uint8]:
     """Records of one label byte and 3 x 32 x 32 pixels (https://www.cs.toronto.edu/~kriz/cifar.html)."""
     data = _bytes(path)
     if not data or len(data) % 3073:
-        raise GraphError(f"{path}: {len(data)} bytes are not whole records of 3073")
-    return np.frombuffer(data, "uint8").reshape(-1, 3073)
+        whole = len(data) // 3073 * 3073
+        raise FormatError(f"{path}: byte {whole}: {len(data)} bytes are not whole records of 3073")
+    records = np.frombuffer(data, "uint8").reshape(-1, 3073)
+    _check_labels(path, records[:, 0])
+    return records
+
+
+def _check_labels(path: Path, labels: NDArray[np.uint8]) -> None:
+    if labels.size and labels.max() > 9:
+        k = int(np.argmax(labels > 9))
+        raise FormatError(f"{path}: label {k} is {labels[k]}; expected 0 to 9")
 
 
 def _bytes(path: Path) -> bytes:
     packed = path.with_name(path.name + ".gz")
-    if packed.exists():
-        with gzip.open(packed) as file:
-            return file.read()
-    if not path.exists():
-        raise GraphError(f"{path}: no such file, nor {packed.name}")
-    return path.read_bytes()
+    if not packed.exists():
+        if not path.exists():
+            raise GraphError(f"{path}: no such file, nor {packed.name}")
+        return path.read_bytes()
+    with packed.open("rb") as raw:
+        try:
+            with gzip.open(raw) as file:
+                data = file.read(_MOST_BYTES + 1)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise FormatError(f"{packed}: byte {raw.tell()}: {error}") from error
+    if len(data) > _MOST_BYTES:
+        raise FormatError(f"{packed}: more than {_MOST_BYTES} bytes; expected images or labels")
+    return data

@@ -16,6 +16,7 @@ from byparts_frontend_tf.tinyflow.names import automatic
 from byparts_frontend_tf.tinyflow.ops import exp, log, matmul, pad, relu, softmax, sqrt, tanh
 from byparts_frontend_tf.tinyflow.state import float32, made_by_op
 from byparts_graph_ir import GraphError, ShapeError, TensorType, Value
+from byparts_graph_ir.contract import checked
 
 __all__ = [
     "avg_pool",
@@ -39,6 +40,7 @@ Sizes = Sequence[int]
 Pads = tuple[tuple[int, int], tuple[int, int]]
 
 
+@checked
 def linear(
     data: Value,
     weight: Optional[Value] = None,
@@ -62,6 +64,7 @@ def linear(
     return y if bias is None else y + bias
 
 
+@checked
 def conv2d(
     data: Value,
     weight: Optional[Value] = None,
@@ -88,6 +91,8 @@ def conv2d(
         weight = _parameter(
             f"{name}_weight", _positive("conv2d", "num_filter", num_filter), None, *kernel
         )
+    elif weight.type.rank != 4:
+        raise ShapeError(f"conv2d: weight is {weight.type}; give [num_filter, c, kh, kw]")
     else:
         kernel = (weight.type.dims[2], weight.type.dims[3])
     around = _padding("conv2d", padding, kernel)
@@ -97,6 +102,7 @@ def conv2d(
     return y if bias is None else y + ops.expand_dims(bias, (1, 2))
 
 
+@checked
 def max_pool(
     data: Value,
     strides: Sizes = (1, 1, 1, 1),
@@ -113,6 +119,7 @@ def max_pool(
     return ops.max_pool(data, kernel, _middle("max_pool", "strides", strides), around)
 
 
+@checked
 def avg_pool(
     data: Value,
     strides: Sizes = (1, 1, 1, 1),
@@ -153,6 +160,7 @@ def flatten_layer(data: Value, name: Optional[str] = None) -> Value:
     return ops.flatten(data)
 
 
+@checked
 def mean_sparse_softmax_cross_entropy_with_logits(
     logits: Value, label: Value, name: Optional[str] = None
 ) -> Value:

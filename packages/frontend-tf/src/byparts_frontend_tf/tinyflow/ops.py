@@ -8,23 +8,26 @@ nothing depends on; an argument that a function does not have is an error (TinyF
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import byparts_opset as ops
 from byparts_autodiff import gradients as _gradients
 from byparts_frontend_tf.tinyflow.pad import pad_axis
 from byparts_frontend_tf.tinyflow.state import float32
 from byparts_graph_ir import GraphError, Value
+from byparts_graph_ir.contract import checked
 
 Axes = Union[int, Sequence[int], None]
 Number = Union[Value, float]
 
 
+@checked
 def zeros(shape: Iterable[int], dtype: str = float32, name: Optional[str] = None) -> Value:
     """0 in every element."""
     return ops.fill(0, dtype, tuple(shape))
 
 
+@checked
 def ones(shape: Iterable[int], dtype: str = float32, name: Optional[str] = None) -> Value:
     """1 in every element."""
     return ops.fill(1, dtype, tuple(shape))
@@ -110,6 +113,7 @@ def reduce_mean(x: Value, reduction_indices: Axes = None, name: Optional[str] = 
     return ops.mean(x, _axes(reduction_indices))
 
 
+@checked
 def pad(x: Value, dim: int = 0, pad: int = 0, name: Optional[str] = None) -> Value:
     """Zeros along one axis: |pad| of them, before where it is negative, else behind."""
     return pad_axis(x, dim, max(0, -pad), max(0, pad))
@@ -131,7 +135,7 @@ def gradients(
 def _axes(given: Axes) -> Optional[tuple[int, ...]]:
     if given is None or isinstance(given, int):
         return None if given is None else (given,)
-    axes = tuple(given)
+    axes: tuple[Any, ...] = tuple(given) if hasattr(given, "__iter__") else (given,)
     if not all(isinstance(a, int) for a in axes):
         raise GraphError(f"reduction_indices are integers, got {given!r}")
     return axes

@@ -47,6 +47,7 @@ class PadAxis(Op):
         """`Pad`, once the rank is known."""
         if x.type.rank is None:
             return None
+        self.infer(x.type)  # refuses an axis that x does not have
         widths = [(0, 0)] * x.type.rank
         widths[self.axis] = (self.before, self.behind)
         return (ops.pad(x, tuple(widths)),)

@@ -33,6 +33,7 @@ class Step:
         fetched: for each fetch, which output it is, or `None` for a group.
         variables: read by the trailing inputs.
         updates: written by the trailing outputs.
+        states: those trailing inputs.
     """
 
     graph: Graph
@@ -40,6 +41,7 @@ class Step:
     fetched: tuple[int | None, ...]
     variables: tuple[Variable, ...]
     updates: tuple[Variable, ...]
+    states: tuple[Value, ...]
     _types: dict[Types, Types] = field(default_factory=dict, compare=False)
 
     def update_types(self, types: Types) -> Types:
@@ -92,7 +94,7 @@ def make_step(
     variables = tuple(held[v] for v in states)
     positions = iter(range(len(wanted)))
     fetched = tuple(None if _is_group(v) else next(positions) for v in fetches)
-    return Step(graph, used, fetched, variables, tuple(updates))
+    return Step(graph, used, fetched, variables, tuple(updates), tuple(states))
 
 
 def _translate(node: Node, env: dict[Value, Value], updates: dict[Variable, Value]) -> None:

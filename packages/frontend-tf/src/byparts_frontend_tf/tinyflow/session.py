@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from byparts_frontend_tf.tinyflow.program import Step, make_step
 from byparts_frontend_tf.tinyflow.random import RUNS
 from byparts_frontend_tf.tinyflow.state import Variable
-from byparts_graph_ir import GraphError, ShapeError, TensorType, Value, compatible
+from byparts_graph_ir import ArgumentError, GraphError, ShapeError, TensorType, Value, compatible
 from byparts_graph_ir.hub import PartError, parts
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_runtime import Executor, Variable as Stored
@@ -104,7 +104,8 @@ class Session:
         written = tuple(
             self._target(v, t) for v, t in zip(step.updates, step.update_types(types), strict=True)
         )
-        found = self.executor(step.graph, *arrays, variables=read, updates=written)
+        bound = dict(zip(step.states, read, strict=True))  # names of TinyFlow need not be unique
+        found = self.executor(step.graph, *arrays, variables=bound, updates=written)
         self._variables.update(zip(step.updates, written, strict=True))
         return found
 
@@ -126,6 +127,8 @@ class Session:
 
 
 def _backends(config: str) -> tuple[Any, ...]:
+    if not isinstance(config, str):
+        raise ArgumentError(f"Session: config is {config!r:.60}; give words, such as 'cpu'")
     if "gpu" in config:
         try:
             return (parts.backend("cuda"), "numpy")

@@ -13,7 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from byparts_frontend_tf.tinyflow.names import automatic, forget_names
-from byparts_graph_ir import GraphError, Input, Node, Op, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    ArgumentError,
+    GraphError,
+    Input,
+    Node,
+    Op,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+)
+from byparts_graph_ir.contract import checked
 from byparts_graph_ir.where import where
 
 float32 = "f32"
@@ -30,14 +41,14 @@ class Variable(Input):
         name: a label; by default variable0, variable1, ...
 
     Raises:
-        TypeError: `init` is not a value of the graph.
+        ArgumentError: `init` is not a value of the graph.
     """
 
     initial: Value | None = field(default=None, repr=False)
 
     def __init__(self, init: Value | None = None, name: str | None = None) -> None:
         if init is not None and not isinstance(init, Value):
-            raise TypeError(
+            raise ArgumentError(
                 f"Variable: init is {init!r}; wrap it, as in Variable(tf.zeros([2, 3]))"
             )
         kind = TensorType(float32, None) if init is None else init.type
@@ -59,6 +70,7 @@ def _fill(v: Variable, kind: TensorType, name: str, initial: Value | None, line:
     object.__setattr__(v, "initial", initial)
 
 
+@checked
 def placeholder(dtype: str = float32, shape: Shape = None, name: str | None = None) -> Input:
     """A value that each run is fed.  `None` in the shape is a dimension that may vary."""
     kind = TensorType(dtype, None if shape is None else tuple(shape))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import byparts_opset as ops
 from byparts_frontend_torch.errors import UnsupportedOp
 from byparts_graph_ir import Value
 
@@ -26,6 +27,11 @@ def axes_of(x: Value, dims: int | Sequence[int] | None) -> tuple[int, ...] | Non
     if rank_of(x) == 0:
         return None
     return tuple(axis_of(x, d) for d in ([dims] if isinstance(dims, int) else dims))
+
+
+def with_axis(x: Value) -> Value:
+    """x, but a 0-d value as a row of one: torch lets those have an axis 0."""
+    return x if rank_of(x) else ops.expand_dims(x, 0)
 
 
 def size_at(x: Value, axis: int) -> int:

@@ -34,7 +34,14 @@ def ones(size: Sequence[Size], dtype: str | None = None) -> Value:
     return full(size, 1, dtype or "f32")  # type: ignore[no-any-return]
 
 
-@rules.on("aten.empty_strided.default", "aten.new_empty_strided.default")
+@rules.on("aten.new_empty_strided.default")
+def new_empty_strided(
+    x: Value, size: Sequence[Size], stride: Sequence[Size], dtype: str | None = None
+) -> Value:
+    return zeros(size, dtype or x.type.dtype)  # type: ignore[no-any-return]
+
+
+@rules.on("aten.empty_strided.default")
 def empty_strided(size: Sequence[Size], stride: Sequence[Size], dtype: str | None = None) -> Value:
     return zeros(size, dtype)  # type: ignore[no-any-return]
 

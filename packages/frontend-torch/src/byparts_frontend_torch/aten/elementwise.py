@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from math import inf, log, pi
 from typing import Any
 
 import byparts_opset as ops
@@ -117,7 +117,9 @@ def remainder(x: Operand, y: Operand) -> Value:
 def fmod(x: Operand, y: Operand) -> Value:
     """The remainder that has the sign of x."""
     x, y = promoted(x, y)
-    return ops.mod(ops.abs(x), ops.abs(y)) * ops.sign(x)
+    below = ops.less(x, 0)
+    rest = ops.mod(ops.where(below, -x, x), ops.abs(y))  # not of abs(x), which is flat at 0
+    return ops.where(below, -rest, rest)
 
 
 @rules.on("aten.pow.Tensor_Tensor", "aten.pow.Tensor_Scalar", "aten.pow.Scalar")
@@ -146,11 +148,12 @@ def atan2(y: Value, x: Value) -> Value:
 
 @rules.on("aten.hypot.default")
 def hypot(x: Value, y: Value) -> Value:
-    """The root of x^2 + y^2, whose squares may be out of range."""
+    """The root of x^2 + y^2, whose squares may be out of range; inf beside a nan is inf."""
     x, y = (ops.abs(floating(v)) for v in promoted(x, y))
+    infinite = ops.logical_or(ops.equal(x, inf), ops.equal(y, inf))
     long, short = ops.maximum(x, y), ops.minimum(x, y)
     ratio = short / ops.where(ops.equal(long, 0), 1, long)
-    return long * ops.sqrt(1 + ratio * ratio)
+    return ops.where(infinite, inf, long * ops.sqrt(1 + ratio * ratio))
 
 
 @rules.on("aten.maximum.default")
@@ -172,15 +175,35 @@ def clamp(x: Value, min: Operand | None = None, max: Operand | None = None) -> V
         low, high = (-inf if min is None else min), (inf if max is None else max)
         if low <= high:  # type: ignore[operator]  # numbers, the two of them
             return ops.clip(x, float(low), float(high))  # type: ignore[arg-type]
-    y = x if min is None else ops.maximum(x, as_value(min, dtype))
-    return y if max is None else ops.minimum(y, as_value(max, dtype))
+    if min is not None:
+        x = _held(x, as_value(min, dtype), ops.maximum, ops.less)
+    return x if max is None else _held(x, as_value(max, dtype), ops.minimum, ops.greater)
 
 
 @rules.on("aten.hardtanh.default")
 def hardtanh(x: Value, min_val: float = -1, max_val: float = 1) -> Value:
     if (min_val, max_val) == (0, 6):
-        return ops.relu6(x)  # whose gradient reads y
-    return ops.clip(x, float(min_val), float(max_val))
+        return ops.relu6(x)
+    return ops.clip(x, float(min_val), float(max_val), strict=True)
+
+
+@rules.on("aten.hardsigmoid.default")
+def hardsigmoid(x: Value) -> Value:
+    return ops.relu6(x + 3.0) / 6.0
+
+
+@rules.on("aten.hardswish.default")
+def hardswish(x: Value) -> Value:
+    return x * ops.relu6(x + 3.0) / 6.0
+
+
+@rules.on("aten.sinc.default", "aten.special_sinc.default")
+def sinc(x: Value) -> Value:
+    """sin(pi x) / (pi x), and 1 at 0, where the quotient is not computed: its gradient is nan."""
+    x = floating(x)
+    zero = ops.equal(x, 0)
+    angle = ops.where(zero, 1, x) * pi
+    return ops.where(zero, 1, ops.sin(angle) / angle)
 
 
 @rules.on("aten.gelu.default")
@@ -192,8 +215,9 @@ def gelu(x: Value, approximate: str = "none") -> Value:
 def elu(x: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
     if (scale, input_scale) == (1, 1) and alpha >= 0:
         return ops.elu(x, float(alpha))
-    inner = ops.expm1(ops.minimum(x, 0.0) * input_scale) * (alpha * scale)
-    return ops.where(x > 0, x * scale, inner)
+    above = x > 0
+    inner = ops.expm1(ops.where(above, 0, x) * input_scale) * (alpha * scale)
+    return ops.where(above, x * scale, inner)
 
 
 @rules.on("aten.leaky_relu.default")
@@ -217,25 +241,56 @@ def where(condition: Value, x: Operand, y: Operand) -> Value:
     return ops.where(condition, *promoted(x, y))
 
 
-@rules.on("aten.bitwise_and.Tensor", "aten.bitwise_and.Scalar", "aten.logical_and.default")
-def logical_and(x: Operand, y: Operand) -> Value:
-    return ops.logical_and(*_bools(x, y))
+@rules.on("aten.logical_and.default")
+def logical_and(x: Value, y: Value) -> Value:
+    return ops.logical_and(_true(x), _true(y))
 
 
-@rules.on("aten.bitwise_or.Tensor", "aten.bitwise_or.Scalar", "aten.logical_or.default")
-def logical_or(x: Operand, y: Operand) -> Value:
-    return ops.logical_or(*_bools(x, y))
+@rules.on("aten.logical_or.default")
+def logical_or(x: Value, y: Value) -> Value:
+    return ops.logical_or(_true(x), _true(y))
 
 
-@rules.on("aten.bitwise_xor.Tensor", "aten.bitwise_xor.Scalar", "aten.logical_xor.default")
-def logical_xor(x: Operand, y: Operand) -> Value:
-    return ops.logical_xor(*_bools(x, y))
+@rules.on("aten.logical_xor.default")
+def logical_xor(x: Value, y: Value) -> Value:
+    return ops.logical_xor(_true(x), _true(y))
 
 
-@rules.on("aten.logical_not.default", "aten.bitwise_not.default")
+@rules.on("aten.logical_not.default")
 def logical_not(x: Value) -> Value:
-    (x,) = _bools(x)
-    return ops.logical_not(x)
+    return ops.logical_not(_true(x))
+
+
+def _of_bits(name: str, function: Any) -> Any:
+    def rule(x: Operand, y: Operand) -> Value:
+        x, y = promoted(x, y)
+        if x.type.dtype != "bool":
+            raise UnsupportedOp(
+                f"bitwise_{name} of integers, {x.type} and {y.type}: only that of bools is "
+                f"imported; if truth is meant, write torch.logical_{name}"
+            )
+        result: Value = function(x, y)
+        return result
+
+    return rule
+
+
+for _name, _function in (
+    ("and", ops.logical_and),
+    ("or", ops.logical_or),
+    ("xor", ops.logical_xor),
+):
+    rules.on(f"aten.bitwise_{_name}.Tensor", f"aten.bitwise_{_name}.Scalar")(
+        _of_bits(_name, _function)
+    )
+
+
+@rules.on("aten.bitwise_not.default")
+def bitwise_not(x: Value) -> Value:
+    """Of an integer, all bits turned are -1 - x, and without a sign the greatest - x."""
+    if x.type.dtype == "bool":
+        return ops.logical_not(x)
+    return ops.sub(as_value(255 if x.type.dtype == "u8" else -1, x.type.dtype), x)
 
 
 @rules.on(
@@ -262,8 +317,14 @@ def copy(x: Value, source: Value) -> Value:
     return ops.broadcast_like(ops.cast(source, x.type.dtype), x)
 
 
-def _bools(*operands: Operand) -> tuple[Value, ...]:
-    values = promoted(*operands)
-    if values[0].type.dtype != "bool":
-        raise UnsupportedOp(f"on bits of {values[0].type}: only bools; compare first, as in x != 0")
-    return values
+def _held(x: Value, bound: Value, extreme: Any, beyond: Any) -> Value:
+    """`extreme(x, bound)`, but where the two are equal x gets the whole gradient, as in torch."""
+    if x.type.dtype not in FLOATS:
+        held: Value = extreme(x, bound)
+        return held
+    return ops.where(ops.logical_or(beyond(x, bound), ops.is_nan(bound)), bound, x)
+
+
+def _true(x: Value) -> Value:
+    """Where x is not 0, as torch takes numbers for truth; nan is true."""
+    return x if x.type.dtype == "bool" else ops.not_equal(x, 0)

@@ -38,6 +38,8 @@ def embedding(
 
 @rules.on("aten.index_select.default")
 def index_select(x: Value, dim: int, index: Value) -> Value:
+    if rank_of(x) == 0:  # torch gives the one element, once
+        return ops.reshape(ops.gather(ops.reshape(x, (1,)), ops.reshape(index, (1,)), 0), ())
     index = ops.expand_dims(index, 0) if rank_of(index) == 0 else index
     return ops.gather(x, index, axis_of(x, dim))
 
@@ -86,7 +88,11 @@ def joined(x: Value, indices: Sequence[Value | None]) -> tuple[list[int], Value,
 
 def places(x: Value, axis: int, index: Value) -> Value:
     """For each element of `index`, which replaces one coordinate: where it is in x, as one row."""
-    shape, wanted = dims_of(x), dims_of(index)
+    shape, wanted = dims_of(x) or (1,), dims_of(index)
+    if not wanted:
+        return ops.cast(index, "i64")
+    if 0 in wanted:  # torch lets an empty index have any rank
+        return ops.zeros(wanted, "i64")
     place = ops.zeros((1,) * len(shape), "i64")
     for a, size in enumerate(wanted):
         step = prod(shape[a + 1 :])

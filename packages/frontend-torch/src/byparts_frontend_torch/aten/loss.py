@@ -1,4 +1,4 @@
-"""Cross entropy, as one op."""
+"""Cross entropies, each as one op."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ def cross_entropy(
     labels = ops.where(kept, target, 0)
     losses = ops.where(kept, ops.sparse_softmax_cross_entropy(last, labels), 0.0)
     return _reduced(losses, reduction, ops.sum(ops.cast(kept, losses.type.dtype)))
+
+
+@rules.on("aten.binary_cross_entropy.default")
+def binary_cross_entropy(
+    p: Value, target: Value, weight: Value | None = None, reduction: int = _MEAN
+) -> Value:
+    """Of probabilities; torch has it, and its gradient, as one op."""
+    losses = ops.binary_cross_entropy(p, target)
+    losses = losses if weight is None else losses * weight
+    return _reduced(losses, reduction, ops.count_like(losses))
 
 
 def _reduced(losses: Value, reduction: int, count: Value) -> Value:

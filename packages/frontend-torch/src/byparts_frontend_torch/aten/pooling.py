@@ -85,6 +85,19 @@ def adaptive_avg_pool2d(x: Value, output_size: Numbers) -> Value:
     return ops.matmul(ops.matmul(down, x), along, transpose_b=True)
 
 
+@rules.on("aten._adaptive_avg_pool3d.default", "aten.adaptive_avg_pool3d.default")
+def adaptive_avg_pool3d(x: Value, output_size: Numbers) -> Value:
+    """A product with the weights of the windows along each axis."""
+    given, rank = _numbers(output_size), rank_of(x)
+    axes = range(rank - 3, rank)
+    for axis, parts in zip(axes, given * 3 if len(given) == 1 else given, strict=True):
+        weights = ops.constant(_averages(size_at(x, axis), parts), x.type.dtype)
+        order = [*(a for a in range(rank) if a != axis), axis]
+        y = ops.matmul(ops.transpose(x, order), weights, transpose_b=True)
+        x = ops.transpose(y, [order.index(a) for a in range(rank)])
+    return x
+
+
 @rules.on("aten.adaptive_max_pool2d.default")
 def adaptive_max_pool2d(x: Value, output_size: Numbers) -> tuple[Value, None]:
     rows, columns = _pair(output_size)

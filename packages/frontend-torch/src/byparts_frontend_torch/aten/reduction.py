@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 import byparts_opset as ops
 from byparts_frontend_torch.aten.axes import axes_of, axis_of, rank_of, size_at
@@ -70,12 +69,12 @@ def min_all(x: Value) -> Value:
 
 @rules.on("aten.max.dim")
 def max(x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-    return ops.max(x, axes_of(x, dim), keepdim), argmax(x, dim, keepdim)
+    return ops.max(x, axes_of(x, dim), keepdim, first=True), argmax(x, dim, keepdim)
 
 
 @rules.on("aten.min.dim")
 def min(x: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-    return ops.min(x, axes_of(x, dim), keepdim), argmin(x, dim, keepdim)
+    return ops.min(x, axes_of(x, dim), keepdim, first=True), argmin(x, dim, keepdim)
 
 
 @rules.on("aten.argmax.default")
@@ -118,12 +117,26 @@ def var(
     x: Value, dim: Dims | None = None, correction: float | None = None, keepdim: bool = False
 ) -> Value:
     """The sum of squared distances from the mean, by n - correction (1 where it is not said)."""
-    correction = 1 if correction is None else correction
-    axes = axes_of(x, dim)
-    squares = ops.square(x - ops.mean(x, axes, keepdims=True))
-    if correction == 0:
-        return ops.mean(squares, axes, keepdim)
-    return ops.sum(squares, axes, keepdim) / (ops.count_like(x, axes) - float(correction))
+    return ops.var(x, axes_of(x, dim), 1 if correction is None else correction, keepdim)
+
+
+@rules.on("aten.std.correction")
+def std(
+    x: Value, dim: Dims | None = None, correction: float | None = None, keepdim: bool = False
+) -> Value:
+    return ops.std(x, axes_of(x, dim), 1 if correction is None else correction, keepdim)
+
+
+@rules.on("aten.std.dim")
+def std_unbiased(x: Value, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Value:
+    return std(x, dim, float(unbiased), keepdim)  # type: ignore[no-any-return]
+
+
+@rules.on("aten.std_mean.correction")
+def std_mean(
+    x: Value, dim: Dims | None = None, correction: float | None = None, keepdim: bool = False
+) -> tuple[Value, Value]:
+    return std(x, dim, correction, keepdim), ops.mean(x, axes_of(x, dim), keepdim)
 
 
 @rules.on("aten.var.dim")
@@ -146,16 +159,7 @@ def vector_norm(
     keepdim: bool = False,
     dtype: str | None = None,
 ) -> Value:
-    x, axes = x if dtype is None else ops.cast(x, dtype), axes_of(x, dim)
-    if ord == 2:
-        return ops.sqrt(ops.sum(ops.square(x), axes, keepdim))
-    size = ops.abs(x)
-    if ord in (inf, -inf):
-        return ops.max(size, axes, keepdim) if ord > 0 else ops.min(size, axes, keepdim)
-    if ord in (0, 1):
-        parts = size if ord else ops.cast(ops.greater(size, 0), size.type.dtype)
-        return ops.sum(parts, axes, keepdim)
-    return ops.pow(ops.sum(ops.pow(size, float(ord)), axes, keepdim), 1 / ord)
+    return ops.norm(x if dtype is None else ops.cast(x, dtype), ord, axes_of(x, dim), keepdim)
 
 
 @rules.on("aten._cdist_forward.default")
@@ -175,17 +179,21 @@ def topk(
     x: Value, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Value, Value]:
     axis = axis_of(x, dim)
-    if not rank_of(x) or not isinstance(k, int):
+    if not isinstance(k, int) or (not rank_of(x) and k != 1):
         raise UnsupportedOp(f"the {k} greatest of {x.type}")
+    if not rank_of(x):
+        return x, ops.zeros((), "i64")
     order = [*(a for a in range(rank_of(x)) if a != axis), axis]
     back = tuple(order.index(a) for a in range(rank_of(x)))
-    values, indices = ops.top_k(_turned(ops.transpose(x, order), not largest), k)
-    return ops.transpose(_turned(values, not largest), back), ops.transpose(indices, back)
+    rows = ops.transpose(x, order)
+    values, indices = ops.top_k(rows, k) if largest else _least(rows, k)
+    return ops.transpose(values, back), ops.transpose(indices, back)
 
 
 @rules.on("aten.sort.default")
 def sort(x: Value, dim: int = -1, descending: bool = False) -> tuple[Value, Value]:
-    return topk(x, size_at(x, axis_of(x, dim)), dim, descending)  # type: ignore[no-any-return]
+    size = size_at(x, axis_of(x, dim)) if rank_of(x) else 1
+    return topk(x, size, dim, descending)  # type: ignore[no-any-return]
 
 
 @rules.on("aten.sort.stable")
@@ -195,11 +203,20 @@ def sort_stable(
     return sort(x, dim, descending)  # type: ignore[no-any-return]  # top_k is stable
 
 
-def _turned(x: Value, turn: bool) -> Value:
-    """In the other order: -x, or for integers -1 - x, which is one of them, too."""
-    if not turn:
-        return x
-    return -x if x.type.dtype in FLOATS else ops.sub(-1, x)
+def _least(x: Value, k: int) -> tuple[Value, Value]:
+    """The k least along the last axis, in rising order; of equals the first comes first.
+
+    Of integers those are the greatest of -1 - x, which is an integer for each.  Floats are sorted
+    in falling order from behind and turned, so that nan, the greatest, stays the greatest.
+    """
+    if x.type.dtype not in FLOATS:
+        values, indices = ops.top_k(ops.sub(-1, x), k)
+        return ops.sub(-1, values), indices
+    last = rank_of(x) - 1
+    size = size_at(x, last)
+    falling = ops.top_k(ops.reverse(x, [last]), size)
+    values, indices = (ops.reverse(v, [last])[..., :k] for v in falling)
+    return values, ops.sub(size - 1, indices)
 
 
 def _summed(x: Value, dtype: str | None) -> Value:

@@ -29,6 +29,8 @@ def permute(x: Value, dims: Sequence[int]) -> Value:
 
 @rules.on("aten.transpose.int")
 def transpose(x: Value, dim0: int, dim1: int) -> Value:
+    if not rank_of(x):
+        return x
     order = list(range(rank_of(x)))
     a, b = axis_of(x, dim0), axis_of(x, dim1)
     order[a], order[b] = b, a
@@ -69,7 +71,7 @@ def repeat(x: Value, repeats: Sequence[int]) -> Value:
 
 @rules.on("aten.flip.default")
 def flip(x: Value, dims: Sequence[int]) -> Value:
-    return ops.reverse(x, [axis_of(x, d) for d in dims]) if dims else x
+    return ops.reverse(x, [axis_of(x, d) for d in dims]) if dims and rank_of(x) else x
 
 
 @rules.on("aten.cat.default")
@@ -172,6 +174,8 @@ def diagonal(x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
 @rules.on("aten.unfold.default")
 def unfold(x: Value, dimension: int, size: int, step: int) -> Value:
     """Windows along an axis: which one in its place, and what is in it behind all others."""
+    if rank_of(x) == 0:
+        return ops.reshape(x, (1,)) if size else ops.zeros((0,), x.type.dtype)
     axis = axis_of(x, dimension)
     starts = range(0, size_at(x, axis) - size + 1, step)
     at = ops.constant([[start + i for i in range(size)] for start in starts], "i64")

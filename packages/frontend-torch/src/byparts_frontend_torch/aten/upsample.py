@@ -1,13 +1,13 @@
-"""Images made larger or smaller, along both axes: by the nearest pixel, or between two.
+"""Images made larger or smaller, along both axes: by the nearest pixel, between two or four.
 
 Where an element of y comes from is known when the program is imported, so each axis is a gather
 with constant indices; and where nearest pixels are whole repetitions, it is a broadcast.
-Coordinates are computed in f32, as torch does.
+Coordinates are computed as torch does: in f64 for f64, and otherwise in f32, every step of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import floor
 from typing import Any, Optional
 
@@ -17,49 +17,104 @@ from numpy.typing import NDArray
 import byparts_opset as ops
 from byparts_frontend_torch.aten.axes import rank_of, size_at
 from byparts_frontend_torch.rules import rules
-from byparts_graph_ir import Value
+from byparts_graph_ir import FLOATS, Value
 
 Scales = Optional[Sequence[float]]
 Sizes = Optional[Sequence[int]]
+Target = tuple[int, int, Optional[float]]
 
 
 @rules.on(*(f"aten.upsample_nearest{n}d.vec" for n in (1, 2)))
 def nearest(x: Value, output_size: Sizes, scale_factors: Scales) -> Value:
     for axis, to, scale in _targets(x, output_size, scale_factors):
         size = size_at(x, axis)
-        at = np.minimum(_floor(np.arange(to) * _step(size, to, scale)), size - 1)
+        places = _counted(x, to) * _step(x, size, to, scale)
+        at = np.minimum(_floor(places), size - 1)
         x = _repeated(x, axis, at)
     return x
 
 
 @rules.on(*(f"aten.upsample_nearest{n}d.default" for n in (1, 2)))
 def nearest_to(x: Value, output_size: Sequence[int], *scales: float | None) -> Value:
-    factors = None if None in scales or not scales else [float(s or 0) for s in scales]
-    return nearest(x, output_size, factors)  # type: ignore[no-any-return]
+    return nearest(x, output_size, _factors(scales))  # type: ignore[no-any-return]
 
 
 @rules.on("aten.upsample_bilinear2d.vec", "aten.upsample_linear1d.vec")
 def linear(x: Value, output_size: Sizes, align_corners: bool, scale_factors: Scales) -> Value:
-    for axis, to, scale in _targets(x, output_size, scale_factors):
+    def line(x: Value, axis: int, to: int, scale: float | None) -> Value:
         size = size_at(x, axis)
-        at = _between(size, to, scale, align_corners)
+        at = np.maximum(_between(x, size, to, scale, align_corners), 0)
         lower = np.minimum(_floor(at), size - 1)
         upper = np.minimum(lower + 1, size - 1)
         part = ops.constant(_along(at - lower, axis, rank_of(x)), x.type.dtype)
-        first, second = _picked(x, axis, lower), _picked(x, axis, upper)
-        x = first * (1.0 - part) + second * part
-    return x
+        return _picked(x, axis, lower) * (1.0 - part) + _picked(x, axis, upper) * part
+
+    return _each_axis(line, x, _targets(x, output_size, scale_factors))
 
 
 @rules.on("aten.upsample_bilinear2d.default", "aten.upsample_linear1d.default")
 def linear_to(
     x: Value, output_size: Sequence[int], align_corners: bool, *scales: float | None
 ) -> Value:
-    factors = None if None in scales or not scales else [float(s or 0) for s in scales]
-    return linear(x, output_size, align_corners, factors)  # type: ignore[no-any-return]
+    return linear(x, output_size, align_corners, _factors(scales))  # type: ignore[no-any-return]
 
 
-def _targets(x: Value, sizes: Sizes, scales: Scales) -> list[tuple[int, int, float | None]]:
+@rules.on("aten.upsample_bicubic2d.vec")
+def cubic(x: Value, output_size: Sizes, align_corners: bool, scale_factors: Scales) -> Value:
+    """Of four pixels in a row: the cubic convolution with a = -0.75."""
+
+    def line(x: Value, axis: int, to: int, scale: float | None) -> Value:
+        size, rank = size_at(x, axis), rank_of(x)
+        at = _between(x, size, to, scale, align_corners)
+        first, taps = _floor(at), []
+        for i, weights in enumerate(_cubic_weights(at - first.astype(at.dtype)), -1):
+            pixel = _picked(x, axis, np.clip(first + i, 0, size - 1))
+            taps.append(pixel * ops.constant(_along(weights, axis, rank), x.type.dtype))
+        return ops.add_n(taps)
+
+    return _each_axis(line, x, _targets(x, output_size, scale_factors))
+
+
+@rules.on("aten.upsample_bicubic2d.default")
+def cubic_to(
+    x: Value, output_size: Sequence[int], align_corners: bool, *scales: float | None
+) -> Value:
+    return cubic(x, output_size, align_corners, _factors(scales))  # type: ignore[no-any-return]
+
+
+def _cubic_weights(t: NDArray[Any]) -> list[NDArray[Any]]:
+    """Of the pixels at -1, 0, 1, 2 for a place `t` between those at 0 and 1."""
+
+    def near(x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray((1.25 * x - 2.25) * x * x + 1)
+
+    def far(x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(((-0.75 * x + 3.75) * x - 6) * x + 3)
+
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]
+
+
+def _each_axis(
+    line: Callable[[Value, int, int, float | None], Value], x: Value, targets: list[Target]
+) -> Value:
+    """`line` along each axis, the last one first.
+
+    Half types are computed in f32.  So is u8, which torch rounds after each axis, 0.5 upwards.
+    """
+    y = x if x.type.dtype in ("f32", "f64") else ops.cast(x, "f32")
+    for target in reversed(targets):
+        y = line(y, *target)
+        if x.type.dtype not in FLOATS:
+            y = ops.clip(ops.floor(y + 0.5), 0.0, 255.0)
+    return ops.cast(y, x.type.dtype)
+
+
+def _factors(scales: Sequence[float | None]) -> Scales:
+    given = [s for s in scales if s is not None]
+    return given if given and len(given) == len(scales) else None
+
+
+def _targets(x: Value, sizes: Sizes, scales: Scales) -> list[Target]:
     """(axis, size of y along it, scale if it was given), for the axes behind the channels."""
     axes = range(2, rank_of(x))
     if sizes is None:
@@ -69,19 +124,25 @@ def _targets(x: Value, sizes: Sizes, scales: Scales) -> list[tuple[int, int, flo
     return list(zip(axes, sizes, factors, strict=True))
 
 
-def _step(size: int, to: int, scale: float | None) -> np.float32:
-    """How far one element of y goes in x."""
-    step: np.float32 = np.float32(size) / np.float32(to)
-    return np.float32(1 / scale) if scale else step
+def _counted(x: Value, to: int) -> NDArray[Any]:
+    """0, 1, ... in the dtype of coordinates; what is computed with it is of that dtype, too."""
+    return np.arange(to, dtype=np.float64 if x.type.dtype == "f64" else np.float32)
 
 
-def _between(size: int, to: int, scale: float | None, corners: bool) -> NDArray[Any]:
-    """Where in x each element of y is."""
-    i: NDArray[Any] = np.arange(to, dtype=np.float32)
+def _step(x: Value, size: int, to: int, scale: float | None) -> Any:
+    """How far one element of y goes in x, as a scalar of the dtype of coordinates."""
+    dtype = _counted(x, 0).dtype.type
+    return dtype(1 / scale) if scale else dtype(size) / dtype(to)
+
+
+def _between(x: Value, size: int, to: int, scale: float | None, corners: bool) -> NDArray[Any]:
+    """Where in x each element of y is; before the first pixel it is negative."""
+    i = _counted(x, to)
     if corners:
-        return np.asarray(i * np.float32((size - 1) / (to - 1) if to > 1 else 0))
-    half = np.float32(0.5)
-    return np.asarray(np.maximum((i + half) * _step(size, to, scale) - half, 0))
+        dtype = i.dtype.type
+        return np.asarray(i * (dtype(size - 1) / dtype(to - 1) if to > 1 else dtype(0)))
+    half = i.dtype.type(0.5)
+    return np.asarray((i + half) * _step(x, size, to, scale) - half)
 
 
 def _repeated(x: Value, axis: int, at: NDArray[Any]) -> Value:

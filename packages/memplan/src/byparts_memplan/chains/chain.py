@@ -19,7 +19,7 @@ from operator import index
 from typing import Any
 
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.buffer import PlanError, is_number
+from byparts_memplan.buffer import PlanError, check_kind, is_number
 
 Operation = tuple[str, int]  # what to do, and the stage (for "drop": the value)
 
@@ -167,6 +167,8 @@ def check_schedule(chain: Chain, schedule: Schedule) -> None:
 
     O(operations).
     """
+    check_kind(chain, Chain)
+    check_kind(schedule, Schedule)
     found = scheduled(chain, schedule.operations)
     if found.peak_bytes != schedule.peak_bytes:
         raise PlanError(

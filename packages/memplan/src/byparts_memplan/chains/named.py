@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 from math import sqrt
 
-from byparts_memplan.buffer import PlanError
+from byparts_memplan.buffer import PlanError, check_kind
 from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
 from byparts_memplan.chains.recurrence import recurrence_schedule
 
@@ -24,6 +24,7 @@ def sqrt_schedule(chain: Chain, segments: int | None = None) -> Schedule:
     Raises:
         PlanError: fewer than one segment, or more than stages.
     """
+    check_kind(chain, Chain)
     parts = _parts(0, len(chain.stages), _usual(chain) if segments is None else segments)
     operations = [op for a, b in parts for op in _run(a, b)]
     operations.append(("drop", len(chain.stages)))
@@ -38,6 +39,7 @@ def sequential_schedule(chain: Chain, segments: int) -> Schedule:
     Raises:
         PlanError: fewer than one segment, or more than stages.
     """
+    check_kind(chain, Chain)
     parts = _parts(0, len(chain.stages), segments)
     operations = [op for a, b in parts[:-1] for op in _run(a, b)]
     for a, b in reversed(parts):
@@ -53,6 +55,7 @@ def recursive_schedule(chain: Chain, segments: int) -> Schedule:
     Raises:
         PlanError: fewer than two segments, or more than stages.
     """
+    check_kind(chain, Chain)
     _parts(0, len(chain.stages), segments)
     if segments < 2 < len(chain.stages):
         raise PlanError("a recursion cuts into 2 segments or more")

@@ -27,7 +27,8 @@ from collections.abc import Iterator
 from math import gcd, inf
 from typing import Any
 
-from byparts_memplan.buffer import PlanError, is_number
+from byparts_graph_ir.contract import checked
+from byparts_memplan.buffer import PlanError, check_kind, is_number
 from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
 from byparts_memplan.chains.exact import STAGES, exact_schedule
 
@@ -87,6 +88,7 @@ def curve(chain: Chain, *, slots: int = 500) -> list[tuple[int, float]]:
 
 def save_all(chain: Chain) -> Schedule:
     """Everything is saved, nothing computed again."""
+    check_kind(chain, Chain)
     stages = range(len(chain.stages))
     return scheduled(
         chain, [*(("save", i) for i in stages), *(("backward", i) for i in reversed(stages))]
@@ -101,6 +103,7 @@ class ChainTable:
         slots: how many there are.
     """
 
+    @checked
     def __init__(
         self, chain: Chain, budget_bytes: int, *, slots: int = 500, ways: str = WAYS,
         pure: bool = False,

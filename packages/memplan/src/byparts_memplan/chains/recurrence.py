@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import comb
 
-from byparts_memplan.buffer import PlanError
+from byparts_memplan.buffer import PlanError, check_kind
 from byparts_memplan.chains.chain import Chain, Operation, Schedule, scheduled, whole
 from byparts_memplan.chains.mixed import Mixed
 
@@ -52,6 +52,7 @@ def recurrence_schedule(
     Raises:
         PlanError: as `forward_evaluations`; or a backward needs an input that is not held.
     """
+    check_kind(chain, Chain)
     length = len(chain.stages)
     length, slots, internal_slots = _checked(length, slots, policy, internal_slots)
     mixed = policy == "mixed"
@@ -130,7 +131,7 @@ def _split_of(policy: str) -> Split:
 
 
 def _checked(steps: int, slots: int, policy: str, internal_slots: int) -> tuple[int, int, int]:
-    if policy not in POLICIES:
+    if not isinstance(policy, str) or policy not in POLICIES:
         raise PlanError(f"policy {policy!r} is not one of {', '.join(POLICIES)}")
     steps, slots = whole("steps", steps, 1), whole("slots", slots, 1)
     return steps, slots, whole("internal_slots", internal_slots, 1)

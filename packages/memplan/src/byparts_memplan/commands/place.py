@@ -15,6 +15,7 @@ from math import isfinite
 from threading import Timer
 from time import perf_counter
 
+from byparts_graph_ir import FormatError
 from byparts_memplan import __version__
 from byparts_memplan.amount import size_bytes
 from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, PlanError
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m byparts_me
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes again
         return 141
-    except PlanError as error:
+    except (PlanError, FormatError) as error:
         _say(str(error))
     except OSError as error:
         _say(f"{error.filename or '<stdout>'}: {error.strerror or error}")
@@ -165,7 +166,7 @@ def _read(file: str) -> tuple[tuple[str, ...], tuple[Buffer, ...]]:
     if file != "-":
         return read_buffers(file)
     if sys.stdin is None:
-        raise PlanError("<stdin>: closed; expected a table of buffers, or the name of a file")
+        raise FormatError("<stdin>: closed; expected a table of buffers, or the name of a file")
     return read_buffers(lines_of(sys.stdin.buffer, "<stdin>"), "<stdin>")
 
 

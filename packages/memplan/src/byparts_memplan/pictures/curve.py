@@ -12,6 +12,7 @@ from math import log1p
 from string import ascii_lowercase
 
 from byparts_graph_ir import Graph
+from byparts_graph_ir.contract import checked
 from byparts_memplan.amount import human
 
 Points = Sequence[tuple[int, float]]  # (bytes, extra cost)
@@ -31,6 +32,7 @@ def live_bytes(graph: Graph, *, external: Collection[int] = frozenset()) -> list
     return Steps(graph, external=external).live_bytes()
 
 
+@checked
 def curve_text(
     curves: Mapping[str, Sequence[int]],
     *,
@@ -67,6 +69,7 @@ def curve_text(
     return _framed(rows, human(top), [f"steps 0 to {steps - 1}", *told])
 
 
+@checked
 def tradeoff_text(
     curves: Mapping[str, Points],
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from byparts_graph_ir.contract import checked
 from byparts_memplan.amount import human
 from byparts_memplan.pictures.curve import Points, Scale, columns_of, percent, stairs
 from byparts_memplan.pictures.picture import (
@@ -23,6 +24,7 @@ LINES = ("#8a8a8a", "#1768ac", "#c8553d", "#2a9d4e", "#7b4fb5", "#b58900")
 POINTS = ("#c8553d", "#2a9d4e", "#7b4fb5", "#b58900", "#444444", "#d0488f")
 
 
+@checked
 def curve_svg(
     curves: Mapping[str, Sequence[int]], *, budget_bytes: int | None = None, title: str = ""
 ) -> str:
@@ -50,6 +52,7 @@ def curve_svg(
     return _with_legend(body, rows, TOP + HEIGHT + 52)
 
 
+@checked
 def tradeoff_svg(
     curves: Mapping[str, Points],
     *,

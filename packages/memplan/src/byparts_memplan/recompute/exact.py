@@ -93,7 +93,7 @@ def load_solver() -> Any:
     except ImportError as error:
         raise PlanError(
             f"strategy 'exact' needs OR-tools, which cannot be imported: {error}; "
-            "pip install byparts-memplan[exact]"
+            "pip install ortools"
         ) from error
 
 

@@ -1,0 +1,19 @@
+"""All readers, by the names that the command line and the tests use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fuzz import digits, graph_json, graph_text, plans, weights
+from fuzz.reader import Reader
+
+READERS: Mapping[str, Callable[[], Reader]] = {
+    "text": graph_text.reader,
+    "json": graph_json.reader,
+    "npz": weights.npz,
+    "safetensors": weights.safetensors,
+    "csv": plans.csv,
+    "placement": plans.placement_json,
+    "plan": plans.plan_json,
+    "digits": digits.reader,
+}

@@ -1,0 +1,3 @@
+"""Writes the API that it was made for as a text."""
+
+BYPARTS_API = "1.0"

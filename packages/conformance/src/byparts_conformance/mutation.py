@@ -1,0 +1,224 @@
+"""Does the kit find wrong kernels?  Each op against mutants of its kernel: all must be killed.
+
+    python -m byparts_conformance.mutation [--op NAME]... [--markdown]
+
+A mutant that no case kills is equal to the op, as far as can be found: it is also run on inputs
+that the kit does not draw, `WITNESSES` sets of them for some cases.  If one of these tells it from
+the op, it survived, and the kit must be mended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from byparts_conformance import kernel
+from byparts_conformance.cases import Case, cases_of
+from byparts_conformance.compare import difference
+from byparts_conformance.gradient_mutants import gradient_outcomes
+from byparts_conformance.habits import values_read_when_run
+from byparts_conformance.memory_mutants import MEMORY_MUTANTS, Rule, compute
+from byparts_conformance.mutants import Mutant, mutants_of
+from byparts_conformance.values import edges, random_bits
+from byparts_graph_ir import Backend, Op, TensorType
+from byparts_graph_ir.hub import parts
+from byparts_opset.dtypes import numpy_dtype, wide
+
+Array = NDArray[Any]
+
+KILLED, EQUAL, SURVIVED = "killed", "equal", "SURVIVED"
+WITNESSES = 6  # sets of inputs for each case
+
+
+def outcomes(op: type[Op]) -> dict[str, str]:
+    """Mutant -> `KILLED`, `EQUAL` or `SURVIVED`: of its numbers, its memory and its gradient.
+
+    What an op prints (`Print`) is not shown: it would be thousands of arrays.
+    """
+    with redirect_stdout(StringIO()):
+        return {**_of_numbers(op), **_of_memory(op), **gradient_outcomes(op)}
+
+
+def _of_numbers(op: type[Op]) -> dict[str, str]:
+    alive = {m.name: m for m in mutants_of(op)}
+    found = dict.fromkeys(alive, EQUAL)
+    cases = _quick_first(cases_of(op))
+    for case in cases:
+        arrays = case.arrays()
+        judge = kernel.Judge(case, arrays)
+        for mutant in list(alive.values()):
+            if _wrong(mutant, judge, arrays):
+                found[mutant.name] = KILLED
+                del alive[mutant.name]
+    for case in _some(cases) if alive else ():
+        for kind, arrays in _witnesses(case):
+            for mutant in list(alive.values()):
+                told = kind == "usual" or not mutant.by_rounding  # huge numbers cancel
+                if told and _differs(mutant, case, arrays):
+                    found[mutant.name] = SURVIVED
+                    del alive[mutant.name]
+    return found
+
+
+def _some(cases: Iterable[Case]) -> list[Case]:
+    """One case for each attribute, dtype and column."""
+    found = {(c.op, c.column, tuple(t.dtype for t in c.types)): c for c in cases}
+    return list(found.values())
+
+
+def _quick_first(cases: Iterable[Case]) -> list[Case]:
+    """Cases that kill most mutants, and cost little, first."""
+    return sorted(cases, key=lambda c: (c.column == "edges", c.values == "combinations"))
+
+
+def _wrong(mutant: Mutant, judge: kernel.Judge, arrays: Sequence[Array]) -> bool:
+    with np.errstate(all="ignore"):
+        try:
+            results = mutant.results(judge.case, arrays, judge.wants)
+        except Exception:  # whatever a wrong kernel raises is found
+            return True
+    return any(judge.wrong(i, np.asarray(y)) for i, y in enumerate(results))
+
+
+def _differs(mutant: Mutant, case: Case, arrays: Sequence[Array]) -> bool:
+    with np.errstate(all="ignore"):
+        try:
+            right = case.op.evaluate(*arrays)
+        except Exception:  # these inputs are none for the op
+            return False
+        try:
+            results = mutant.results(case, arrays, right)
+        except Exception:
+            return True
+    pairs = list(zip(map(np.asarray, results), right, case.outputs, strict=True))
+    if mutant.by_rounding:  # moved a little: a jump shows it, not what follows the last digit
+        return any(y.shape != want.shape or _jumps(y, want) for y, want, _ in pairs)
+    return any(difference(y, want, t, case.measure(arrays)) for y, want, t in pairs)
+
+
+def _jumps(y: Array, want: Array) -> bool:
+    return not np.allclose(wide(y), wide(want), rtol=1e-2, atol=1e-2, equal_nan=True)
+
+
+def _witnesses(case: Case) -> Iterator[tuple[str, list[Array]]]:
+    """Inputs that the kit does not draw, of the types of a case, and what kind they are."""
+    rng = np.random.default_rng(len(str(case)))
+    for kind in ("usual", "bits", "edges") * (WITNESSES // 3):
+        drawn = [_drawn(rng, t, kind) for t in case.types]
+        with np.errstate(all="ignore"):
+            yield kind, [np.asarray(a) for a in case.op.domain(*drawn)]
+
+
+def _drawn(rng: np.random.Generator, t: TensorType, kind: str) -> Array:
+    if kind == "bits":
+        return random_bits(rng, t.dtype, t.size).reshape(t.dims)
+    if kind == "edges":
+        return rng.choice(edges(t.dtype), t.dims)
+    return np.asarray(rng.normal(0, 3, t.dims)).astype(numpy_dtype(t.dtype))
+
+
+def _of_memory(op: type[Op]) -> dict[str, str]:
+    """A mutant that is never wrong is one that the op gives no occasion to be."""
+    return {name: _outcome_in_memory(op, rule) for name, rule in MEMORY_MUTANTS.items()}
+
+
+def _outcome_in_memory(op: type[Op], rule: Rule) -> str:
+    backend = _host(op, rule)
+    for column in ("basic", "broadcast", "integer", "0-d", "strided", "in place", "long"):
+        some = _some(c for c in cases_of(op) if not any(t.dtype == "bf16" for t in c.types))
+        for case, how in kernel.runs_of(some, column):
+            try:
+                kernel.check(backend, case, how)
+            except Exception:
+                return KILLED
+    try:
+        return KILLED if values_read_when_run(backend, [op]) else EQUAL
+    except Exception:
+        return KILLED
+
+
+def _host(op: type[Op], rule: Rule) -> Backend:
+    """A backend with this kernel alone, on NumPy arrays."""
+
+    def view(memory: Any, offset: int, t: TensorType) -> Array:
+        flat = np.frombuffer(memory, numpy_dtype(t.dtype), t.size, offset)
+        return flat.reshape(t.dims)
+
+    backend = Backend("mutant", view)
+    backend.kernels.on(op)(rule)
+    return backend
+
+
+def right_kernel(op: type[Op]) -> Backend:
+    """The backend whose kernel is `evaluate`: what is right must be found right."""
+    return _host(op, lambda op, xs, ys: lambda: compute(op, xs, ys))
+
+
+def table(rows: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Ops by kinds of mutants, in Markdown: `x` killed, `=` equal to the op, `!` survived.
+
+    One column for all inputs, one for all attributes: the worst of them, but that one which is
+    equal to the op is no fault of the kit where another is killed.
+    """
+    kinds = list(dict.fromkeys(_kind(name) for row in rows.values() for name in row))
+    lines = ["| op | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]
+    for op, row in rows.items():
+        signs: dict[str, str] = {}
+        for name, said in row.items():
+            signs[_kind(name)] = max(signs.get(_kind(name), ""), SIGNS[said], key=" =x!".find)
+        cells = (signs.get(kind, "") for kind in kinds)
+        lines.append(f"| `{op}` | " + " | ".join(cells) + " |")
+    return lines
+
+
+SIGNS = {KILLED: "x", EQUAL: "=", SURVIVED: "!"}
+
+
+def _kind(name: str) -> str:
+    name = re.sub(r"^input \d+ ignored", "an input ignored", name)
+    name = re.sub(r"^\w+ ignored", "an attribute ignored", name)
+    return re.sub("of input .* missing", "one of an input missing", name)
+
+
+def counted(rows: Mapping[str, Mapping[str, str]]) -> str:
+    """One sentence of all."""
+    counts = Counter(said for row in rows.values() for said in row.values())
+    return (
+        f"{len(rows)} ops, {sum(counts.values())} mutants: {counts[KILLED]} killed, "
+        f"{counts[EQUAL]} equal to their op, {counts[SURVIVED]} survived"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print what survived, or the whole table; 1 if any did."""
+    parser = argparse.ArgumentParser(prog="python -m byparts_conformance.mutation")
+    parser.add_argument("--op", action="append", default=[], help="these ops only")
+    parser.add_argument("--markdown", action="store_true", help="print the table")
+    given = parser.parse_args(arguments)
+    every = parts.ops()
+    if unknown := [name for name in given.op if name not in every]:
+        parser.error(f"no op {unknown[0]!r} is installed")
+    rows = {}
+    for name in given.op or every:
+        print(f"\r{name:40}", end="", file=sys.stderr, flush=True)
+        rows[name] = outcomes(every[name])
+    print("\r", end="", file=sys.stderr)
+    for name, row in rows.items():
+        for mutant, said in row.items():
+            if said == SURVIVED:
+                print(f"{name}: {mutant} survived")
+    print(*(table(rows) if given.markdown else ()), counted(rows), sep="\n")
+    return int(any(said == SURVIVED for row in rows.values() for said in row.values()))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

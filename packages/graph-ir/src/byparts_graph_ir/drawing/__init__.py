@@ -1,0 +1,1 @@
+"""Graphs as pictures: which boxes and frames there are, where they stand, and the SVG."""
