@@ -35,4 +35,5 @@ def a_backend_that_is_not_here_is_named() -> None:
     done = byparts("check", "abacus")
     installed = ", ".join(parts.names("backends")) or "none"
 
-    assert (done.returncode, done.stderr) == (2, f"no backend 'abacus'; installed: {installed}\n")
+    message = f"byparts check: no backend 'abacus'; installed: {installed}\n"
+    assert (done.returncode, done.stderr) == (2, message)
