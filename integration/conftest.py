@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from shutil import which
+
 import pytest
 
 from third_party.environment import HERE, NEEDS, Environment, make
@@ -14,4 +17,16 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Environment:
         pytest.skip(f"needs {', '.join(NEEDS)}")
     environment = make(tmp_path_factory.mktemp("acme") / "env")
     environment.install(HERE / "acme-byparts-npu")
+    return environment
+
+
+@pytest.fixture(scope="session")
+def acme_c(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """One with `third_party/acme-byparts-c`, whose C is kept in a folder of its own."""
+    needs = [*NEEDS, *["gcc"] * (which(os.environ.get("CC", "gcc")) is None)]
+    if needs:
+        pytest.skip(f"needs {', '.join(needs)}")
+    folder = tmp_path_factory.mktemp("acme-c")
+    environment = make(folder / "env", ACME_BYPARTS_C_CACHE=str(folder / "cache"))
+    environment.install(HERE / "acme-byparts-c")
     return environment

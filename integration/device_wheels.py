@@ -27,7 +27,7 @@ from combinations.environment import build_wheels, wheel_of
 from combinations.facts import closure, read_parts
 from combinations.plan import SMALL_DEVICE
 from small.lean import lean
-from small.pack import pack
+from small.pack import FOLDER, pack
 from small.shorten import shorten
 from small.strip import drop_unused_imports, strip, unparse
 
@@ -74,13 +74,17 @@ def _device(files: Files, modules: Mapping[str, ast.Module]) -> Files:
     made: Files = {}
     (package,) = {name.partition("/")[0] for name in files if name.endswith("/__init__.py")}
     inside = {
-        m.rpartition(".")[2]: tree for m, tree in modules.items() if m.startswith(package + ".")
+        m.partition(".")[2]: tree for m, tree in modules.items() if m.startswith(package + ".")
     }
     init = unparse(modules[f"{package}.__init__"])
     made[f"{package}/__init__.py"] = UNPACK + init
     for name in set(ALONE[1:]) & inside.keys():
         made[f"{package}/{name}.py"] = unparse(inside[name])
-    packed = {name: tree for name, tree in inside.items() if name not in ALONE}
+    packed = {
+        name.removesuffix(".__init__").replace(".", FOLDER): tree
+        for name, tree in inside.items()
+        if name not in ALONE
+    }
     made[f"{package}/_modules.py"] = pack(packed)
     if package == CARRIER:
         small = ROOT / "integration" / "small"

@@ -1,7 +1,7 @@
 """One training step of a residual network of 1000 blocks, in a process that may not have it all.
 
     python integration/limited_memory.py                                 # as much as it takes
-    python integration/limited_memory.py --more-bytes 400_000_000 --budget-bytes 170_000_000
+    python integration/limited_memory.py --more-bytes 450_000_000 --budget-bytes 170_000_000
 
 With `--more-bytes` the address space of the process may grow by so much from where the network is
 written down (`RLIMIT_AS`); what is then built without a budget must fail, and leave all as it was.

@@ -24,7 +24,8 @@ Written by `python integration/ops_table.py` from the ops themselves; a test say
 
 {count} ops, {primitive} of them primitive ("made of" is empty): a backend with those has all.
 "over": inputs whose memory the output may take. "view of": inputs whose bytes the output is.
-"numpy", "torch": whether the backend has a kernel, and if that allocates at each run, why.
+"numpy", "torch": whether the backend has a kernel, and if that allocates at each run, why; "via
+bodies": the runtime runs it, with kernels of the backend inside.
 
 """
 

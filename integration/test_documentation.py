@@ -20,7 +20,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -53,18 +53,20 @@ def name_of(path: Path) -> str:
 @pytest.fixture(autouse=True)
 def _kernels_stay_with_their_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a page registers in a table is gone when the page is."""
-    register, made = Table.on, []
+    register, made = Table._register, []
 
-    def recording(table: Table[Any], *ops: type[Op]) -> Any:
+    def recording(table: Table[Any], ops: Sequence[type[Op]], form: set[type[Op]] | None) -> Any:
         made.append((table, ops))
-        return register(table, *ops)
+        return register(table, ops, form)
 
-    monkeypatch.setattr(Table, "on", recording)
+    monkeypatch.setattr(Table, "_register", recording)
     yield
     for table, ops in made:
         for op in ops:
             if getattr(table.get(op), "__module__", "") == "__main__":
                 del table._rules[op]
+                table._with_workspace.discard(op)
+                table._compiled.discard(op)
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of 3.12, at a fork

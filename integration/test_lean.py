@@ -59,4 +59,23 @@ def test_so_are_records() -> None:
 def test_other_parts_stay_whole() -> None:
     tree = ast.parse("x = 1")
 
-    assert lean({"byparts_runtime.bind": tree}) == {"byparts_runtime.bind": tree}
+    assert lean({"byparts_runtime.run.step": tree}) == {"byparts_runtime.run.step": tree}
+
+
+def test_names_in_folders_are_left_out_too() -> None:
+    """A module in a folder is named as `**{"folder.module": "names"}`."""
+    init = (
+        '__all__ = lazy_names(__name__, **{"inspect.explain": "explain", "run.program": "build"})'
+    )
+    trees = {
+        "byparts_runtime.__init__": ast.parse(init),
+        "byparts_runtime.inspect.explain": ast.parse(""),
+        "byparts_runtime.run.program": ast.parse(""),
+    }
+    left_in = lean(trees)
+
+    assert left_in.keys() == trees.keys() - {"byparts_runtime.inspect.explain"}
+    assert ast.unparse(left_in["byparts_runtime.__init__"]) == (
+        "__all__ = lazy_names(__name__, **{'run.program': 'build'}, "
+        "left_out={'inspect.explain': 'explain'})"
+    )

@@ -10,7 +10,7 @@ import pytest
 from third_party.environment import NEEDS, Environment, make
 
 RELU_WITH_A_BUG = """\
-    functions.on(Relu)(lambda op, x: np.where(x < 0, -x, x))
+    kernels.on(Relu)(lambda op, inputs, outputs: partial(np.absolute, *inputs, *outputs))
     return Backend("""
 
 
@@ -40,7 +40,7 @@ def test_a_wrong_kernel_is_a_red_row(environment: Environment, tmp_path: Path) -
     environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)
     folder = tmp_path / "byparts-kernels-npu"
     module = folder / "byparts_kernels_npu.py"
-    text = module.read_text().replace("import Add\n", "import Add, Relu\n")
+    text = module.read_text().replace("import Add, Softsign\n", "import Add, Relu, Softsign\n")
     module.write_text(text.replace("    return Backend(", RELU_WITH_A_BUG))
     environment.install(folder)
 

@@ -12,7 +12,7 @@ import pytest
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Fused, Graph, Input, MissingRule, Node, Pass, TensorType
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run
 from byparts_kernels_numpy import make
 from byparts_kernels_numpy.table import kernels, view
 from byparts_runtime import build
@@ -36,7 +36,7 @@ def in_one_go(op: Fused, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
 
 def joining(rule: Rule, **wanted: Any) -> Backend:
     """A backend of one rule."""
-    backend = Backend("joiner", view, fuses=elementwise, **wanted)
+    backend = Backend("joiner", view, wants=elementwise, **wanted)
     backend.kernels.on(Fused)(rule)
     return backend
 
@@ -69,7 +69,7 @@ def test_a_refused_region_is_inlined() -> None:
     program = build(program_text(), backends=(joining(refusing), "numpy"))
 
     assert [n.op.name for n in program.graph.nodes] == ["matmul", "tanh", "mul", "add"]
-    assert "\ninline: 4 nodes" in program.explain(width=200)
+    assert "\npart: 4 nodes" in program.explain(width=200)
     np.testing.assert_allclose(program(X)[0], WANT, rtol=1e-6)
 
 
@@ -84,7 +84,7 @@ def test_only_the_refused_regions_are_inlined() -> None:
 
     program = build(graph, backends=(joining(choosy), "numpy"))
 
-    assert sorted(n.op.name for n in program.graph.nodes) == ["fused", "matmul", "sin", "tanh"]
+    assert sorted(n.op.name for n in program.graph.nodes) == ["fused", "fused", "matmul", "sin"]
     np.testing.assert_allclose(program(X)[0], np.sin(np.tanh(X)), rtol=1e-6)
 
 
@@ -93,8 +93,9 @@ def test_what_nobody_takes_in_the_end_is_told_by_node() -> None:
         raise MissingRule("not today")
 
     x = Input(TensorType("f32", (2,)), None, "x")
-    with pytest.raises(MissingRule, match=r"no kernel for Neg on \(f32\[2\]\); tried joiner"):
+    with pytest.raises(MissingRule, match=r"no kernel for Neg on \(f32\[2\]\)") as error:
         build(Graph.of((x,), (-(-x * x),)), backends=(joining(refusing),))
+    assert "regions were refused: joiner: not today" in error.value.__notes__[-1]
 
 
 def test_a_backend_that_compiles_needs_no_kernel_of_its_own() -> None:
@@ -108,7 +109,7 @@ def test_a_backend_that_compiles_needs_no_kernel_of_its_own() -> None:
 
 def test_what_has_kernels_and_is_alone_keeps_them() -> None:
     graph = program_text()
-    numpy = replace(make(), fuses=lambda node: node.op.name == "tanh")
+    numpy = replace(make(), wants=lambda node: node.op.name == "tanh")
 
     assert "fused" not in [n.op.name for n in build(graph, backends=(numpy,)).graph.nodes]
 
@@ -130,7 +131,7 @@ def test_a_backend_brings_passes_of_its_own() -> None:
 
 def test_without_the_pass_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where byparts-optimize is not installed."""
-    monkeypatch.setattr("byparts_runtime.program.find_fuse", lambda backends: None)
+    monkeypatch.setattr("byparts_runtime.building.discover.find_fuse", lambda backends: None)
     program = build(program_text(), backends=(joining(in_one_go), "numpy"))
 
     assert "fused" not in [n.op.name for n in program.graph.nodes]

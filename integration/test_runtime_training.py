@@ -75,7 +75,7 @@ def batches(count: int, size: int = 8) -> list[tuple[Any, Any]]:
     return list(zip(x, y, strict=True))
 
 
-@pytest.mark.parametrize("commit", ["copy", "exchange"])
+@pytest.mark.parametrize("commit", ["auto", "copy"])
 def test_training_follows_the_meaning_of_the_ops(commit: Any) -> None:
     """Twenty steps, planned and optimised, against the same graph by `evaluate`, nothing shared."""
     network = Network(8)
@@ -105,7 +105,7 @@ def test_training_follows_the_meaning_of_the_ops(commit: Any) -> None:
         np.testing.assert_allclose(a.read(), b.read(), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("commit", ["copy", "exchange"])
+@pytest.mark.parametrize("commit", ["auto", "copy"])
 def test_the_plan_of_a_training_step_is_valid(commit: Any) -> None:
     """memplan's own oracle on the graph that runs; and sharing saves bytes."""
     network = Network(8)
@@ -120,11 +120,9 @@ def test_the_plan_of_a_training_step_is_valid(commit: Any) -> None:
     )
 
     verify(program.graph)
-    check_plan(program.graph, program.plan)  # type: ignore[arg-type]
+    check_plan(program.graph, program.plan, kernels=program.kernels)  # type: ignore[arg-type]
     assert program.plan.arena_bytes < program.plan.naive_bytes  # type: ignore[attr-defined]
     assert program.plan.arena_bytes >= program.plan.lower_bound_bytes  # type: ignore[attr-defined]
-    donated = len(program.plan.donated)  # type: ignore[attr-defined]
-    assert donated == (8 if commit == "exchange" else 0)
     assert "bound" in program.explain()
 
 

@@ -35,6 +35,23 @@ def test_its_ops_are_tried_on_every_backend(acme: Environment) -> None:
     assert "1 of 1 ops right, 1 of them decomposed; 0 wrong" in done.stdout
 
 
+def test_generated_c_passes_its_own_tests(acme_c: Environment) -> None:
+    """A backend of compiled regions, on nothing but the public contract."""
+    options = ("-q", "-W", "error", "-p", "no:cacheprovider", "--noconftest", "-c", "/dev/null")
+    done = acme_c.run("-m", "pytest", *options, HERE / "acme-byparts-c" / "tests")
+
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
+
+
+def test_the_kit_finds_nothing_wrong_with_generated_c(acme_c: Environment) -> None:
+    done = acme_c.run("-m", "byparts_graph_ir", "check", "c", "-k", "test_kernel or test_also")
+    (right, wrong) = re.findall(r"(\d+) of \d+ ops right, .* (\d+) wrong", done.stdout)[0]
+
+    assert done.returncode == 0, done.stdout[-5000:]
+    assert int(right) > 50 and wrong == "0"
+    assert len(re.findall(r"^also: .* ok$", done.stdout, re.MULTILINE)) == 6
+
+
 def test_the_listing_shows_what_it_brings(acme: Environment) -> None:
     said = acme.run("-m", "byparts_graph_ir", "parts", "--strict")
 

@@ -131,7 +131,7 @@ def test_golden_parameter_counts(name: str) -> None:
 def test_golden_memory(name: str) -> None:
     """The arena of a training step is no larger than NNVM's plan, and the plan is valid."""
     program = NETWORKS[name]().program()
-    check_plan(program.graph, program.plan)  # type: ignore[arg-type]
+    check_plan(program.graph, program.plan, kernels=program.kernels)  # type: ignore[arg-type]
 
     assert program.plan.arena_bytes <= NNVM_BYTES[name]
 

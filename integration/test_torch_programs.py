@@ -24,6 +24,9 @@ pytest.importorskip("byparts_kernels_torch", reason="needs byparts-kernels-torch
 sys.path.insert(0, str(Path(__file__).parent / "bench"))
 
 workload_graphs: Any = pytest.importorskip("workload_graphs")
+live_bytes: Any = pytest.importorskip("live_bytes")
+table: Any = pytest.importorskip("byparts_kernels_torch.table")
+backend: Any = pytest.importorskip("byparts_kernels_torch").make()
 
 
 @settings(max_examples=50)
@@ -98,9 +101,10 @@ def gpt() -> SimpleNamespace:
     )
 
 
-@pytest.mark.parametrize(
-    ("workload", "spec"), [("w2", mlp()), ("w3", lenet()), ("w5", lstm()), ("w6", gpt())]
-)
+NETWORKS = [("w2", mlp()), ("w3", lenet()), ("w5", lstm()), ("w6", gpt())]
+
+
+@pytest.mark.parametrize(("workload", "spec"), NETWORKS)
 def test_training_gives_the_weights_that_numpy_gives(workload: str, spec: Any) -> None:
     """Three steps of each kind of network and optimizer, updates in place."""
     ours, theirs = (workload_graphs.build(workload, spec, (b,)) for b in ("torch", "numpy"))
@@ -111,3 +115,19 @@ def test_training_gives_the_weights_that_numpy_gives(workload: str, spec: Any) -
     for name, want in theirs.params().items():
         np.testing.assert_allclose(ours.params()[name], want, rtol=1e-3, atol=2e-5, err_msg=name)
     assert "updated in place" in ours.program.explain()
+
+
+@pytest.mark.parametrize(("workload", "spec"), NETWORKS)
+def test_a_step_takes_no_memory_beside_its_plan(workload: str, spec: Any) -> None:
+    """But for what torch returns where it has no `out=`, and some numbers when it is built."""
+    made: list[Any] = []
+    kept, _ = live_bytes.requested(
+        lambda: made.append(workload_graphs.build(workload, spec, ("torch",)))
+    )
+    made[0].step()
+    steps = made[0].run._machine.cycle().all_steps
+    with backend.around():
+        taken = {type(s.node.op) for s in steps if any(live_bytes.requests(s.run))}
+
+    assert kept < 1024
+    assert taken <= set(table.allocates)

@@ -4,8 +4,8 @@
 
 Counted is what a step needs at its worst moment: weights, the optimizer's state, gradients,
 activations, and whatever the allocator of torch gives out meanwhile (its profiler reports each
-request).  Ours has in addition the arena, constants, and scratch that kernels made when they were
-bound.  The batch is the caller's, and counted for neither.
+request).  Ours has in addition the arena, constants, what kernels keep between runs, and what they
+made by themselves when they were bound.  The batch is the caller's, and counted for neither.
 """
 
 from __future__ import annotations
@@ -56,31 +56,35 @@ def eager(name: str) -> int:
 
 
 def planned(name: str) -> int:
-    """Arena, variables, constants, scratch, and the most that a step adds."""
+    """Arena, variables, constants, what kernels keep, and the most that a step adds."""
     import workload_graphs
     import workloads
 
     made: list[Any] = []
     spec = workloads.make(name)
-    scratch, _ = requested(lambda: made.append(workload_graphs.build(name, spec, ("torch",))))
+    own, _ = requested(lambda: made.append(workload_graphs.build(name, spec, ("torch",))))
     (peer,) = made
     for _ in range(2):
         peer.step()
-    design = peer.run._machine.design
-    constants = design.graph.inputs[design.first_constant : design.first_second]
-    kept = peer.run._machine.plan.arena_bytes + sum(v.size_bytes for v in peer.variables)
-    kept += sum(v.type.size_bytes for v in constants)
-    return int(kept) + scratch + requested(peer.step)[1]
+    loaded = peer.run._machine.loaded
+    constants = loaded.signature.constant_values(loaded.graph)
+    kept = loaded.plan.arena_bytes + sum(v.size_bytes for v in peer.variables)
+    kept += sum(v.type.size_bytes for v in constants) + loaded.placed.persistent_bytes
+    return int(kept) + own + requested(peer.step)[1]
 
 
 def requested(run: Callable[[], object]) -> tuple[int, int]:
     """Of torch's allocator, during a call: bytes that are kept after it, the most meanwhile."""
+    levels = list(accumulate(requests(run), initial=0))
+    return levels[-1], max(levels)
+
+
+def requests(run: Callable[[], object]) -> list[int]:
+    """The requests to torch's allocator during a call, in bytes; what is given back is negative."""
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as found:
         run()
     events = [e for e in found.profiler.kineto_results.events() if e.name() == "[memory]"]
-    events.sort(key=lambda e: e.start_ns())
-    levels = list(accumulate((e.nbytes() for e in events), initial=0))
-    return levels[-1], max(levels)
+    return [e.nbytes() for e in sorted(events, key=lambda e: e.start_ns())]
 
 
 if __name__ == "__main__":

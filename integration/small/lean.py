@@ -8,7 +8,8 @@ asks for one is told that the full wheel has it (`LeftOut`).
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 # A device plans the program it is given: order and recomputation are part of the program.
 # It places in greedy orders, which reach the bound on real networks; the search is left out.
@@ -19,9 +20,9 @@ LEFT_OUT = (
     "byparts_graph_ir.drawing",  # pictures
     "byparts_graph_ir.listing",  # the command line, as `new`
     "byparts_graph_ir.new",
-    "byparts_runtime.columns",  # of `explain`
-    "byparts_runtime.explain",
-    "byparts_runtime.profile",
+    "byparts_runtime.inspect.columns",  # of `explain`
+    "byparts_runtime.inspect.explain",
+    "byparts_runtime.inspect.profile",
     "byparts_runtime.safetensors_file",  # weights of a device are an .npz
 )
 
@@ -68,13 +69,27 @@ def _reached(modules: Mapping[str, ast.Module], roots: Collection[str]) -> set[s
 def _public(tree: ast.Module) -> dict[str, str]:
     """Public name -> module, where the module has the call of `lazy_names`."""
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_lazy_names(n)]
-    words = [(k.arg, k.value) for call in calls for k in call.keywords]
     return {
-        name: str(module)
-        for module, value in words
-        if isinstance(value, ast.Constant) and isinstance(value.value, str)
-        for name in value.value.split()
+        name: module
+        for call in calls
+        for module, names in _homes(call)
+        for name in names.value.split()
     }
+
+
+def _homes(call: ast.Call) -> list[tuple[str, Any]]:
+    """Module, and the constant with its names: `module="a b"`, or `**{"folder.module": "a b"}`."""
+    pairs: list[tuple[Any, ast.expr]] = []
+    for k in call.keywords:
+        if k.arg is None and isinstance(k.value, ast.Dict):
+            pairs += [(_word(key), v) for key, v in zip(k.value.keys, k.value.values, strict=True)]
+        else:
+            pairs.append((k.arg, k.value))
+    return [(module, value) for module, value in pairs if module and _is_text(value)]
+
+
+def _word(key: Any) -> str:
+    return str(key.value) if isinstance(key, ast.Constant) else ""
 
 
 def _is_text(value: ast.expr) -> bool:
@@ -107,12 +122,16 @@ class _Prune(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         if _is_lazy_names(node):
-            modules = [k for k in node.keywords if _is_text(k.value)]  # `checked=True` is none
-            gone = [k for k in modules if f"{self.package}.{k.arg}" not in self.kept]
-            node.keywords = [k for k in node.keywords if k not in gone]
+            homes = _homes(node)  # `checked=True` is none
+            gone = [(m, names) for m, names in homes if f"{self.package}.{m}" not in self.kept]
             if gone:
-                names = ast.Dict([ast.Constant(k.arg) for k in gone], [k.value for k in gone])
-                node.keywords.append(ast.keyword("left_out", names))
+                kept = [home for home in homes if home not in gone]
+                words = [ast.keyword(module, names) for module, names in kept if "." not in module]
+                words += [k for k in node.keywords if k.arg and not _is_text(k.value)]
+                if dotted := [(module, names) for module, names in kept if "." in module]:
+                    words.append(ast.keyword(None, _dict(dotted)))
+                node.keywords = words
+                node.keywords.append(ast.keyword("left_out", _dict(gone)))
         return node
 
     def visit_List(self, node: ast.List) -> ast.AST:
@@ -133,6 +152,10 @@ class _Prune(ast.NodeTransformer):
         """The module that "package:name" or "package.module:name" is about."""
         module, _, name = load.partition(":")
         return f"{module}.{self.public.get(name, name)}" if module == self.package else module
+
+
+def _dict(homes: Sequence[tuple[str, Any]]) -> ast.Dict:
+    return ast.Dict([ast.Constant(module) for module, _ in homes], [names for _, names in homes])
 
 
 def _first(record: ast.expr) -> list[ast.expr]:

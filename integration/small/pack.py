@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from small.strip import unparse
 
+FOLDER = "__"  # between a folder and a module in the name of a function, as `unpack.py` has it
 FUTURE = ast.ImportFrom("__future__", [ast.alias("annotations")], 0)
 
 

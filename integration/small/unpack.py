@@ -29,16 +29,18 @@ def unpack(package: str) -> None:
 class _Finder:
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        package, _, last = name.rpartition(".")
+        package, _, inside = name.partition(".")
         pack = _packs.get(package)
-        if pack is None:
+        if pack is None or not inside:
             return None
-        if not hasattr(pack, last + "_"):
+        function = _function(inside)
+        if not hasattr(pack, function):
             from byparts_graph_ir.errors import LeftOut
 
             wheel = f"the device wheel of {package.replace('_', '-')}"
             raise LeftOut(f"{name} is left out of {wheel}; the full wheel has it", name=name)
-        return ModuleSpec(name, _Finder, origin=pack.__file__)  # type: ignore[arg-type]
+        is_folder = any([f.startswith(function + "_") for f in vars(pack)])
+        return ModuleSpec(name, _Finder, origin=pack.__file__, is_package=is_folder)  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:
@@ -46,14 +48,19 @@ class _Finder:
 
     @staticmethod
     def get_code(name: str) -> CodeType:
-        package, _, last = name.rpartition(".")
-        code: CodeType = getattr(_packs[package], last + "_").__code__
+        package, _, inside = name.partition(".")
+        code: CodeType = getattr(_packs[package], _function(inside)).__code__
         return code
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        module.__file__ = _packs[module.__name__.rpartition(".")[0]].__file__
+        module.__file__ = _packs[module.__name__.partition(".")[0]].__file__
         exec(_Finder.get_code(module.__name__), module.__dict__)
+
+
+def _function(inside: str) -> str:
+    """Of a module: `run.program` -> `run__program_`."""
+    return inside.replace(".", "__") + "_"
 
 
 sys.meta_path.append(_Finder)

@@ -81,10 +81,10 @@ class Environment:
         return {**kept, **self.variables, **variables}
 
 
-def make(folder: Path) -> Environment:
+def make(folder: Path, **variables: str) -> Environment:
     """An environment in a new folder; it sees all that is installed here, or on PYTHONPATH."""
     venv.create(folder, with_pip=False)
-    made = Environment(folder)
+    made = Environment(folder, variables)
     outer = sysconfig.get_path("purelib")
     path = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     lines = [*map(os.path.abspath, path), f"import site; site.addsitedir({outer!r})"]

@@ -29,8 +29,11 @@ from byparts_graph_ir import Graph
 from byparts_memplan import order, plan
 from byparts_memplan.blocks import blocks
 from byparts_optimize import optimize
-from byparts_runtime.discover import find_backends, find_fuse, find_legalize, find_passes
-from byparts_runtime.lower import lower
+from byparts_runtime import BuildOptions
+from byparts_runtime.building.compile import compile_kernels
+from byparts_runtime.building.discover import find_parts
+from byparts_runtime.building.lower import lower
+from byparts_runtime.building.signature import Signature
 
 FILE = Path(__file__).parents[2] / "memory.json"
 MIB = 2**20
@@ -134,15 +137,18 @@ def feeds_bytes(graph: Graph, external: External) -> int:
 
 def built(graph: Graph, external: External) -> dict[str, int]:
     """Arena and constants of what `build` runs on NumPy's kernels."""
-    backends = find_backends(("numpy",))
-    types = tuple(v.type for v in graph.inputs)
-    ways = find_passes("auto"), find_legalize("auto"), backends, find_fuse(backends)
-    lowered = lower(graph, types, *ways).graph
-    constants = frozenset(range(len(graph.inputs), len(lowered.inputs)))
-    made = plan(order(lowered, external=external | constants), external=external | constants)
+    options = BuildOptions()
+    parts = find_parts(options)
+    signature = Signature(len(graph.inputs), (), len(graph.outputs), ())
+    compiled = compile_kernels(lower(graph, signature, parts), parts, options)
+    found, kernels = compiled.graph, compiled.kernels
+    constants = frozenset(range(len(graph.inputs), len(found.inputs)))
+    outside = external | constants
+    ordered = order(found, external=outside, kernels=kernels)
+    made = plan(ordered, external=outside, kernels=kernels)
     return {
         "built": made.arena_bytes,
-        "constants": sum(lowered.inputs[k].type.size_bytes for k in constants),
+        "constants": sum(found.inputs[k].type.size_bytes for k in constants),
     }
 
 

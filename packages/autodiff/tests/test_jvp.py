@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import byparts_opset as ops
 from byparts_autodiff import GradientError, gradients, hessian_vector_product, jvp
 from byparts_graph_ir import Graph, Input, TensorType, Value, verify
 from byparts_opset import exp, sin
@@ -102,3 +103,17 @@ def test_modes_agree() -> None:
     left, right = evaluate(Graph.of([x, t, u], dot), *random.normal(size=(3, 5)))
 
     np.testing.assert_allclose(left.sum(), right.sum())
+
+
+def test_rules_that_leave_out_zeros_leave_the_tangents() -> None:
+    """The gradient of batch norm is that of its parts, and skips what is zeros by construction."""
+    kind = TensorType("f64", (3,))
+    x, *statistics = (Input(kind) for _ in range(5))
+    y = ops.batch_norm_inference(ops.reshape(x, (1, 3)), *statistics)
+    graph = Graph.of((x, *statistics), jvp(y, x, ops.ones_like(x)))
+
+    ones = np.ones(3)
+
+    np.testing.assert_allclose(
+        evaluate(graph, ones, 2 * ones, ones, ones, 4 * ones)[0], np.full((1, 3), 1.0), atol=1e-3
+    )

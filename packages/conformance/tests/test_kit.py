@@ -46,24 +46,32 @@ from byparts_opset import (
     Erf,
     Erfc,
     Expm1,
+    Fill,
     Floor,
     Gather,
+    If,
     IsFinite,
     IsNan,
+    Less,
     Log,
     Log1p,
     MatMul,
     Maximum,
     Mod,
+    Mul,
     Neg,
     Round,
+    Scan,
     ScatterAdd,
     Sigmoid,
     Sinh,
     Softmax,
     Softplus,
     Sqrt,
+    Sub,
+    Tanh,
     Trunc,
+    While,
     neg,
 )
 
@@ -150,6 +158,10 @@ def backend(rule: Any) -> Backend:
     return made
 
 
+def _filled(op: Fill, inputs: Any, outputs: Any) -> Any:
+    return partial(outputs[0].fill, op.value)
+
+
 def basic(op: type[Op]) -> Any:
     return next(c for c in cases_of(op) if c.column == "basic")
 
@@ -167,6 +179,31 @@ def test_a_right_kernel_is_ok_and_a_missing_one_absent() -> None:
 def test_what_decomposes_into_what_is_there_is_right() -> None:
     """The backend has add; double is add."""
     assert kernel_check(make(), basic(Double), "plain") == "via decompose"
+
+
+@pytest.mark.parametrize("op", [If, While, Scan])
+def test_loops_are_tried_by_what_is_in_them(op: type[Op]) -> None:
+    """The backend has no rule for them; without the ops of their bodies they are absent."""
+    numpy = make()
+    few = backend(lambda op, xs, ys: partial(np.negative, xs[0], ys[0]))
+
+    for case in cases_of(op)[:12]:
+        assert kernel_check(numpy, case, "plain") == "via bodies"
+        assert kernel_check(few, case, "in place") == ""
+    assert "-" in {kernel_check(few, case, "plain") for case in cases_of(op)}
+
+
+@pytest.mark.parametrize("op", [If, While, Scan])
+def test_a_wrong_kernel_in_a_body_is_found(op: type[Op]) -> None:
+    """A backend whose tanh is wrong has wrong loops."""
+    wrong = Backend("wrong", make().view)
+    for kind in (Add, Sub, Mul, Less, Fill):
+        wrong.kernels.on(kind)(make().kernels[kind()] if kind is not Fill else _filled)
+    wrong.kernels.on(Tanh)(lambda op, xs, ys: partial(np.sin, xs[0], ys[0]))
+
+    case = [c for c in cases_of(op) if c.column == "broadcast"][-1]
+    with pytest.raises(Mismatch, match="by its bodies: output"):
+        kernel_check(wrong, case, "plain")
 
 
 @pytest.mark.parametrize(
@@ -370,6 +407,7 @@ def test_what_depends_on_the_dtype_is_said_so() -> None:
     """A column is one word for several cases."""
     assert cell({"ok"}) == "ok" and cell({"-"}) == "-" and cell({"ok", "-"}) == "some"
     assert cell({"ok", "via decompose"}) == "via decompose"
+    assert cell({"ok", "via bodies"}) == "via bodies"
 
 
 def everything() -> list[type[Op]]:
@@ -443,15 +481,15 @@ def test_a_backend_that_takes_anything_is_found() -> None:
     """A rule for what it cannot know, or an error that names nothing."""
 
     class Eager(Backend):
-        def bind(self, node: Node, inputs: Any, outputs: Any) -> Any:
-            return lambda: None
+        def compile(self, op: Any, types: Any, constants: Any = frozenset()) -> Any:
+            return None
 
     class Silent(Backend):
-        def bind(self, node: Node, inputs: Any, outputs: Any) -> Any:
+        def compile(self, op: Any, types: Any, constants: Any = frozenset()) -> Any:
             raise MissingRule("no")
 
     habit = HABITS["unknown op refused by name"]
-    assert habit(Eager("e", make().view), []) == "an op that it cannot know was bound"
+    assert habit(Eager("e", make().view), []) == "an op that it cannot know was compiled"
     assert habit(Silent("s", make().view), []) == "the error does not name OpThatNobodyHas: no"
 
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import pytest
 
 from byparts_conformance.cases import cases_of
-from byparts_conformance.kernel import check, runs_of
+from byparts_conformance.kernel import ABSENT, NOTHING, OK, check, runs_of
 from byparts_conformance.mutation import (
     EQUAL,
     KILLED,
     SURVIVED,
     counted,
     main,
-    right_kernel,
+    right_kernels,
     table,
 )
-from byparts_opset import Floor, Sum
+from byparts_opset import Adam, Fill, Floor, Sum
 
 
 def test_a_right_kernel_survives() -> None:
     """Or the mutants would be killed by a kit that calls everything wrong."""
-    for op in (Floor, Sum):
-        for column in ("basic", "edges", "long", "in place"):
-            for case, how in runs_of(cases_of(op), column):
-                assert check(right_kernel(op), case, how) == "ok"
+    for op in (Floor, Sum, Adam, Fill):
+        for backend in right_kernels(op):
+            for column in ("basic", "edges", "long", "in place", "strided"):
+                for case, how in runs_of(cases_of(op), column):
+                    assert check(backend, case, how) in (OK, NOTHING, ABSENT)
 
 
 def test_a_survivor_is_named(

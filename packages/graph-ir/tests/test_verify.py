@@ -60,7 +60,7 @@ assert na and nb and s
         ),
         (
             Graph.of((x, y), (Call(Graph((x, x), (), (x,)))(x, y),)),
-            r"G6: in a graph inside an op: G1",
+            r"G6: in body of call: G1",
         ),
         (
             Graph.of((x,), (Boast()(x),)),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from byparts_graph_ir import Input, Node, Op, TensorType
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run
 from byparts_kernels_numpy import make
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 
@@ -24,12 +25,11 @@ def node_on(op: Op, *inputs: Array) -> Node:
 
 def kernel(op: Op, *inputs: Array, into: int | None = None) -> tuple[Array, ...]:
     """The outputs; `into`: output 0 is written over that input (copied first)."""
-    node = node_on(op, *inputs)
     arrays = [x.copy() for x in inputs] if into is not None else list(inputs)
-    outputs = [np.empty(v.type.dims, numpy_dtype(v.type.dtype)) for v in node.outputs]
+    outputs = outputs_of(op, *inputs)
     if into is not None:
         outputs[0] = arrays[into]
-    run = BACKEND.bind(node, arrays, outputs)
+    run = step(op, arrays, outputs)
     with np.errstate(all="ignore"):
         run()
     return tuple(outputs)
@@ -37,9 +37,33 @@ def kernel(op: Op, *inputs: Array, into: int | None = None) -> tuple[Array, ...]
 
 def bound(op: Op, *inputs: Array) -> Run:
     """The step, to run more than once."""
+    return step(op, inputs, outputs_of(op, *inputs))
+
+
+def outputs_of(op: Op, *inputs: Array) -> list[Array]:
+    """Arrays for what the op gives, with anything in them."""
+    types = [v.type for v in node_on(op, *inputs).outputs]
+    return [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
+
+
+def step(op: Op, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    """Compiled and bound as a program does it; arrays with gaps are for trials."""
     node = node_on(op, *inputs)
-    outputs = [np.empty(v.type.dims, numpy_dtype(v.type.dtype)) for v in node.outputs]
-    return BACKEND.bind(node, inputs, outputs)
+    if not all(a.flags.c_contiguous for a in (*inputs, *outputs)):
+        return BACKEND.bind(node, inputs, outputs)
+    made = BACKEND.compile(op, [v.type for v in node.inputs])
+    return made.bind(
+        inputs, outputs, block(made.workspace_bytes, 0xFF), block(made.persistent_bytes)
+    )
+
+
+def block(size_bytes: int, fill: int = 0) -> Array | None:
+    """A planned block: u8, aligned, `None` for 0 bytes."""
+    if not size_bytes:
+        return None
+    memory = BACKEND.view(BACKEND.space.allocate(size_bytes), 0, TensorType("u8", (size_bytes,)))
+    memory.fill(fill)
+    return memory
 
 
 def spread(x: Array) -> Array:

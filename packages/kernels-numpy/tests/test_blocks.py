@@ -2,8 +2,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from bound import Array, spread
+from bound import BACKEND, Array, spread
 
+from byparts_graph_ir.kernel import Workspace
 from byparts_kernels_numpy.blocks import BLOCK, in_blocks, in_wide_blocks
 
 
@@ -17,11 +18,11 @@ def plus_one(x: Array, y: Array, spare: Array) -> None:
 def test_blocks_cover_every_element(shape: tuple[int, ...]) -> None:
     """Contiguous and with gaps; the last block is shorter."""
     x, y = np.arange(np.prod(shape), dtype=np.float32).reshape(shape), np.zeros(shape, np.float32)
-    in_blocks(plus_one, (x,), y, (np.float32,))()
+    in_blocks(plus_one, (x,), y, Workspace(BACKEND), (np.float32,))()
     np.testing.assert_array_equal(x + 1, y)
 
     y = spread(np.zeros(shape, np.float32))
-    in_blocks(plus_one, (spread(x),), y, (np.float32,))()
+    in_blocks(plus_one, (spread(x),), y, Workspace(BACKEND), (np.float32,))()
     np.testing.assert_array_equal(x + 1, y)
 
 
@@ -30,7 +31,7 @@ def test_inputs_broadcast(shapes: Sequence[tuple[int, ...]]) -> None:
     """As the arrays of one call would."""
     a, b = (np.random.default_rng(0).normal(size=s) for s in shapes)
     y = np.empty((3, 4))
-    in_blocks(np.multiply, (a, b), y)()
+    in_blocks(np.multiply, (a, b), y, Workspace(BACKEND))()
 
     np.testing.assert_array_equal(a * b, y)
 
@@ -39,6 +40,6 @@ def test_half_types_round_once() -> None:
     """2046.5 is no f16: rounded between the two calls, it would fall back to 2046."""
     x = np.array([2046], np.float16)
     y = np.empty_like(x)
-    in_wide_blocks(plus_one, (x,), y, 1)()
+    in_wide_blocks(plus_one, (x,), y, Workspace(BACKEND), 1)()
 
     assert y[0] == 2047

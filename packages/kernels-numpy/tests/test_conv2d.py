@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
+import bound
 import numpy as np
 import pytest
 from bound import BACKEND, Array, bound as bind, kernel, node_on, peak_bytes, spread
 
 from byparts_graph_ir import Input, Node, Op, Sample, TensorType
-from byparts_kernels_numpy import patches
+from byparts_kernels_numpy import make, patches
 from byparts_kernels_numpy.table import allocates
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dInputGradient, Conv2dTranspose
 from byparts_opset.dtypes import numpy_dtype
@@ -93,13 +94,14 @@ def test_every_algorithm_on_every_cut(
 ) -> None:
     """Whole batches at once, and a few rows of one image at a time."""
     monkeypatch.setattr(patches, "PATCH_BYTES", patch_bytes)
+    monkeypatch.setattr(bound, "BACKEND", make())  # one that has compiled nothing yet
 
     assert_kernel_is_evaluate(sample.op, arrays(sample, "f32"), 1e-5)
 
 
 @pytest.mark.parametrize("channels", [2, 9])
 def test_a_second_run_starts_anew(channels: int) -> None:
-    """Scratch memory keeps nothing of the run before: sums and borders are cleared."""
+    """The workspace keeps nothing of the run before: sums and borders are cleared."""
     op = Conv2dTranspose((2, 2), ((1, 0), (1, -2)))
     given = [RANDOM.normal(size=(2, 16, 5, 5)), RANDOM.normal(size=(16, channels, 3, 3))]
     node = node_on(op, *given)

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from bound import BACKEND, kernel, node_on
 
+from byparts_graph_ir import Op
 from byparts_opset.pad import Pad
 from byparts_opset.reshape import Reshape
+from byparts_opset.reverse import Reverse
+from byparts_opset.slicing import Slice
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 
@@ -30,3 +33,14 @@ def test_a_strided_input_is_read_at_each_run() -> None:
     run()
 
     np.testing.assert_array_equal(y[..., 0], X.T.reshape(2, 6))
+
+
+@pytest.mark.parametrize("op", [Reverse(()), Slice((), (), ())], ids=str)
+def test_a_0_d_array_is_read_when_it_runs(op: Op) -> None:
+    """NumPy gives numbers, not views, for some indices of 0-d arrays."""
+    x, y = np.array(1.0), np.array(0.0)
+    run = BACKEND.bind(node_on(op, x), [x], [y])
+    x[...] = 2
+    run()
+
+    assert y == 2

@@ -67,3 +67,12 @@ def test_steps_count_from_one() -> None:
             [w, w, w],
         )()
     np.testing.assert_array_equal(w, old)
+
+
+def test_weights_of_several_dtypes_take_scratch_of_their_own() -> None:
+    """Else f64 would be rounded to the f32 of the first weight."""
+    w = [np.ones(3, np.float32), np.full(2, 1 / 3)]
+    given = (*w, *w, *w, *w, np.array(0.1, np.float32), np.array(1, np.float32))
+
+    for found, expected in zip(kernel(Adam(2), *given), Adam(2).evaluate(*given), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6 if found.dtype == "f4" else 1e-14)

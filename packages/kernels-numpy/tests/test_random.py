@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from bound import BACKEND, bound, kernel, node_on, peak_bytes, spread
 
+from byparts_graph_ir.kernel import Workspace
 from byparts_kernels_numpy.philox import filler
+from byparts_kernels_numpy.workspace import Shared
 from byparts_opset import Bernoulli, Dropout, RandomNormal, RandomUniform, TruncatedNormal
 from byparts_opset.philox import stream
 
@@ -17,7 +19,7 @@ def test_the_same_words(key: int, counter: int) -> None:
     """Also where the counter carries into its high word, and wraps."""
     words = np.empty(32, np.uint32)
 
-    filler(words)(key, counter)
+    filler(words, np.arange(8, dtype=np.uint64), Shared(Workspace(BACKEND)))(key, counter)
 
     assert np.array_equal(words, stream(key, counter, 32))
 

@@ -48,6 +48,18 @@ def test_every_dtype_has_its_size(dtype: str) -> None:
     assert x.element_size() == ITEM_BYTES[dtype]
 
 
+@pytest.mark.parametrize("dtype", ITEM_BYTES)
+def test_a_tensor_of_bytes_is_memory_too(dtype: str) -> None:
+    """A workspace is one."""
+    block = table.view(HOST.allocate(128), 0, TensorType("u8", (128,)))
+    x = table.view(block, 64, TensorType(dtype, (2, 3)))
+
+    x.fill_(1)
+
+    assert block[64:].any() and not block[:64].any()
+    assert x.data_ptr() == block.data_ptr() + 64
+
+
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])
 def test_scalars_and_empty_tensors_have_their_shape(shape: tuple[int, ...]) -> None:
     assert table.view(HOST.allocate(64), 0, TensorType("f32", shape)).shape == shape
@@ -60,6 +72,11 @@ def test_a_missing_kernel_names_op_and_line() -> None:
     assert not made.supports(Double())
     with pytest.raises(MissingRule, match=re.escape(says)):
         made.bind(double((2,)), [], [])
+
+
+def test_a_missing_kernel_is_named_when_compiled() -> None:
+    with pytest.raises(MissingRule, match=r"'torch' has no kernel for Double on \(f32\[2\]\)"):
+        parts.backend("torch").compile(Double(), (TensorType("f32", (2,)),))
 
 
 def test_an_added_kernel_runs_in_the_arena(monkeypatch: pytest.MonkeyPatch) -> None:

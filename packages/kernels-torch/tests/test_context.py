@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from threading import Thread
 
 import pytest
 from processes import needs_fork
@@ -57,6 +58,31 @@ def test_nothing_is_recorded_for_autograd() -> None:
     with context.Context(None, False):
         assert not (x * 2).requires_grad
     assert (x * 2).requires_grad
+
+
+def test_runs_within_runs_and_beside_each_other_leave_it_as_before() -> None:
+    """Torch's guard is good for one time: each run has its own."""
+    inside: list[bool] = []
+
+    def run(depth: int) -> None:
+        for _ in range(20):
+            with context.Context(None, False):
+                inside.append(torch.is_inference_mode_enabled())
+                if depth:
+                    run(depth - 1)
+                inside.append(torch.is_inference_mode_enabled())
+            inside.append(torch.is_inference_mode_enabled() == (depth < 1))
+
+    threads = [Thread(target=run, args=(1,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    run(1)
+    for thread in threads:
+        thread.join()
+
+    assert len(inside) == 4 * 20 * (3 + 3 * 20)
+    assert all(inside)
+    assert not torch.is_inference_mode_enabled()
 
 
 def test_an_error_leaves_it_as_before() -> None:

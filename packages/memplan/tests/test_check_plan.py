@@ -127,13 +127,16 @@ def test_broken_plans_are_refused(offsets: tuple[int, ...], match: str) -> None:
         ({"donated": ((0, 0),)}, "^donated: input 0 is not among the external inputs$"),
         ({"external": (0,), "donated": ((0, 5),)}, "^donated: there is no output 5; the graph"),
         ({"labels": ("one",)}, "^3 buffers, residents of 3, labels of 1$"),
-        ({"residents": ((0,), (1,), ())}, "^%2 is in the arena, and in no buffer$"),
+        (
+            {"residents": ((0,), (1,), ())},
+            "^buffer 2 holds no value, and step 1 needs no workspace",
+        ),
         ({"residents": ((0,), (1,), (2, 1))}, "^%1 is said to be in buffers 1 and 2$"),
         ({"residents": ((0,), (1,), (2, 9))}, "^buffer 2: there is no %9$"),
         ({"residents": ((1,), (0,), (2,))}, r"^%0 lies at \[0, 8\) .* buffer 1 at \[16, 32\) of"),
         ({"labels": ("%0 x", "%2 y", "%1 z")}, "^buffer 1 is called '%2 y', and begins with %1$"),
         ({"external": (0, 0)}, r"^external: inputs \(0, 0\) are not in order, each once$"),
-        ({"naive_bytes": 24}, "^naive is 24 bytes; each on its own, values take 48$"),
+        ({"naive_bytes": 24}, "^naive is 24 bytes; each on its own, they take 48$"),
         (
             {"decisions": (Decision("in place", 1, 1, 2),)},
             "^in place at step 1: %2 does not lie in bytes of %1$",
@@ -189,6 +192,16 @@ def test_what_a_plan_says_of_a_buffer_is_checked(fault: dict[str, Any], match: s
         check_plan(graph, replace(made, placement=placement))
 
 
+def test_a_value_in_the_arena_is_in_a_buffer() -> None:
+    graph, made = two_copies()
+    place = made.placement
+    fewer = replace(place, buffers=place.buffers[:2], offsets=place.offsets[:2])
+    broken = replace(made, placement=fewer, residents=((0,), (1,)), labels=made.labels[:2])
+
+    with pytest.raises(PlanError, match=r"^%2 is in the arena, and in no buffer$"):
+        check_plan(graph, broken)
+
+
 def test_a_buffer_is_no_larger_than_what_is_in_it() -> None:
     """And there is none for nothing."""
     graph, made = two_copies()
@@ -200,7 +213,7 @@ def test_a_buffer_is_no_larger_than_what_is_in_it() -> None:
     with pytest.raises(PlanError, match=r"^buffer 2 has 32 bytes, and 8 are used$"):
         check_plan(graph, replace(made, placement=replace(larger, arena_bytes=64)))
     with pytest.raises(
-        PlanError, match=r"^buffer 3 holds \(\); expected values in order, and used$"
+        PlanError, match=r"^buffer 3 holds no value, and step 1 needs no workspace; are"
     ):
         check_plan(graph, replace(more, placement=replace(idle, arena_bytes=64)))
 

@@ -7,19 +7,41 @@ import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from planned_ops import Add, Copy, Neg, Reshape
+from planned_ops import Add, Neg, Reshape
+from random_kernels import said as kernel_that_said
 
-from byparts_graph_ir import Graph, Input, TensorType, Value, to_json
+from byparts_graph_ir import (
+    Graph,
+    Input,
+    Kernel,
+    MissingRule,
+    Op,
+    TensorType,
+    Types,
+    Value,
+    to_json,
+)
 from byparts_memplan import plan_from_json
 from byparts_memplan.commands.plan import command
 
-OPS = {"add": Add, "neg": Neg, "copy": Copy, "reshape": Reshape}
+
+@dataclass(frozen=True)
+class Reverse(Op):
+    """Reads and writes at different places, so never in place."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (x,)
+
+
+OPS = {"add": Add, "neg": Neg, "reverse": Reverse, "reshape": Reshape}
 TEXT = """(%x: f32[n,4], %w1: f32[n,4], %w2: f32[n,4]) {
   %3: f32[n,4] = add(%x, %w1)  # net.py:3
-  %4: f32[n,4] = copy(%3)  # net.py:4
+  %4: f32[n,4] = reverse(%3)  # net.py:4
   %5: f32[n,4] = add(%4, %w2)  # net.py:5
   return %5
 }
@@ -50,7 +72,7 @@ def test_a_report_is_the_default(model: str, capsys: Captured) -> None:
     said = capsys.readouterr()
     assert said.out.startswith("3 nodes, 3 inputs, 2 of them outside the arena, 1 outputs\n\n")
     assert "  planned               128 B   50.0 %  by sweep\n" in said.out
-    assert "worst step: 1, copy f32[4,4] (net.py:4), 128 B alive" in said.out
+    assert "worst step: 1, reverse f32[4,4] (net.py:4), 128 B alive" in said.out
     assert said.err == ""
 
 
@@ -131,10 +153,10 @@ def deep(tmp_path: Path) -> str:
 
 
 DEEP = """(%x: f32[256]) {
-  %1: f32[256] = copy(%x)
-  %2: f32[256] = copy(%1)
-  %3: f32[256] = copy(%2)
-  %4: f32[256] = copy(%3)
+  %1: f32[256] = reverse(%x)
+  %2: f32[256] = reverse(%1)
+  %3: f32[256] = reverse(%2)
+  %4: f32[256] = reverse(%3)
   %5: f32[256] = add(%4, %3)
   %6: f32[256] = add(%5, %2)
   %7: f32[256] = add(%6, %1)
@@ -283,3 +305,63 @@ def test_inputs_without_names_are_called_by_number(tmp_path: Path, capsys: Captu
 
     assert command([str(path), "--external", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["external"] == [1]
+
+
+class Toy:
+    """A backend: a reversal needs 100 bytes, a sum none, and it knows of nothing else."""
+
+    def compile(self, op: Op, types: Sequence[TensorType]) -> Kernel:
+        if isinstance(op, (Reshape, Neg)):
+            raise MissingRule(f"backend 'toy' has no kernel for {op.name}")
+        return kernel_that_said(100 if isinstance(op, Reverse) else 0, *op.inplace)
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("byparts_graph_ir.hub.parts.backend", {"toy": Toy()}.__getitem__)
+
+
+@pytest.mark.usefixtures("toy")
+def test_workspaces_of_a_backend_are_counted(model: str, tmp_path: Path, capsys: Captured) -> None:
+    """In the report, the summary of what was done, the plan and the pictures."""
+    curve = str(tmp_path / "curve.svg")
+    asked = [model, *DIM, "--external", "w*", "--backend", "toy"]
+
+    assert command([*asked, "--order", "--check", "--curve", curve]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("3 nodes, 3 inputs, 2 of them outside the arena, 1 outputs\nkernels of ")
+    assert "kernels of toy\n" in said
+    assert "  kernels: 1 workspace, 128 B together, the largest 128 B\n" in said
+    assert "  as written       228 B alive at the worst step\n" in said
+    assert "as written: 228 B" in Path(curve).read_text(encoding="utf-8")
+    assert command([*asked, "--json"]) == 0
+    assert plan_from_json(capsys.readouterr().out).workspace_bytes == {1: 128}
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_budget_has_room_for_workspaces(model: str, capsys: Captured) -> None:
+    """What fits without them does not with them, in any planner."""
+    asked = [model, *DIM, "--external", "w*", "--backend", "toy"]
+
+    assert command([*asked[:-2], "--budget", "200"]) == 0
+    assert command([*asked, "--budget", "200"]) == 1
+    assert "100 B: workspace of %4 reverse (net.py:4)" in capsys.readouterr().err
+    assert command([*asked, "--planner", "blocks", "--check"]) == 0
+    assert "1 workspace, 128 B together" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("toy")
+def test_an_op_that_no_backend_has_is_named(tmp_path: Path, capsys: Captured) -> None:
+    """It counts as the op says."""
+    path = tmp_path / "model.txt"
+    path.write_text("(%x: f32[4]) { %1: f32[4] = neg(%x)  return %1 }", encoding="utf-8")
+
+    assert command([str(path), "--backend", "toy,toy", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert "kernels of toy, toy; none for neg\n" in said
+    assert "1 of 1 in place" in said
+
+
+def test_a_backend_that_is_not_installed(model: str, capsys: Captured) -> None:
+    assert command([model, *DIM, "--backend", "abacus"]) == 2
+    assert "no backend 'abacus'; installed: " in capsys.readouterr().err

@@ -53,7 +53,7 @@ def test_live_bytes_of_a_graph() -> None:
 
 def test_docstrings() -> None:
     assert doctest.testmod(import_module("byparts_memplan.pictures.curve")) == (0, 1)
-    assert doctest.testmod(import_module("byparts_memplan.pictures.alive")) == (0, 1)
+    assert doctest.testmod(import_module("byparts_memplan.pictures.alive")) == (0, 2)
 
 
 def test_before_and_after_and_the_budget() -> None:

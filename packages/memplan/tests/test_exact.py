@@ -16,6 +16,7 @@ from hypothesis import given as over, settings
 from hypothesis.strategies import sampled_from
 from planned_ops import Add, Cast, Copy, Like, Neg, Twins, given
 from random_graphs import graphs_with_external
+from random_kernels import random_kernels
 
 from byparts_graph_ir import Graph, Value, verify
 from byparts_memplan import (
@@ -120,16 +121,21 @@ def tiny(seed: int, count: int = 6) -> tuple[Graph, dict[str, float]]:
 def test_tiny_graphs_get_the_optimum_of_all_sequences(seed: int) -> None:
     """Or the reason why there is none, proved."""
     (graph, costs), outside = tiny(seed), {0} if seed % 3 else set()
-    steps = Steps(graph, external=outside, cost=lambda node: costs.get(node.op.name, 1.5))
+    kernels = random_kernels(seed, 8) if seed % 2 else None
+    steps = Steps(
+        graph, external=outside, cost=lambda node: costs.get(node.op.name, 1.5), kernels=kernels
+    )
     budget = int((steps.peak_bytes() - 1) * Random(seed).choice([0.7, 0.8, 1.0]))
     expected = least_cost(steps, budget)
     if expected == inf:
         with pytest.raises(BudgetError, match="none can have less than") as caught:
-            rematerialize(graph, budget, external=outside, strategy="exact", effort=0.5)
+            rematerialize(
+                graph, budget, external=outside, strategy="exact", effort=0.5, kernels=kernels
+            )
         assert caught.value.recomputation.floor_bytes > budget
         return
     made = recomputation(
-        graph, budget, external=outside, strategy="exact", effort=0.5,
+        graph, budget, external=outside, strategy="exact", effort=0.5, kernels=kernels,
         cost=lambda node: costs.get(node.op.name, 1.5),
     )  # fmt: skip
 

@@ -80,9 +80,11 @@ def test_plan_round_trip() -> None:
     [
         ("{", "^not a JSON text: .*line 1 column 2"),
         ("[]", "^not a plan; expected what plan_to_json writes$"),
-        ('{"byparts": "plan", "format": 3}', "^plan in format 3; this reads formats 1 to 2$"),
-        ('{"byparts": "plan", "format": true}', "^plan in format True; this reads formats 1 to 2$"),
-        ('{"byparts": "plan", "format": 2}', "^the file lacks 'locations'"),
+        ('{"byparts": "plan", "format": 4}', "^plan in format 4; this reads format 3$"),
+        ('{"byparts": "plan", "format": true}', "^plan in format True; this reads format 3$"),
+        ('{"byparts": "plan", "format": 2}', "^plan in format 2; this reads format 3$"),
+        ('{"byparts": "placement", "format": 4}', "^not a plan, but 'placement'; expected"),
+        ('{"byparts": "plan", "format": 3}', "^the file lacks 'locations'"),
     ],
 )
 def test_what_is_no_plan_is_refused(text: str, match: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from planned_ops import Add, Copy, Shout, given
+from planned_ops import Add, Copy, Neg, Shout, given
 
-from byparts_graph_ir import Graph, Op, TensorType, Types, Value, verify
-from byparts_memplan import PlanError, order, peak_bytes, plan
+from byparts_graph_ir import Fused, Graph, Op, TensorType, Types, Value, verify
+from byparts_memplan import PlanError, order, peak_bytes, plan, rematerialize
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,40 @@ def test_effects_keep_their_order() -> None:
 
     assert [n for n in better.nodes if n.op == Shout()] == [s.node for s in shouts]
     assert peak_bytes(better, {0}) < peak_bytes(graph, {0})
+
+
+def test_effects_in_bodies_keep_their_order() -> None:
+    """The second could be done with before the first makes what stays; but the first was first."""
+    x = given(64)
+    loud, quiet = (Fused(Graph.of([y := given(64)], [op(y)])) for op in (Shout(), Copy()))
+    peaks = []
+    for op in (loud, quiet):
+        first, second = op(Copy()(x)), op(Copy()(x))
+        total = Sum()(second)
+        graph = Graph.of([x], [first, total], order=[first, second, total])
+        better = order(graph, external={0})
+        peaks.append(peak_bytes(better, {0}))
+
+        earlier = next(n for n in better.nodes if n.op == op)
+        assert earlier is (first if op is loud else second).node
+    assert peaks == [3 * 256, 2 * 256 + 4]
+
+
+def test_effects_in_bodies_are_not_repeated() -> None:
+    """The same chain without the effect is computed again."""
+    counts = []
+    for op in (Shout(), Neg()):
+        body = Fused(Graph.of([y := given(64)], [op(y)]))
+        kept: list[Value] = [given(64)]
+        for _ in range(6):
+            kept.append(body(kept[-1]))
+        z = Copy()(kept[-1])
+        for v in reversed(kept[1:]):
+            z = Add()(Copy()(z), v)
+        again = rematerialize(Graph.of(kept[:1], [z]), max_extra_cost=1.0, external={0})
+        counts.append([n.op for n in again.nodes].count(body))
+
+    assert counts[0] == 6 < counts[1]
 
 
 @pytest.mark.parametrize("ask", [order, peak_bytes])

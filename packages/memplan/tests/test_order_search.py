@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given as drawn, settings
 from hypothesis.strategies import integers
 from planned_ops import Add, Copy, Full, Neg, Reshape, given
 from random_graphs import all_orders, graphs_with_external
+from random_kernels import Kernels, any_kernels
 
 from byparts_graph_ir import (
     Graph,
@@ -74,47 +75,56 @@ slow = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 @slow
-@drawn(graphs_with_external(most=6))
+@drawn(graphs_with_external(most=6), any_kernels())
 def test_small_graphs_get_the_best_order_and_its_proof(
-    drawn: tuple[Graph, frozenset[int]],
+    drawn: tuple[Graph, frozenset[int]], kernels: Kernels | None
 ) -> None:
     """Of all orders, by brute force; views and joins included."""
     graph, external = drawn
-    best = min(peak_bytes(other, external) for other in all_orders(graph))
+    best = min(peak_bytes(other, external, kernels=kernels) for other in all_orders(graph))
+    better = verify(order(graph, external=external, kernels=kernels))
 
-    assert peak_bytes(verify(order(graph, external=external)), external) == best
-    assert search(Tasks(graph, external), 50_000).bound_bytes == best
+    assert peak_bytes(better, external, kernels=kernels) == best
+    assert search(Tasks(graph, external, kernels), 50_000).bound_bytes == best
 
 
 @slow
-@drawn(graphs_with_external(most=30))
-def test_an_order_is_a_permutation_and_never_worse(drawn: tuple[Graph, frozenset[int]]) -> None:
+@drawn(graphs_with_external(most=30), any_kernels())
+def test_an_order_is_a_permutation_and_never_worse(
+    drawn: tuple[Graph, frozenset[int]], kernels: Kernels | None
+) -> None:
     """With effects as they were; and asking again gives the same graph."""
     graph, external = drawn
-    better = verify(order(graph, external=external))
+    better = verify(order(graph, external=external, kernels=kernels))
+    before = peak_bytes(graph, external, kernels=kernels)
 
     assert {id(n) for n in better.nodes} == {id(n) for n in graph.nodes}
     assert [n for n in better.nodes if n.op.effect] == [n for n in graph.nodes if n.op.effect]
-    assert better is graph or peak_bytes(better, external) < peak_bytes(graph, external)
-    assert order(better, external=external) is better
+    assert better is graph or peak_bytes(better, external, kernels=kernels) < before
+    assert order(better, external=external, kernels=kernels) is better
 
 
-@drawn(graphs_with_external(most=12))
-def test_tasks_reckon_what_the_plan_will_hold(drawn: tuple[Graph, frozenset[int]]) -> None:
+@drawn(graphs_with_external(most=12), any_kernels())
+def test_tasks_reckon_what_the_plan_will_hold(
+    drawn: tuple[Graph, frozenset[int]], kernels: Kernels | None
+) -> None:
     """To the byte, where views stand right before their readers."""
     graph, external = drawn
-    tasks = Tasks(graph, external)
+    tasks = Tasks(graph, external, kernels)
     same = verify(tasks.graph_of(tasks.given))
+    peak = peak_bytes(same, external, kernels=kernels)
 
-    assert tasks.peak_bytes(tasks.levels(tasks.given)) == peak_bytes(same, external)
-    assert peak_bytes(same, external) <= peak_bytes(graph, external)
+    assert tasks.peak_bytes(tasks.levels(tasks.given)) == peak
+    assert peak <= peak_bytes(graph, external, kernels=kernels)
 
 
-@drawn(graphs_with_external(most=12))
-def test_list_schedules_are_orders(drawn: tuple[Graph, frozenset[int]]) -> None:
+@drawn(graphs_with_external(most=12), any_kernels())
+def test_list_schedules_are_orders(
+    drawn: tuple[Graph, frozenset[int]], kernels: Kernels | None
+) -> None:
     """And what is eager never raises the peak that it was given."""
     graph, external = drawn
-    tasks = Tasks(graph, external)
+    tasks = Tasks(graph, external, kernels)
     for sequence in (frugal(tasks), late(tasks), deep(tasks)):
         peak = tasks.peak_bytes(tasks.levels(sequence))
         sooner = eager(tasks, sequence, peak)

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import given as over
 from hypothesis.strategies import integers
 from random_graphs import graphs_with_external
+from random_kernels import Kernels, any_kernels
 
 from byparts_graph_ir import Graph
 from byparts_memplan.recompute.curve import Curve
@@ -37,12 +38,12 @@ def changed(steps: Steps, seed: int) -> Schedule:
     return schedule
 
 
-@over(graphs_with_external(), integers(0, 99))
+@over(graphs_with_external(), any_kernels(), integers(0, 99))
 def test_changes_lead_where_a_simulation_does(
-    case: tuple[Graph, frozenset[int]], seed: int
+    case: tuple[Graph, frozenset[int]], kernels: Kernels | None, seed: int
 ) -> None:
     """At every position, and at the peak."""
-    steps = Steps(case[0], external=case[1])
+    steps = Steps(case[0], external=case[1], kernels=kernels)
     if not steps.nodes:
         return
     schedule = changed(steps, seed)
@@ -53,10 +54,12 @@ def test_changes_lead_where_a_simulation_does(
     assert schedule.curve.peak() == max(curve_of(schedule))
 
 
-@over(graphs_with_external(), integers(0, 99))
-def test_what_is_taken_back_is_as_it_was(case: tuple[Graph, frozenset[int]], seed: int) -> None:
+@over(graphs_with_external(), any_kernels(), integers(0, 99))
+def test_what_is_taken_back_is_as_it_was(
+    case: tuple[Graph, frozenset[int]], kernels: Kernels | None, seed: int
+) -> None:
     """Keys, lifetimes, what is written in place, bytes at every position; in both directions."""
-    steps = Steps(case[0], external=case[1])
+    steps = Steps(case[0], external=case[1], kernels=kernels)
     if not steps.nodes:
         return
     moves = Moves(changed(steps, seed))
@@ -82,9 +85,11 @@ def copied(schedule: Schedule) -> tuple[Any, ...]:
     return {*schedule.keys}, *lives, reused, curve_of(schedule), schedule.cost
 
 
-@over(graphs_with_external(), integers(0, 99))
-def test_loading_keys_is_inserting_them(case: tuple[Graph, frozenset[int]], seed: int) -> None:
-    steps = Steps(case[0], external=case[1])
+@over(graphs_with_external(), any_kernels(), integers(0, 99))
+def test_loading_keys_is_inserting_them(
+    case: tuple[Graph, frozenset[int]], kernels: Kernels | None, seed: int
+) -> None:
+    steps = Steps(case[0], external=case[1], kernels=kernels)
     if not steps.nodes:
         return
     schedule = changed(steps, seed)

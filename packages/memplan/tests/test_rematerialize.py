@@ -11,6 +11,7 @@ from hypothesis import given as over, settings
 from hypothesis.strategies import sampled_from
 from planned_ops import Add, Cast, Copy, Neg, Shout, given
 from random_graphs import graphs_with_external, there_and_back
+from random_kernels import Kernels, any_kernels, random_kernels
 
 from byparts_graph_ir import Graph, Node, Value, verify
 from byparts_memplan import (
@@ -131,23 +132,25 @@ def test_effects_happen_once_and_in_order() -> None:
 
 
 @settings(max_examples=100)
-@over(graphs_with_external(), sampled_from([0.3, 0.6, 0.9]))
-def test_what_is_promised_is_kept(case: tuple[Graph, frozenset[int]], part: float) -> None:
+@over(graphs_with_external(), sampled_from([0.3, 0.6, 0.9]), any_kernels())
+def test_what_is_promised_is_kept(
+    case: tuple[Graph, frozenset[int]], part: float, kernels: Kernels | None
+) -> None:
     """Of any graph: views, effects, barriers, several outputs, dead ends."""
     graph, external = case
-    made = recomputation(graph, max_extra_cost=part, external=external, effort=0.1)
+    made = recomputation(graph, max_extra_cost=part, external=external, effort=0.1, kernels=kernels)
     after = verify(made.graph())
 
     assert made.extra_cost <= part + 1e-9
     assert made.floor_bytes <= made.peak_bytes
     assert (
-        peak_bytes(after, external)
+        peak_bytes(after, external, kernels=kernels)
         <= made.peak_bytes
-        <= Steps(graph, external=external).peak_bytes()
+        <= Steps(graph, external=external, kernels=kernels).peak_bytes()
     )
-    check_plan(after, plan(after, external=external, alignment=1))
-    again = rematerialize(graph, made.peak_bytes, external=external, effort=0.1)
-    assert peak_bytes(again, external) <= made.peak_bytes
+    check_plan(after, plan(after, external=external, alignment=1, kernels=kernels), kernels)
+    again = rematerialize(graph, made.peak_bytes, external=external, effort=0.1, kernels=kernels)
+    assert peak_bytes(again, external, kernels=kernels) <= made.peak_bytes
 
 
 def test_tiny_graphs_get_the_optimum() -> None:
@@ -156,15 +159,16 @@ def test_tiny_graphs_get_the_optimum() -> None:
     Of sequences in the given order; in another it may cost less.
     """
     random = Random(0)
-    for _ in range(60):
-        steps = Steps(tiny(random), external={0})
+    for i in range(60):
+        kernels = random_kernels(i, 8) if i % 2 else None
+        steps = Steps(tiny(random), external={0}, kernels=kernels)
         least: dict[int, float] = {}
         for sequence in all_sequences(steps, 2):
             peak = steps.peak_bytes(sequence)
             least[peak] = min(least.get(peak, 1e9), steps.total_cost(sequence))
         for budget in least:
             best = min(cost for peak, cost in least.items() if peak <= budget)
-            made = recomputation(steps.graph, budget, external={0}, effort=0.2)
+            made = recomputation(steps.graph, budget, external={0}, effort=0.2, kernels=kernels)
 
             assert steps.total_cost(made.sequence) <= best
 

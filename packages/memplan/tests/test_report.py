@@ -191,6 +191,13 @@ def graphs(draw: st.DrawFn) -> Graph:
     return Graph.of(inputs, draw(st.lists(st.sampled_from(made), min_size=1)), order=made)
 
 
+def test_a_report_is_of_a_graph() -> None:
+    made = plan(Graph((), (), ()))
+
+    with pytest.raises(PlanError, match=r"^expected a Graph; got 'resnet'$"):
+        made.report("resnet")  # type: ignore[arg-type]  # on purpose
+
+
 @settings(deadline=None, max_examples=100)
 @forall(graphs(), st.sets(st.integers(0, 1)))
 def test_any_plan_has_a_report(graph: Graph, external: set[int]) -> None:

@@ -12,9 +12,19 @@ from hypothesis import given, settings, strategies as st
 
 from byparts_autodiff import gradients
 from byparts_conformance.graphs import Array, arguments, graphs
-from byparts_graph_ir import FLOATS, Graph, Node, verify
+from byparts_graph_ir import FLOATS, Graph, Node, nested, verify
 from byparts_opset.evaluate import evaluate
-from byparts_optimize import canonical, fold, fuse, legalize, merge, optimize, simplify
+from byparts_optimize import (
+    canonical,
+    fold,
+    fuse,
+    legalize,
+    merge,
+    optimize,
+    prune,
+    share,
+    simplify,
+)
 
 MESSAGES = ("first", "second")  # of the prints
 Pass = Callable[[Graph], Graph]
@@ -25,7 +35,7 @@ def fused(graph: Graph) -> Graph:
     return fuse(graph, lambda node: node.op.pattern in ("elementwise", "broadcast"))
 
 
-EXACT = [canonical, fold, simplify, merge, optimize, fused]
+EXACT = [canonical, fold, simplify, merge, prune, share, optimize, fused]
 
 
 def run(graph: Graph, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], str]:
@@ -38,7 +48,7 @@ def run(graph: Graph, arrays: tuple[Array, ...]) -> tuple[tuple[Array, ...], str
 def assert_same(graph: Graph, want: Array, got: Array) -> None:
     """Equal to the bit, but for what `simplify` says of sums and of products of matrices."""
     assert (want.dtype, want.shape) == (got.dtype, got.shape)
-    names = {n.op.name for n in graph.nodes}
+    names = {n.op.name for inner in nested(graph) for n in inner.nodes}
     if "matmul" in names:
         np.testing.assert_allclose(np.float64(got), np.float64(want), rtol=1e-5, atol=1e-5)
         return
@@ -58,6 +68,24 @@ def test_values_and_effects_are_kept_to_the_bit(run_pass: Pass, graph: Graph, se
 
     assert after.inputs == graph.inputs
     assert [v.type for v in after.outputs] == [v.type for v in graph.outputs]
+    (want, wanted), (got, printed) = run(graph, arrays), run(after, arrays)
+    assert [m for m in printed.split() if m in MESSAGES] == [
+        m for m in wanted.split() if m in MESSAGES
+    ]
+    for a, b in zip(want, got, strict=True):
+        assert_same(graph, a, b)
+
+
+@pytest.mark.parametrize("run_pass", EXACT)
+@given(graph=graphs(bodies=True, most_nodes=6), seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=60)
+def test_values_and_effects_in_bodies_are_kept(run_pass: Pass, graph: Graph, seed: int) -> None:
+    """Of calls, branches and loops, in each other too; and each pass is idempotent."""
+    arrays = arguments(graph, seed)
+
+    after = verify(run_pass(graph))
+
+    assert str(run_pass(after)) == str(after)
     (want, wanted), (got, printed) = run(graph, arrays), run(after, arrays)
     assert [m for m in printed.split() if m in MESSAGES] == [
         m for m in wanted.split() if m in MESSAGES
@@ -88,7 +116,7 @@ def test_fast_math_is_near(graph: Graph, seed: int) -> None:
         np.testing.assert_allclose(np.float64(got), np.float64(want), rtol=1e-9, atol=1e-6)
 
 
-@given(graph=graphs(effects=False, floats_only=True), seed=st.integers(0, 99))
+@given(graph=graphs(effects=False, floats_only=True, bodies=True), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=50)
 def test_backward_programs_keep_their_values(graph: Graph, seed: int) -> None:
     """Gradients are what the rules were written for."""
@@ -102,7 +130,7 @@ def test_backward_programs_keep_their_values(graph: Graph, seed: int) -> None:
         assert_same(backward, want, got)
 
 
-@given(graph=graphs(), seed=st.integers(0, 99))
+@given(graph=graphs(bodies=True), seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=100)
 def test_what_decomposes_may_be_decomposed(graph: Graph, seed: int) -> None:
     """A backend that has primitive ops only computes the same, to rounding."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from toy_backend import kernels
 
+import byparts_graph_ir as graph_ir
 from byparts_graph_ir import Backend, KernelRule, Op, Table, TensorType
 from byparts_runtime.arrays import view
 
@@ -38,7 +39,7 @@ class Far:
         return Far(self.space, self.array.copy())
 
 
-class Space:
+class Space(graph_ir.Space):
     """The device.
 
     Attributes:

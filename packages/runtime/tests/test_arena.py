@@ -26,7 +26,7 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Backend, GraphError, MissingRule, Op, Table, TensorType, Types
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run
 from byparts_runtime import Arena, Executor, Program, Store, Variable
 
 
@@ -244,9 +244,7 @@ def test_threads_take_turns() -> None:
     assert first.read().sum() == second.read().sum() == 256 * 401
 
 
-@pytest.mark.parametrize(
-    "options", [{"commit": "copy"}, {"commit": "exchange", "planner": donating}]
-)
+@pytest.mark.parametrize("options", [{"commit": "copy"}, {"commit": "auto", "planner": donating}])
 def test_variables_keep_their_values_when_the_arena_grows(options: dict[str, Any]) -> None:
     arena = Arena()
     program, weight = counter(16, arena, **options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from byparts_runtime.columns import Column, fitted, table
+from byparts_runtime.inspect.columns import Column, fitted, table
 
 COLUMNS = (
     Column("i", right=True),

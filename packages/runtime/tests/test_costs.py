@@ -11,9 +11,9 @@ from toy_backend import Add, add, build_by_hand, flat, given, graph_of, mul
 
 from byparts_graph_ir import Graph, Node, TensorType
 from byparts_runtime import Costs
-from byparts_runtime.bind import Step
-from byparts_runtime.costs import costs_of, flops
-from byparts_runtime.plan import Place, Separate
+from byparts_runtime.inspect.costs import costs_of, flops
+from byparts_runtime.memory.plan import Place, Separate
+from byparts_runtime.run.step import Step
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,6 @@ def test_a_program_measures_them() -> None:
     assert first > 0 and second > 0 and len(cost.known) == 2
 
 
-def own_bytes(graph: Graph, *, external: Any, alignment: int) -> Separate:
+def own_bytes(graph: Graph, *, external: Any, alignment: int, **_: Any) -> Separate:
     places = tuple(Place(None, 64 * i) for i in range(len(graph.values)))
     return Separate(places, 64 * len(places))

@@ -11,8 +11,13 @@ from toy_backend import TOY
 import byparts_graph_ir.hub
 from byparts_graph_ir import GraphError
 from byparts_graph_ir.hub import PartError
-from byparts_runtime.discover import find_backends, find_legalize, find_passes, find_planner
-from byparts_runtime.plan import separate
+from byparts_runtime.building.discover import (
+    find_backends,
+    find_legalize,
+    find_passes,
+    find_planner,
+)
+from byparts_runtime.memory.plan import separate
 
 
 class FakeParts:

@@ -100,7 +100,7 @@ def test_wrong_types_are_refused() -> None:
 def test_an_executor_takes_them() -> None:
     x = given("x", "n")
     executor = Executor(
-        backends=doubled("f32", 1)._design.backends, passes=(), planner=None, legalize=None
+        backends=doubled("f32", 1)._loaded.parts.backends, passes=(), planner=None, legalize=None
     )
 
     assert executor(graph_of([x], add(x, x)), Foreign(np.ones(3, "f4")))[0].tolist() == [2, 2, 2]

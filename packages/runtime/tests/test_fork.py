@@ -20,7 +20,7 @@ from byparts_runtime import Arena, Executor, Program, Store, Variable
 
 COMMITS: dict[str, dict[str, Any]] = {
     "copy": {"commit": "copy"},
-    "exchange": {"commit": "exchange", "planner": donating},
+    "in place": {"commit": "auto", "planner": donating},
 }
 SIZE = 50_000  # elements: copies let other threads run
 

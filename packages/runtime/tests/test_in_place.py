@@ -25,8 +25,8 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Backend, Graph, GraphError, Op, Table, TensorType, Types
+from byparts_graph_ir.kernel import in_c
 from byparts_runtime import Program, Store, Variable
-from byparts_runtime.in_place import in_c
 
 TWO = np.array([1, 2], np.float32)
 

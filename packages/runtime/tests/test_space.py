@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from far_backend import Adopting, Far, Memory, far_backend
 from toy_backend import (
-    TOY,
     add,
     build_by_hand,
     donating,
@@ -26,14 +25,12 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Backend, CaptureRefused, GraphError, ShapeError, TensorType
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run
 from byparts_runtime import Executor, Program, Store, Variable
 
 WAYS: dict[str, dict[str, Any]] = {
     "copied": {"commit": "copy"},
     "in place": {"commit": "auto", "planner": donating},
-    "exchanged": {"commit": "exchange", "planner": donating},
-    "exchanged, declined": {"commit": "exchange"},
 }
 ONE = np.ones(2, np.float32)
 
@@ -134,16 +131,6 @@ def test_a_store_is_saved_and_loaded(tmp_path: Path) -> None:
         assert other["w"].read().tolist() == [0, 1, 2]
 
 
-def test_a_variable_may_turn_to_its_other_memory() -> None:
-    """What programs that exchange independently need."""
-    v = Variable("v", ONE, space=far_backend().space)
-
-    v.turn()
-
-    assert v.read().tolist() == [1, 1]
-    assert v.side == [1]
-
-
 def test_constants_and_views() -> None:
     """Constants are computed on the device; a view of a feed is fetched from there."""
     x = given("x", 1, 2)
@@ -172,8 +159,9 @@ def test_variables_and_backends_share_a_space() -> None:
     options: dict[str, Any] = {"variables": (Variable("x", ONE),), "backends": (far_backend(),)}
     with pytest.raises(GraphError, match="is in host, the backends are in far:0; make it with"):
         build_by_hand(graph_of([x], add(x, x)), **options)
-    with pytest.raises(GraphError, match="share one memory space; got toy in host, far in far:0"):
-        build_by_hand(graph_of([x], add(x, x)), backends=(TOY, far_backend()))
+    options["backends"] = (far_backend(), far_backend())
+    with pytest.raises(GraphError, match="is in host, the backends are in far:0; make it with"):
+        build_by_hand(graph_of([x], add(x, x)), **options)
 
 
 def test_arrays_of_the_host_cannot_be_bound_there() -> None:
@@ -276,7 +264,7 @@ def recording() -> tuple[Backend, list[str]]:
 
 
 def test_a_backend_may_record_what_it_runs(way: dict[str, Any]) -> None:
-    """The steps with a warm-up, the commit without; an exchange has nothing to record there."""
+    """The steps with a warm-up, the commit without."""
     backend, log = recording()
     program, weight = counter(backend, **way)
     found = [program(ONE * n)[0].tolist() for n in (1, 2, 3)]
@@ -284,9 +272,7 @@ def test_a_backend_may_record_what_it_runs(way: dict[str, Any]) -> None:
     assert found == [[1, 1], [6, 6], [21, 21]]
     assert weight.read().tolist() == [13, 13]
     assert "3 steps replayed as one FAR graph" in program.explain(width=200)
-    assert {line for line in log if "cold" in line} == (
-        set() if way["commit"] == "exchange" else {"1 runs, cold"}
-    )
+    assert {line for line in log if "cold" in line} == {"1 runs, cold"}
 
 
 def test_what_cannot_be_recorded_runs_as_it_is() -> None:
@@ -332,16 +318,17 @@ def test_an_error_in_a_replay_says_how_to_find_the_step() -> None:
     kernels = {op: partial(_at_once, backend.kernels[op]) for op in backend.kernels}
     backend.kernels._rules.update(kernels)
     x = given("x", 2)
-    program = build_by_hand(graph_of([x], fail(x)), backends=(backend,))
-    plain = build_by_hand(graph_of([x], fail(x)), backends=(backend,), capture=False)
+    graph = graph_of([x], fail(add(x, x)))
+    program = build_by_hand(graph, backends=(backend,))
+    plain = build_by_hand(graph, backends=(backend,), capture=False)
     raising.append(ZeroDivisionError("no"))
     try:
         with pytest.raises(ZeroDivisionError, match="no") as raised:
             program(ONE)
-        assert "in the replay of 1 steps; build(..., capture=False) shows" in notes(raised.value)
+        assert "in the replay of 2 steps; build(..., capture=False) shows" in notes(raised.value)
         with pytest.raises(ZeroDivisionError, match="no") as raised:
             plain(ONE)
-        assert "in step 1 of 1 on 'far', fail" in notes(raised.value)
+        assert "in step 2 of 2 on 'far', fail" in notes(raised.value)
     finally:
         raising.clear()
 

@@ -29,11 +29,11 @@ from byparts_graph_ir import Graph, GraphError, HostSpace, ShapeError
 from byparts_runtime import Program, Store, Variable
 
 
-@pytest.fixture(autouse=True, params=["copy", "exchange", "exchange, declined"])
+@pytest.fixture(autouse=True, params=["copy", "auto", "auto, declined"])
 def commit(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every claim holds for each way to commit; kernels raise only where a test asked for it."""
     way = request.param
-    options.update(commit=way.split(",")[0], planner=donating if way == "exchange" else None)
+    options.update(commit=way.split(",")[0], planner=donating if way == "auto" else None)
     raising.clear()
     yield
     raising.clear()
@@ -160,6 +160,7 @@ def test_a_failure_in_the_middle_changes_nothing() -> None:
 @pytest.mark.parametrize("stop_at", [1, 2])
 def test_an_interrupted_commit_is_finished(stop_at: int) -> None:
     """Ctrl-C at the first or the last copy: both variables have their new values, then it goes on."""
+    options.update(commit="copy")
     program, variables = counter()
     calls = 0
 

@@ -39,7 +39,7 @@ def test_variable_memory_is_aligned() -> None:
     """To 64 bytes at least, whatever the size."""
     v = Variable("v", TensorType("u8", (3,)))
 
-    assert np.frombuffer(v.memory(0), np.uint8).ctypes.data % 64 == 0
+    assert np.frombuffer(v.memory, np.uint8).ctypes.data % 64 == 0
 
 
 def test_a_variable_needs_a_definite_type() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from byparts_graph_ir import Backend, Graph, Input, Node, Op, Table, TensorType, Types, Value
 from byparts_runtime import Program, build
 from byparts_runtime.arrays import view
-from byparts_runtime.plan import Place, Separate, separate
+from byparts_runtime.memory.plan import Place, Separate, separate
 
 
 def f32(*shape: int | str | None) -> TensorType:
@@ -113,16 +113,18 @@ def _fail(op: Fail, inputs: Any, outputs: Any) -> Any:
 TOY = Backend("toy", view, kernels)
 
 
-def donating(graph: Graph, *, external: Any, alignment: int, donate: Any = None) -> Separate:
+def donating(
+    graph: Graph, *, external: Any, alignment: int, donate: Any = None, kernels: Any = None
+) -> Separate:
     """`separate`, but new values go into the bytes that are offered for them, once each."""
-    plan = separate(graph, external=external, alignment=alignment)
+    plan = separate(graph, external=external, alignment=alignment, kernels=kernels)
     places, taken = list(plan.locations), set()
     for k, output in (donate or {}).items():
         i = graph.ids[graph.outputs[output]]
         if i >= len(graph.inputs) and i not in taken:
             places[i] = Place(k, 0)
             taken.add(i)
-    return Separate(tuple(places), plan.arena_bytes)
+    return Separate(tuple(places), plan.arena_bytes, plan.workspaces)
 
 
 def graph_of(inputs: Sequence[Value], *outputs: Value) -> Graph:

@@ -22,7 +22,7 @@ from byparts_graph_ir.hub import parts
 from byparts_runtime import Program, Store, build
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals")
-COMMITS = pytest.mark.parametrize("commit", ["auto", "copy", "exchange"])
+COMMITS = pytest.mark.parametrize("commit", ["auto", "copy"])
 
 
 def trained(commit: str, seconds: float, fetches: bool = True) -> tuple[Program, Store]:

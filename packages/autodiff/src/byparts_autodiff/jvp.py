@@ -4,10 +4,11 @@ The pull-back `u -> u J` is linear in u, so its own gradient with respect to u, 
 tangents t, is `J t` (Townsend 2017, "A new trick for calculating Jacobian vector products",
 https://j-towns.github.io/2017/06/12/A-new-trick.html).  No op needs a second rule for it.
 
-The u are nodes of zeros.  A linear map does not look at the point where it is differentiated, so
-they, and the pull-back computed from them, are needed by nobody and fall away with the next
-`Graph.of`; at most their types remain, where a shape is not known yet.  What is left for a chain of
-n nodes is the n forward nodes and n tangents.
+The u are nodes of zeros that do not look like zeros (`stop_gradient`): a rule that leaves out what
+is zeros by construction would leave out the tangents.  A linear map does not look at the point
+where it is differentiated, so they, and the pull-back computed from them, are needed by nobody and
+fall away with the next `Graph.of`; at most their types remain, where a shape is not known yet.
+What is left for a chain of n nodes is the n forward nodes and n tangents.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import Values, as_values, gradients
 from byparts_graph_ir import Value, compatible
 from byparts_graph_ir.contract import checked
-from byparts_opset import zeros_like
+from byparts_opset import stop_gradient, zeros_like
 
 
 @checked
@@ -37,7 +38,7 @@ def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
     for i, (x, t) in enumerate(zip(xs, directions, strict=True)):
         if not compatible(x.type, t.type):
             raise GradientError(f"jvp: tangents[{i}] is {t.type} and its x is {x.type}")
-    heads = tuple(zeros_like(y) for y in ys)
+    heads = tuple(stop_gradient(zeros_like(y)) for y in ys)
     return gradients(gradients(ys, xs, heads), heads, directions)
 
 

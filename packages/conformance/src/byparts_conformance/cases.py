@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 from zlib import crc32
 
@@ -30,6 +31,7 @@ from byparts_graph_ir import (
     Sample,
     TensorType,
     Types,
+    has_effect,
 )
 from byparts_opset.dtypes import numpy_dtype, wide
 
@@ -80,7 +82,7 @@ class Case:
         """Of the inputs."""
         return self.sample.types
 
-    @property
+    @cached_property
     def outputs(self) -> Types:
         """The types its shape rule gives."""
         return self.op.infer(*self.types)
@@ -106,9 +108,9 @@ class Case:
             drawn += f" in {', '.join(f'input {i}' for i in self.edged)}"
         return f"{self.op}({given}){drawn}" + (f" from number {self.turn} on" if self.turn else "")
 
-    def arrays(self) -> list[Array]:
-        """Inputs; the same every time."""
-        rng = np.random.default_rng(crc32(str(self).encode()))
+    def arrays(self, number: int = 0) -> list[Array]:
+        """Inputs; the same every time, others for another `number`."""
+        rng = np.random.default_rng(crc32(str(self).encode()) + number)
         if self.values == "combinations":
             drawn = combinations(rng, [t.dtype for t in self.types])
             length = max(t.size for t in self.types)
@@ -179,7 +181,7 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
     if not sample.types or not all(t.size for t in sample.types):
         return
     read = tuple(i for i in range(len(sample.types)) if i not in sample.op.ignores)
-    if sample.op.pattern == "elementwise" and not sample.op.effect:
+    if sample.op.pattern == "elementwise" and not has_effect(sample.op):
         if len({t.shape for t in sample.types}) == 1 and (flat := _flattened(sample)) is not None:
             yield Case(flat, "edges", "combinations")
         return  # broadcasting has no edges of its own
@@ -238,6 +240,18 @@ def f64_cases(op: type[Op]) -> list[Case]:
         for c in usual_cases(op)
         if any(t.dtype == "f64" for t in c.types)
     ]
+
+
+def typed_cases(op: type[Op]) -> list[Case]:
+    """For what depends on types: the usual cases, and one of each long shape and on each edge."""
+    found = {(c.op, c.column, tuple(t.shape for t in c.types), c.edged): c for c in cases_of(op)}
+    return [*usual_cases(op), *(c for c in found.values() if c.column in ("edges", "long"))]
+
+
+def composed_cases(op: type[Op]) -> list[Case]:
+    """For what is composed of ops that have cases of their own: one dtype of each long shape."""
+    long = {(c.op, tuple(t.shape for t in c.types)): c for c in cases_of(op) if c.column == "long"}
+    return [*(c for c in cases_of(op) if c.column != "long" and not c.turn), *long.values()]
 
 
 def usual_cases(op: type[Op]) -> list[Case]:

@@ -7,7 +7,8 @@
         np.testing.assert_array_equal(after, before)
 
 A program grows one node at a time from what is there: elementwise ops with and without
-broadcasting, choices, sums, products of matrices, changes of shape, joins, splits, casts, printing.
+broadcasting, choices, sums, products of matrices, changes of shape, joins, splits, casts, printing;
+and, where that is wanted, calls, branches and loops, in each other too, whose bodies grow likewise.
 Constants are drawn from those that rules of algebra look for, and values are used again often, so
 that there is something to merge, fold and simplify.  Every value carries a bound on its size and
 no program reaches a million: nothing overflows, so no rounding can turn into an inf.
@@ -15,7 +16,7 @@ no program reaches a million: nothing overflows, so no rounding can turn into an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Optional, TypeVar
 
@@ -42,6 +43,7 @@ def graphs(
     most_nodes: int = 12,
     effects: bool = True,
     floats_only: bool = False,
+    bodies: bool = False,
 ) -> Graph:
     """A well-formed program of static types, with one to three inputs and outputs.
 
@@ -50,6 +52,7 @@ def graphs(
         most_nodes: growth steps; some make more than one node.
         effects: whether it may print.
         floats_only: whether all inputs are f64, as for gradients.
+        bodies: whether it may call, branch and loop.
     """
     dtypes = ("f64",) if floats_only else ("f32", "f32", "f64", "i32")
     growing = _Growing(draw)
@@ -57,9 +60,9 @@ def graphs(
         kind = TensorType(growing.any_of(dtypes), growing.any_of(SHAPES))
         growing.add(Input(kind, None, f"x{i}", f"x{i}"), _INPUT_BOUND)
     inputs = tuple(growing.values)
-    ways = _WAYS + (_EFFECTS if effects else ())
+    growing.ways = _WAYS + (_EFFECTS if effects else ()) + (_BODIES if bodies else ())
     for _ in range(draw(st.integers(0, most_nodes))):
-        growing.any_of(ways)(growing)
+        growing.grow()
     outputs = [growing.any_of(growing.values) for _ in range(draw(st.integers(0, 2)))]
     return Graph.of(inputs, (*outputs, growing.values[-1]), order=growing.values)
 
@@ -84,6 +87,8 @@ class _Growing:
 
     draw: Callable[..., Any]
     bounds: dict[Value, float] = field(default_factory=dict)
+    ways: tuple[Callable[[_Growing], None], ...] = ()
+    depth: int = 0  # of bodies around this one
 
     @property
     def values(self) -> list[Value]:
@@ -93,6 +98,10 @@ class _Growing:
         """Keep `v`, unless it could become too large."""
         if bound <= _MOST:
             self.bounds[v] = bound
+
+    def grow(self) -> None:
+        """One more step, in some way."""
+        self.any_of(self.ways)(self)
 
     def any_of(self, choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -256,6 +265,118 @@ def _print(g: _Growing) -> None:
     g.add(ops.print_value(x, g.any_of(("first", "second"))), g.bounds[x])
 
 
+_MOST_DEPTH = 2  # bodies inside each other
+
+
+def _body(g: _Growing, taken: Sequence[tuple[TensorType, float]]) -> _Growing:
+    """A body that has grown a little on inputs of these types and bounds."""
+    inner = _Growing(g.draw, {}, g.ways, g.depth + 1)
+    if inner.depth >= _MOST_DEPTH:
+        inner.ways = tuple(way for way in g.ways if way not in _BODIES)
+    for kind, bound in taken:
+        inner.bounds[Input(kind, None, "", "")] = bound
+    for _ in range(g.draw(st.integers(0, 3))):
+        inner.grow()
+    return inner
+
+
+def _of_type(g: _Growing, kind: TensorType, bound: float) -> Value:
+    """Some value of this type, cut to the bound."""
+    x = g.value(lambda v: v.type == kind)
+    assert x is not None, "an input has the type"
+    if kind.dtype == "bool" or g.bounds[x] <= bound:
+        return x
+    return ops.maximum(ops.minimum(x, int(bound)), -int(bound))
+
+
+def _taken(g: _Growing, most: int = 2) -> list[Value]:
+    """One value or more, some of them twice."""
+    count = g.draw(st.integers(1, most))
+    return [g.any_of(g.values) for _ in range(count)]
+
+
+def _inputs(g: _Growing) -> tuple[Value, ...]:
+    """Of a body: values that no node has made."""
+    return tuple([v for v in g.values if v.node is None])
+
+
+def _call(g: _Growing) -> None:
+    given = _taken(g)
+    inner = _body(g, [(v.type, g.bounds[v]) for v in given])
+    outputs = inner.values[-2:]
+    body = Graph.of(_inputs(inner), outputs, order=inner.values)
+    for y, inside in zip(ops.Call(body).outputs_of(*given), outputs, strict=True):
+        g.add(y, inner.bounds[inside])
+
+
+def _branch(g: _Growing) -> None:
+    x = g.value(lambda v: _is_number(v) and v.type.size > 0)
+    if x is None:
+        return
+    given = _taken(g)
+    kind, bound = given[0].type, max(g.bounds[given[0]], 2.0)
+    branches = []
+    for _ in range(2):
+        inner = _body(g, [(v.type, g.bounds[v]) for v in given])
+        outputs = (_of_type(inner, kind, bound),)
+        branches.append(Graph.of(_inputs(inner), outputs, order=inner.values))
+    (y,) = ops.If(*branches).outputs_of(ops.greater(ops.max(x), 0), *given)
+    g.add(y, bound)
+
+
+def _loop_body(g: _Growing, given: Sequence[Value], states: int) -> Graph:
+    """A body that keeps the types and the bounds of its states."""
+    bounds = [max(2.0, np.ceil(g.bounds[v])) for v in given]
+    inner = _body(g, [(v.type, b) for v, b in zip(given, bounds, strict=True)])
+    new = [_of_type(inner, v.type, b) for v, b in zip(given[:states], bounds, strict=False)]
+    rows = inner.values[-1:] if g.any_of((False, True)) else []
+    return Graph.of(_inputs(inner), (*new, *rows), order=inner.values)
+
+
+def _scan(g: _Growing) -> None:
+    given = _taken(g, 3)
+    states = g.draw(st.integers(0, len(given)))
+    body, length = _loop_body(g, given, states), g.any_of((0, 1, 3))
+    op = ops.Scan(body, states, 0, length, g.any_of((False, True)))
+    for i, y in enumerate(op.outputs_of(*given)):
+        g.add(y, max(2.0, np.ceil(g.bounds[given[i]])) if i < states else _MOST)
+
+
+def _sequence(g: _Growing) -> None:
+    xs = g.value(lambda v: len(v.type.dims) >= 1)
+    if xs is None:
+        return
+    state = g.any_of(g.values)
+    row = TensorType(xs.type.dtype, xs.type.dims[1:])
+    bound = max(2.0, np.ceil(g.bounds[state]))
+    inner = _body(g, [(state.type, bound), (row, g.bounds[xs])])
+    outputs = (_of_type(inner, state.type, bound), inner.values[-1])
+    body = Graph.of(_inputs(inner), outputs, order=inner.values)
+    op = ops.Scan(body, 1, 1, None, g.any_of((False, True)))
+    for y, b in zip(op.outputs_of(state, xs), (bound, inner.bounds[outputs[1]]), strict=True):
+        g.add(y, b)
+
+
+def _while(g: _Growing) -> None:
+    given = _taken(g)
+    states = g.draw(st.integers(1, len(given)))
+    bounds = [max(2.0, np.ceil(g.bounds[v])) for v in given]
+    body = _loop_body(g, given, states)
+    body = Graph(body.inputs, body.nodes, body.outputs[:states])
+    x, *rest = (Input(v.type, None, "", "") for v in given)
+    i, j = (Input(TensorType("i32", ()), None, "", "") for _ in range(2))
+    test = Graph.of((i, x, *rest), (ops.less(i, g.any_of((0, 1, 3))),))
+    counted = Graph.of((j, *body.inputs), (j + 1, *body.outputs), order=_made(body))
+    op = ops.While(test, counted, g.any_of((None, 2)), "recompute")
+    for y, b in zip(op.outputs_of(ops.fill(0, "i32"), *given)[1:], bounds, strict=False):
+        g.add(y, b)
+
+
+def _made(body: Graph) -> list[Value]:
+    """What the nodes of a body make, in order."""
+    return [v for node in body.nodes for v in node.outputs]
+
+
 def _broadcast(x: Value, y: Value) -> bool:
     """Whether an elementwise op takes both."""
     pairs = zip(reversed(x.type.dims), reversed(y.type.dims), strict=False)
@@ -272,3 +393,4 @@ _WAYS = (
     *(_reduce, _matmul, _reshape, _transpose, _repeat, _join, _split, _cast),
 )
 _EFFECTS = (_print,)
+_BODIES = (_call, _branch, _scan, _sequence, _while)

@@ -16,9 +16,10 @@ from threading import Barrier
 
 from byparts_conformance.cases import Case, cases_of
 from byparts_conformance.compare import difference
-from byparts_conformance.kernel import Desk, rubbish, within
-from byparts_conformance.meaning import graph_of
-from byparts_graph_ir import Backend, Input, MissingRule, Node, Op, TensorType
+from byparts_conformance.desk import Desk
+from byparts_conformance.kernel import within
+from byparts_conformance.trial import Trial
+from byparts_graph_ir import Backend, MissingRule, Op, TensorType
 from byparts_graph_ir.hub import parts
 
 Ops = Iterable[type[Op]]
@@ -33,32 +34,28 @@ class Bench:
 
     def __init__(self, backend: Backend, case: Case) -> None:
         """Raises MissingRule where the backend refuses it."""
-        self.case, self.desk = case, Desk(backend)
-        self.inputs = [self.desk.place(rubbish(t), t) for t in case.types]
-        self.outputs = [self.desk.place(rubbish(t), t) for t in case.outputs]
-        self.run = backend.bind(graph_of(case).nodes[0], self.inputs, self.outputs)
-        for array, value in zip(self.inputs, case.arrays(), strict=True):
-            self.desk.write(array, value)
+        self.case, self.values = case, case.arrays()
+        self.trial = Trial(Desk(backend), case.op, case.types)
+
+    def run(self) -> None:
+        """As a program runs it."""
+        self.trial.run(self.values)
 
     def wrong(self) -> str:
         """How the outputs differ from the meaning of the op."""
-        wants = self.case.op.evaluate(*self.case.arrays())
-        for i, (out, want, t) in enumerate(
-            zip(self.outputs, wants, self.case.outputs, strict=True)
-        ):
-            if said := difference(self.desk.fetch(out, t), want, t):
-                return f"{self.case}: output {i} {said}"
+        wants = self.case.op.evaluate(*self.values)
+        for o, (want, t) in enumerate(zip(wants, self.case.outputs, strict=True)):
+            if said := difference(self.trial.output(o), want, t):
+                return f"{self.case}: output {o} {said}"
         return ""
 
 
 def inputs_unchanged(backend: Backend, ops: Ops) -> str:
-    """A kernel writes its outputs and nothing else."""
+    """A kernel writes its outputs and its own blocks, and nothing else."""
     for bench in _benches(backend, ops):
         bench.run()
-        given = zip(bench.inputs, bench.case.types, bench.case.arrays(), strict=True)
-        for i, (array, t, value) in enumerate(given):
-            if bench.desk.fetch(array, t).tobytes() != value.tobytes():
-                return f"{bench.case}: the kernel changed its input {i}"
+        if wrong := bench.trial.misuse(bench.values):
+            return f"{bench.case}: {wrong}"
     return ""
 
 
@@ -68,9 +65,9 @@ def types_kept(backend: Backend, ops: Ops) -> str:
     A bound rule cannot do otherwise: its arrays have their types already.
     """
     for bench in _benches(backend, (op for op in ops if op not in backend.kernels)):
-        given = backend.functions[bench.case.op](bench.case.op, *bench.inputs)
+        given = backend.functions[bench.case.op](bench.case.op, *bench.trial.inputs)
         results = given if isinstance(given, tuple) else (given,)
-        for i, (result, out) in enumerate(zip(results, bench.outputs, strict=True)):
+        for i, (result, out) in enumerate(zip(results, bench.trial.outputs, strict=True)):
             if (result.dtype, tuple(result.shape)) != (out.dtype, tuple(out.shape)):
                 got = f"{result.dtype}{list(result.shape)}"
                 want = f"{out.dtype}{list(out.shape)}"
@@ -89,15 +86,13 @@ def values_read_when_run(backend: Backend, ops: Ops) -> str:
 
 def unknown_op_refused(backend: Backend, ops: Ops) -> str:
     """What it lacks is a `MissingRule` that names the op and the backend."""
-    x = Input(TensorType("f32", (2,)))
-    node, desk = Node(OpThatNobodyHas(), (x,)), Desk(backend)
-    arrays = [desk.place(rubbish(x.type), x.type) for _ in range(2)]
+    x = TensorType("f32", (2,))
     try:
-        backend.bind(node, arrays[:1], arrays[1:])
+        backend.compile(OpThatNobodyHas(), [x])
     except MissingRule as error:
         lacking = [word for word in ("OpThatNobodyHas", backend.name) if word not in str(error)]
         return f"the error does not name {lacking[0]}: {error}" if lacking else ""
-    return "an op that it cannot know was bound"
+    return "an op that it cannot know was compiled"
 
 
 def four_threads(backend: Backend, ops: Ops) -> str:

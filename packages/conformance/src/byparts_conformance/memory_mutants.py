@@ -108,7 +108,7 @@ def _reads_at(place: int) -> Rule:
             compute(op, inputs, outputs)
             for y in outputs:
                 for v in values:
-                    _disturb(y, v)
+                    disturb(y, v)
 
         return run
 
@@ -123,7 +123,7 @@ def _reads_ignored(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
         for i in op.ignores:
             if i < len(inputs) and inputs[i].size:
                 for y in outputs:
-                    _disturb(y, inputs[i].reshape(-1)[0])
+                    disturb(y, inputs[i].reshape(-1)[0])
 
     return run
 
@@ -136,7 +136,8 @@ def _first_output_only(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
     return run
 
 
-def _disturb(y: Array, v: Any) -> None:
+def disturb(y: Array, v: Any) -> None:
+    """Make y wrong where v is NaN, -1 or true."""
     if y.dtype == bool:
         y[...] = y ^ (bool(v != v) or bool(v))
     elif y.dtype.kind in "iu":

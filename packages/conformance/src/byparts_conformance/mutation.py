@@ -25,10 +25,17 @@ from byparts_conformance import kernel
 from byparts_conformance.cases import Case, cases_of
 from byparts_conformance.compare import difference
 from byparts_conformance.gradient_mutants import gradient_outcomes
-from byparts_conformance.habits import values_read_when_run
+from byparts_conformance.judge import Judge
 from byparts_conformance.memory_mutants import MEMORY_MUTANTS, Rule, compute
 from byparts_conformance.mutants import Mutant, mutants_of
 from byparts_conformance.values import edges, random_bits
+from byparts_conformance.workspace_mutants import (
+    COMPILED_MUTANTS,
+    WORKSPACE_MUTANTS,
+    CompiledRule,
+    WorkspaceRule,
+    right,
+)
 from byparts_graph_ir import Backend, Op, TensorType
 from byparts_graph_ir.hub import parts
 from byparts_opset.dtypes import numpy_dtype, wide
@@ -54,7 +61,7 @@ def _of_numbers(op: type[Op]) -> dict[str, str]:
     cases = _quick_first(cases_of(op))
     for case in cases:
         arrays = case.arrays()
-        judge = kernel.Judge(case, arrays)
+        judge = Judge(case, arrays)
         for mutant in list(alive.values()):
             if _wrong(mutant, judge, arrays):
                 found[mutant.name] = KILLED
@@ -80,7 +87,7 @@ def _quick_first(cases: Iterable[Case]) -> list[Case]:
     return sorted(cases, key=lambda c: (c.column == "edges", c.values == "combinations"))
 
 
-def _wrong(mutant: Mutant, judge: kernel.Judge, arrays: Sequence[Array]) -> bool:
+def _wrong(mutant: Mutant, judge: Judge, arrays: Sequence[Array]) -> bool:
     with np.errstate(all="ignore"):
         try:
             results = mutant.results(judge.case, arrays, judge.wants)
@@ -128,39 +135,45 @@ def _drawn(rng: np.random.Generator, t: TensorType, kind: str) -> Array:
 
 def _of_memory(op: type[Op]) -> dict[str, str]:
     """A mutant that is never wrong is one that the op gives no occasion to be."""
-    return {name: _outcome_in_memory(op, rule) for name, rule in MEMORY_MUTANTS.items()}
+    hosts = {
+        **{name: _bound(op, rule) for name, rule in MEMORY_MUTANTS.items()},
+        **{name: _bound(op, rule, True) for name, rule in WORKSPACE_MUTANTS.items()},
+        **{name: _compiled(op, rule) for name, rule in COMPILED_MUTANTS.items()},
+    }
+    return {name: _outcome_in_memory(op, backend) for name, backend in hosts.items()}
 
 
-def _outcome_in_memory(op: type[Op], rule: Rule) -> str:
-    backend = _host(op, rule)
-    for column in ("basic", "broadcast", "integer", "0-d", "strided", "in place", "long"):
+def _outcome_in_memory(op: type[Op], backend: Backend) -> str:
+    for column in ("basic", "broadcast", "integer", "0-d", "strided", "in place", "long", "edges"):
         some = _some(c for c in cases_of(op) if not any(t.dtype == "bf16" for t in c.types))
         for case, how in kernel.runs_of(some, column):
             try:
                 kernel.check(backend, case, how)
             except Exception:
                 return KILLED
-    try:
-        return KILLED if values_read_when_run(backend, [op]) else EQUAL
-    except Exception:
-        return KILLED
+    return EQUAL
 
 
-def _host(op: type[Op], rule: Rule) -> Backend:
+def _bound(op: type[Op], rule: Rule | WorkspaceRule, workspace: bool = False) -> Backend:
     """A backend with this kernel alone, on NumPy arrays."""
-
-    def view(memory: Any, offset: int, t: TensorType) -> Array:
-        flat = np.frombuffer(memory, numpy_dtype(t.dtype), t.size, offset)
-        return flat.reshape(t.dims)
-
-    backend = Backend("mutant", view)
-    backend.kernels.on(op)(rule)
+    backend = Backend("mutant", _view)
+    backend.kernels.on(op, workspace=workspace)(rule)
     return backend
 
 
-def right_kernel(op: type[Op]) -> Backend:
-    """The backend whose kernel is `evaluate`: what is right must be found right."""
-    return _host(op, lambda op, xs, ys: lambda: compute(op, xs, ys))
+def _compiled(op: type[Op], rule: CompiledRule) -> Backend:
+    backend = Backend("mutant", _view)
+    backend.kernels.compiles(op)(rule)
+    return backend
+
+
+def _view(memory: Any, offset: int, t: TensorType) -> Array:
+    return np.frombuffer(memory, numpy_dtype(t.dtype), t.size, offset).reshape(t.dims)
+
+
+def right_kernels(op: type[Op]) -> tuple[Backend, Backend]:
+    """Backends whose kernel is `evaluate`, bound and compiled: they must be found right."""
+    return _bound(op, lambda op, xs, ys: lambda: compute(op, xs, ys)), _compiled(op, right)
 
 
 def table(rows: Mapping[str, Mapping[str, str]]) -> list[str]:

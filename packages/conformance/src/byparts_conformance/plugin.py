@@ -131,16 +131,19 @@ def _sentence(rows: Mapping[str, Mapping[str, str]]) -> str:
     wrong = [op for op, kind in kinds.items() if kind == "FAIL"]
     counts = Counter(kinds.values())
     named = f" ({', '.join(wrong)})" if wrong else ""
+    made_of_others = counts["via decompose"] + counts["via bodies"]
     return (
-        f"{counts['ok'] + counts['some'] + counts['via decompose']} of {len(rows)} ops right, "
-        f"{counts['via decompose']} of them decomposed; {len(wrong)} wrong{named}, "
+        f"{counts['ok'] + counts['some'] + made_of_others} of {len(rows)} ops right, "
+        f"{made_of_others} of them decomposed; {len(wrong)} wrong{named}, "
         f"{counts['-']} absent"
     )
 
 
 def _kind(said: set[str]) -> str:
     """What to count an op as: the worst it did, except that being absent somewhere is no wrong."""
-    return next((k for k in ("FAIL", "ok", "some", "via decompose", "-") if k in said), "-")
+    return next(
+        (k for k in ("FAIL", "ok", "some", "via bodies", "via decompose", "-") if k in said), "-"
+    )
 
 
 def _chosen(config: pytest.Config) -> dict[str, type[Op]]:

@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from byparts_conformance import kernel, meaning
-from byparts_conformance.cases import Case, cases_of, f64_cases, usual_cases
+from byparts_conformance.cases import (
+    Case,
+    cases_of,
+    composed_cases,
+    f64_cases,
+    typed_cases,
+    usual_cases,
+)
 from byparts_conformance.habits import HABITS, Ops
 from byparts_conformance.plugin import Record
 from byparts_graph_ir import Backend, Op
@@ -21,7 +28,7 @@ def test_op_brings_samples(op: type[Op]) -> None:
 
 def test_shape_rule(op: type[Op]) -> None:
     """What `infer` promises is what `evaluate` gives."""
-    _expect(cases_of(op), meaning.shape_rule)
+    _expect(typed_cases(op), meaning.shape_rule)
 
 
 def test_unknown_shapes(op: type[Op]) -> None:
@@ -36,7 +43,7 @@ def test_round_trips(op: type[Op]) -> None:
 
 def test_decomposition(op: type[Op]) -> None:
     """The simpler form computes the same."""
-    _expect(cases_of(op), meaning.decomposition)
+    _expect(composed_cases(op), meaning.decomposition)
 
 
 def test_gradient(op: type[Op]) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -97,8 +96,7 @@ def combinations(rng: np.random.Generator, dtypes: Sequence[str]) -> list[Array]
         return [_all_values(dtypes[0])]
     every = [edges(dtype) for dtype in dtypes]
     if prod(len(e) for e in every) <= MOST_COMBINATIONS:
-        rows = zip(*product(*every), strict=True)
-        crossed = [np.array(c, numpy_dtype(d)) for c, d in zip(rows, dtypes, strict=True)]
+        crossed = [c.reshape(-1) for c in np.meshgrid(*every, indexing="ij")]
     else:
         crossed = [rng.choice(e, MOST_COMBINATIONS) for e in every]
     drawn = [random_bits(rng, dtype, RANDOM_BITS) for dtype in dtypes]

@@ -12,15 +12,25 @@ if TYPE_CHECKING:
         arithmetic as arithmetic,
     )
     from byparts_graph_ir.backend import (
-        HOST as HOST,
         Backend as Backend,
         CaptureRefused as CaptureRefused,
-        HostSpace as HostSpace,
         KernelRule as KernelRule,
-        Space as Space,
     )
     from byparts_graph_ir.barrier import (
         OptimizationBarrier as OptimizationBarrier,
+    )
+    from byparts_graph_ir.bodies import (
+        map_bodies as map_bodies,
+    )
+    from byparts_graph_ir.choice import (
+        stays_whole as stays_whole,
+    )
+    from byparts_graph_ir.control import (
+        Branches as Branches,
+        Loop as Loop,
+    )
+    from byparts_graph_ir.copy_op import (
+        Copy as Copy,
     )
     from byparts_graph_ir.errors import (
         ArgumentError as ArgumentError,
@@ -33,7 +43,9 @@ if TYPE_CHECKING:
     )
     from byparts_graph_ir.fused import (
         Fused as Fused,
+        graph_flops as graph_flops,
         inline as inline,
+        parted as parted,
     )
     from byparts_graph_ir.graph import (
         Graph as Graph,
@@ -44,6 +56,7 @@ if TYPE_CHECKING:
         Sample as Sample,
         Types as Types,
         Value as Value,
+        has_effect as has_effect,
         lift as lift,
         nested as nested,
         producers as producers,
@@ -53,14 +66,31 @@ if TYPE_CHECKING:
         from_json as from_json,
         to_json as to_json,
     )
+    from byparts_graph_ir.kernel import (
+        Kernel as Kernel,
+        Refused as Refused,
+        Workspace as Workspace,
+    )
     from byparts_graph_ir.pipeline import (
         Pass as Pass,
         Pipeline as Pipeline,
         Stage as Stage,
         pipeline as pipeline,
     )
+    from byparts_graph_ir.region import (
+        Region as Region,
+        reads_of as reads_of,
+    )
+    from byparts_graph_ir.space import (
+        HOST as HOST,
+        HostSpace as HostSpace,
+        Space as Space,
+    )
     from byparts_graph_ir.specialize import (
+        body_for as body_for,
+        body_inputs as body_inputs,
         infer_inputs as infer_inputs,
+        result_types as result_types,
         specialize as specialize,
     )
     from byparts_graph_ir.table import (
@@ -94,14 +124,22 @@ if not TYPE_CHECKING:
         __name__,
         checked=True,
         arithmetic="Arithmetic Operand arithmetic",
-        backend="HOST Backend CaptureRefused HostSpace KernelRule Space",
+        backend="Backend CaptureRefused KernelRule",
         barrier="OptimizationBarrier",
+        copy_op="Copy",
+        bodies="map_bodies",
+        choice="stays_whole",
+        control="Branches Loop",
         errors="ArgumentError FormatError GraphError MissingRule ShapeError VerifyError add_note",
-        fused="Fused inline",
-        graph="Graph Input Node Op Rule Sample Types Value lift nested producers subgraphs",
+        fused="Fused graph_flops inline parted",
+        graph="Graph Input Node Op Rule Sample Types Value has_effect lift nested producers"
+        " subgraphs",
         json_format="from_json to_json",
+        kernel="Kernel Refused Workspace",
         pipeline="Pass Pipeline Stage pipeline",
-        specialize="infer_inputs specialize",
+        region="Region reads_of",
+        space="HOST HostSpace Space",
+        specialize="body_for body_inputs infer_inputs result_types specialize",
         table="Table",
         text="parse show",
         types="FLOATS INTEGERS ITEM_BYTES Dimension Shape TensorType compatible dtype_name unify",

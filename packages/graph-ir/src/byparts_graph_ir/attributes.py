@@ -8,6 +8,7 @@ cannot use is a `FormatError`.
 from __future__ import annotations
 
 from byparts_graph_ir.barrier import OptimizationBarrier
+from byparts_graph_ir.copy_op import Copy
 from byparts_graph_ir.errors import FormatError, GraphError
 from byparts_graph_ir.field_types import misfit
 from byparts_graph_ir.fused import Fused
@@ -27,7 +28,7 @@ MOST_NODES = 1_000_000  # where a graph inside several nodes counts several time
 BYTE_ORDER_MARK = "\ufeff"  # with which some editors begin a file
 
 # The graph's own ops, known whatever the op set.
-OWN: Ops = {Fused.name: Fused, OptimizationBarrier.name: OptimizationBarrier}
+OWN: Ops = {op.name: op for op in (Fused, OptimizationBarrier, Copy)}
 
 
 def installed_ops() -> Ops:

@@ -23,13 +23,14 @@ def digest_of(graph: Graph) -> bytes:
     for node in graph.nodes:
         text = known.get(id(node.op))
         if text is None:
-            text = known[id(node.op)] = _op_text(node.op)
+            text = known[id(node.op)] = op_text(node.op)
         lines.append(f"{text}{[ids[v] for v in node.inputs]}")
     lines.append(str([ids[v] for v in graph.outputs]))
     return blake2b("\n".join(lines).encode(), digest_size=16).digest()
 
 
-def _op_text(op: Op) -> str:
+def op_text(op: Op) -> str:
+    """The op with its fields, as text: equal for ops that compute the same."""
     values = [_field_text(getattr(op, name)) for name in field_names(type(op))]
     return f"{type(op).__module__}.{type(op).__qualname__}({', '.join(values)})"
 

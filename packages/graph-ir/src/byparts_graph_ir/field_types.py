@@ -105,7 +105,7 @@ def _is_a(value: object, kind: Any) -> bool:
 
 
 def _is_one_of(value: object, allowed: tuple[object, ...]) -> bool:
-    return any([value == one and type(value) is type(one) for one in allowed])
+    return any([type(value) is type(one) and value == one for one in allowed])
 
 
 def _is_row(value: object, accepts: list[Callable[[Any], bool]], endless: bool) -> bool:

@@ -9,10 +9,10 @@ pass `fuse` makes such nodes, a backend has a kernel rule on `Fused` that compil
 from __future__ import annotations
 
 from byparts_graph_ir.arithmetic import arithmetic
-from byparts_graph_ir.errors import GraphError, ShapeError
+from byparts_graph_ir.errors import GraphError
 from byparts_graph_ir.graph import Graph, Input, Node, Op, Sample, Types, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_graph_ir.specialize import infer_inputs, specialize
+from byparts_graph_ir.specialize import body_for, body_inputs, result_types
 from byparts_graph_ir.types import TensorType
 
 TYPE_CHECKING = False
@@ -33,12 +33,12 @@ class Fused(Op):
         Raises:
             ShapeError: the inputs are not those of the graph.
         """
-        return tuple(v.type for v in self._for(types).outputs)
+        return result_types(self, self.graph, types)
 
     infer_unranked = infer
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
-        return infer_inputs(self.graph, inputs)
+        return body_inputs(self, self.graph, inputs)
 
     def evaluate(self, *inputs: Any) -> tuple[Any, ...]:
         known = dict(zip(self.graph.inputs, inputs, strict=True))
@@ -52,12 +52,11 @@ class Fused(Op):
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         """The graph inside gets the types that the outside has got."""
-        graph = self._for([v.type for v in node.inputs])
+        graph = body_for(self, self.graph, [v.type for v in node.inputs])
         return None if graph is self.graph else Node(Fused(graph), node.inputs, node.where).outputs
 
     def flops(self, *types: TensorType) -> int:
-        inner = self._for(types).nodes
-        return sum(n.op.flops(*[v.type for v in n.inputs]) for n in inner)
+        return graph_flops(body_for(self, self.graph, types))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -71,24 +70,6 @@ class Fused(Op):
         yield _sample((TensorType("f32", (3, 1)), TensorType("f32", (4,))), lambda x, y: (x + y,))
         yield _sample((TensorType("i32", (2, 3)),), lambda x: ((x + x) * x,))
 
-    def _for(self, types: Sequence[TensorType]) -> Graph:
-        """The graph on inputs of these types; itself where they are its own.
-
-        Kept with the graph: each level of graphs inside graphs asks several times, so that without
-        this the cost would double with every level.
-        """
-        own = [v.type for v in self.graph.inputs]
-        if list(types) == own:
-            return self.graph
-        if len(types) != len(own):
-            takes, given = ", ".join(map(str, own)), ", ".join(map(str, types))
-            raise ShapeError(f"fused: the graph inside takes ({takes}), got ({given})")
-        made: dict[Types, Graph] = self.graph.__dict__.setdefault("_specialized", {})
-        key = tuple(types)
-        if key not in made:
-            made[key] = specialize(self.graph, types)
-        return made[key]
-
 
 def inline(graph: Graph, inputs: Sequence[Value]) -> tuple[Value, ...]:
     """The outputs of `graph` on these values: its nodes again, outside.  O(nodes)."""
@@ -99,6 +80,34 @@ def inline(graph: Graph, inputs: Sequence[Value]) -> tuple[Value, ...]:
         node = Node(old.op, tuple([env[v] for v in old.inputs]), old.where)
         env.update(zip(old.outputs, node.outputs, strict=True))
     return tuple(env[v] for v in graph.outputs)
+
+
+def parted(graph: Graph, refused: Callable[[Node], bool]) -> Graph:
+    """The same program with the nodes of each region (`Fused`) for which `refused(node)` holds.
+
+    Preserves values to the bit, effects and their order.  O(nodes); does not enter bodies.  The
+    nodes may have to be legalized again, and are fused again by `fuse(..., refused=ops)`.
+    """
+
+    def rule(node: Node) -> tuple[Value, ...] | None:
+        if isinstance(node.op, Fused) and refused(node):
+            return node.op.decompose(*node.inputs)
+        return None
+
+    return graph.rewrite(rule)
+
+
+def lone_region(node: Node) -> Node:
+    """The node in a region of its own, on the same inputs.  Equal for equal op and types."""
+    inner = {v: Input(v.type, None, getattr(v, "name", ""), "") for v in node.inputs}
+    again = Node(node.op, tuple([inner[v] for v in node.inputs]), node.where)
+    graph = Graph(tuple(inner.values()), (again,), again.outputs)
+    return Node(Fused(graph), tuple(inner), node.where)
+
+
+def graph_flops(graph: Graph) -> int:
+    """Floating point operations of all its nodes, on static types."""
+    return sum(n.op.flops(*[v.type for v in n.inputs]) for n in graph.nodes)
 
 
 def _sample(types: Types, program: Callable[..., tuple[Value, ...]]) -> Sample:

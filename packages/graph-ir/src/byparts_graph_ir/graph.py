@@ -15,7 +15,7 @@ from byparts_graph_ir.arithmetic import Arithmetic, Operand, arithmetic_rule
 from byparts_graph_ir.errors import GraphError, add_note
 from byparts_graph_ir.lazy_dataclass import (
     dataclass,
-    field_names,
+    field_annotations,
     frozen_delattr,
     frozen_setattr,
 )
@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, ClassVar, TypeAlias
+
+    from byparts_graph_ir.control import Branches, Loop
 
 Types = tuple[TensorType, ...]
 Rule: TypeAlias = "Callable[[Node], tuple[Value, ...] | None]"
@@ -45,7 +47,7 @@ class Op:
     name: ClassVar[str] = "op"  # in text and JSON; by default the class name in snake_case
     inplace: ClassVar[tuple[tuple[int, int], ...]] = ()  # (input, output): may be the same bytes
     ignores: ClassVar[tuple[int, ...]] = ()  # inputs whose type is read, but never their bytes
-    effect: ClassVar[bool] = False  # keeps its place in the order; never merged, never dropped
+    effect: ClassVar[bool] = False  # of the op itself; ask `has_effect(op)`, which knows its bodies
     shape_fields: ClassVar[tuple[str, ...]] = ()  # fields that are shapes, and may name symbols
     cancels: ClassVar[bool] = False  # its terms may cancel: its error is relative to them
     zero_sign: ClassVar[bool] = True  # the sign of a result that is 0 is the same on all backends
@@ -104,6 +106,27 @@ class Op:
 
         Gives new output values, or `None` where the op is primitive (for these input types).
         """
+        return None
+
+    def control(self, *types: Any, **_: Any) -> Branches | Loop | None:
+        """How the op runs its bodies, on static types; `None` where it has none to run.
+
+        With this a runtime runs the op on any backend; the bodies given are on inputs of `types`.
+        """
+        return None
+
+    def narrow(self, wanted: Sequence[int]) -> tuple[Op, tuple[int, ...], tuple[int, ...]] | None:
+        """An op for those who read only some outputs; `None` where nothing can be left out.
+
+        Gives the op, which of the inputs it takes, and which of the outputs it gives, at least
+        those wanted.  Of an op with an effect, which keeps it, also at least one.
+        """
+        return None
+
+    def covers(
+        self, inputs: tuple[Value, ...], other: Op, given: tuple[Value, ...]
+    ) -> tuple[int, ...] | None:
+        """Which outputs of this op on `inputs` are all those of `other` on `given`; or `None`."""
         return None
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
@@ -296,10 +319,18 @@ class Graph:
         """
         from byparts_graph_ir.digest import digest_of  # digest.py needs this module first
 
-        for inner in nested(self, undigested=True):
+        for inner in nested(self, lacking="digest"):
             inner.__dict__["digest"] = digest_of(inner)
         digest: bytes = self.__dict__["digest"]
         return digest
+
+    @cached_property
+    def has_effect(self) -> bool:
+        """Whether a node of it, or of a graph inside one, has an effect.  O(nodes), once."""
+        for inner in nested(self, lacking="has_effect"):
+            inner.__dict__["has_effect"] = any([has_effect(node.op) for node in inner.nodes])
+        found: bool = self.__dict__["has_effect"]
+        return found
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Graph) and self.digest == other.digest)
@@ -396,20 +427,59 @@ def _visit(node: Node, seen: dict[Node, None]) -> None:
             ]
 
 
+def has_effect(op: Op) -> bool:
+    """Whether the op, or one in a graph inside it, has an effect.
+
+    An effect keeps its place in the order; it is never merged, repeated or dropped.  O(1) for an op
+    without bodies; a graph inside an op looks once and remembers.
+    """
+    if op.effect:
+        return True
+    for name in body_fields(op.__class__):
+        if any([graph.has_effect for graph in _graphs(getattr(op, name))]):
+            return True
+    return False
+
+
 def subgraphs(op: Op) -> tuple[Graph, ...]:
     """The graphs among an op's fields, in field order, also those inside tuples."""
     found: list[Graph] = []
-    for name in field_names(type(op)):
-        value = getattr(op, name)
-        items = value if isinstance(value, tuple) else (value,)
-        found += [item for item in items if isinstance(item, Graph)]
+    for name in body_fields(op.__class__):
+        found += _graphs(getattr(op, name))
     return tuple(found)
 
 
-def nested(graph: Graph, *, undigested: bool = False) -> list[Graph]:
+def body_fields(cls: type[Op]) -> tuple[str, ...]:
+    """The fields of a class of ops that may hold graphs, going by their annotations."""
+    names = _body_fields.get(cls)
+    if names is None:
+        said = {name: text for name, (text, _) in field_annotations(cls).items()}
+        texts = {name: text if isinstance(text, str) else repr(text) for name, text in said.items()}
+        names = _body_fields[cls] = tuple([n for n, text in texts.items() if not _is_plain(text)])
+    return names
+
+
+_body_fields: dict[type, tuple[str, ...]] = {}
+_PLAIN = frozenset(["int", "float", "str", "bool", "bytes", "None", "tuple", "class", "builtins"])
+
+
+def _is_plain(annotation: str) -> bool:
+    """Whether it names only types that hold no graph; a name that is not known may hold one."""
+    words = "".join([c if c.isalnum() or c == "_" else " " for c in annotation]).split()
+    return _PLAIN.issuperset(words)
+
+
+def _graphs(value: object) -> list[Graph]:
+    """`value`, if it is a graph; those in it, if it is a tuple."""
+    if isinstance(value, tuple):
+        return [graph for item in value for graph in _graphs(item)]
+    return [value] if isinstance(value, Graph) else []
+
+
+def nested(graph: Graph, *, lacking: str = "") -> list[Graph]:
     """All graphs inside `graph`, each once and after those inside it; `graph` itself is the last.
 
-    With `undigested` only those whose `digest` is not known yet.
+    With `lacking` only those that do not know yet what the cached property of that name tells.
     """
     order: list[Graph] = []
     seen: set[int] = set()
@@ -418,7 +488,7 @@ def nested(graph: Graph, *, undigested: bool = False) -> list[Graph]:
         inner, ready = todo.pop()
         if ready:
             order.append(inner)
-        elif id(inner) not in seen and not (undigested and "digest" in inner.__dict__):
+        elif id(inner) not in seen and lacking not in inner.__dict__:
             seen.add(id(inner))
             todo.append((inner, True))
             todo.extend((g, False) for node in inner.nodes for g in subgraphs(node.op))
@@ -430,7 +500,7 @@ def _live(found: Iterable[Node], outputs: Iterable[Value]) -> tuple[Node, ...]:
     live = {v.node for v in outputs}
     kept = []
     for node in reversed(tuple(found)):
-        if node in live or node.op.effect:
+        if node in live or has_effect(node.op):
             kept.append(node)
             for v in node.inputs:
                 live.add(v.node)

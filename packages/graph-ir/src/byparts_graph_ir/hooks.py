@@ -111,7 +111,12 @@ class Pass(Record):
 
 @dataclass(frozen=True, slots=True)
 class Planner(Record):
-    """`load` names a callable that places buffers in memory."""
+    """`load` names a callable that places values, and workspaces of kernels, in memory.
+
+    `planner(graph, *, external, alignment, donate, kernels)` returns an object with `locations`,
+    `arena_bytes` and `workspaces`, for each node the offset of its kernel's workspace.
+    `kernels(node)` has `workspace_bytes` and `inplace`.
+    """
 
 
 @dataclass(frozen=True, slots=True)

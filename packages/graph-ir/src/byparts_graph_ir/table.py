@@ -19,7 +19,7 @@ from byparts_graph_ir.graph import Op
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Generic, TypeVar
 
     R = TypeVar("R")
@@ -36,6 +36,8 @@ class Table(Generic[R]):
         self._package = ""
         self._homes: dict[str, list[str]] = {}  # module of ops -> modules with rules for them
         self._waiting: dict[str, None] = {}  # modules of ops whose rules are not imported yet
+        self._with_workspace: set[type[Op]] = set()
+        self._compiled: set[type[Op]] = set()
 
     @classmethod
     def lazily(cls, what: str, package: str, ops_package: str, /, **modules: str) -> Table[R]:
@@ -57,13 +59,38 @@ class Table(Generic[R]):
         def __class_getitem__(cls, rule):
             return cls
 
-    def on(self, *ops: type[Op]) -> Callable[[R], R]:
+    def on(self, *ops: type[Op], workspace: bool = False) -> Callable[[R], R]:
         """Decorator: register one rule for these ops.
+
+        Args:
+            ops: classes.
+            workspace: of kernels: whether the rule takes a `Workspace` as its last argument.
 
         Raises:
             GraphError: an op already has a rule here, or is not looked for where this is said.
         """
+        return self._register(ops, self._with_workspace if workspace else None)
 
+    def compiles(self, *ops: type[Op]) -> Callable[[R], R]:
+        """Decorator: register a rule `(op, types, constants) -> Kernel` that compiles these ops.
+
+        `types` are those of the inputs, `constants` the positions of inputs that are the same at
+        each run.  The rule may raise `Refused(why)`.
+
+        Raises:
+            GraphError: as `on`.
+        """
+        return self._register(ops, self._compiled)
+
+    def takes_workspace(self, op: Op) -> bool:
+        """Whether the rule for this op takes a workspace; the rule is loaded."""
+        return type(op) in self._with_workspace
+
+    def compiled(self, op: Op) -> bool:
+        """Whether there is a rule for this op that compiles it."""
+        return self.get(op) is not None and type(op) in self._compiled
+
+    def _register(self, ops: Sequence[type[Op]], form: set[type[Op]] | None) -> Callable[[R], R]:
         def register(rule: R) -> R:
             here = sys._getframe(1).f_globals.get("__name__", "")
             for op in ops:
@@ -73,6 +100,8 @@ class Table(Generic[R]):
                     raise GraphError(
                         f"{op.__name__} already has a {self.what}: {old}; second: {new}"
                     )
+                if form is not None:
+                    form.add(op)
                 self._rules[op] = rule
             return rule
 

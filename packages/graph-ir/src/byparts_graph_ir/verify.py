@@ -7,12 +7,14 @@ G4  no node is listed twice
 G5  every output of a node has the type that the op's shape rule gives
 G6  graphs inside an op are well formed themselves, and capture nothing
 G7  what an op says of its inputs and outputs (in place, views) names ones that exist
+G8  what has an effect has an output, by which `Graph.of` can be told to keep it
 """
 
 from __future__ import annotations
 
+from byparts_graph_ir.bodies import way_to
 from byparts_graph_ir.errors import GraphError, VerifyError
-from byparts_graph_ir.graph import Graph, Node, Value, nested, output_types
+from byparts_graph_ir.graph import Graph, Node, Value, has_effect, nested, output_types
 
 
 def verify(graph: Graph) -> Graph:
@@ -27,7 +29,7 @@ def verify(graph: Graph) -> Graph:
         except VerifyError as error:
             if inner is graph:
                 raise
-            raise VerifyError(f"G6: in a graph inside an op: {error}") from error
+            raise VerifyError(f"G6: in {way_to(graph, inner)}: {error}") from error
     return graph
 
 
@@ -51,6 +53,10 @@ def _verify(graph: Graph) -> None:
                 )
         _verify_types(node, place)
         _verify_facts(node, place)
+        if not node.outputs and has_effect(node.op):
+            raise VerifyError(
+                f"G8: {place} has an effect and no output; give it one, for instance its input"
+            )
         known.update(node.outputs)
     for i, v in enumerate(graph.outputs):
         if v not in known:

@@ -5,9 +5,9 @@ from byparts_graph_ir import Backend
 
 def make() -> Backend:
     """The backend; loads NumPy, and a module of kernels when one of its ops is met."""
-    from byparts_kernels_numpy import scratch, table  # NumPy is not needed before
+    from byparts_kernels_numpy import table  # NumPy is not needed before
 
-    return scratch.NumpyBackend("numpy", table.view, table.kernels, binding=scratch.Lent)
+    return Backend("numpy", table.view, table.kernels)
 
 
 __version__ = "0.1.0"

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.error_function import erf_double, erf_single
 from byparts_kernels_numpy.table import kernels
@@ -43,49 +43,57 @@ def relu6(op: Relu6, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     return partial(_between, x, np.zeros((), y.dtype), np.full((), 6, y.dtype), y)
 
 
-@kernels.on(LeakyRelu)
-def leaky_relu(op: LeakyRelu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(partial(_leaky_relu, op.alpha), inputs, outputs[0], 1)
+@kernels.on(LeakyRelu, workspace=True)
+def leaky_relu(
+    op: LeakyRelu, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(partial(_leaky_relu, op.alpha), inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(Elu)
-def elu(op: Elu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(partial(_elu, op.alpha), inputs, outputs[0], 1)
+@kernels.on(Elu, workspace=True)
+def elu(op: Elu, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
+    return in_wide_blocks(partial(_elu, op.alpha), inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(Selu)
-def selu(op: Selu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_selu, inputs, outputs[0], 1)
+@kernels.on(Selu, workspace=True)
+def selu(op: Selu, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
+    return in_wide_blocks(_selu, inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(Sigmoid)
-def sigmoid(op: Sigmoid, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_sigmoid, inputs, outputs[0])
+@kernels.on(Sigmoid, workspace=True)
+def sigmoid(
+    op: Sigmoid, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_sigmoid, inputs, outputs[0], workspace)
 
 
-@kernels.on(Softplus)
-def softplus(op: Softplus, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_softplus, inputs, outputs[0], 1)
+@kernels.on(Softplus, workspace=True)
+def softplus(
+    op: Softplus, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_softplus, inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(Softsign)
-def softsign(op: Softsign, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_softsign, inputs, outputs[0], 1)
+@kernels.on(Softsign, workspace=True)
+def softsign(
+    op: Softsign, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_softsign, inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(Silu)
-def silu(op: Silu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_silu, inputs, outputs[0], 1)
+@kernels.on(Silu, workspace=True)
+def silu(op: Silu, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
+    return in_wide_blocks(_silu, inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(Gelu)
-def gelu(op: Gelu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Gelu, workspace=True)
+def gelu(op: Gelu, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     (y,) = outputs
     if op.approximate:
-        return in_wide_blocks(_gelu_by_tanh, inputs, y, 1)
+        return in_wide_blocks(_gelu_by_tanh, inputs, y, workspace, 1)
     if y.dtype == np.float64:
-        return in_wide_blocks(_gelu_double, inputs, y, 6)
-    return in_wide_blocks(_gelu_single, inputs, y, 3)
+        return in_wide_blocks(_gelu_double, inputs, y, workspace, 6)
+    return in_wide_blocks(_gelu_single, inputs, y, workspace, 3)
 
 
 # In each step y may be x, and the other arrays are scratch.

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_blocks, in_wide_blocks
 from byparts_kernels_numpy.error_function import erf_double, erf_single
 from byparts_kernels_numpy.select import BITS
@@ -24,38 +24,48 @@ from byparts_opset.activation_gradient import (
 from byparts_opset.dtypes import Array
 
 
-@kernels.on(ReluGradient)
-def relu_gradient(op: ReluGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(ReluGradient, workspace=True)
+def relu_gradient(
+    op: ReluGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """By bits, as `select`: a masked copy branches at each element, and takes ten times as long."""
     (dy, y), (dx,) = inputs, outputs
     bits = BITS[dx.dtype.itemsize]
     step = partial(_relu, np.zeros((), y.dtype))
-    return in_blocks(step, (dy.view(bits), y), dx.view(bits), (bool, bits))
+    return in_blocks(step, (dy.view(bits), y), dx.view(bits), workspace, (bool, bits))
 
 
-@kernels.on(SigmoidGradient)
-def sigmoid_gradient(op: SigmoidGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_sigmoid, inputs, outputs[0], 1)
+@kernels.on(SigmoidGradient, workspace=True)
+def sigmoid_gradient(
+    op: SigmoidGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_sigmoid, inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(TanhGradient)
-def tanh_gradient(op: TanhGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_tanh, inputs, outputs[0], 1)
+@kernels.on(TanhGradient, workspace=True)
+def tanh_gradient(
+    op: TanhGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_tanh, inputs, outputs[0], workspace, 1)
 
 
-@kernels.on(SiluGradient)
-def silu_gradient(op: SiluGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_silu, inputs, outputs[0], 2)
+@kernels.on(SiluGradient, workspace=True)
+def silu_gradient(
+    op: SiluGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_silu, inputs, outputs[0], workspace, 2)
 
 
-@kernels.on(GeluGradient)
-def gelu_gradient(op: GeluGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(GeluGradient, workspace=True)
+def gelu_gradient(
+    op: GeluGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (dx,) = outputs
     if op.approximate:
-        return in_wide_blocks(_gelu_by_tanh, inputs, dx, 3)
+        return in_wide_blocks(_gelu_by_tanh, inputs, dx, workspace, 3)
     if dx.dtype == np.float64:
-        return in_wide_blocks(_gelu_double, inputs, dx, 6)
-    return in_wide_blocks(_gelu_single, inputs, dx, 3)
+        return in_wide_blocks(_gelu_double, inputs, dx, workspace, 6)
+    return in_wide_blocks(_gelu_single, inputs, dx, workspace, 3)
 
 
 # In each step dx may be dy, so it is written last; the other arrays are scratch.

@@ -18,11 +18,11 @@ from typing import Union
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
-from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.softmax import largest, summing
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import empty, kept, ones
 from byparts_opset.attention import Attention, AttentionGradient
 from byparts_opset.dtypes import Array
 
@@ -31,30 +31,32 @@ BLOCK_BYTES = 1 << 19  # of a block of scores
 AnyAttention = Union[Attention, AttentionGradient]
 
 
-@kernels.on(Attention)
+@kernels.on(Attention, workspace=True)
 @plain
-def attention(op: Attention, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def attention(
+    op: Attention, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     q, k, v, y = _matrices(*inputs, outputs[0])
     sums = outputs[1].reshape(*y.shape[:2], 1)
     if k.shape[1] == 0:
         return in_turn([partial(y.fill, 0), partial(sums.fill, -inf)])
-    work = _Work(op, q, k)
+    work = _Work(op, q, k, y, workspace)
     runs = []
     for b, rows, keys in work.blocks():
         scores, _, find = work.scores(q[b, rows], k[b, keys], rows.start)
-        runs += [find, _attend(scores, v[b, keys], y[b, rows], sums[b, rows], work.line)]
+        runs += [find, _attend(scores, v[b, keys], y[b, rows], sums[b, rows], work)]
     return in_turn(runs)
 
 
-@kernels.on(AttentionGradient)
+@kernels.on(AttentionGradient, workspace=True)
 @plain
 def attention_gradient(
-    op: AttentionGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: AttentionGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     dy, q, k, v, y, dq, dk, dv = _matrices(*inputs[:5], *outputs)
     sums = inputs[5].reshape(*y.shape[:2], 1)
-    work = _Work(op, q, k)
-    spare, more_k, more_v = (empty(a[: work.heads].shape, a.dtype) for a in (dy, dk, dv))
+    work = _Work(op, q, k, y, workspace)
+    spare, more_k, more_v = (empty(workspace, a[: work.heads].shape, a.dtype) for a in (dy, dk, dv))
     runs: list[Run] = [partial(dk.fill, 0), partial(dv.fill, 0)]
     for b, rows, keys in work.blocks():
         p, scaled, find = work.scores(q[b, rows], k[b, keys], rows.start)
@@ -63,7 +65,7 @@ def attention_gradient(
             find,
             _weigh(p, sums[b, rows]),
             _add_product(p, dy[b, rows], more_v[:n, keys], dv[b, keys]),
-            _means(dy[b, rows], y[b, rows], spare[:n, rows], work.line),
+            _means(dy[b, rows], y[b, rows], spare[:n, rows], work),
             _slope(p, dy[b, rows], v[b, keys], ds, work.line),
             _product(p, k[b, keys], work.scale, dq[b, rows]),
             _add_product(p, scaled, more_k[:n, keys], dk[b, keys]),
@@ -77,7 +79,9 @@ class _Work:
     A block is some rows of one matrix, or all rows of several: `heads` of them.
     """
 
-    def __init__(self, op: AnyAttention, q: Array, k: Array) -> None:
+    def __init__(
+        self, op: AnyAttention, q: Array, k: Array, y: Array, workspace: Workspace
+    ) -> None:
         self.batch, self.s, d = q.shape
         self.t = k.shape[1]
         self.causal = op.causal
@@ -87,11 +91,12 @@ class _Work:
         whole = self.rows == self.s
         self.heads = max(1, min(self.batch, BLOCK_BYTES // matrix_bytes)) if whole else 1
         lines = self.heads * self.rows
-        self.line = empty((lines, 1), q.dtype)
-        self.flat = [empty((lines * n,), q.dtype) for n in (self.t, self.t, d)]
+        self.line = empty(workspace, (lines, 1), q.dtype)
+        self.flat = [empty(workspace, (lines * n,), q.dtype) for n in (self.t, self.t, d)]
         # of a query and the keys from the first query of its block on: 0, or -inf where ahead
         near = (self.rows, min(self.rows, self.t) if op.causal else 0)
-        self.ahead = np.triu(np.full(near, -inf, q.dtype), 1)
+        self.ahead = kept(workspace, np.triu(np.full(near, -inf, q.dtype), 1))
+        self.ones = ones(workspace, max(self.t, y.shape[2]), q.dtype)  # sums of rows
 
     def blocks(self) -> Iterator[tuple[slice, slice, slice]]:
         """Which of the batch, which queries, and the keys that some of them see."""
@@ -120,10 +125,10 @@ class _Work:
         return scores, scaled, run
 
 
-def _attend(scores: Array, v: Array, y: Array, sums: Array, line: Array) -> Run:
+def _attend(scores: Array, v: Array, y: Array, sums: Array, work: _Work) -> Run:
     """y = softmax(scores) v, divided after the product, which has fewer elements."""
     rows, row_sums = _rows(scores), _rows(sums)
-    m, total = line[: len(rows)], summing(rows, row_sums)
+    m, total = work.line[: len(rows)], summing(rows, row_sums, work.ones)
 
     def run() -> None:
         largest(rows, 1, None, m, True)
@@ -148,10 +153,10 @@ def _weigh(scores: Array, sums: Array) -> Run:
     return run
 
 
-def _means(dy: Array, y: Array, spare: Array, line: Array) -> Run:
-    """line = sum(dy * y) of each row."""
+def _means(dy: Array, y: Array, spare: Array, work: _Work) -> Run:
+    """work.line = sum(dy * y) of each row."""
     rows = _rows(spare)
-    total = summing(rows, line[: len(rows)])
+    total = summing(rows, work.line[: len(rows)], work.ones)
 
     def run() -> None:
         np.multiply(dy, y, spare)

@@ -10,22 +10,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_numpy.plain import blocks, plain, shared
-from byparts_kernels_numpy.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_numpy.plain import blocks, plain
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import Shared, empty
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
 from byparts_opset.dtypes import Array
 
 
-@kernels.on(BatchNorm)
+@kernels.on(BatchNorm, workspace=True)
 @plain
-def batch_norm(op: BatchNorm, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def batch_norm(
+    op: BatchNorm, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     cut = blocks(op.axis, x, y)
-    scale = np.empty_like(gamma)
+    scale = empty(workspace, gamma.shape, gamma.dtype)
     m, a, b = (_beside(v, cut) for v in (mean, scale, beta))
-    total = Total(gamma, x, [block for block, _ in cut])
+    total = Total(gamma, x, [block for block, _ in cut], Shared(workspace))
 
     def run() -> None:
         total.start()
@@ -48,15 +50,15 @@ def batch_norm(op: BatchNorm, inputs: Sequence[Array], outputs: Sequence[Array])
     return run
 
 
-@kernels.on(BatchNormInference)
+@kernels.on(BatchNormInference, workspace=True)
 @plain
 def batch_norm_inference(
-    op: BatchNormInference, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: BatchNormInference, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (x, gamma, beta, mean, variance), (y,) = inputs, outputs
     cut = blocks(op.axis, x, y)
     m, g, b, v = (_beside(p, cut) for p in (mean, gamma, beta, variance))
-    scale = np.empty_like(v)
+    scale = empty(workspace, v.shape, v.dtype)
 
     def run() -> None:
         _deviation(v, op.epsilon, scale)
@@ -69,15 +71,16 @@ def batch_norm_inference(
     return run
 
 
-@kernels.on(BatchNormGradient)
+@kernels.on(BatchNormGradient, workspace=True)
 @plain
 def batch_norm_gradient(
-    op: BatchNormGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: BatchNormGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
     cut = blocks(op.axis, x, dy, dx)
-    total_dy, total_dyh = (Total(gamma, x, [b[0] for b in cut]) for _ in range(2))
-    deviation, of_x, of_dy, rest = (np.empty_like(gamma) for _ in range(4))
+    shared = Shared(workspace)
+    total_dy, total_dyh = (Total(gamma, x, [b[0] for b in cut], shared) for _ in range(2))
+    deviation, of_x, of_dy, rest = (empty(workspace, gamma.shape, gamma.dtype) for _ in range(4))
     m, a, b, c = (_beside(v, cut) for v in (mean, of_dy, of_x, rest))
     n = total_dy.count
 
@@ -114,16 +117,16 @@ def batch_norm_gradient(
 class Total:
     """A sum over all axes but that of the channels, taken block by block.
 
-    `work` is scratch memory in the shape of each block; blocks of one shape share theirs.
+    `work` is scratch memory in the shape of each block.  All blocks share it, and all totals of a
+    step do.
     """
 
-    def __init__(self, channels: Array, x: Array, cut: Sequence[Array]) -> None:
-        self.sums = np.zeros(channels.shape, np.float64)
+    def __init__(self, channels: Array, x: Array, cut: Sequence[Array], shared: Shared) -> None:
+        self.sums = empty(shared.workspace, channels.shape, np.float64)
         self.count = x.size // channels.size if channels.size else 0
-        memory = shared(lambda block: empty(block.shape, block.dtype))
-        self.work = [memory(block) for block in cut]
-        self._part = np.empty(channels.shape, x.dtype)
-        self._ones = np.ones(max((len(b) for b in cut), default=0), x.dtype)
+        self.work = [shared.take("work", block.shape, block.dtype) for block in cut]
+        self._part = shared.take("part", channels.shape, x.dtype)
+        self._ones = shared.ones(max((len(b) for b in cut), default=0), x.dtype)
 
     def start(self) -> None:
         """Forget what was added."""

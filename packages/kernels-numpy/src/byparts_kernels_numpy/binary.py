@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import KernelRule, Op
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.plain import in_turn
-from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import empty
 from byparts_opset.binary import (
     Add,
     Atan2,
@@ -54,14 +54,16 @@ for _op, _f in CALLS.items():
     kernels.on(_op)(_one_call(_f))
 
 
-@kernels.on(Pow)
-def pow(op: Pow, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Pow, workspace=True)
+def pow(op: Pow, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     """NumPy refuses negative powers of integers: they become 0 or 1, and all but 1 and -1 are 0."""
     (x, y), (z,) = inputs, outputs
     if z.dtype.kind != "i":
         return partial(np.power, x, y, z)
-    powers, size = empty(y.shape, y.dtype), empty(x.shape, x.dtype)
-    negative, other, zero = (empty(s, np.bool_) for s in (y.shape, x.shape, z.shape))
+    powers, size = empty(workspace, y.shape, y.dtype), empty(workspace, x.shape, x.dtype)
+    negative, other, zero = (
+        empty(workspace, shape, np.bool_) for shape in (y.shape, x.shape, z.shape)
+    )
     return in_turn(
         [
             partial(np.less, y, 0, negative),
@@ -91,11 +93,11 @@ def minimum(op: Minimum, inputs: Sequence[Array], outputs: Sequence[Array]) -> R
     return partial(np.minimum, x, y, out=z)
 
 
-@kernels.on(SquaredDifference)
+@kernels.on(SquaredDifference, workspace=True)
 def squared_difference(
-    op: SquaredDifference, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: SquaredDifference, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    return in_wide_blocks(_squared_difference, inputs, outputs[0])
+    return in_wide_blocks(_squared_difference, inputs, outputs[0], workspace)
 
 
 def _squared_difference(x: Array, y: Array, z: Array) -> None:

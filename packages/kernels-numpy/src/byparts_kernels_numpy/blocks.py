@@ -1,7 +1,7 @@
 """Several NumPy calls for one op, block by block, so that what lies between them stays in cache.
 
-`in_blocks(step, inputs, y, scratch)` calls `step(*inputs, y, *scratch)` on pieces of the arrays.
-All views and scratch memory are made once, when the kernel is bound; a run allocates nothing.
+`in_blocks(step, inputs, y, workspace, scratch)` calls `step(*inputs, y, *scratch)` on pieces of the
+arrays.  All views are made once, when the kernel is bound; a run allocates nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
-from byparts_kernels_numpy.scratch import empty
+from byparts_kernels_numpy.workspace import empty
 from byparts_opset.dtypes import Array, is_half
 
 BLOCK = 32768  # elements: 128 KiB of f32, so a few arrays fit a level 2 cache
@@ -22,7 +22,13 @@ BLOCK = 32768  # elements: 128 KiB of f32, so a few arrays fit a level 2 cache
 Step = Callable[..., object]
 
 
-def in_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: Sequence[Any] = ()) -> Run:
+def in_blocks(
+    step: Step,
+    inputs: Sequence[Array],
+    y: Array,
+    workspace: Workspace,
+    scratch: Sequence[Any] = (),
+) -> Run:
     """Bind an elementwise `step`; `scratch` has the dtype of each array of scratch.
 
     The inputs broadcast to y.  Size-1 inputs come whole to each step.
@@ -31,27 +37,29 @@ def in_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: Sequence[A
         return in_turn([])
     pieces = _flat(inputs, y) or _by_rows(inputs, y)
     shape = max((p[-1].shape for p in pieces), key=_elements)
-    spare = [empty(shape, dtype) for dtype in scratch]
+    spare = [empty(workspace, shape, dtype) for dtype in scratch]
     calls = [partial(step, *p, *(s[: len(p[-1])] for s in spare)) for p in pieces]
     return in_turn(calls)
 
 
-def in_wide_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: int = 0) -> Run:
+def in_wide_blocks(
+    step: Step, inputs: Sequence[Array], y: Array, workspace: Workspace, scratch: int = 0
+) -> Run:
     """`in_blocks` with scratch of y's dtype; half types are computed in f32 and rounded once."""
     if not is_half(y.dtype):
-        return in_blocks(step, inputs, y, [y.dtype] * scratch)
+        return in_blocks(step, inputs, y, workspace, [y.dtype] * scratch)
     count = len(inputs)
-    return in_blocks(
-        partial(_widened, step, count), inputs, y, [np.float32] * (count + 1 + scratch)
-    )
+    dtypes = [np.float32] * (count + 1 + scratch)
+    return in_blocks(partial(_widened, step, count), inputs, y, workspace, dtypes)
 
 
-def in_double_blocks(step: Step, inputs: Sequence[Array], y: Array, scratch: int = 0) -> Run:
+def in_double_blocks(
+    step: Step, inputs: Sequence[Array], y: Array, workspace: Workspace, scratch: int = 0
+) -> Run:
     """`in_blocks` on f64 copies, whatever the dtype: for steps written for 16 digits."""
     count = len(inputs)
-    return in_blocks(
-        partial(_widened, step, count), inputs, y, [np.float64] * (count + 1 + scratch)
-    )
+    dtypes = [np.float64] * (count + 1 + scratch)
+    return in_blocks(partial(_widened, step, count), inputs, y, workspace, dtypes)
 
 
 def _flat(inputs: Sequence[Array], y: Array) -> list[tuple[Array, ...]] | None:

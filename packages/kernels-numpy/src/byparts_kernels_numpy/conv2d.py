@@ -33,12 +33,11 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.patches import (
     FEW_CHANNELS,
     Frames,
     Geometry,
-    Scratch,
     geometry,
     merged,
     patches,
@@ -49,8 +48,8 @@ from byparts_kernels_numpy.patches import (
     windows,
 )
 from byparts_kernels_numpy.plain import in_turn, plain
-from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import allocates, kernels
+from byparts_kernels_numpy.workspace import Shared, empty
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.dtypes import Array
 
@@ -59,48 +58,54 @@ allocates[Conv2dTranspose] = (
 )
 
 
-@kernels.on(Conv2d)
+@kernels.on(Conv2d, workspace=True)
 @plain
-def conv2d(op: Conv2d, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def conv2d(
+    op: Conv2d, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """Patches times filters."""
     (x, w), (y,) = inputs, outputs
     if 0 in (x.size, w.size, y.size):
         return partial(y.fill, 0)
-    return _forward(
-        geometry(op, x, w), split_images(op, x), split_filter(op, w), split_images(op, y)
-    )
+    images, pixels = split_images(op, x), split_images(op, y)
+    return _forward(geometry(op, x, w), images, split_filter(op, w), pixels, Shared(workspace))
 
 
-@kernels.on(Conv2dTranspose)
+@kernels.on(Conv2dTranspose, workspace=True)
 @plain
-def conv2d_transpose(op: Conv2dTranspose, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def conv2d_transpose(
+    op: Conv2dTranspose, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """A convolution with the filter turned round, or pixels times filters, added up."""
     (x, w), (y,) = inputs, outputs
     if 0 in (x.size, w.size, y.size):
         return partial(y.fill, 0)
     g, pixels, images = geometry(op, y, w), split_images(op, x), split_images(op, y)
-    weights = split_filter(op, w)
+    weights, shared = split_filter(op, w), Shared(workspace)
     if _reversible(g):
         turned = weights[..., ::-1, ::-1].transpose(0, 2, 1, 3, 4)
-        return _forward(reversed_geometry(g), pixels, turned, images)
-    return (
-        _scatter_rows(g, pixels, weights, images)
-        if g.rows
-        else _scatter_columns(g, pixels, weights, images)
-    )
+        return _forward(reversed_geometry(g), pixels, turned, images, shared)
+    scatter = _scatter_rows if g.rows else _scatter_columns
+    return scatter(g, pixels, weights, images, shared)
 
 
-@kernels.on(Conv2dFilterGradient)
+@kernels.on(Conv2dFilterGradient, workspace=True)
 def conv2d_filter_gradient(
-    op: Conv2dFilterGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: Conv2dFilterGradient,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    workspace: Workspace,
 ) -> Run:
     """Patches times pixels."""
-    return _filter_gradient(op, inputs[:2], outputs)  # the third is never read
+    return _filter_gradient(op, inputs[:2], outputs, workspace)  # the third is never read
 
 
 @plain
 def _filter_gradient(
-    op: Conv2dFilterGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: Conv2dFilterGradient,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    workspace: Workspace,
 ) -> Run:
     (x, dy), (dw,) = inputs, outputs
     if 0 in (x.size, dy.size, dw.size):
@@ -108,16 +113,16 @@ def _filter_gradient(
     g, weights = geometry(op, x, dw), split_filter(op, dw)
     images, pixels = split_images(op, x), split_images(op, dy)
     ordered = weights.transpose(0, 3, 4, 2, 1) if g.rows else weights
-    total = empty(ordered.shape, dw.dtype)
+    total = empty(workspace, ordered.shape, dw.dtype)
     sums = total.reshape(g.groups, *((g.taps, g.o) if g.rows else (g.o, g.taps)))
-    return in_turn([*_sum_filters(g, images, pixels, sums), partial(np.copyto, ordered, total)])
+    steps = _sum_filters(g, images, pixels, sums, Shared(workspace))
+    return in_turn([*steps, partial(np.copyto, ordered, total)])
 
 
-def _forward(g: Geometry, x: Array, w: Array, y: Array) -> Run:
-    weights, steps = _weights(g, w)
-    scratch = Scratch(y.dtype)
-    for chunk, copies, matrix in patches(g, x):
-        pixels, part, staged = pixel_matrix(g, y, chunk, scratch)
+def _forward(g: Geometry, x: Array, w: Array, y: Array, shared: Shared) -> Run:
+    weights, steps = _weights(g, w, shared)
+    for chunk, copies, matrix in patches(g, x, shared):
+        pixels, part, staged = pixel_matrix(g, y, chunk, shared)
         factors = (matrix, weights) if g.rows else (weights, matrix)
         steps += [*copies, partial(np.matmul, *factors, pixels)]
         if staged is not part:
@@ -125,46 +130,47 @@ def _forward(g: Geometry, x: Array, w: Array, y: Array) -> Run:
     return in_turn(steps)
 
 
-def _weights(g: Geometry, w: Array) -> tuple[Array, list[Run]]:
+def _weights(g: Geometry, w: Array, shared: Shared) -> tuple[Array, list[Run]]:
     """The filter as [group, taps, o] for rows, [group, o, taps] for columns; how to fill it."""
     ordered = w.transpose(0, 3, 4, 2, 1) if g.rows else w
     shape = (g.groups, *((g.taps, g.o) if g.rows else (g.o, g.taps)))
     matrix = merged(ordered, shape)
     if matrix is not None:
         return matrix, []
-    copy = empty(ordered.shape, w.dtype)
+    copy = shared.take("weights", ordered.shape, w.dtype)
     return copy.reshape(shape), [partial(np.copyto, copy, ordered)]
 
 
-def _sum_filters(g: Geometry, x: Array, dy: Array, sums: Array) -> list[Run]:
+def _sum_filters(g: Geometry, x: Array, dy: Array, sums: Array, shared: Shared) -> list[Run]:
     """Patches times pixels; rows are summed over images by the product, columns after it."""
     steps: list[Run] = []
-    staging, each, more = Scratch(dy.dtype), Scratch(dy.dtype), empty(sums.shape, sums.dtype)
-    for k, (chunk, copies, matrix) in enumerate(patches(g, x)):
-        into = more if k else sums
-        pixels, part, staged = pixel_matrix(g, dy, chunk, staging)
+    for k, (chunk, copies, matrix) in enumerate(patches(g, x, shared)):
+        into = shared.take("more", sums.shape, sums.dtype) if k else sums
+        pixels, part, staged = pixel_matrix(g, dy, chunk, shared)
         steps += copies
         if staged is not part:
             steps.append(partial(np.copyto, staged, part))
         if g.rows:
             steps.append(partial(np.matmul, matrix.transpose(0, 2, 1), pixels, into))
         else:
-            products = each.take((len(pixels), *sums.shape))
+            products = shared.take("products", (len(pixels), *sums.shape), dy.dtype)
             steps.append(partial(np.matmul, pixels, matrix.transpose(0, 1, 3, 2), products))
             steps.append(partial(np.add.reduce, products, 0, None, into))
         if k:
-            steps.append(partial(np.add, sums, more, sums))
+            steps.append(partial(np.add, sums, into, sums))
     return steps
 
 
-def _scatter_columns(g: Geometry, dy: Array, w: Array, x: Array) -> Run:
+def _scatter_columns(g: Geometry, dy: Array, w: Array, x: Array, shared: Shared) -> Run:
     """All patches at once, then each tap of them added to the images."""
-    weights, steps = _weights(g, w)
-    frames, scratch = Frames(g, x, turn=False), Scratch(x.dtype)
+    weights, steps = _weights(g, w, shared)
+    frames = Frames(g, x, False, shared)
     for chunk in g.chunks(g.taps * x.itemsize):
         frame, before, after = frames.store(chunk)
-        pixels, part, _ = pixel_matrix(g, dy, chunk, scratch)
-        products = scratch.take((len(pixels), g.groups, g.taps, pixels.shape[-1]))
+        pixels, part, _ = pixel_matrix(g, dy, chunk, shared)
+        products = shared.take(
+            "products", (len(pixels), g.groups, g.taps, pixels.shape[-1]), x.dtype
+        )
         steps += [*before, partial(np.matmul, weights.transpose(0, 2, 1), pixels, products)]
         taps = products.reshape(*part.shape[:2], g.i, *g.kernel, *part.shape[3:])
         targets = windows(g, frame)[..., chunk.top : chunk.bottom, :]
@@ -175,24 +181,23 @@ def _scatter_columns(g: Geometry, dy: Array, w: Array, x: Array) -> Run:
     return in_turn(steps)
 
 
-def _scatter_rows(g: Geometry, dy: Array, w: Array, x: Array) -> Run:
+def _scatter_rows(g: Geometry, dy: Array, w: Array, x: Array, shared: Shared) -> Run:
     """One product for each tap, added to the images while it is in cache."""
     ordered = w.transpose(3, 4, 0, 1, 2)  # [u, v, group, o, i]
     weights = merged(ordered, ordered.shape)
     steps: list[Run] = []
     if weights is None:
-        weights = empty(ordered.shape, w.dtype)
+        weights = shared.take("weights", ordered.shape, w.dtype)
         steps.append(partial(np.copyto, weights, ordered))
-    frames = Frames(g, x, turn=g.layout == "NCHW")
-    staging, scratch = Scratch(x.dtype), Scratch(x.dtype)
+    frames = Frames(g, x, g.layout == "NCHW", shared)
     for chunk in g.chunks((2 * g.i + g.o) * x.itemsize):
         frame, before, after = frames.store(chunk)
-        pixels, part, staged = pixel_matrix(g, dy, chunk, staging)
+        pixels, part, staged = pixel_matrix(g, dy, chunk, shared)
         steps += before
         if staged is not part:
             steps.append(partial(np.copyto, staged, part))
         m, _, _, p, q = part.shape
-        product = scratch.take((m, p, q, g.groups, g.i))
+        product = shared.take("products", (m, p, q, g.groups, g.i), x.dtype)
         into = product.reshape(m * p * q, g.groups, g.i).transpose(1, 0, 2)
         targets = windows(g, frame)[..., chunk.top : chunk.bottom, :]
         for u, v in np.ndindex(g.kernel):

@@ -12,9 +12,10 @@ from typing import Any, Union
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import empty
 from byparts_opset.broadcast_to import BroadcastTo
 from byparts_opset.dtypes import Array
 from byparts_opset.join import Concat, Split
@@ -27,12 +28,14 @@ from byparts_opset.transpose import Transpose
 Renamed = Union[Reshape, Flatten, ExpandDims, Squeeze]
 
 
-@kernels.on(Reshape, Flatten, ExpandDims, Squeeze)
-def renamed(op: Renamed, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Reshape, Flatten, ExpandDims, Squeeze, workspace=True)
+def renamed(
+    op: Renamed, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (x,), (y,) = inputs, outputs
     if y.flags.c_contiguous:
         return partial(np.copyto, y.reshape(x.shape), x)
-    line = np.empty(x.shape, x.dtype)  # a reshaped strided array would be a copy, made but once
+    line = empty(workspace, x.shape, x.dtype)  # `reshape` would copy y, and the copy would be lost
     return in_turn([partial(np.copyto, line, x), partial(np.copyto, y, line.reshape(y.shape))])
 
 
@@ -43,7 +46,11 @@ def transpose(op: Transpose, inputs: Sequence[Array], outputs: Sequence[Array]) 
 
 @kernels.on(Reverse)
 def reverse(op: Reverse, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return partial(np.copyto, outputs[0], np.flip(inputs[0], op.axes))
+    (x,), (y,) = inputs, outputs
+    turned = {axis % x.ndim for axis in op.axes}
+    steps = (slice(None, None, -1 if axis in turned else 1) for axis in range(x.ndim))
+    at: Any = (..., *steps)  # of a 0-d array a view too
+    return partial(np.copyto, y, x[at])
 
 
 @kernels.on(BroadcastTo)
@@ -53,7 +60,8 @@ def broadcast_to(op: BroadcastTo, inputs: Sequence[Array], outputs: Sequence[Arr
 
 @kernels.on(Slice)
 def slice_(op: Slice, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return partial(np.copyto, outputs[0], inputs[0][slices_of(op)])
+    at: Any = (*slices_of(op), ...)  # of a 0-d array a view too
+    return partial(np.copyto, outputs[0], inputs[0][at])
 
 
 @kernels.on(SliceGradient)

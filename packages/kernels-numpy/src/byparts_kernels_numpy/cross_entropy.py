@@ -12,48 +12,56 @@ from math import isfinite
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
-from byparts_kernels_numpy.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_numpy.plain import blocks, in_turn, plain
 from byparts_kernels_numpy.softmax import is_short, largest, line, scratch, summed, summing
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import Shared, kept
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy, check_labels
 from byparts_opset.dtypes import Array
 
 
-@kernels.on(SoftmaxCrossEntropy)
+@kernels.on(SoftmaxCrossEntropy, workspace=True)
 @plain
-def dense(op: SoftmaxCrossEntropy, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def dense(
+    op: SoftmaxCrossEntropy, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (x, labels), (loss, residual) = inputs, outputs
     cut = blocks(-1, x, labels, residual)
     if not cut:
         return lambda: loss.fill(0)  # no classes: sums of nothing
-    work = shared(lambda b: (_layers(3, b), empty((4, len(b), 1), b.dtype)))
+    shared = Shared(workspace)
     ends = zip(cut, _split(loss, cut), strict=True)
-    return in_turn([_dense(a, n, r, y, *work(a)) for (a, n, r), y in ends])
+    return in_turn([_dense(a, n, r, y, shared) for (a, n, r), y in ends])
 
 
-@kernels.on(SparseSoftmaxCrossEntropy)
+@kernels.on(SparseSoftmaxCrossEntropy, workspace=True)
 @plain
-def sparse(op: SparseSoftmaxCrossEntropy, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def sparse(
+    op: SparseSoftmaxCrossEntropy,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    workspace: Workspace,
+) -> Run:
     (x, labels), (loss, residual) = inputs, outputs
     check = _check(labels.reshape(-1), x.shape[-1])
     cut = blocks(-1, x, residual)
     if not cut:
         return check
-    work = shared(lambda b: (scratch(b), line(b), line(b)))
+    shared = Shared(workspace)
+    starts = kept(workspace, np.arange(0, cut[0][0].size, x.shape[-1]))
     ends = zip(cut, _split(labels, cut), _split(loss, cut), strict=True)
-    steps = [_sparse(a, r, n, y, *work(a)) for (a, r), n, y in ends]
+    steps = [_sparse(a, r, n, y, starts[: len(a)], shared) for (a, r), n, y in ends]
     return in_turn([check, *steps])
 
 
-def _dense(x: Array, labels: Array, r: Array, loss: Array, layers: Array, lines: Array) -> Run:
-    terms, counts, e = layers
-    dot, total, s, m = lines
+def _dense(x: Array, labels: Array, r: Array, loss: Array, shared: Shared) -> Run:
+    terms, counts, e = layers = _layers(x, shared)
+    dot, total, s, m = lines = shared.take("lines", (4, len(x), 1), x.dtype)
     if is_short(x):
         sums: Run = partial(summed, layers, 2, None, lines[:3], True)
     else:
-        sums = summing(layers.reshape(-1, x.shape[1]), lines[:3])
+        sums = summing(layers.reshape(-1, x.shape[1]), lines[:3], shared.ones(x.shape[1], x.dtype))
 
     def run() -> None:
         np.copyto(e, x)
@@ -82,20 +90,21 @@ def _subtract_terms(s: Array, total: Array, dot: Array, work: Array, loss: Array
     np.subtract(work[:, 0], dot[:, 0], loss)
 
 
-def _layers(count: int, block: Array) -> Array:
-    """Memory for `count` blocks, column by column if rows are short."""
+def _layers(block: Array, shared: Shared) -> Array:
+    """Memory for three blocks, column by column if rows are short."""
     rows, size = block.shape
     if is_short(block):
-        columns: Array = empty((count, size, rows), block.dtype)
-        columns = columns.transpose(0, 2, 1)
+        columns: Array = shared.take("layers", (3, size, rows), block.dtype).transpose(0, 2, 1)
         return columns
-    return np.empty((count, rows, size), block.dtype)
+    return shared.take("layers", (3, rows, size), block.dtype)
 
 
-def _sparse(x: Array, r: Array, labels: Array, loss: Array, e: Array, m: Array, s: Array) -> Run:
-    sums, x_flat, r_flat = summing(e, s), x.reshape(-1), r.reshape(-1)
-    rows, index = np.arange(0, x.size, x.shape[1]), np.empty(len(x), np.int64)
-    picked = np.empty(len(x), x.dtype)
+def _sparse(x: Array, r: Array, labels: Array, loss: Array, starts: Array, shared: Shared) -> Run:
+    e, m, s = scratch(x, shared, "e"), line(x, shared, "m"), line(x, shared, "s")
+    sums = summing(e, s, shared.ones(x.shape[1], x.dtype))
+    index = shared.take("index", (len(x),), np.int64)
+    picked = shared.take("picked", (len(x),), x.dtype)
+    x_flat, r_flat = x.reshape(-1), r.reshape(-1)
 
     def run() -> None:
         np.copyto(e, x)
@@ -103,7 +112,7 @@ def _sparse(x: Array, r: Array, labels: Array, loss: Array, e: Array, m: Array, 
         np.subtract(e, m, e)
         np.exp(e, e)
         sums()
-        np.add(rows, labels, index)
+        np.add(starts, labels, index)
         np.take(x_flat, index, None, picked, "clip")
         np.subtract(m[:, 0], picked, picked)
         np.log(s, m)

@@ -7,16 +7,18 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.cumulative import CumSum
 from byparts_opset.dtypes import Array
 
 
-@kernels.on(CumSum)
+@kernels.on(CumSum, workspace=True)
 @plain
-def cumsum(op: CumSum, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def cumsum(
+    op: CumSum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     x, y = (np.moveaxis(a, op.axis, 0) for a in (*inputs, *outputs))
     if op.reverse:
         x, y = x[::-1], y[::-1]

@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_double_blocks, in_wide_blocks
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array
@@ -100,22 +100,24 @@ END = (
 )
 
 
-@kernels.on(Erf)
-def erf(op: Erf, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Erf, workspace=True)
+def erf(op: Erf, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     (y,) = outputs
     if y.dtype == np.float64:
-        return in_double_blocks(partial(erf_double, False), inputs, y, 4)
-    return in_wide_blocks(erf_single, inputs, y, 2)
+        return in_double_blocks(partial(erf_double, False), inputs, y, workspace, 4)
+    return in_wide_blocks(erf_single, inputs, y, workspace, 2)
 
 
-@kernels.on(Erfc)
-def erfc(op: Erfc, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_double_blocks(partial(erf_double, True), inputs, outputs[0], 4)
+@kernels.on(Erfc, workspace=True)
+def erfc(op: Erfc, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
+    return in_double_blocks(partial(erf_double, True), inputs, outputs[0], workspace, 4)
 
 
-@kernels.on(Erfinv)
-def erfinv(op: Erfinv, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_double_blocks(_erfinv, inputs, outputs[0], 4)
+@kernels.on(Erfinv, workspace=True)
+def erfinv(
+    op: Erfinv, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_double_blocks(_erfinv, inputs, outputs[0], workspace, 4)
 
 
 def erf_single(x: Array, y: Array, square: Array, bend: Array) -> None:

@@ -12,41 +12,46 @@ from math import prod
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
 from byparts_kernels_numpy.table import allocates, kernels
+from byparts_kernels_numpy.workspace import empty, kept
 from byparts_opset.dtypes import Array
 from byparts_opset.index import Gather, Scatter, ScatterAdd, check_range
 from byparts_opset.top_k import TopK
 
 WIDE_ROW = 256  # elements from which adding row by row beats adding element by element
 
-allocates[ScatterAdd] = (
-    "`np.add.at` buffers up to 8192 positions; wide rows are visited from a list"
-)
+allocates[ScatterAdd] = "`np.add.at` buffers up to 8192 positions"
 allocates[Scatter] = "NumPy's assignment by indices makes an iterator"
 allocates[TopK] = "NumPy's sort gives a new array"
 
 
-@kernels.on(Gather)
-def gather(op: Gather, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Gather, workspace=True)
+def gather(
+    op: Gather, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (x, indices), (y,) = inputs, outputs
-    checked, index = _checked(op, indices, x.shape[op.axis])
+    checked, index = _checked(op, indices, x.shape[op.axis], workspace)
     if not (x.flags.c_contiguous and y.flags.c_contiguous):
         return in_turn([checked, partial(_take, x, index, op.axis, y)])
     return in_turn([checked, partial(x.take, index, op.axis, y, "clip")])  # "raise" would buffer y
 
 
-@kernels.on(ScatterAdd)
-def scatter_add(op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return _scatter_add(op, inputs[:2], outputs)  # nobody may read the third
+@kernels.on(ScatterAdd, workspace=True)
+def scatter_add(
+    op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return _scatter_add(op, inputs[:2], outputs, workspace)  # nobody may read the third
 
 
-@kernels.on(Scatter)
-def scatter(op: Scatter, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Scatter, workspace=True)
+def scatter(
+    op: Scatter, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """NumPy assigns in the order of one contiguous axis of indices: the last of equals stays."""
     (x, indices, updates), (y,) = inputs, outputs
-    checked, index = _checked(op, indices, y.shape[op.axis])
+    checked, index = _checked(op, indices, y.shape[op.axis], workspace)
     rows = np.moveaxis(updates, op.axis, 0)
     assign = partial(operator.setitem, np.moveaxis(y, op.axis, 0), index, rows)
     copy = [] if np.may_share_memory(x, y) else [partial(np.copyto, y, x)]
@@ -58,12 +63,14 @@ def top_k(op: TopK, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     return partial(_top_k, op, inputs[0], *outputs)
 
 
-def _checked(op: Gather | Scatter | ScatterAdd, indices: Array, size: int) -> tuple[Run, Array]:
+def _checked(
+    op: Gather | Scatter | ScatterAdd, indices: Array, size: int, workspace: Workspace
+) -> tuple[Run, Array]:
     """A step that checks the indices, and brings them into the array given beside it.
 
     Seen without a sign a negative index is a great one, so one maximum finds both kinds.
     """
-    index = np.empty(indices.shape, np.intp)
+    index = empty(workspace, indices.shape, np.intp)
     positive: Array = index.view(np.uintp)
     greatest: Array = np.empty((), np.uintp)
 
@@ -78,18 +85,20 @@ def _checked(op: Gather | Scatter | ScatterAdd, indices: Array, size: int) -> tu
 
 
 @plain
-def _scatter_add(op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def _scatter_add(
+    op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """Over flat positions: `np.add.at` is three times faster on one axis than on rows."""
     (indices, updates), (y,) = inputs, outputs
     axis = op.axis % y.ndim
     outer, size, inner = prod(y.shape[:axis]), y.shape[axis], prod(y.shape[axis + 1 :])
-    checked, index = _checked(op, indices, size)
+    checked, index = _checked(op, indices, size, workspace)
     zero = partial(np.copyto, y, 0)
     if outer == 1 and inner >= WIDE_ROW:
         rows, into = updates.reshape(-1, inner), y.reshape(size, inner)
         return in_turn([checked, zero, partial(_add_rows, into, index.reshape(-1), rows)])
-    place = np.empty((outer, index.size, inner), np.intp)
-    start = np.arange(outer)[:, None, None] * (size * inner) + np.arange(inner)
+    place = empty(workspace, (outer, index.size, inner), np.intp)
+    start = kept(workspace, np.arange(outer)[:, None, None] * (size * inner) + np.arange(inner))
     add = partial(np.add.at, y.reshape(-1), place.reshape(-1), updates.reshape(-1))
     return in_turn(
         [
@@ -107,7 +116,7 @@ def _take(x: Array, index: Array, axis: int, y: Array) -> None:
 
 
 def _add_rows(y: Array, index: Array, rows: Array) -> None:
-    for i, row in zip(index.tolist(), rows, strict=True):
+    for i, row in zip(index.data, rows, strict=True):  # a list would be new memory
         into = y[i]
         np.add(into, row, into)
 

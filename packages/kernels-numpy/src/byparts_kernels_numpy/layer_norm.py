@@ -6,28 +6,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
-from byparts_kernels_numpy.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_numpy.plain import blocks, in_turn, plain
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import Shared, empty, kept
 from byparts_opset.dtypes import Array
 from byparts_opset.layer_norm import LayerNorm, LayerNormGradient
 
 
-@kernels.on(LayerNorm)
+@kernels.on(LayerNorm, workspace=True)
 @plain
-def layer_norm(op: LayerNorm, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def layer_norm(
+    op: LayerNorm, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     if x.size == 0:
         return _filled(np.nan, mean, variance)
     rows, (g, b) = (-1, gamma.size), (gamma.reshape(-1), beta.reshape(-1))
-    mean_of = np.full(gamma.size, 1 / gamma.size, x.dtype)
-    work = shared(lambda block: (empty(block.shape, x.dtype), empty((len(block),), x.dtype)))
+    mean_of = kept(workspace, np.full(gamma.size, 1 / gamma.size, x.dtype))
+    shared = Shared(workspace)
     cut = blocks(-1, x.reshape(rows), y.reshape(rows))
     ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
 
     def bind(x: Array, y: Array, m: Array, v: Array) -> Run:
-        squares, deviation = work(x)
+        squares = shared.take("squares", x.shape, x.dtype)
+        deviation = shared.take("deviation", (len(x),), x.dtype)
 
         def run() -> None:
             np.dot(x, mean_of, m)
@@ -44,10 +47,10 @@ def layer_norm(op: LayerNorm, inputs: Sequence[Array], outputs: Sequence[Array])
     return in_turn([bind(a, b, m, v) for (a, b), m, v in ends])
 
 
-@kernels.on(LayerNormGradient)
+@kernels.on(LayerNormGradient, workspace=True)
 @plain
 def layer_norm_gradient(
-    op: LayerNormGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: LayerNormGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
     if x.size == 0:
@@ -55,9 +58,9 @@ def layer_norm_gradient(
     rows, g = (-1, gamma.size), gamma.reshape(-1)
     cut = blocks(-1, *(a.reshape(rows) for a in (x, dy, dx)))
     ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
-    sums, part = np.zeros((2, gamma.size)), np.empty(gamma.size, x.dtype)
-    work = shared(lambda b: (empty((2, *b.shape), b.dtype), empty((3, len(b)), b.dtype)))
-    runs = [_gradient(op, (a, b, c), (m, v), g, (sums, part), work(a)) for (a, b, c), m, v in ends]
+    sums = empty(workspace, (2, gamma.size), np.float64)
+    shared = Shared(workspace)
+    runs = [_gradient(op, (a, b, c), (m, v), g, sums, shared) for (a, b, c), m, v in ends]
 
     def run() -> None:
         sums.fill(0)
@@ -74,12 +77,13 @@ def _gradient(
     block: tuple[Array, Array, Array],
     statistics: tuple[Array, Array],
     gamma: Array,
-    totals: tuple[Array, Array],
-    work: tuple[Array, Array],
+    sums: Array,
+    shared: Shared,
 ) -> Run:
-    (x, dy, dx), (m, v), (sums, part) = block, statistics, totals
-    (h, dyh), (deviation, mean_g, mean_gh) = work
-    ones = np.ones(len(x), x.dtype)
+    (x, dy, dx), (m, v) = block, statistics
+    h, dyh = shared.take("blocks", (2, *x.shape), x.dtype)
+    deviation, mean_g, mean_gh = shared.take("lines", (3, len(x)), x.dtype)
+    part, ones = shared.take("part", gamma.shape, x.dtype), shared.ones(len(x), x.dtype)
 
     def add(to: Array, block: Array) -> None:
         np.dot(ones, block, part)

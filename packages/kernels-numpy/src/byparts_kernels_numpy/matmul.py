@@ -10,16 +10,18 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array
 from byparts_opset.matmul import MatMul
 
 
-@kernels.on(MatMul)
+@kernels.on(MatMul, workspace=True)
 @plain
-def matmul(op: MatMul, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def matmul(
+    op: MatMul, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """One call."""
     (a, b), (y,) = inputs, outputs
     if y.size == 0 or a.size == 0:

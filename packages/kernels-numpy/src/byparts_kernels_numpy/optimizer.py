@@ -16,22 +16,24 @@ from functools import partial
 import numpy as np
 
 from byparts_graph_ir import GraphError
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import BLOCK
-from byparts_kernels_numpy.plain import plain, shared
-from byparts_kernels_numpy.scratch import empty
+from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.table import kernels
-from byparts_opset.dtypes import Array
+from byparts_kernels_numpy.workspace import empty
+from byparts_opset.dtypes import Array, DType
 from byparts_opset.optimizer import Adam, Momentum
 
 Step = Callable[..., None]  # takes some numbers, then a block of each operand, then scratch
 
 
-@kernels.on(Momentum)
+@kernels.on(Momentum, workspace=True)
 @plain
-def momentum(op: Momentum, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def momentum(
+    op: Momentum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     update = partial(_look_ahead if op.nesterov else _roll, op.momentum)
-    steps = _steps(update, op.count, inputs[:-1], outputs)
+    steps = _steps(update, op.count, inputs[:-1], outputs, workspace)
     rate = inputs[-1]
 
     def run() -> None:
@@ -42,10 +44,10 @@ def momentum(op: Momentum, inputs: Sequence[Array], outputs: Sequence[Array]) ->
     return run
 
 
-@kernels.on(Adam)
+@kernels.on(Adam, workspace=True)
 @plain
-def adam(op: Adam, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    steps = _steps(partial(_adam, op), op.count, inputs[:-2], outputs)
+def adam(op: Adam, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
+    steps = _steps(partial(_adam, op), op.count, inputs[:-2], outputs, workspace)
     rate, number = inputs[-2:]
 
     def run() -> None:
@@ -112,17 +114,29 @@ def _adam(op: Adam, rate: float, epsilon: float, *blocks: Array) -> None:
 
 
 def _steps(
-    step: Step, count: int, inputs: Sequence[Array], outputs: Sequence[Array]
+    step: Step,
+    count: int,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    workspace: Workspace,
 ) -> list[Callable[..., None]]:
     """`step` on the blocks of each weight and all that belongs to it; takes the numbers."""
     calls = []
-    work = shared(lambda block: empty(block.shape, block.dtype))
+    spare = _spare(inputs[:count], workspace)
     for i in range(count):
         lines = [a.reshape(-1) for a in (*inputs[i::count], *outputs[i::count])]
         for at in range(0, lines[0].size, BLOCK):
             blocks = [line[at : at + BLOCK] for line in lines]
-            calls.append(_with_blocks(step, (*blocks, work(blocks[0]))))
+            calls.append(_with_blocks(step, (*blocks, spare[blocks[0].dtype][: blocks[0].size])))
     return calls
+
+
+def _spare(weights: Sequence[Array], workspace: Workspace) -> dict[DType, Array]:
+    """For each dtype memory for the largest block of its weights."""
+    sizes: dict[DType, int] = {}
+    for w in weights:
+        sizes[w.dtype] = max(sizes.get(w.dtype, 0), min(BLOCK, w.size))
+    return {dtype: empty(workspace, (size,), dtype) for dtype, size in sizes.items()}
 
 
 def _with_blocks(step: Step, blocks: tuple[Array, ...]) -> Callable[..., None]:

@@ -14,23 +14,22 @@ and are made from images that were turned to NHWC before, if they were not.  A k
 no copy in the order of its layout.
 
 Work is cut into chunks (some images, or some rows of one) whose patches fit a second-level cache.
-All chunks use the same scratch memory; all views are made when a kernel is bound.
+All chunks use the same memory of the workspace; all views are made when a kernel is bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from byparts_graph_ir import TensorType
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_kernels_numpy.scratch import empty, framed
+from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.convolution import TO_OIHW, Convolution, placed
 from byparts_opset.dtypes import Array
 from byparts_opset.window import TO_NCHW, Pair, span
@@ -89,28 +88,6 @@ class Geometry:
         return [Chunk(n, n + 1, top, bottom) for n in range(self.images) for top, bottom in cuts]
 
 
-class Scratch:
-    """Memory that all chunks share; the first request is the largest.
-
-    Args:
-        dtype: of the arrays.
-        frame: they have a border of zeros, and those with an equal `frame` the same one.
-    """
-
-    def __init__(self, dtype: np.dtype[Any], frame: Hashable = None) -> None:
-        self._dtype, self._frame = dtype, frame
-        self._memory: Array | None = None
-
-    def take(self, shape: tuple[int, ...]) -> Array:
-        """A contiguous array in it."""
-        size = prod(shape)
-        if self._memory is None and self._frame is None:
-            self._memory = empty((size,), self._dtype)
-        elif self._memory is None:
-            self._memory = framed(size, self._dtype, (self._frame, shape))
-        return self._memory[:size].reshape(shape)
-
-
 def geometry(op: Convolution, x: Array, w: Array) -> Geometry:
     """Of the convolution that takes x (in its layout) and the filter w."""
     counts, around = placed(op, TensorType("f32", x.shape), TensorType("f32", w.shape))
@@ -150,9 +127,9 @@ def reversed_geometry(g: Geometry) -> Geometry:
     )  # fmt: skip
 
 
-def patches(g: Geometry, x: Array) -> Iterator[tuple[Chunk, list[Run], Array]]:
+def patches(g: Geometry, x: Array, shared: Shared) -> Iterator[tuple[Chunk, list[Run], Array]]:
     """For each chunk, how to fill its matrix of patches, and that matrix."""
-    scratch, frames = Scratch(x.dtype), Frames(g, x, g.rows and g.layout == "NCHW")
+    frames = Frames(g, x, g.rows and g.layout == "NCHW", shared)
     for chunk in g.chunks(g.taps * x.itemsize):
         frame, steps = frames.load(chunk)
         seen = windows(g, frame)[..., chunk.top : chunk.bottom, :]
@@ -164,15 +141,13 @@ def patches(g: Geometry, x: Array) -> Iterator[tuple[Chunk, list[Run], Array]]:
             shape = (m, g.groups, g.taps, pixels)
         matrix = merged(seen, shape) if g.pointwise else None
         if matrix is None:
-            matrix = scratch.take(shape)
+            matrix = shared.take("patches", shape, x.dtype)
             steps.append(partial(np.copyto, matrix.reshape(seen.shape), seen))
         yield chunk, steps, matrix
 
 
-def pixel_matrix(
-    g: Geometry, y: Array, chunk: Chunk, scratch: Scratch
-) -> tuple[Array, Array, Array]:
-    """The pixels of a chunk as a matrix, as they stand, and as they stand in scratch memory.
+def pixel_matrix(g: Geometry, y: Array, chunk: Chunk, shared: Shared) -> tuple[Array, Array, Array]:
+    """The pixels of a chunk as a matrix, as they stand, and as they stand in the workspace.
 
     The latter two are one where no copy is needed.  Rows: [group, n p q, o]; columns: [n, group, o,
     p q].
@@ -184,19 +159,17 @@ def pixel_matrix(
     if g.layout == "NHWC":
         matrix = part.transpose(1, 0, 3, 4, 2).reshape(groups, m * p * q, o)
         return matrix, part, part
-    turned = scratch.take((m, p, q, groups, o))
+    turned = shared.take("pixels", (m, p, q, groups, o), y.dtype)
     matrix = turned.reshape(m * p * q, groups, o).transpose(1, 0, 2)
     return matrix, part, turned.transpose(0, 3, 4, 1, 2)
 
 
 class Frames:
-    """Padded images, one chunk at a time: in scratch memory if they must be padded or turned."""
+    """Padded images, one chunk at a time: in the workspace if they must be padded or turned."""
 
-    def __init__(self, g: Geometry, x: Array, turn: bool) -> None:
-        self._g, self._x = g, x
+    def __init__(self, g: Geometry, x: Array, turn: bool, shared: Shared) -> None:
+        self._g, self._x, self._shared = g, x, shared
         self._copied = turn or any(p > 0 for pair in g.around for p in pair)
-        self._bordered = Scratch(x.dtype, (g.rows, g.around))
-        self._filled = Scratch(x.dtype)
         self._crops = any(p < 0 for pair in g.around for p in pair)
 
     def load(self, chunk: Chunk) -> tuple[Array, list[Run]]:
@@ -204,14 +177,18 @@ class Frames:
         source = self._inside(self._x[chunk.first : chunk.last], -1)
         if not self._copied:
             return source, []
-        frame = self._take(chunk, self._bordered)
-        steps = [] if chunk.top else [partial(np.copyto, self._inside(frame, 1), source)]
-        return frame, list(steps)
+        frame = self._take(chunk)
+        steps: list[Run] = []
+        if chunk.first == chunk.top == 0:  # nobody else writes to the border during this step
+            steps += [partial(np.copyto, part, 0) for part in self._border(frame)]
+        if chunk.top == 0:
+            steps.append(partial(np.copyto, self._inside(frame, 1), source))
+        return frame, steps
 
     def store(self, chunk: Chunk) -> tuple[Array, list[Run], list[Run]]:
         """The frame to add to; how to clear it before, and what to do after the last rows."""
         target = self._x[chunk.first : chunk.last]
-        frame = self._take(chunk, self._filled) if self._copied else self._inside(target, -1)
+        frame = self._take(chunk) if self._copied else self._inside(target, -1)
         whole = self._crops or not self._copied  # x has elements that nothing is copied to
         before: list[Run] = [partial(target.fill, 0)] if whole else []
         after: list[Run] = []
@@ -222,13 +199,26 @@ class Frames:
         last = chunk.bottom == self._g.counts[0]
         return frame, before if chunk.top == 0 else [], after if last else []
 
-    def _take(self, chunk: Chunk, memory: Scratch) -> Array:
+    def _take(self, chunk: Chunk) -> Array:
         g, m = self._g, chunk.last - chunk.first
         h, w = (e + sum(p) for e, p in zip(g.extents, g.around, strict=True))
         if g.rows:
-            turned: Array = memory.take((m, h, w, g.groups, g.i)).transpose(0, 3, 4, 1, 2)
+            memory = self._shared.take("frame", (m, h, w, g.groups, g.i), self._x.dtype)
+            turned: Array = memory.transpose(0, 3, 4, 1, 2)
             return turned
-        return memory.take((m, g.groups, g.i, h, w))
+        return self._shared.take("frame", (m, g.groups, g.i, h, w), self._x.dtype)
+
+    def _border(self, frame: Array) -> list[Array]:
+        """What padding adds: views of the frame that together are all but its inside."""
+        (top, bottom), (left, right) = (tuple(max(0, p) for p in pair) for pair in self._g.around)
+        height, width = frame.shape[-2:]
+        parts = (
+            frame[..., :top, :],
+            frame[..., height - bottom :, :],
+            frame[..., :left],
+            frame[..., width - right :],
+        )
+        return [part for part in parts if part.size]
 
     def _inside(self, x: Array, sign: int) -> Array:
         """Without the border that padding (1) or cropping (-1) gives it."""

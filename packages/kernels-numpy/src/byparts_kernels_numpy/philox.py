@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.dtypes import Array
 from byparts_opset.philox import KEY_STEPS, MASK, MULTIPLIERS, ROUNDS
 
@@ -23,15 +24,18 @@ _STEPS = np.array([[(r * s) & MASK for s in KEY_STEPS] for r in range(ROUNDS)], 
 _MULTIPLIERS = np.array(MULTIPLIERS, np.uint64)[:, None]
 
 
-def filler(words: Array) -> Fill:
-    """What fills u32 `words`, four for each block, with the stream of a key from a counter on."""
+def filler(words: Array, each: Array, shared: Shared) -> Fill:
+    """What fills u32 `words`, four for each block, with the stream of a key from a counter on.
+
+    `each` has the numbers of the blocks: 0, 1, 2, ... in u64.
+    """
     count = words.size // 4
-    even, n = np.empty((2, count), np.uint32), np.empty(count, np.uint64)
-    products = np.empty((2, 2, count), np.uint64)
+    even, n = (shared.take("even", (2, count), np.uint32), shared.take("n", (count,), np.uint64))
+    products = shared.take("products", (2, 2, count), np.uint64)
     halves = products.view(np.uint32).reshape(2, 2, count, 2)[:, ::-1]  # [round % 2, word, block]
     low, high = halves[..., 0], halves[..., 1]
     keys, key_words = np.empty_like(_STEPS), np.empty((2, 1), np.uint32)
-    start, each = np.empty((), np.uint64), np.arange(count, dtype=np.uint64)
+    start = np.empty((), np.uint64)
     result = words.reshape(count, 2, 2)
 
     def fill(key: int, counter: int) -> None:
@@ -51,20 +55,22 @@ def filler(words: Array) -> Fill:
     return fill
 
 
-def in_chunks(words_each: int, count: int) -> list[tuple[slice, int, Array, Fill]]:
+def in_chunks(words_each: int, count: int, shared: Shared) -> list[tuple[slice, int, Array, Fill]]:
     """(elements, first block, words, how to fill them): `count` elements, chunk by chunk.
 
-    Whole chunks share their memory.
+    The chunks share their memory.
     """
     size = 4 * BLOCKS // words_each
     bounds = [(i, min(i + size, count)) for i in range(0, count, size)]
+    each = shared.counting(-(-min(size, count) * words_each // 4))
     made: dict[int, tuple[Array, Fill]] = {}
     result = []
     for i, j in bounds:
         used = (j - i) * words_each
         if used not in made:
-            words = np.empty(-(-used // 4) * 4, np.uint32)
-            made[used] = (words[:used], filler(words))
+            blocks = -(-used // 4)
+            words = shared.take("words", (4 * blocks,), np.uint32)
+            made[used] = (words[:used], filler(words, each[:blocks], shared))
         result.append((slice(i, j), i * words_each // 4, *made[used]))
     return result
 

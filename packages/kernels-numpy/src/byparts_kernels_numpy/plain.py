@@ -1,7 +1,8 @@
 """Rules that work in blocks of memory: contiguous arrays, no half types, cut to fit a cache.
 
 NumPy computes half types element by element and strided arrays slowly; a rule marked `plain` never
-sees either.  Stand-ins are allocated when the step is bound, and copied around it when it runs.
+sees either.  It takes a workspace, in which stand-ins are; they are copied around the step when it
+runs.
 """
 
 from __future__ import annotations
@@ -9,27 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from math import prod
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir import KernelRule
-from byparts_graph_ir.backend import Run
-from byparts_kernels_numpy.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_numpy.workspace import empty
 from byparts_opset.dtypes import Array, is_half
-
-W = TypeVar("W")
 
 BLOCK_BYTES = 1 << 17  # of one operand; several of them fit a second-level cache
 
 
-def plain(rule: KernelRule) -> KernelRule:
+def plain(rule: KernelRule) -> Callable[..., Run]:
     """The rule, for any arrays; half types are computed in f32 and rounded once."""
 
     @wraps(rule)
-    def bind(op: Any, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-        xs, ys = [_stand_in(x) for x in inputs], [_stand_in(y) for y in outputs]
-        run = rule(op, xs, ys)
+    def bind(
+        op: Any, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+    ) -> Run:
+        xs, ys = ([_stand_in(x, workspace) for x in arrays] for arrays in (inputs, outputs))
+        run = rule(op, xs, ys, workspace)
         before = [(s, x) for s, x in zip(xs, inputs, strict=True) if s is not x]
         after = [(y, s) for s, y in zip(ys, outputs, strict=True) if s is not y]
         return _surrounded(run, before, after) if before or after else run
@@ -70,22 +71,10 @@ def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
     return [tuple(a[i : i + 1, :, j : j + fitting] for a in lines) for i, j in cuts]
 
 
-def shared(make: Callable[[Array], W]) -> Callable[[Array], W]:
-    """Scratch memory for a block, made by `make` once for each shape of block (there are few)."""
-    made: dict[tuple[int, ...], W] = {}
-
-    def work(block: Array) -> W:
-        if block.shape not in made:
-            made[block.shape] = make(block)
-        return made[block.shape]
-
-    return work
-
-
-def _stand_in(x: Array) -> Array:
+def _stand_in(x: Array, workspace: Workspace) -> Array:
     if is_half(x.dtype):
-        return empty(x.shape, np.float32)
-    return x if x.flags.c_contiguous else empty(x.shape, x.dtype)
+        return empty(workspace, x.shape, np.float32)
+    return x if x.flags.c_contiguous else empty(workspace, x.shape, x.dtype)
 
 
 def _surrounded(

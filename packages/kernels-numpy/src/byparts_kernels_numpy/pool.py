@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
-from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import allocates, kernels
+from byparts_kernels_numpy.workspace import Shared, kept
 from byparts_opset.dtypes import Array
 from byparts_opset.pool import (
     AveragePool,
@@ -44,40 +44,47 @@ allocates.update(dict.fromkeys((MaxPoolGradient, MaxPoolGradientGradient), _BUFF
 Cover = tuple[slice, slice]  # windows, and the element each of them has at some offset
 
 
-@kernels.on(MaxPool)
+@kernels.on(MaxPool, workspace=True)
 @plain
-def max_pool(op: MaxPool, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def max_pool(
+    op: MaxPool, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """Maxima along the height, then along the width."""
     (x,), (y,) = inputs, outputs
     low = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
-    return in_turn(list(_pooled(op, x, y, np.maximum, low)))
+    return in_turn(list(_pooled(op, x, y, np.maximum, low, workspace)))
 
 
-@kernels.on(AveragePool)
+@kernels.on(AveragePool, workspace=True)
 @plain
-def average_pool(op: AveragePool, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def average_pool(
+    op: AveragePool, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """Sums along the height, then along the width, then one division."""
     (x,), (y,) = inputs, outputs
-    count = _divisors(op, x.shape, y.dtype)
+    count = _divisors(op, x.shape, y.dtype, workspace)
     images = _nchw(op, y)
-    return in_turn([*_pooled(op, x, y, np.add, 0), partial(np.divide, images, count, images)])
+    sums = _pooled(op, x, y, np.add, 0, workspace)
+    return in_turn([*sums, partial(np.divide, images, count, images)])
 
 
-@kernels.on(AveragePoolGradient)
+@kernels.on(AveragePoolGradient, workspace=True)
 def average_pool_gradient(
-    op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     """Shares, spread along the width, then along the height."""
-    return _spread_mean(op, inputs[:1], outputs)  # the second is never read
+    return _spread_mean(op, inputs[:1], outputs, workspace)  # the second is never read
 
 
 @plain
-def _spread_mean(op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def _spread_mean(
+    op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (dy,), (dx,) = inputs, outputs
-    count = _divisors(op, dx.shape, dy.dtype)
+    count = _divisors(op, dx.shape, dy.dtype, workspace)
     down, across = _covers(op, dx.shape)
     steps: list[Run] = []
-    made = _Scratch(op)
+    made = _Scratch(op, workspace)
     for given, into in _chunks(op, dy, dx):
         share = made.like("share", given, given, dy.dtype)
         wide = made.like("wide", given, into, dy.dtype)
@@ -86,17 +93,17 @@ def _spread_mean(op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequ
     return in_turn(steps)
 
 
-@kernels.on(MaxPoolGradient)
+@kernels.on(MaxPoolGradient, workspace=True)
 @plain
 def max_pool_gradient(
-    op: MaxPoolGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: MaxPoolGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     """Each dy to the first maximum of its window."""
     (x, y, dy), (dx,) = inputs, outputs
     bits = _bits(x)
     apart = all(s >= k for s, k in zip(op.strides, op.ksize, strict=True))
     steps: list[Run] = []
-    made = _Scratch(op)
+    made = _Scratch(op, workspace)
     for images, top, given, into in _chunks(op, x, y, dy, dx):
         hit, free = (made.like(name, top, top, bool) for name in ("hit", "free"))
         sent = made.like("sent", top, top, bits)
@@ -113,16 +120,19 @@ def max_pool_gradient(
     return in_turn(steps)
 
 
-@kernels.on(MaxPoolGradientGradient)
+@kernels.on(MaxPoolGradientGradient, workspace=True)
 @plain
 def max_pool_gradient_gradient(
-    op: MaxPoolGradientGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: MaxPoolGradientGradient,
+    inputs: Sequence[Array],
+    outputs: Sequence[Array],
+    workspace: Workspace,
 ) -> Run:
     """Of each window, the element of g that stands at the first maximum."""
     (x, y, g), (out,) = inputs, outputs
     bits = _bits(x)
     steps: list[Run] = []
-    made = _Scratch(op)
+    made = _Scratch(op, workspace)
     for images, top, given, into in _chunks(op, x, y, g, out):
         hit, free = (made.like(name, top, top, bool) for name in ("hit", "free"))
         sent = made.like("sent", top, top, bits)
@@ -136,9 +146,11 @@ def max_pool_gradient_gradient(
     return in_turn(steps)
 
 
-def _pooled(op: Pool, x: Array, y: Array, ufunc: np.ufunc, identity: float) -> Iterator[Run]:
+def _pooled(
+    op: Pool, x: Array, y: Array, ufunc: np.ufunc, identity: float, workspace: Workspace
+) -> Iterator[Run]:
     down, across = _covers(op, x.shape)
-    made = _Scratch(op)
+    made = _Scratch(op, workspace)
     for images, into in _chunks(op, x, y):
         flat = made.like("flat", into, images, y.dtype)
         yield from _reduced(2, images, flat, down, ufunc, identity)
@@ -220,9 +232,12 @@ def _along(axis: int, part: slice) -> tuple[slice, ...]:
     return (slice(None),) * axis + (part,)
 
 
-def _divisors(op: AveragePool | AveragePoolGradient, shape: tuple[int, ...], dtype: Any) -> Array:
+def _divisors(
+    op: AveragePool | AveragePoolGradient, shape: tuple[int, ...], dtype: Any, workspace: Workspace
+) -> Array:
     count = divisors(op, shape, op.count_include_pad).astype(dtype)
-    return count[:1, :1] if count.size and (count == count.flat[0]).all() else count
+    one = count.size and (count == count.flat[0]).all()
+    return kept(workspace, count[:1, :1] if one else count)
 
 
 def _nchw(op: Pool, x: Array) -> Array:
@@ -241,14 +256,11 @@ def _chunks(op: Pool, *arrays: Array) -> Iterator[tuple[Array, ...]]:
 class _Scratch:
     """Memory that all chunks share, laid out as the op's images are; the first chunk is largest."""
 
-    def __init__(self, op: Pool) -> None:
-        self._op = op
-        self._made: dict[str, Array] = {}
+    def __init__(self, op: Pool, workspace: Workspace) -> None:
+        self._op, self._shared = op, Shared(workspace)
 
     def like(self, name: str, rows: Array, columns: Array, dtype: Any) -> Array:
         """NCHW, with the height of one array and the width of another."""
-        if name not in self._made:
-            n, c, h, w = (*rows.shape[:3], columns.shape[3])
-            shape = tuple((n, c, h, w)[axis] for axis in FROM_NCHW[self._op.layout])
-            self._made[name] = _nchw(self._op, empty(shape, dtype))
-        return self._made[name][: len(rows)]
+        n, c, h, w = (*rows.shape[:3], columns.shape[3])
+        shape = tuple((n, c, h, w)[axis] for axis in FROM_NCHW[self._op.layout])
+        return _nchw(self._op, self._shared.take(name, shape, dtype))

@@ -7,24 +7,29 @@ from math import ceil
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.philox import Fill, in_chunks
 from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.dtypes import Array
 from byparts_opset.random import BITS, Bernoulli, RandomUniform
 
 
-@kernels.on(RandomUniform)
+@kernels.on(RandomUniform, workspace=True)
 @plain
-def random_uniform(op: RandomUniform, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def random_uniform(
+    op: RandomUniform, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (y,) = outputs
-    return drawing(uniform(y.reshape(-1), BITS[op.dtype]), inputs)
+    return drawing(uniform(y.reshape(-1), BITS[op.dtype], Shared(workspace)), inputs)
 
 
-@kernels.on(Bernoulli)
+@kernels.on(Bernoulli, workspace=True)
 @plain
-def bernoulli(op: Bernoulli, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def bernoulli(
+    op: Bernoulli, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (y,) = outputs
     flat = y.reshape(-1)
     bound = ceil(float(np.float32(op.p)) * 2**24)  # u < p where word >> 8 < bound
@@ -35,7 +40,7 @@ def bernoulli(op: Bernoulli, inputs: Sequence[Array], outputs: Sequence[Array]) 
     def start(part: slice, words: Array) -> Run:
         return lambda: np.less(words, limit, flat[part])
 
-    return drawing(from_words(1, flat.size, start), inputs)
+    return drawing(from_words(1, flat.size, start, Shared(workspace)), inputs)
 
 
 def drawing(fill: Fill, inputs: Sequence[Array]) -> Run:
@@ -44,11 +49,13 @@ def drawing(fill: Fill, inputs: Sequence[Array]) -> Run:
     return lambda: fill(int(key), int(counter))
 
 
-def from_words(words_each: int, count: int, start: Callable[[slice, Array], Run]) -> Fill:
+def from_words(
+    words_each: int, count: int, start: Callable[[slice, Array], Run], shared: Shared
+) -> Fill:
     """`start` binds what makes a part of the elements of its words."""
     parts = [
         (block, fill, start(part, words))
-        for part, block, words, fill in in_chunks(words_each, count)
+        for part, block, words, fill in in_chunks(words_each, count, shared)
     ]
 
     def run(key: int, counter: int) -> None:
@@ -59,7 +66,7 @@ def from_words(words_each: int, count: int, start: Callable[[slice, Array], Run]
     return run
 
 
-def uniform(out: Array, bits: int) -> Fill:
+def uniform(out: Array, bits: int, shared: Shared) -> Fill:
     """What fills `out`, 1-d of f32 or f64, with uniforms of so many bits."""
     scale = out.dtype.type(2.0**-bits)
     double = out.dtype == np.float64
@@ -75,4 +82,4 @@ def uniform(out: Array, bits: int) -> Fill:
 
         return make
 
-    return from_words(2 if double else 1, out.size, start)
+    return from_words(2 if double else 1, out.size, start, shared)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.philox import Fill
 from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.random import drawing, uniform
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.dtypes import Array
 from byparts_opset.random_normal import (
     POLYNOMIAL_F32,
@@ -23,31 +24,39 @@ from byparts_opset.random_normal import (
 CHUNK = 16384  # elements
 
 
-@kernels.on(RandomNormal)
+@kernels.on(RandomNormal, workspace=True)
 @plain
-def random_normal(op: RandomNormal, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def random_normal(
+    op: RandomNormal, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (y,) = outputs
-    return drawing(_in_parts(y.reshape(-1), 2, _box_muller), inputs)
+    return drawing(_in_parts(y.reshape(-1), 2, _box_muller, Shared(workspace)), inputs)
 
 
-@kernels.on(TruncatedNormal)
+@kernels.on(TruncatedNormal, workspace=True)
 @plain
-def truncated_normal(op: TruncatedNormal, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def truncated_normal(
+    op: TruncatedNormal, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     (y,) = outputs
-    return drawing(_in_parts(y.reshape(-1), 1, _inverse), inputs)
+    return drawing(_in_parts(y.reshape(-1), 1, _inverse, Shared(workspace)), inputs)
 
 
-def _in_parts(y: Array, each: int, start: Callable[[Array, Array, Array], Run]) -> Fill:
+def _in_parts(
+    y: Array, each: int, start: Callable[[Array, Array, Array], Run], shared: Shared
+) -> Fill:
     """`start` binds what makes a part of y of its uniforms, `each` for an element, and scratch."""
     words_each = each * (2 if y.dtype == np.float64 else 1)
     bits = 53 if y.dtype == np.float64 else 24
-    u, work = np.empty(CHUNK * each, y.dtype), np.empty(CHUNK, y.dtype)
+    most = min(CHUNK, y.size)
+    u = shared.take("uniforms", (most * each,), y.dtype)
+    work = shared.take("work", (most,), y.dtype)
     fills, parts = {}, []
     for i in range(0, y.size, CHUNK):
         part = y[i : i + CHUNK]
         front = u[: part.size * each]
         if part.size not in fills:
-            fills[part.size] = uniform(front, bits)
+            fills[part.size] = uniform(front, bits, shared)
         make = start(part, front, work[: part.size])
         parts.append((i * words_each // 4, fills[part.size], make))
 

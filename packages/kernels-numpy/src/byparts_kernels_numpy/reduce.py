@@ -8,74 +8,76 @@ Sums of f32 and f64 over one axis go to BLAS: `ones @ x` where `np.add.reduce` w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
-from byparts_kernels_numpy.scratch import empty
 from byparts_kernels_numpy.table import kernels
-from byparts_opset.dtypes import Array, DType
+from byparts_kernels_numpy.workspace import empty, ones
+from byparts_opset.dtypes import Array
 from byparts_opset.prod import Prod, ProdOfOthers
 from byparts_opset.reduce import All, Any as AnyOp, Max, Mean, Min, Sum
 
 LONGEST = 4096  # elements summed one after the other
 
 
-@kernels.on(Sum)
+@kernels.on(Sum, workspace=True)
 @plain
-def sum(op: Sum, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return _sum(*_merged(op.axes, inputs[0], outputs[0]))
+def sum(op: Sum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
+    return _sum(*_merged(op.axes, inputs[0], outputs[0]), workspace)
 
 
-@kernels.on(Mean)
+@kernels.on(Mean, workspace=True)
 @plain
-def mean(op: Mean, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def mean(op: Mean, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     size = np.asarray(x.size // y.size if y.size else 1, y.dtype)
-    return in_turn([_sum(*_merged(op.axes, x, y)), partial(np.divide, y, size, y)])
+    return in_turn([_sum(*_merged(op.axes, x, y), workspace), partial(np.divide, y, size, y)])
 
 
-@kernels.on(Prod)
+@kernels.on(Prod, workspace=True)
 @plain
-def prod_(op: Prod, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def prod_(op: Prod, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     return _reduce(np.multiply.reduce, *_merged(op.axes, inputs[0], outputs[0]))
 
 
-@kernels.on(Max)
+@kernels.on(Max, workspace=True)
 @plain
-def max(op: Max, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def max(op: Max, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     return _reduce(np.maximum.reduce, *_merged(op.axes, inputs[0], outputs[0]))
 
 
-@kernels.on(Min)
+@kernels.on(Min, workspace=True)
 @plain
-def min(op: Min, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def min(op: Min, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     return _reduce(np.minimum.reduce, *_merged(op.axes, inputs[0], outputs[0]))
 
 
-@kernels.on(All)
+@kernels.on(All, workspace=True)
 @plain
-def all(op: All, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def all(op: All, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     return _reduce(np.logical_and.reduce, *_merged(op.axes, inputs[0], outputs[0]))
 
 
-@kernels.on(AnyOp)
+@kernels.on(AnyOp, workspace=True)
 @plain
-def any(op: AnyOp, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def any(op: AnyOp, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     return _reduce(np.logical_or.reduce, *_merged(op.axes, inputs[0], outputs[0]))
 
 
-@kernels.on(ProdOfOthers)
+@kernels.on(ProdOfOthers, workspace=True)
 @plain
-def prod_of_others(op: ProdOfOthers, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+def prod_of_others(
+    op: ProdOfOthers, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     """Running products of what stands before each element, times those of what stands behind."""
     x, y = (np.moveaxis(a, op.axis, 0) for a in (*inputs, *outputs))
-    behind = empty(x.shape, x.dtype)
+    behind = empty(workspace, x.shape, x.dtype)
     multiply = np.multiply.accumulate
     if len(x) == 0:
         return partial(np.copyto, y, x)
@@ -89,19 +91,19 @@ def prod_of_others(op: ProdOfOthers, inputs: Sequence[Array], outputs: Sequence[
     )
 
 
-def _sum(axes: tuple[int, ...], x: Array, y: Array) -> Run:
+def _sum(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -> Run:
     length = prod(x.shape[a] for a in axes)
     if x.dtype.kind != "f" or length < 2 or x.size == 0 or x.ndim == 1:
         return _reduce(np.add.reduce, axes, x, y)
     if axes == (x.ndim - 1,):
         if length > LONGEST:
             return _reduce(np.add.reduce, axes, x, y)
-        return partial(np.matmul, x, _ones(length, x.dtype), y)
+        return partial(np.matmul, x, ones(workspace, length, x.dtype), y)
     if len(axes) == 1:
-        return partial(np.matmul, _ones(length, x.dtype), x, y)
+        return partial(np.matmul, ones(workspace, length, x.dtype), x, y)
     if axes == (0, 2) and x.ndim == 3:  # the bias of a convolution: images, channels, pixels
-        rows = empty(x.shape[:2], x.dtype)
-        return in_turn([_sum((2,), x, rows), _sum((0,), rows, y)])
+        rows = empty(workspace, x.shape[:2], x.dtype)
+        return in_turn([_sum((2,), x, rows, workspace), _sum((0,), rows, y, workspace)])
     return _reduce(np.add.reduce, axes, x, y)
 
 
@@ -124,11 +126,3 @@ def _merged(
     merged = tuple(i for i, (_, goes) in enumerate(groups) if goes)
     kept = tuple(d for d, goes in groups if not goes)
     return merged, x.reshape([d for d, _ in groups]), y.reshape(kept)
-
-
-@lru_cache(maxsize=64)
-def _ones(length: int, dtype: DType) -> Array:
-    """Shared by all programs; nobody writes to it."""
-    ones = np.ones(length, dtype)
-    ones.flags.writeable = False
-    return ones

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_blocks
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array, DType
@@ -20,19 +20,20 @@ from byparts_opset.select import Clip, Select
 BITS: dict[int, DType] = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 
-@kernels.on(Select)
-def select(op: Select, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+@kernels.on(Select, workspace=True)
+def select(
+    op: Select, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
     c, x, y = inputs
     (z,) = outputs
     bits = BITS[z.dtype.itemsize]
     arrays = (c.view(np.int8), x.view(bits), y.view(bits))
-    full = in_blocks(_choose, arrays, z.view(bits), (bits, bits))
+    full = in_blocks(_choose, arrays, z.view(bits), workspace, (bits, bits))
     if y.size != 1:
         return full
     other = arrays[2].reshape(())
-    return partial(
-        _keep_or_choose, other, in_blocks(_keep, arrays[:2], z.view(bits), (bits,)), full
-    )
+    keep = in_blocks(_keep, arrays[:2], z.view(bits), workspace, (bits,))
+    return partial(_keep_or_choose, other, keep, full)
 
 
 @kernels.on(Clip)

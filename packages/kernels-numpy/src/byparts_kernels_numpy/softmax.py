@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_numpy.plain import blocks, in_turn, plain, shared
-from byparts_kernels_numpy.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_numpy.plain import blocks, in_turn, plain
 from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.dtypes import Array
 from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
 
@@ -32,58 +32,65 @@ def is_short(block: Array) -> bool:
     return block.ndim == 2 and block.shape[1] <= SHORT_ROW and block.shape[0] > 1
 
 
-def scratch(block: Array) -> Array:
+def scratch(block: Array, shared: Shared, name: str) -> Array:
     """Memory for a block; column by column if its rows are short."""
-    return empty(block.shape, block.dtype, "F" if is_short(block) else "C")
+    return shared.take(name, block.shape, block.dtype, "F" if is_short(block) else "C")
 
 
-def line(block: Array) -> Array:
+def line(block: Array, shared: Shared, name: str) -> Array:
     """Memory for one number of each line of a block, which broadcasts to it."""
-    return empty((block.shape[0], 1, *block.shape[2:]), block.dtype)
+    return shared.take(name, (block.shape[0], 1, *block.shape[2:]), block.dtype)
 
 
-def summing(block: Array, out: Array) -> Run:
+def summing(block: Array, out: Array, ones: Array) -> Run:
     """What sums the lines of a block into `out`; four times faster by BLAS where rows are long."""
     if block.ndim == 2 and block.flags.c_contiguous:
-        return partial(np.dot, block, np.ones(block.shape[1], block.dtype), out.reshape(-1))
+        return partial(np.dot, block, ones[: block.shape[1]], out.reshape(-1))
     return partial(summed, block, 1, None, out, True)
 
 
-@kernels.on(Softmax)
+@kernels.on(Softmax, workspace=True)
 @plain
-def softmax(op: Softmax, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    work = shared(lambda block: (line(block), scratch(block) if is_short(block) else None))
-    return in_turn([_softmax(x, y, *work(x)) for x, y in blocks(op.axis, *inputs, *outputs)])
+def softmax(
+    op: Softmax, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    shared = Shared(workspace)
+    return in_turn([_softmax(x, y, shared) for x, y in blocks(op.axis, *inputs, *outputs)])
 
 
-@kernels.on(LogSoftmax)
+@kernels.on(LogSoftmax, workspace=True)
 @plain
-def log_softmax(op: LogSoftmax, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    work = shared(lambda block: (line(block), scratch(block), scratch(block)))
-    return in_turn([_log_softmax(x, y, *work(x)) for x, y in blocks(op.axis, *inputs, *outputs)])
+def log_softmax(
+    op: LogSoftmax, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    shared = Shared(workspace)
+    return in_turn([_log_softmax(x, y, shared) for x, y in blocks(op.axis, *inputs, *outputs)])
 
 
-@kernels.on(SoftmaxGradient)
+@kernels.on(SoftmaxGradient, workspace=True)
 @plain
-def softmax_gradient(op: SoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    work = shared(lambda block: (line(block), empty(block.shape, block.dtype)))
+def softmax_gradient(
+    op: SoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    shared = Shared(workspace)
     cut = blocks(op.axis, *inputs, *outputs)
-    return in_turn([_softmax_gradient(dy, y, dx, *work(y)) for dy, y, dx in cut])
+    return in_turn([_softmax_gradient(dy, y, dx, shared) for dy, y, dx in cut])
 
 
-@kernels.on(LogSoftmaxGradient)
+@kernels.on(LogSoftmaxGradient, workspace=True)
 @plain
 def log_softmax_gradient(
-    op: LogSoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array]
+    op: LogSoftmaxGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    work = shared(lambda block: (line(block), empty(block.shape, block.dtype)))
+    shared = Shared(workspace)
     cut = blocks(op.axis, *inputs, *outputs)
-    return in_turn([_log_softmax_gradient(dy, y, dx, *work(y)) for dy, y, dx in cut])
+    return in_turn([_log_softmax_gradient(dy, y, dx, shared) for dy, y, dx in cut])
 
 
-def _softmax(x: Array, y: Array, m: Array, columns: Array | None) -> Run:
+def _softmax(x: Array, y: Array, shared: Shared) -> Run:
+    m, columns = line(x, shared, "m"), scratch(x, shared, "columns") if is_short(x) else None
     start, e = (x, y) if columns is None else (columns, columns)
-    total = summing(e, m)
+    total = summing(e, m, shared.ones(x.shape[1], x.dtype))
 
     def run() -> None:
         if columns is not None:
@@ -97,8 +104,9 @@ def _softmax(x: Array, y: Array, m: Array, columns: Array | None) -> Run:
     return run
 
 
-def _log_softmax(x: Array, y: Array, m: Array, below: Array, e: Array) -> Run:
-    total = summing(e, m)
+def _log_softmax(x: Array, y: Array, shared: Shared) -> Run:
+    below, e, m = scratch(x, shared, "below"), scratch(x, shared, "e"), line(x, shared, "m")
+    total = summing(e, m, shared.ones(x.shape[1], x.dtype))
 
     def run() -> None:
         np.copyto(below, x)
@@ -112,8 +120,9 @@ def _log_softmax(x: Array, y: Array, m: Array, below: Array, e: Array) -> Run:
     return run
 
 
-def _softmax_gradient(dy: Array, y: Array, dx: Array, m: Array, weighed: Array) -> Run:
-    total = summing(weighed, m)
+def _softmax_gradient(dy: Array, y: Array, dx: Array, shared: Shared) -> Run:
+    m, weighed = line(y, shared, "m"), shared.take("weighed", y.shape, y.dtype)
+    total = summing(weighed, m, shared.ones(y.shape[1], y.dtype))
 
     def run() -> None:
         np.multiply(dy, y, weighed)
@@ -124,8 +133,9 @@ def _softmax_gradient(dy: Array, y: Array, dx: Array, m: Array, weighed: Array) 
     return run
 
 
-def _log_softmax_gradient(dy: Array, y: Array, dx: Array, m: Array, share: Array) -> Run:
-    total = summing(dy, m)
+def _log_softmax_gradient(dy: Array, y: Array, dx: Array, shared: Shared) -> Run:
+    m, share = line(y, shared, "m"), shared.take("share", y.shape, y.dtype)
+    total = summing(dy, m, shared.ones(y.shape[1], y.dtype))
 
     def run() -> None:
         np.exp(y, share)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import KernelRule, Op
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.cast import Cast
@@ -57,9 +57,11 @@ for _op, _f in CALLS.items():
     kernels.on(_op)(_one_call(_f))
 
 
-@kernels.on(Rsqrt)
-def rsqrt(op: Rsqrt, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    return in_wide_blocks(_rsqrt, inputs, outputs[0])
+@kernels.on(Rsqrt, workspace=True)
+def rsqrt(
+    op: Rsqrt, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+) -> Run:
+    return in_wide_blocks(_rsqrt, inputs, outputs[0], workspace)
 
 
 @kernels.on(Cast)

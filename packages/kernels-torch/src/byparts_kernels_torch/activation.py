@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import torch
 from torch._C import _nn as nn  # the C functions; those of torch.nn.functional have no `out`
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number, one_call
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.activation import (
     HALF_ROOT,
     SELU_ALPHA,
@@ -34,43 +34,43 @@ one_call({Sigmoid: torch.sigmoid, Silu: nn.silu})
 
 
 @kernels.on(Relu)
-def relu(op: Relu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def relu(op: Relu, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(torch.clamp_min, x, 0, out=y)
 
 
 @kernels.on(Relu6)
-def relu6(op: Relu6, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def relu6(op: Relu6, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(torch.clamp, x, 0, 6, out=y)
 
 
 @kernels.on(LeakyRelu)
-def leaky_relu(op: LeakyRelu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def leaky_relu(op: LeakyRelu, inputs: Tensors, outputs: Tensors) -> Run:
     return partial(nn.leaky_relu, inputs[0], op.alpha, out=outputs[0])
 
 
 @kernels.on(Elu)
-def elu(op: Elu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def elu(op: Elu, inputs: Tensors, outputs: Tensors) -> Run:
     return partial(nn.elu, inputs[0], op.alpha, out=outputs[0])
 
 
 @kernels.on(Selu)
-def selu(op: Selu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def selu(op: Selu, inputs: Tensors, outputs: Tensors) -> Run:
     return partial(nn.elu, inputs[0], SELU_ALPHA, SELU_SCALE, out=outputs[0])
 
 
 @kernels.on(Softplus)
-def softplus(op: Softplus, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def softplus(op: Softplus, inputs: Tensors, outputs: Tensors) -> Run:
     """x itself from where e^-x is no part of it: torch's 20 is too early for f64."""
     return partial(nn.softplus, inputs[0], 1, 40, out=outputs[0])
 
 
-@kernels.on(Softsign)
+@kernels.on(Softsign, workspace=True)
 @widened
-def softsign(op: Softsign, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def softsign(op: Softsign, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
-    below = torch.empty_like(y)
+    below = scratch(workspace, y.shape, y)
     return in_turn(
         [
             partial(torch.abs, x, out=below),
@@ -80,14 +80,14 @@ def softsign(op: Softsign, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) 
     )
 
 
-@kernels.on(Gelu)
-def gelu(op: Gelu, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Gelu, workspace=True)
+def gelu(op: Gelu, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     if op.approximate:
         return partial(nn.gelu, x, approximate="tanh", out=y)
     if y.device.type != "cpu" or y.dtype is not torch.float32 or y.numel() > SMALL:
         return partial(nn.gelu, x, out=y)
-    half, share = torch.empty_like(y), torch.empty_like(y)
+    half, share = (scratch(workspace, y.shape, y) for _ in range(2))
     return in_turn(  # x / 2 + x / 2 * erf(x / sqrt 2)
         [
             partial(torch.mul, x, number(0.5, y), out=half),

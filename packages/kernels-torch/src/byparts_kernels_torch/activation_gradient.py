@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import torch
 
 from byparts_graph_ir import KernelRule, Op
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.activation import HALF_ROOT, ROOT_PI
 from byparts_opset.activation_gradient import (
     GeluGradient,
@@ -29,19 +29,19 @@ SMALL = 2048  # elements
 
 
 @kernels.on(ReluGradient)
-def relu_gradient(op: ReluGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def relu_gradient(op: ReluGradient, inputs: Tensors, outputs: Tensors) -> Run:
     (dy, y), (dx,) = inputs, outputs
     return partial(aten.threshold_backward.grad_input, dy, y, 0, grad_input=dx)
 
 
-@kernels.on(GeluGradient)
-def gelu_gradient(op: GeluGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(GeluGradient, workspace=True)
+def gelu_gradient(op: GeluGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (dx,) = outputs
     if not op.approximate and _small(dx):
-        return _slope_times(inputs[0], inputs[1], dx)
+        return _slope_times(inputs[0], inputs[1], dx, workspace)
     how = "tanh" if op.approximate else "none"
     # oneDNN, which computes it on a CPU, does not broadcast
-    whole = [x if x.shape == dx.shape else torch.empty_like(dx) for x in inputs]
+    whole = [x if x.shape == dx.shape else scratch(workspace, dx.shape, dx) for x in inputs]
     repeat = [partial(w.copy_, x) for w, x in zip(whole, inputs, strict=True) if w is not x]
     run = partial(aten.gelu_backward.grad_input, *whole, approximate=how, grad_input=dx)
     return in_turn([*repeat, run])
@@ -52,10 +52,10 @@ def _small(dx: Tensor) -> bool:
     return dx.device.type == "cpu" and dx.dtype is torch.float32 and dx.numel() <= SMALL
 
 
-def _slope_times(dy: Tensor, x: Tensor, dx: Tensor) -> Run:
+def _slope_times(dy: Tensor, x: Tensor, dx: Tensor, workspace: Workspace) -> Run:
     """dx = dy (P + x P'), for P = (1 + erf(x / sqrt 2)) / 2."""
-    root, share, density = number(HALF_ROOT, x), empty(x.shape, x), empty(x.shape, x)
-    half, peak = number(0.5, x), number(HALF_ROOT / ROOT_PI, x)
+    share, density = (scratch(workspace, x.shape, x) for _ in range(2))
+    root, half, peak = (number(n, x) for n in (HALF_ROOT, 0.5, HALF_ROOT / ROOT_PI))
     return in_turn(
         [
             partial(torch.mul, x, root, out=share),
@@ -71,7 +71,7 @@ def _slope_times(dy: Tensor, x: Tensor, dx: Tensor) -> Run:
 
 
 def _rule(f: Callable[..., Any]) -> KernelRule:
-    def rule(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    def rule(op: Op, inputs: Tensors, outputs: Tensors) -> Run:
         return partial(f, *inputs, grad_input=outputs[0])
 
     return rule

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Union
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import nothing
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_opset.argmax import ArgMax, ArgMin
 
 
-@kernels.on(ArgMax)
+@kernels.on(ArgMax, workspace=True)
 @dense
-def argmax(op: ArgMax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def argmax(op: ArgMax, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     return _search(torch.argmax, op, inputs[0], outputs[0])
 
 
-@kernels.on(ArgMin)
+@kernels.on(ArgMin, workspace=True)
 @dense
-def argmin(op: ArgMin, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def argmin(op: ArgMin, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     return _search(torch.argmin, op, inputs[0], outputs[0])
 
 

@@ -24,13 +24,13 @@ from math import inf, prod
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.ops import AttentionRows, AttentionRowsGradient
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import kept, scratch
 from byparts_opset.attention import Attention, AttentionGradient
 
 _REASON = "torch's flash attention has no out=: what it returns is copied"
@@ -46,52 +46,59 @@ OTHER_CHUNK_BYTES = 1 << 28  # where a call costs more, and memory is faster
 flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward.default
 
 
-@kernels.on(Attention)
+@kernels.on(Attention, workspace=True)
 @widened
 @dense
-def attention(op: Attention, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def attention(op: Attention, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     q, k, v, y = map(_heads, (*inputs, outputs[0]))
-    return _attention(op, [(q, k, v, y, outputs[1].view(-1, q.shape[1], 1))], outputs)
+    return _attention(op, [(q, k, v, y, outputs[1].view(-1, q.shape[1], 1))], outputs, workspace)
 
 
-@kernels.on(AttentionGradient)
+@kernels.on(AttentionGradient, workspace=True)
 @widened
 @dense
 def attention_gradient(
-    op: AttentionGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: AttentionGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     *given, logsumexp = inputs
     heads = tuple(map(_heads, given))
     sums = logsumexp.view(-1, heads[1].shape[1], 1)
-    return _attention_gradient(op, [((*heads, sums), tuple(map(_heads, outputs)))], outputs)
+    return _attention_gradient(
+        op, [((*heads, sums), tuple(map(_heads, outputs)))], outputs, workspace
+    )
 
 
-@kernels.on(AttentionRows)
+@kernels.on(AttentionRows, workspace=True)
 @widened
 @dense
-def attention_rows(op: AttentionRows, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def attention_rows(
+    op: AttentionRows, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
     """Batch by batch: the heads of one are strided rows, which a product reads and writes."""
     turned = zip(*(x.transpose(1, 2) for x in (*inputs, outputs[0])), strict=True)
     sums = outputs[1].unsqueeze(-1)
-    return _attention(op, [(*one, s) for one, s in zip(turned, sums, strict=True)], outputs)
+    return _attention(
+        op, [(*one, s) for one, s in zip(turned, sums, strict=True)], outputs, workspace
+    )
 
 
-@kernels.on(AttentionRowsGradient)
+@kernels.on(AttentionRowsGradient, workspace=True)
 @widened
 @dense
 def attention_rows_gradient(
-    op: AttentionRowsGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: AttentionRowsGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     *rows, logsumexp = inputs
     given = zip(*(x.transpose(1, 2) for x in rows), logsumexp.unsqueeze(-1), strict=True)
     into = zip(*(x.transpose(1, 2) for x in outputs), strict=True)
-    return _attention_gradient(op, list(zip(given, into, strict=True)), outputs)
+    return _attention_gradient(op, list(zip(given, into, strict=True)), outputs, workspace)
 
 
 def _attention(
     op: Attention | AttentionRows,
     groups: Sequence[tuple[Tensor, ...]],
-    outputs: Sequence[Tensor],
+    outputs: Tensors,
+    workspace: Workspace,
 ) -> Run:
     """For groups of (q, k, v, y, logsumexp), each [heads, time, width]."""
     y, logsumexp = outputs
@@ -101,9 +108,9 @@ def _attention(
     scale = _scale(op, q)
     if by_flash(q, k, v, MOST):
         return in_turn([_flash(op.causal, scale, *group) for group in groups])
-    unseen = _unseen(op.causal, q, k)
-    room = empty((_together(q, k), q.shape[1], k.shape[1]), q)
-    top = empty((len(room), q.shape[1], 1), q)
+    unseen = _unseen(op.causal, q, k, workspace)
+    room = scratch(workspace, (_together(q, k), q.shape[1], k.shape[1]), q)
+    top = scratch(workspace, (len(room), q.shape[1], 1), q)
     steps: list[Run] = []
     for q, k, v, into, sums in groups:
         for part in _parts(q, len(room)):
@@ -123,7 +130,8 @@ def _attention(
 def _attention_gradient(
     op: AttentionGradient | AttentionRowsGradient,
     groups: Sequence[tuple[tuple[Tensor, ...], tuple[Tensor, ...]]],
-    outputs: Sequence[Tensor],
+    outputs: Tensors,
+    workspace: Workspace,
 ) -> Run:
     """For groups of (dy, q, k, v, y, logsumexp) and (dq, dk, dv)."""
     if not groups or 0 in [t.numel() for t in groups[0][0][:3]]:
@@ -132,12 +140,12 @@ def _attention_gradient(
     scale = _scale(op, q)
     if by_flash(q, k, v, MOST_BACK):
         return in_turn([_flash_back(op.causal, scale, *group) for group in groups])
-    scratch = _Scratch(_together(q, k), q, k, v)
+    rooms = _Rooms(_together(q, k), q, k, v, workspace)
     steps: list[Run] = []
     for tensors, into in groups:
-        for part in _parts(tensors[1], scratch.heads):
+        for part in _parts(tensors[1], rooms.heads):
             given = [t[part] for t in tensors]
-            steps += _gradients(op.causal, scale, given, [t[part] for t in into], scratch)
+            steps += _gradients(op.causal, scale, given, [t[part] for t in into], rooms)
     return in_turn(steps)
 
 
@@ -164,24 +172,25 @@ def by_flash(q: Tensor, k: Tensor, v: Tensor, most: int) -> bool:
     return fits and not LEAST <= weights <= most
 
 
-class _Scratch:
+class _Rooms:
     """For some heads: weights, what they are multiplied by, dy * y, and a number for each query."""
 
-    def __init__(self, heads: int, q: Tensor, k: Tensor, v: Tensor) -> None:
+    def __init__(self, heads: int, q: Tensor, k: Tensor, v: Tensor, workspace: Workspace) -> None:
         s, t, e = q.shape[1], k.shape[1], v.shape[2]
         self.heads = heads
-        self.weights, self.slopes = empty((heads, s, t), q), empty((heads, s, t), q)
-        self.terms, self.one = empty((heads, s, e), q), empty((heads, s, 1), q)
+        self.weights, self.slopes, self.terms, self.one = (
+            scratch(workspace, (heads, s, width), q) for width in (t, t, e, 1)
+        )
 
 
 def _gradients(
-    causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor], scratch: _Scratch
+    causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor], rooms: _Rooms
 ) -> list[Run]:
     """dv = pᵀ dy; ds = p * (dy vᵀ - sum(dy * y)); dq = scale ds k; dk = scale dsᵀ q."""
     (dy, q, k, v, y, logsumexp), (dq, dk, dv) = given, into
     heads = len(q)
-    p, ds = scratch.weights[:heads], scratch.slopes[:heads]
-    terms, one = scratch.terms[:heads], scratch.one[:heads]
+    p, ds = rooms.weights[:heads], rooms.slopes[:heads]
+    terms, one = rooms.terms[:heads], rooms.one[:heads]
     return [
         partial(torch.neg, logsumexp, out=one),
         _product(q, k.mT, p, scale, one),
@@ -205,11 +214,11 @@ def _product(a: Tensor, b: Tensor, out: Tensor, scale: float, added: Tensor | No
     return partial(torch.baddbmm, added, a, b, alpha=scale, out=out)
 
 
-def _unseen(causal: bool, q: Tensor, k: Tensor) -> Tensor | None:
+def _unseen(causal: bool, q: Tensor, k: Tensor, workspace: Workspace) -> Tensor | None:
     """What is added to scores [s, t]: -inf for the keys behind each query."""
     if not causal:
         return None
-    return q.new_full((q.shape[1], k.shape[1]), -inf).triu_(1)
+    return kept(workspace, (q.shape[1], k.shape[1]), q).fill_(-inf).triu_(1)
 
 
 def _copied(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:

@@ -6,32 +6,20 @@ of the host wrote is read without a copy.  Importing this module imports torch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any, Optional
+from typing import Optional
 
 import torch
 
-from byparts_graph_ir import Backend, GraphError, Node, Pass
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir import Backend, GraphError, Pass
 from byparts_graph_ir.contract import checked
 from byparts_kernels_torch import MODULES, table
 from byparts_kernels_torch.context import Context
 from byparts_kernels_torch.cuda import find_gpu, on_gpu
 from byparts_kernels_torch.join import join
-from byparts_kernels_torch.scratch import next_step
 
 PASSES = (Pass("join", join, needs=("static",)),)
-
-
-class TorchBackend(Backend):
-    """Its steps share scratch memory."""
-
-    def bind(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
-        """As `Backend.bind`."""
-        next_step()
-        return super().bind(node, inputs, outputs)
 
 
 @checked
@@ -44,9 +32,7 @@ def make_backend(device: str, threads: Optional[int], keep_denormals: bool, tf32
     if device != "cpu" and (threads is not None or keep_denormals):
         raise GraphError(f"threads and keep_denormals are for the CPU; the device is {device!r}")
     around = partial(Context, threads, keep_denormals)
-    host = TorchBackend(
-        "torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned
-    )
+    host = Backend("torch", table.view, table.kernels, around=around, passes=PASSES, copy=owned)
     return host if device == "cpu" else on_gpu(host, find_gpu(device), tf32)
 
 

@@ -8,12 +8,12 @@ from math import prod
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import number
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
 
 allocates[BatchNormGradient] = "torch's kernel has no out=: what it returns is copied"
@@ -25,10 +25,10 @@ allocates[BatchNorm] = allocates[BatchNormInference] = (
 aten = torch.ops.aten
 
 
-@kernels.on(BatchNorm)
+@kernels.on(BatchNorm, workspace=True)
 @widened
 @dense
-def batch_norm(op: BatchNorm, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def batch_norm(op: BatchNorm, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """torch gives 1 / sqrt(variance + epsilon): as exact, for all that variances are read for."""
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     x, y = (_channels_second(t, op.axis) for t in (x, y))
@@ -44,15 +44,15 @@ def batch_norm(op: BatchNorm, inputs: Sequence[Tensor], outputs: Sequence[Tensor
     )
 
 
-@kernels.on(BatchNormGradient)
+@kernels.on(BatchNormGradient, workspace=True)
 @widened
 @dense
 def batch_norm_gradient(
-    op: BatchNormGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: BatchNormGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
     x, dy, dx = (_channels_second(t, op.axis) for t in (x, dy, dx))
-    scale = empty(variance.shape, variance)
+    scale = scratch(workspace, variance.shape, variance)
     how = (gamma, None, None, mean, scale, True, op.epsilon, (True, True, True))
     compute = partial(aten.native_batch_norm_backward.default, dy, x, *how)
     return in_turn(
@@ -64,16 +64,16 @@ def batch_norm_gradient(
     )
 
 
-@kernels.on(BatchNormInference)
+@kernels.on(BatchNormInference, workspace=True)
 @widened
 @dense
 def batch_norm_inference(
-    op: BatchNormInference, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: BatchNormInference, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     (x, gamma, beta, mean, variance), (y,) = inputs, outputs
     x, y = (_channels_second(t, op.axis) for t in (x, y))
     how = (x, gamma, beta, mean, variance, False, 0.0, op.epsilon)
-    unused = {"save_mean": empty((0,), gamma), "save_invstd": empty((0,), gamma)}
+    unused = {"save_mean": gamma.new_empty(0), "save_invstd": gamma.new_empty(0)}
     return partial(aten.native_batch_norm.out, *how, out=y, **unused)
 
 

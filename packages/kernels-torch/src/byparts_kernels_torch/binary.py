@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number, one_call
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.binary import (
     Add,
     Atan2,
@@ -42,14 +43,14 @@ one_call(
 )
 
 
-@kernels.on(Floordiv)
+@kernels.on(Floordiv, workspace=True)
 @widened
-def floordiv(op: Floordiv, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def floordiv(op: Floordiv, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x, y), (z,) = inputs, outputs
     if y.dtype.is_floating_point:
         return partial(torch.floor_divide, x, y, out=z)
-    rest = torch.empty_like(y)
-    safe, mask, steps = _safe(y)
+    rest = scratch(workspace, y.shape, y)
+    safe, mask, steps = _safe(y, workspace)
     return in_turn(
         [
             *steps,
@@ -60,36 +61,32 @@ def floordiv(op: Floordiv, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) 
     )
 
 
-@kernels.on(Mod)
+@kernels.on(Mod, workspace=True)
 @widened
-def mod(op: Mod, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def mod(op: Mod, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x, y), (z,) = inputs, outputs
     if y.dtype.is_floating_point:
         return partial(torch.remainder, x, y, out=z)
-    safe, _, steps = _safe(y)
+    safe, _, steps = _safe(y, workspace)
     return in_turn([*steps, partial(torch.remainder, x, safe, out=z)])
 
 
-@kernels.on(SquaredDifference)
+@kernels.on(SquaredDifference, workspace=True)
 @widened
 def squared_difference(
-    op: SquaredDifference, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: SquaredDifference, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     (x, y), (z,) = inputs, outputs
     return in_turn([partial(torch.sub, x, y, out=z), partial(torch.mul, z, z, out=z)])
 
 
-def _safe(y: Tensor) -> tuple[Tensor, Tensor, list[Callable[[], Any]]]:
+def _safe(y: Tensor, workspace: Workspace) -> tuple[Tensor, Tensor, list[Callable[[], Any]]]:
     """A divisor that is 1 where y is 0 or -1, where that is, and the steps that make both.
 
     torch raises for an integer by 0, and the least integer by -1 is a signal that ends the process;
     x // 1 * y is what NumPy gives for both.
     """
-    near, safe, mask = (
-        torch.empty_like(y),
-        torch.empty_like(y),
-        torch.empty_like(y, dtype=torch.bool),
-    )
+    near, safe, mask = (scratch(workspace, y.shape, y, t) for t in (y.dtype, y.dtype, torch.bool))
     low = -1 if y.dtype.is_signed else 0
     return (
         safe,

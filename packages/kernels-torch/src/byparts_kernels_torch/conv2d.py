@@ -41,13 +41,14 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch import patches, rows
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.refuse import floats_only_on_gpu
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened_on_cpu
+from byparts_kernels_torch.workspace import kept, scratch
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, Convolution
 from byparts_opset.window import TO_NCHW, Pair
@@ -64,40 +65,43 @@ BLOCK = 16  # oneDNN's blocks of channels: f32 in a register
 convolution_backward = torch.ops.aten.convolution_backward.default
 
 
-@kernels.on(Conv2d)
+@kernels.on(Conv2d, workspace=True)
+@floats_only_on_gpu
 @widened_on_cpu
-def conv2d(op: Conv2d, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def conv2d(op: Conv2d, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     x, w, y = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
     if 0 in (x.numel(), w.numel(), y.numel()):
         return filled(y, 0)
     g = geometry(op, x, w)
-    return in_turn(_FORWARD[forward_by(g, x)](g, x, w, y))
+    return in_turn(_FORWARD[forward_by(g, x)](g, x, w, y, workspace))
 
 
-@kernels.on(Conv2dTranspose)
+@kernels.on(Conv2dTranspose, workspace=True)
+@floats_only_on_gpu
 @widened_on_cpu
 def conv2d_transpose(
-    op: Conv2dTranspose, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: Conv2dTranspose, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """The gradient of x, for a convolution whose x is our y."""
     dy, w, dx = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
     if 0 in (dy.numel(), w.numel(), dx.numel()):
         return filled(dx, 0)
     g = geometry(op, dx, w)
-    return in_turn(_INPUT[input_by(g, dx)](g, dy, w, dx))
+    return in_turn(_INPUT[input_by(g, dx)](g, dy, w, dx, workspace))
 
 
-@kernels.on(Conv2dFilterGradient)
+@kernels.on(Conv2dFilterGradient, workspace=True)
+@floats_only_on_gpu
 @widened_on_cpu
 def conv2d_filter_gradient(
-    op: Conv2dFilterGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: Conv2dFilterGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """The third input is never read."""
     x, dy, dw = _images(op, inputs[0]), _images(op, inputs[1]), _filter(op, outputs[0])
     if 0 in (x.numel(), dy.numel(), dw.numel()):
         return filled(dw, 0)
     g = geometry(op, x, dw)
-    return in_turn(_FILTER[filter_by(g, x)](g, x, dy, dw))
+    return in_turn(_FILTER[filter_by(g, x)](g, x, dy, dw, workspace))
 
 
 def forward_by(g: Geometry, x: Tensor) -> str:
@@ -149,9 +153,9 @@ def _few_pixels(g: Geometry) -> bool:
     return g.images * g.pixels <= 2 * g.o
 
 
-def _forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
-    padding, given, steps = _padded(g, x)
-    filter, more = _filter_last(g, w)
+def _forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace) -> list[Run]:
+    padding, given, steps = _padded(g, x, workspace)
+    filter, more = _filter_last(g, w, workspace)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
     steps += more
     for part in _parts(g, given, w, y):
@@ -160,14 +164,18 @@ def _forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
     return steps
 
 
-def _forward_turned(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
-    (images, before), (filter, more) = _turned(x), _turned(w)
-    return [*before, *more, *_forward(replace(g, layout="NHWC"), images, filter, y)]
+def _forward_turned(
+    g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
+) -> list[Run]:
+    (images, before), (filter, more) = _turned(x, workspace), _turned(w, workspace)
+    return [*before, *more, *_forward(replace(g, layout="NHWC"), images, filter, y, workspace)]
 
 
-def _forward_product(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
-    matrix, steps, _ = _matrix(g, _seen(g, x))
-    into, _, after = _matrix(g, y)
+def _forward_product(
+    g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
+) -> list[Run]:
+    matrix, steps, _ = _matrix(g, _seen(g, x), workspace)
+    into, _, after = _matrix(g, y, workspace)
     weights = w[:, :, 0, 0]
     if g.layout == "NHWC":
         return [*steps, partial(torch.mm, matrix, weights.t(), out=into), *after]
@@ -175,10 +183,10 @@ def _forward_product(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
     return [*steps, partial(torch.bmm, one, matrix, out=into), *after]
 
 
-def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
+def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace) -> list[Run]:
     """dx is given for its shape alone; where it is cropped or padded unevenly, a frame is."""
-    padding, (filter, steps) = g.padding, _filter_last(g, w)
-    like = frame(g, dx, g.images) if padding is None else dx
+    padding, (filter, steps) = g.padding, _filter_last(g, w, workspace)
+    like = frame(g, dx, g.images, partial(scratch, workspace)) if padding is None else dx
     how = (None, g.strides, padding or (0, 0), g.dilations, False, (0, 0), g.groups)
     if padding is None and g.crops:
         steps.append(dx.zero_)
@@ -192,10 +200,12 @@ def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
     return steps
 
 
-def _input_product(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
-    given, steps, _ = _matrix(g, dy)
+def _input_product(
+    g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
+) -> list[Run]:
+    given, steps, _ = _matrix(g, dy, workspace)
     part, weights = _seen(g, dx), w[:, :, 0, 0]
-    into, _, after = _matrix(g, part)
+    into, _, after = _matrix(g, part, workspace)
     if part.shape != dx.shape:
         steps.append(dx.zero_)
     if g.layout == "NHWC":
@@ -204,33 +214,45 @@ def _input_product(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
     return [*steps, partial(torch.bmm, one, given, out=into), *after]
 
 
-def _filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+def _filter_gradient(
+    g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
+) -> list[Run]:
     """dw, or a stand-in without strides, is given for its shape alone."""
-    padding, given, steps = _padded(g, x)
+    padding, given, steps = _padded(g, x, workspace)
     parts = _parts(g, x, dw, dy, PART_BYTES // 2)
     for part in parts:
-        steps += _filter_part(g, padding, given[part], dy[part], dw, part.start > 0)
+        steps += _filter_part(g, padding, given[part], dy[part], dw, part.start > 0, workspace)
     return steps
 
 
-def _filter_turned(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+def _filter_turned(
+    g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
+) -> list[Run]:
     """Some images at a time are laid out with the channels last, in the same scratch memory."""
-    padding, given, steps = _padded(g, x)
+    padding, given, steps = _padded(g, x, workspace)
     parts = _parts(g, x, dw, dy, PART_BYTES // 2)
-    images, pixels = (_turned(t[parts[0]])[0] for t in (given, dy))
+    images, pixels = (_turned(t[parts[0]], workspace)[0] for t in (given, dy))
     last = replace(g, layout="NHWC")
     for part in parts:
         some = slice(0, len(dy[part]))
         steps += [partial(images[some].copy_, given[part]), partial(pixels[some].copy_, dy[part])]
-        steps += _filter_part(last, padding, images[some], pixels[some], dw, part.start > 0)
+        steps += _filter_part(
+            last, padding, images[some], pixels[some], dw, part.start > 0, workspace
+        )
     return steps
 
 
 def _filter_part(
-    g: Geometry, padding: Pair, x: Tensor, dy: Tensor, dw: Tensor, more: bool
+    g: Geometry,
+    padding: Pair,
+    x: Tensor,
+    dy: Tensor,
+    dw: Tensor,
+    more: bool,
+    workspace: Workspace,
 ) -> list[Run]:
     """What these images give, or add, to dw."""
-    like, _ = patches.contiguous(dw)
+    like, _ = patches.contiguous(dw, workspace)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
     compute = partial(convolution_backward, dy, x, like, *how, (False, True, False))
     into = dw.permute(2, 3, 1, 0)
@@ -241,8 +263,13 @@ def _filter_part(
     return [partial(_second_copied, dw, compute)]
 
 
-def _filter_product(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
-    (matrix, steps, _), (pixels, more, _) = _matrix(g, _seen(g, x)), _matrix(g, dy)
+def _filter_product(
+    g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
+) -> list[Run]:
+    (matrix, steps, _), (pixels, more, _) = (
+        _matrix(g, _seen(g, x), workspace),
+        _matrix(g, dy, workspace),
+    )
     sums = dw[:, :, 0, 0]
     if g.layout == "NHWC":
         return [*steps, *more, partial(torch.mm, matrix.t(), pixels, out=sums.t())]
@@ -289,22 +316,22 @@ def _inner_copied(g: Geometry, dx: Tensor, compute: Callable[[], Sequence[Tensor
     dx.copy_(inner(g, compute()[0], 1))
 
 
-def _padded(g: Geometry, x: Tensor) -> tuple[Pair, Tensor, list[Run]]:
+def _padded(g: Geometry, x: Tensor, workspace: Workspace) -> tuple[Pair, Tensor, list[Run]]:
     """Padding that torch can do, the images to give it, and how to fill them if need be."""
     if g.padding is not None:
         return g.padding, x, []
     source = inner(g, x, -1)
     if not g.pads:
         return (0, 0), source, []
-    images = frame(g, x, g.images)
+    images = frame(g, x, g.images, partial(kept, workspace))
     return (0, 0), images, [partial(inner(g, images, 1).copy_, source)]
 
 
-def _filter_last(g: Geometry, w: Tensor) -> tuple[Tensor, list[Run]]:
+def _filter_last(g: Geometry, w: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """The filter as torch wants it beside images with the channels last; how to fill it."""
     if g.layout == "NCHW" or w.is_contiguous(memory_format=torch.channels_last):
         return w, []
-    copy, given = empty(w.shape, w, None, torch.channels_last), w.permute(2, 3, 1, 0)
+    copy, given = scratch(workspace, w.shape, w, None, torch.channels_last), w.permute(2, 3, 1, 0)
     if not given.is_contiguous():
         return copy, [partial(copy.copy_, w)]
     matrix = copy.permute(0, 2, 3, 1).view(len(w), -1)
@@ -323,9 +350,9 @@ def _parts(
     return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]
 
 
-def _turned(x: Tensor) -> tuple[Tensor, list[Run]]:
+def _turned(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """With the channels last in memory, and how to fill it."""
-    copy = empty(x.shape, x, None, torch.channels_last)
+    copy = scratch(workspace, x.shape, x, None, torch.channels_last)
     return copy, [partial(copy.copy_, x)]
 
 
@@ -335,7 +362,7 @@ def _seen(g: Geometry, x: Tensor) -> Tensor:
     return view[:, :, : g.counts[0], : g.counts[1]]
 
 
-def _matrix(g: Geometry, x: Tensor) -> tuple[Tensor, list[Run], list[Run]]:
+def _matrix(g: Geometry, x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run], list[Run]]:
     """[n, c, p q], or [n p q, c] with channels last; to be filled and written back if a copy."""
     last = g.layout == "NHWC"
     view = x.permute(0, 2, 3, 1) if last else x
@@ -343,7 +370,7 @@ def _matrix(g: Geometry, x: Tensor) -> tuple[Tensor, list[Run], list[Run]]:
     try:
         return view.view(shape), [], []
     except RuntimeError:
-        copy = empty(view.shape, x)
+        copy = scratch(workspace, view.shape, x)
         return copy.view(shape), [partial(copy.copy_, view)], [partial(view.copy_, copy)]
 
 

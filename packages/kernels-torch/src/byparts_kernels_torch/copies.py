@@ -5,7 +5,6 @@ All of them are right for any dtype, since they never look at an element.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, Union
@@ -13,10 +12,10 @@ from typing import Any, Union
 import numpy as np
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import filled, nothing
 from byparts_kernels_torch.pick import picked, turned
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.broadcast_to import BroadcastTo
 from byparts_opset.join import Concat, Split
@@ -33,51 +32,53 @@ allocates[Transpose] = "for matrices, torch's copy has a block of 60 x 60 elemen
 
 
 @kernels.on(Reshape, Flatten, ExpandDims, Squeeze)
-def renamed(op: Renamed, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def renamed(op: Renamed, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(y.view(x.shape).copy_, x)
 
 
 @kernels.on(Transpose)
-def transpose(op: Transpose, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def transpose(op: Transpose, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     order = tuple(range(x.dim()))[::-1] if op.permutation is None else op.permutation
     return partial(y.copy_, x.permute(order))
 
 
-@kernels.on(Reverse)
-def reverse(op: Reverse, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    return turned(inputs[0], op.axes, outputs[0])
+@kernels.on(Reverse, workspace=True)
+def reverse(op: Reverse, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
+    return turned(inputs[0], op.axes, outputs[0], workspace)
 
 
 @kernels.on(BroadcastTo)
-def broadcast_to(op: BroadcastTo, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def broadcast_to(op: BroadcastTo, inputs: Tensors, outputs: Tensors) -> Run:
     return partial(outputs[0].copy_, inputs[0])
 
 
 @kernels.on(Tile)
-def tile(op: Tile, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def tile(op: Tile, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     copies = y.view([d for pair in zip(op.repeats, x.shape, strict=True) for d in pair])
     return partial(copies.copy_, x[(None, slice(None)) * x.dim()])
 
 
-@kernels.on(Slice)
-def slice_(op: Slice, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Slice, workspace=True)
+def slice_(op: Slice, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     part, axes = _part(op, x)
-    return turned(part, axes, y)
+    return turned(part, axes, y, workspace)
 
 
-@kernels.on(SliceGradient)
-def slice_gradient(op: SliceGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(SliceGradient, workspace=True)
+def slice_gradient(
+    op: SliceGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
     (dy, _), (y,) = inputs, outputs
     part, axes = _part(op, y)
-    return in_turn([y.zero_, turned(dy, axes, part)])
+    return in_turn([y.zero_, turned(dy, axes, part, workspace)])
 
 
 @kernels.on(Concat)
-def concat(op: Concat, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def concat(op: Concat, inputs: Tensors, outputs: Tensors) -> Run:
     """What is empty may lie where y does, which torch would not have."""
     if outputs[0].numel() == 0:
         return nothing
@@ -85,18 +86,18 @@ def concat(op: Concat, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> R
 
 
 @kernels.on(Split)
-def split(op: Split, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def split(op: Split, inputs: Tensors, outputs: Tensors) -> Run:
     starts = [0, *accumulate(op.sizes)]
     spans = zip(starts, op.sizes, strict=False)
     parts = [inputs[0].narrow(op.axis, at, size) for at, size in spans]
     return in_turn([partial(y.copy_, part) for y, part in zip(outputs, parts, strict=True)])
 
 
-@kernels.on(Pad)
-def pad(op: Pad, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Pad, workspace=True)
+def pad(op: Pad, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     if op.mode != "constant":
-        return picked(x, _sources(op, x), y)
+        return picked(x, _sources(op, x), y, workspace)
     pairs = zip(x.shape, op.paddings, strict=True)
     middle: Any = (*(slice(lo, lo + d) for d, (lo, _) in pairs), ...)
     return in_turn([filled(y, op.value), partial(y[middle].copy_, x)])

@@ -6,18 +6,15 @@ f32 unless TF32 is asked for, also where torch by itself would not (convolutions
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import torch
 
-from byparts_graph_ir import FLOATS, Backend, GraphError, MissingRule, Node
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir import Backend, GraphError
+from byparts_kernels_torch.context import WithoutAutograd
 from byparts_kernels_torch.cuda_graph import record
 from byparts_kernels_torch.cuda_space import CudaSpace, Gpu
-from byparts_kernels_torch.scratch import Lent, next_step
-from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose, MatMul, MaxPool
 
 
 def on_gpu(host: Backend, gpu: Gpu, tf32: bool) -> Backend:
@@ -28,7 +25,7 @@ def on_gpu(host: Backend, gpu: Gpu, tf32: bool) -> Backend:
         gpu: where.
         tf32: products of f32 may round their inputs to 10 bits, some eight times faster.
     """
-    return GpuBackend(
+    return Backend(
         "torch-cuda" + f":{gpu.index}" * (gpu.index > 0),
         host.view,
         host.kernels,
@@ -38,22 +35,6 @@ def on_gpu(host: Backend, gpu: Gpu, tf32: bool) -> Backend:
         capture=partial(record, gpu),
         copy=host.copy,
     )
-
-
-class GpuBackend(Backend):
-    """Its steps share scratch memory; what torch refuses at the first run is refused when bound."""
-
-    def bind(self, node: Node, inputs: Sequence[Any], outputs: Sequence[Any]) -> Run:
-        """As `Backend.bind`."""
-        dtypes = [v.type.dtype for v in node.inputs]
-        if isinstance(node.op, FLOATS_ONLY) and not FLOATS.issuperset(dtypes):
-            raise MissingRule(f"torch has no {node.op.name} of {dtypes[0]} on a GPU")
-        next_step()
-        return super().bind(node, inputs, outputs)
-
-
-# On the CPU torch has these for integers, too.
-FLOATS_ONLY = (MatMul, Conv2d, Conv2dTranspose, Conv2dFilterGradient, MaxPool)
 
 
 def find_gpu(name: str) -> Gpu:
@@ -95,26 +76,28 @@ def settings(tf32: bool) -> list[Setting]:
 
 
 class CudaContext:
-    """For one run: no autograd, the GPU, its settings, scratch memory."""
+    """For one run: no autograd, the GPU, its settings."""
 
-    __slots__ = ("_before", "_contexts", "_settings")
+    __slots__ = ("_before", "_device", "_guard", "_settings")
 
     def __init__(self, gpu: Gpu, settings: tuple[Setting, ...]) -> None:
-        self._settings = settings
-        self._contexts = (torch.inference_mode(), gpu.api.device(gpu.index), Lent())
+        self._settings, self._device = settings, gpu.api.device(gpu.index)
 
     def __enter__(self) -> None:
-        for context in self._contexts:
-            context.__enter__()
-        self._before = [getattr(of, name) for of, name, _ in self._settings]
-        for of, name, value in self._settings:
-            setattr(of, name, value)
+        self._guard = WithoutAutograd(True)
+        self._guard.__enter__()
+        self._device.__enter__()
+        now = [(of, name, getattr(of, name), value) for of, name, value in self._settings]
+        self._before = [(of, name, old) for of, name, old, value in now if old != value]
+        for of, name, old, value in now:
+            if old != value:  # half of a microsecond each
+                setattr(of, name, value)
 
     def __exit__(self, *raised: Any) -> None:
-        for (of, name, _), value in zip(self._settings, self._before, strict=True):
-            setattr(of, name, value)
-        for context in reversed(self._contexts):
-            context.__exit__(*raised)
+        for of, name, old in self._before:
+            setattr(of, name, old)
+        self._device.__exit__(*raised)
+        self._guard.__exit__(*raised)
 
 
 def _why_none() -> str:

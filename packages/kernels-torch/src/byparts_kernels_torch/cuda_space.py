@@ -15,10 +15,8 @@ from typing import Any, Optional
 import numpy as np
 import torch
 
-from byparts_graph_ir import ITEM_BYTES, GraphError, ShapeError, TensorType
-from byparts_kernels_torch.table import DTYPES, Tensor
-
-_NAMES = {theirs: ours for ours, theirs in DTYPES.items()}
+from byparts_graph_ir import ITEM_BYTES, GraphError, ShapeError, Space, TensorType
+from byparts_kernels_torch.table import DTYPES, NAMES, Tensor
 
 
 @dataclass
@@ -50,8 +48,8 @@ class Gpu:
         return self.api.Stream(self.device)
 
 
-class CudaSpace:
-    """What a GPU remembers: memory is a tensor of bytes, aligned to 512 by torch's allocator."""
+class CudaSpace(Space):
+    """The memory of a GPU: blocks are tensors of bytes, aligned to 512 by torch's allocator."""
 
     sticky = True  # after a kernel that failed, so does every call
 
@@ -62,6 +60,11 @@ class CudaSpace:
         """Zeros, at least one byte; an ordinary tensor also where autograd is off."""
         with torch.inference_mode(False):
             return torch.zeros(max(1, size_bytes), dtype=torch.uint8, device=self.gpu.device)
+
+    def untouched(self, size_bytes: int) -> Tensor:
+        """Not zeroed: nothing is launched to bind a kernel when it is compiled."""
+        with torch.inference_mode(False):
+            return torch.empty(max(1, size_bytes), dtype=torch.uint8, device=self.gpu.device)
 
     def read(self, memory: Tensor, offset: int, size_bytes: int) -> memoryview:
         """A copy; waits for what is under way on this thread's stream."""
@@ -96,9 +99,9 @@ class CudaSpace:
         if not tensor.is_contiguous():
             strides = tuple(tensor.stride())
             raise GraphError(f"the tensor has strides {strides}: use x.contiguous()")
-        if tensor.dtype not in _NAMES:
+        if tensor.dtype not in NAMES:
             raise ShapeError(f"{tensor.dtype} is none of our dtypes: {', '.join(DTYPES)}")
-        kind = TensorType(_NAMES[tensor.dtype], tuple(tensor.shape))
+        kind = TensorType(NAMES[tensor.dtype], tuple(tensor.shape))
         return tensor.view(-1).view(torch.uint8), kind
 
     def _tensor(self, value: Any) -> Optional[Tensor]:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import nothing
 from byparts_kernels_torch.pick import turned
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.cumulative import CumSum
 
 
-@kernels.on(CumSum)
-def cumsum(op: CumSum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(CumSum, workspace=True)
+def cumsum(op: CumSum, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     if y.numel() == 0:
         return nothing
     if not op.reverse:
         return _sums(op, x, y)
-    backwards, sums = empty(x.shape, x), empty(x.shape, x)
+    backwards, sums = (scratch(workspace, x.shape, x) for _ in range(2))
     return in_turn(
         [
-            turned(x, [op.axis], backwards),
+            turned(x, [op.axis], backwards, workspace),
             _sums(op, backwards, sums),
-            turned(sums, [op.axis], y),
+            turned(sums, [op.axis], y, workspace),
         ]
     )
 

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from byparts_graph_ir import Op
-from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_graph_ir.kernel import Run
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 
 
 def one_call(calls: Mapping[type[Op], Callable[..., Any]]) -> None:
@@ -32,8 +32,7 @@ def number(value: float, like: Tensor) -> Tensor:
 def filled(y: Tensor, value: float) -> Run:
     """The step that writes one number everywhere, rounded as a cast would."""
     if value == 0 and copysign(1, value) > 0:
-        zero: Run = y.zero_
-        return zero
+        return partial(y.zero_)  # a partial, so that it counts as one call of C
     return partial(y.fill_, rounded(value, y))
 
 
@@ -49,7 +48,7 @@ def nothing() -> None:
 
 
 def _rule(f: Callable[..., Any]) -> Callable[[Any, Sequence[Tensor], Sequence[Tensor]], Run]:
-    def rule(op: Op, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    def rule(op: Op, inputs: Tensors, outputs: Tensors) -> Run:
         return partial(f, *inputs, out=outputs[0])
 
     return rule

@@ -6,18 +6,17 @@ range is an assertion of the device, which ends the process: to ask first would 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import Union
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels, same_memory
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import counted, scratch
 from byparts_opset.index import Gather, OneHot, Scatter, ScatterAdd, check_range
 from byparts_opset.top_k import TopK
 
@@ -26,35 +25,35 @@ WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
 allocates[TopK] = "torch's sort makes its indices anew"
 
 
-@kernels.on(Gather)
+@kernels.on(Gather, workspace=True)
 @dense
-def gather(op: Gather, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def gather(op: Gather, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x, indices), (y,) = inputs, outputs
-    axis, (index, steps) = op.axis % x.dim(), _line(indices)
+    axis, (index, steps) = op.axis % x.dim(), _line(indices, workspace)
     to = y.view(*x.shape[:axis], index.numel(), *x.shape[axis + 1 :])
     pick = partial(torch.index_select, x, axis, index, out=to)
     return in_turn([*steps, _checked(op, pick, indices, x.shape[axis])])
 
 
-@kernels.on(ScatterAdd)
-def scatter_add(op: ScatterAdd, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-    return _scatter_add(op, inputs[:2], outputs)  # nobody may read the third
+@kernels.on(ScatterAdd, workspace=True)
+def scatter_add(op: ScatterAdd, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
+    return _scatter_add(op, inputs[:2], outputs, workspace)  # nobody may read the third
 
 
-@kernels.on(Scatter)
+@kernels.on(Scatter, workspace=True)
 @dense
-def scatter(op: Scatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def scatter(op: Scatter, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """Each update is first replaced by the last one at its index.
 
     Torch writes equal indices in any order; now they bring the same elements.
     """
     (x, indices, updates), (y,) = inputs, outputs
-    axis, (index, steps) = op.axis % y.dim(), _wide_line(indices)
+    axis, (index, steps) = op.axis % y.dim(), _wide_line(indices, workspace)
     if index.numel() == 0:
         return nothing if same_memory(x, y) else partial(y.copy_, x)
-    place = torch.arange(index.numel(), device=y.device)
-    last = empty((y.shape[axis],), y, torch.int64)
-    owner, rows = empty(index.shape, index), empty(updates.shape, updates)
+    place = counted(index.numel(), y, torch.int64, workspace)
+    last = scratch(workspace, (y.shape[axis],), y, torch.int64)
+    owner, rows = (scratch(workspace, t.shape, t) for t in (index, updates))
     find = partial(last.scatter_reduce_, 0, index, place, "amax")
     copy = [] if same_memory(x, y) else [partial(y.copy_, x)]
     return in_turn(
@@ -70,25 +69,25 @@ def scatter(op: Scatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) ->
     )
 
 
-@kernels.on(OneHot)
-def one_hot(op: OneHot, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(OneHot, workspace=True)
+def one_hot(op: OneHot, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (indices,), (y,) = inputs, outputs
-    index, steps = (indices, []) if indices.dtype in WIDE else _widely(indices)
-    each = torch.arange(op.depth, dtype=index.dtype, device=y.device)
-    hot = torch.empty_like(y, dtype=torch.bool)
+    index, steps = (indices, []) if indices.dtype in WIDE else _widely(indices, workspace)
+    each = counted(op.depth, y, index.dtype, workspace)
+    hot = scratch(workspace, y.shape, y, torch.bool)
     choose = partial(torch.where, hot, number(op.on, y), number(op.off, y), out=y)
     if (op.on, op.off) == (1, 0):
         choose = partial(y.copy_, hot)
     return in_turn([*steps, partial(torch.eq, index.unsqueeze(-1), each, out=hot), choose])
 
 
-@kernels.on(TopK)
-def top_k(op: TopK, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(TopK, workspace=True)
+def top_k(op: TopK, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """The front of a stable sort: torch's own top-k takes any of equals."""
     (x,), (values, indices) = inputs, outputs
     if values.numel() == 0:
         return nothing
-    sorted_values, places = empty(x.shape, x), empty(x.shape, indices)
+    sorted_values, places = (scratch(workspace, x.shape, t) for t in (x, indices))
     sort = partial(torch.sort, x, stable=True, dim=-1, descending=True, out=(sorted_values, places))
     front = [t.narrow(-1, 0, op.k) for t in (sorted_values, places)]
     return in_turn([sort, partial(values.copy_, front[0]), partial(indices.copy_, front[1])])
@@ -96,32 +95,32 @@ def top_k(op: TopK, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
 
 @widened
 @dense
-def _scatter_add(op: ScatterAdd, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def _scatter_add(op: ScatterAdd, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (indices, updates), (y,) = inputs, outputs
-    axis, (index, steps) = op.axis % y.dim(), _line(indices)
+    axis, (index, steps) = op.axis % y.dim(), _line(indices, workspace)
     rows = updates.view(*y.shape[:axis], index.numel(), *y.shape[axis + 1 :])
     add = partial(y.index_add_, axis, index, rows)
     return in_turn([*steps, filled(y, 0), _checked(op, add, indices, y.shape[axis])])
 
 
-def _line(indices: Tensor) -> tuple[Tensor, list[Run]]:
+def _line(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """The indices as one axis of integers that torch indexes with, and the steps that make them."""
     if indices.dtype in WIDE:
         return indices.view(-1), []
-    index, steps = _widely(indices)
+    index, steps = _widely(indices, workspace)
     return index.view(-1), steps
 
 
-def _wide_line(indices: Tensor) -> tuple[Tensor, list[Run]]:
+def _wide_line(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """`_line` in i64, the only indices that torch writes by."""
     if indices.dtype == torch.int64:
         return indices.view(-1), []
-    index, steps = _widely(indices)
+    index, steps = _widely(indices, workspace)
     return index.view(-1), steps
 
 
-def _widely(indices: Tensor) -> tuple[Tensor, list[Run]]:
-    index = empty(indices.shape, indices, torch.int64)
+def _widely(indices: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
+    index = scratch(workspace, indices.shape, indices, torch.int64)
     return index, [partial(index.copy_, indices)]
 
 

@@ -12,10 +12,10 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensor
 from byparts_kernels_torch.wide import in_turn
+from byparts_kernels_torch.workspace import kept, scratch
 
 VECTOR_BYTES = 64
 
@@ -27,10 +27,10 @@ def short(x: Tensor, axis: int = -1) -> bool:
     return last and wide and 2 < x.shape[-1] < VECTOR_BYTES // x.element_size()
 
 
-def padded(x: Tensor, border: float) -> tuple[Tensor, Tensor]:
-    """Rows of one vector, and the view of them that has the shape of x."""
-    whole = x.new_full((*x.shape[:-1], VECTOR_BYTES // x.element_size()), border)
-    return whole, whole[..., : x.shape[-1]]
+def padded(x: Tensor, border: float, workspace: Workspace) -> tuple[Tensor, Tensor]:
+    """Rows of one vector, and the view of them that has the shape of x; the border is filled."""
+    whole = kept(workspace, (*x.shape[:-1], VECTOR_BYTES // x.element_size()), x)
+    return whole.fill_(border), whole[..., : x.shape[-1]]
 
 
 def in_lanes(
@@ -38,10 +38,11 @@ def in_lanes(
     inputs: Sequence[Tensor],
     borders: Sequence[float],
     y: Tensor,
+    workspace: Workspace,
 ) -> Run:
     """The step, on padded copies."""
-    pairs = [padded(x, border) for x, border in zip(inputs, borders, strict=True)]
-    room = empty(pairs[0][0].shape, y)
+    pairs = [padded(x, border, workspace) for x, border in zip(inputs, borders, strict=True)]
+    room = scratch(workspace, pairs[0][0].shape, y)
     return in_turn(
         [
             *(partial(part.copy_, x) for (_, part), x in zip(pairs, inputs, strict=True)),

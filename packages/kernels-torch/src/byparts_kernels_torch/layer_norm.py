@@ -16,12 +16,12 @@ from math import nan
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, number
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.layer_norm import LayerNorm, LayerNormGradient
 
 allocates[LayerNorm] = allocates[LayerNormGradient] = (
@@ -35,10 +35,10 @@ native_layer_norm_backward = torch.ops.aten.native_layer_norm_backward.default
 Results = Sequence[Tensor]
 
 
-@kernels.on(LayerNorm)
+@kernels.on(LayerNorm, workspace=True)
 @widened
 @dense
-def layer_norm(op: LayerNorm, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def layer_norm(op: LayerNorm, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """torch gives 1 / sqrt(variance + epsilon): as exact, for all that variances are read for."""
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     width = gamma.numel()
@@ -53,18 +53,18 @@ def layer_norm(op: LayerNorm, inputs: Sequence[Tensor], outputs: Sequence[Tensor
     return in_turn([*steps, *_variance(variance, op.epsilon)])
 
 
-@kernels.on(LayerNormGradient)
+@kernels.on(LayerNormGradient, workspace=True)
 @widened
 @dense
 def layer_norm_gradient(
-    op: LayerNormGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: LayerNormGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """The sums over rows are added up, chunk by chunk."""
     (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
     width = gamma.numel()
     if x.numel() == 0:
         return in_turn([filled(dgamma, 0), filled(dbeta, 0)])
-    scale, rows = empty((x.numel() // width, 1), x), x.view(-1, width)
+    scale, rows = scratch(workspace, (x.numel() // width, 1), x), x.view(-1, width)
     steps: list[Run] = [
         partial(torch.add, variance.view(-1, 1), number(op.epsilon, x), out=scale),
         scale.rsqrt_,

@@ -11,20 +11,22 @@ from math import prod
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, allocates, kernels
+from byparts_kernels_torch.refuse import floats_only_on_gpu
+from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.matmul import MatMul
 
 allocates[MatMul] = "of half types on the CPU: oneDNN packs an operand"
 
 
-@kernels.on(MatMul)
+@kernels.on(MatMul, workspace=True)
+@floats_only_on_gpu
 @dense
-def matmul(op: MatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def matmul(op: MatMul, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (a, b), (y,) = inputs, outputs
     if y.numel() == 0:
         return nothing
@@ -36,7 +38,7 @@ def matmul(op: MatMul, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> R
         return partial(torch.mm, rows, _alone(right), out=y.view(-1, y.shape[-1]))
     steps: list[Run] = []
     lead = y.shape[:-2]
-    x, w = (_batch(operand, lead, steps) for operand in (left, right))
+    x, w = (_batch(operand, lead, steps, workspace) for operand in (left, right))
     return in_turn([*steps, partial(torch.bmm, x, w, out=y.view(-1, *y.shape[-2:]))])
 
 
@@ -45,7 +47,7 @@ def _alone(x: Tensor) -> Tensor:
     return x[(0,) * (x.dim() - 2)]
 
 
-def _batch(x: Tensor, lead: Sequence[int], steps: list[Run]) -> Tensor:
+def _batch(x: Tensor, lead: Sequence[int], steps: list[Run], workspace: Workspace) -> Tensor:
     """x broadcast to these leading axes, as one axis.
 
     Where no stride says that, the step that repeats x into scratch memory is added to `steps`.
@@ -54,6 +56,6 @@ def _batch(x: Tensor, lead: Sequence[int], steps: list[Run]) -> Tensor:
     try:
         return whole.view(-1, *x.shape[-2:])
     except RuntimeError:  # torch's way to say that it would have to copy
-        copy = empty(whole.shape, x)
+        copy = scratch(workspace, whole.shape, x)
         steps.append(partial(copy.copy_, whole))
         return copy.view(-1, *x.shape[-2:])

@@ -13,41 +13,42 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, kernels, same_memory
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_torch.table import Tensor, Tensors, kernels, same_memory
 from byparts_kernels_torch.wide import HALVES, in_turn
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.optimizer import Adam, GradientDescent, Momentum
 
 Group = tuple[Tensor, ...]  # a new weight, its new state, its gradient
 
 
-@kernels.on(GradientDescent)
+@kernels.on(GradientDescent, workspace=True)
 def gradient_descent(
-    op: GradientDescent, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: GradientDescent, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     rate = inputs[-1]
 
     def step(groups: Sequence[Group]) -> Run:
         weights, gradients = _columns(groups)
-        return _descent(weights, gradients, [], rate, 0.0, False)
+        return _descent((weights, gradients, []), rate, 0.0, False, workspace)
 
-    return _updated(op.count, inputs, outputs, step)
+    return _updated(op.count, inputs, outputs, step, workspace)
 
 
-@kernels.on(Momentum)
-def momentum(op: Momentum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Momentum, workspace=True)
+def momentum(op: Momentum, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     rate = inputs[-1]
 
     def step(groups: Sequence[Group]) -> Run:
         weights, velocities, gradients = _columns(groups)
-        return _descent(weights, gradients, velocities, rate, op.momentum, op.nesterov)
+        given = (weights, gradients, velocities)
+        return _descent(given, rate, op.momentum, op.nesterov, workspace)
 
-    return _updated(op.count, inputs, outputs, step)
+    return _updated(op.count, inputs, outputs, step, workspace)
 
 
-@kernels.on(Adam)
-def adam(op: Adam, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Adam, workspace=True)
+def adam(op: Adam, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     rate, number = inputs[-2:]
 
     def step(groups: Sequence[Group]) -> Run:
@@ -59,21 +60,24 @@ def adam(op: Adam, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
             **{"weight_decay": 0.0, "amsgrad": False, "maximize": False},
         )
 
-    return _updated(op.count, inputs, outputs, step)
+    return _updated(op.count, inputs, outputs, step, workspace)
 
 
 def _descent(
-    weights: list[Tensor],
-    gradients: list[Tensor],
-    velocities: list[Tensor],
+    given: Sequence[list[Tensor]],
     rate: Tensor,
     momentum: float,
     nesterov: bool,
+    workspace: Workspace,
 ) -> Run:
-    """Half types as f32: on the CPU torch 2.13 steps four elements of them and leaves the rest."""
-    given = (weights, gradients, velocities)
-    halves = weights[0].dtype in HALVES and weights[0].device.type == "cpu"
-    wide = [[empty(t.shape, t, torch.float32) for t in ts] for ts in given] if halves else given
+    """For weights, gradients and velocities, if there are any.
+
+    Half types as f32: on the CPU torch 2.13 steps four elements of them and leaves the rest.
+    """
+    wide, gradients, like = given, given[1], given[0][0]
+    halves = like.dtype in HALVES and like.device.type == "cpu"
+    if halves:
+        wide = [[scratch(workspace, t.shape, t, torch.float32) for t in ts] for ts in given]
     step = partial(
         torch._fused_sgd_,
         *wide,
@@ -91,9 +95,10 @@ def _descent(
 
 def _updated(
     count: int,
-    inputs: Sequence[Tensor],
-    outputs: Sequence[Tensor],
+    inputs: Tensors,
+    outputs: Tensors,
     step: Callable[[Sequence[Group]], Run],
+    workspace: Workspace,
 ) -> Run:
     """Copies where memory differs, then a step for each dtype."""
     news = list(outputs)
@@ -101,7 +106,7 @@ def _updated(
     gradients = list(inputs[len(news) : len(news) + count])
     for i, dw in enumerate(gradients):
         if not dw.is_contiguous():
-            gradients[i] = empty(dw.shape, dw)
+            gradients[i] = scratch(workspace, dw.shape, dw)
             moved.append((gradients[i], dw))
     groups: list[Group] = [(*news[i::count], gradients[i]) for i in range(count)]
     return in_turn([*_copies(moved), *(step(g) for g in _by_dtype(groups))])

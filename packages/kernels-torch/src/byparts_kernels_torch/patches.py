@@ -1,15 +1,15 @@
 """Convolution as products of matrices: each patch of the images becomes a column.
 
 Columns are made for a few images at a time, so that they are still in cache when they are
-multiplied.  All scratch memory is allocated when the step is bound.  This is what integers take,
-which torch does not convolve, and what is faster where a patch has few elements (`conv2d.py`).
+multiplied.  This is what integers take, which torch does not convolve, and what is faster where a
+patch has few elements (`conv2d.py`).
 
 Images are [n, c, h, w] and filters [o, i, u, v] here, whatever strides they have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -17,9 +17,9 @@ from itertools import product
 import torch
 
 from byparts_graph_ir import TensorType
-from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.scratch import empty
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensor
+from byparts_kernels_torch.workspace import kept, scratch
 from byparts_opset.convolution import FROM_OIHW, Convolution, placed
 from byparts_opset.window import Pair, from_nchw, span
 
@@ -97,13 +97,13 @@ def geometry(op: Convolution, x: Tensor, w: Tensor) -> Geometry:
     )
 
 
-def forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
+def forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace) -> list[Run]:
     """y = filters times patches."""
-    weights, steps = contiguous(w)
+    weights, steps = contiguous(w, workspace)
     factors = weights.view(g.groups, g.o, g.taps)
-    pixels, _ = contiguous(y)
+    pixels, _ = contiguous(y, workspace)
     into = pixels.view(g.images, g.groups, g.o, g.pixels)
-    for part, fill, columns in filled_patches(g, x):
+    for part, fill, columns in filled_patches(g, x, workspace):
         steps += fill
         for k in range(g.groups):
             one = factors[k].expand(len(columns), -1, -1)
@@ -111,13 +111,15 @@ def forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor) -> list[Run]:
     return steps if pixels is y else [*steps, partial(y.copy_, pixels)]
 
 
-def filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]:
+def filter_gradient(
+    g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
+) -> list[Run]:
     """dw = the sum over images of pixels times patches."""
-    pixels, steps = contiguous(dy)
+    pixels, steps = contiguous(dy, workspace)
     given = pixels.view(g.images, g.groups, g.o, g.pixels)
-    weights, _ = contiguous(dw)
+    weights, _ = contiguous(dw, workspace)
     sums = weights.view(g.groups, g.o, g.taps)
-    for part, fill, columns in filled_patches(g, x):
+    for part, fill, columns in filled_patches(g, x, workspace):
         steps += fill
         for k in range(g.groups):
             factors = given[part, k], columns[:, k].transpose(1, 2)
@@ -126,13 +128,15 @@ def filter_gradient(g: Geometry, x: Tensor, dy: Tensor, dw: Tensor) -> list[Run]
     return steps if weights is dw else [*steps, partial(dw.copy_, weights)]
 
 
-def input_gradient(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
+def input_gradient(
+    g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
+) -> list[Run]:
     """dx = turned filters times pixels, each tap of the products added to the images."""
-    (weights, steps), (pixels, more) = contiguous(w), contiguous(dy)
+    (weights, steps), (pixels, more) = (contiguous(t, workspace) for t in (w, dy))
     factors = weights.view(g.groups, g.o, g.taps).transpose(1, 2)
     given = pixels.view(g.images, g.groups, g.o, g.pixels)
-    whole = room(g, dx)
-    spare = frame(g, dx, len(whole))
+    whole = room(g, dx, workspace)
+    spare = frame(g, dx, len(whole), partial(scratch, workspace))
     steps += [*more, *([dx.zero_] if g.crops else [])]
     for part in parts(g, dx):
         count = part.stop - part.start
@@ -149,11 +153,11 @@ def input_gradient(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor) -> list[Run]:
     return steps
 
 
-def contiguous(x: Tensor) -> tuple[Tensor, list[Run]]:
+def contiguous(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
     """x, or a stand-in without strides and how to fill it."""
     if x.is_contiguous():
         return x, []
-    copy = empty(x.shape, x)
+    copy = scratch(workspace, x.shape, x)
     return copy, [partial(copy.copy_, x)]
 
 
@@ -172,24 +176,25 @@ def inner(g: Geometry, x: Tensor, sign: int) -> Tensor:
     return x[..., top : x.shape[-2] - bottom, left : x.shape[-1] - right]
 
 
-def frame(g: Geometry, x: Tensor, images: int) -> Tensor:
-    """Room for padded images of the channels of x; zeros, and no step writes the border."""
+def frame(g: Geometry, x: Tensor, images: int, take: Callable[..., Tensor]) -> Tensor:
+    """Memory for padded images of the channels of x, taken by `take(shape, like, dtype, order)`.
+
+    What is kept is zeros, and no step writes its border.
+    """
     height, width = (e + sum(a) for e, a in zip(g.extents, g.around, strict=True))
     order = torch.contiguous_format if g.layout == "NCHW" else torch.channels_last
-    shape = (images, x.shape[1], height, width)
-    zeros = torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=order)
-    return zeros.zero_()
+    return take((images, x.shape[1], height, width), x, None, order)
 
 
 def filled_patches(
-    g: Geometry, x: Tensor, order: Sequence[int] = range(7)
+    g: Geometry, x: Tensor, workspace: Workspace, order: Sequence[int] = range(7)
 ) -> Iterator[tuple[slice, list[Run], Tensor]]:
     """For some images at a time, how to fill their patches [n, group, taps, p q], and those.
 
     Or in another `order` of [n, group, i, u, v, p, q].
     """
-    whole = room(g, x)
-    spare = frame(g, x, len(whole)) if g.pads else x
+    whole = room(g, x, workspace)
+    spare = frame(g, x, len(whole), partial(kept, workspace)) if g.pads else x
     for part in parts(g, x):
         source = inner(g, x[part], -1)
         images = spare[: len(source)] if g.pads else source
@@ -198,10 +203,10 @@ def filled_patches(
         yield part, [*fill, partial(columns.view(seen.shape).copy_, seen)], columns
 
 
-def room(g: Geometry, x: Tensor) -> Tensor:
+def room(g: Geometry, x: Tensor, workspace: Workspace) -> Tensor:
     """For the patches of one chunk."""
     shape = (_chunk(g, x), g.groups, g.taps, g.pixels)
-    return empty(shape, x)
+    return scratch(workspace, shape, x)
 
 
 def _chunk(g: Geometry, x: Tensor) -> int:

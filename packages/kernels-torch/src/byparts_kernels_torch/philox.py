@@ -13,9 +13,10 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.table import Tensor
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_torch.table import Tensor, Tensors
 from byparts_kernels_torch.wide import in_turn
+from byparts_kernels_torch.workspace import counted, scratch
 from byparts_opset.philox import KEY_STEPS, MASK, MULTIPLIERS, ROUNDS
 
 # Blocks of four words at a time: pieces that fit the cache on the CPU, few launches on a GPU.
@@ -24,17 +25,21 @@ PIECE_ELSEWHERE = 1 << 18
 
 
 def drawing(
-    key: Tensor, counter: Tensor, count: int, start: Callable[[int, int, Tensor], list[Run]]
+    inputs: Tensors,
+    count: int,
+    start: Callable[[int, int, Tensor], list[Run]],
+    workspace: Workspace,
 ) -> Run:
-    """A step that draws `count` words of the stream that begins at block `counter`.
+    """A step that draws `count` words of a stream.
 
+    `inputs` are the key of the stream and the counter, its first block.
     `start(lower, upper, words)` gives the steps for the words [lower, upper) of the draw, which are
     at the front of `words`: i64, free to write to.
     """
-    blocks = -(-count // 4)
+    (key, counter), blocks = inputs, -(-count // 4)
     pieces = -(-blocks // PIECE.get(key.device.type, PIECE_ELSEWHERE))
     size = -(-blocks // max(1, pieces))
-    draw = _Blocks(key.view(()), size)
+    draw = _Blocks(key.view(()), size, workspace)
     fill, steps = in_turn(draw.steps()), draw.key_steps()
     for first in range(0, blocks, max(1, size)):
         upper = min(4 * (first + size), count)
@@ -46,8 +51,8 @@ def drawing(
 class _Blocks:
     """Scratch for so many blocks, and the steps that fill `words`, [blocks, 4], from `start` on."""
 
-    def __init__(self, key: Tensor, blocks: int) -> None:
-        self.key = key
+    def __init__(self, key: Tensor, blocks: int, workspace: Workspace) -> None:
+        self.key, self.workspace = key, workspace
         self.words, self.start = self.new(blocks, 4), self.new()
         self.even, self.odd, self.product = (self.new(2, blocks) for _ in range(3))
         self.keys = self.new(ROUNDS, 2, 1)
@@ -55,7 +60,7 @@ class _Blocks:
 
     def new(self, *shape: int) -> Tensor:
         """Scratch of i64."""
-        return torch.empty(shape, dtype=torch.int64, device=self.key.device)
+        return scratch(self.workspace, shape, self.key, torch.int64)
 
     def number(self, value: object) -> Tensor:
         """Numbers as i64."""
@@ -79,7 +84,7 @@ class _Blocks:
     def steps(self) -> list[Run]:
         """Counters, ten rounds, and the words in their order."""
         even, odd, words, n = self.even, self.odd, self.words, self.new(len(self.words))
-        each = torch.arange(len(n), device=n.device)
+        each = counted(len(n), n, torch.int64, self.workspace)
         turns = [self.number([[m] for m in MULTIPLIERS[::way]]) for way in (1, -1)]
         return [
             partial(torch.add, each, self.start, out=n),

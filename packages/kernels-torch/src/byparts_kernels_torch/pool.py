@@ -22,7 +22,7 @@ Other devices have torch's own kernels, where padding alike on both sides gives 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from math import inf
@@ -31,7 +31,7 @@ from typing import Any
 import torch
 from torch._C import _nn as nn
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.pool_indices import (
@@ -43,9 +43,10 @@ from byparts_kernels_torch.pool_indices import (
     pixels,
     torch_windows,
 )
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.refuse import floats_only_on_gpu
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import kept, scratch
 from byparts_opset.pool import (
     AveragePool,
     AveragePoolGradient,
@@ -61,23 +62,24 @@ CHUNK_BYTES = 1 << 20
 Cover = tuple[slice, slice]  # windows, and the element each of them has at some offset
 
 
-@kernels.on(MaxPool)
-def max_pool(op: MaxPool, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(MaxPool, workspace=True)
+@floats_only_on_gpu
+def max_pool(op: MaxPool, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """Maxima along the height, then along the width."""
     x, y = images(op, inputs[0]), images(op, outputs[0])
     how = torch_windows(op, x)
     if x.device.type != "cpu" and how is not None and y.numel():
-        places = like(y, torch.int64)
+        places = like(workspace, y, torch.int64)
         return partial(nn.max_pool2d_with_indices, x, *how, out=(y, places))
     low = -inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
-    return in_turn(list(_pooled(op, x, y, torch.maximum, low)))
+    return in_turn(list(_pooled(op, x, y, torch.maximum, low, workspace)))
 
 
-@kernels.on(MaxPoolGradient)
+@kernels.on(MaxPoolGradient, workspace=True)
 @widened
 @dense
 def max_pool_gradient(
-    op: MaxPoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: MaxPoolGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """Each dy to the first maximum of its window, which is looked for again."""
     x, y, dy, dx = (images(op, t) for t in (*inputs, *outputs))
@@ -85,23 +87,24 @@ def max_pool_gradient(
         return filled(dx, 0)
     steps: list[Run] = [dx.zero_]
     if not x.dtype.is_floating_point:
-        for hit, at, seen in _hits(op, x, y, steps):
-            own, target = like(hit, dy.dtype), dx[seen]
+        shares = like(workspace, dy)
+        for hit, at, seen in _hits(op, x, y, steps, workspace):
+            own, target = shares[at], dx[seen]
             steps += [partial(own.copy_, hit), partial(own.mul_, dy[at])]
             steps.append(partial(target.add_, own))
         return in_turn(steps)
-    for f in indexed(op, x):
+    for f in indexed(op, x, workspace):
         steps += [*f.find, partial(f.spare.copy_, dy[f.part]), *_only_maxima(f, y)]
         add = pixels(dx[f.part]).scatter_add_
         steps.append(partial(add, 2, pixels(f.places), pixels(f.spare)))
     return in_turn(steps)
 
 
-@kernels.on(MaxPoolGradientGradient)
+@kernels.on(MaxPoolGradientGradient, workspace=True)
 @widened
 @dense
 def max_pool_gradient_gradient(
-    op: MaxPoolGradientGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: MaxPoolGradientGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """Of each window, the element of g that stands at the first maximum."""
     x, y, g, out = (images(op, t) for t in (*inputs, *outputs))
@@ -110,34 +113,37 @@ def max_pool_gradient_gradient(
     steps: list[Run] = []
     if not x.dtype.is_floating_point:
         steps.append(out.zero_)
-        for hit, at, seen in _hits(op, x, y, steps):
-            picked = like(hit, g.dtype)
+        whole = like(workspace, out)
+        for hit, at, seen in _hits(op, x, y, steps, workspace):
+            picked = whole[at]
             steps += [partial(picked.copy_, hit), partial(picked.mul_, g[seen])]
             steps.append(partial(out[at].add_, picked))
         return in_turn(steps)
-    for f in indexed(op, x):
+    for f in indexed(op, x, workspace):
         given, own = pixels(g[f.part]), pixels(f.spare)
         steps += [*f.find, partial(torch.gather, given, 2, pixels(f.places), out=own)]
         steps += [*_only_maxima(f, y), partial(out[f.part].copy_, f.spare)]
     return in_turn(steps)
 
 
-@kernels.on(AveragePool)
+@kernels.on(AveragePool, workspace=True)
 @widened
-def average_pool(op: AveragePool, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def average_pool(op: AveragePool, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """Sums along the height, then along the width, then one product."""
     x, y = images(op, inputs[0]), images(op, outputs[0])
     how = _torch_means(op, x)
     if how is not None:
         return partial(nn.avg_pool2d, x, *how, out=y)
-    share = _shares(op, x)
-    return in_turn([*_pooled(op, x, y, torch.add, 0), partial(torch.mul, y, share, out=y)])
+    share = _shares(op, x, workspace)
+    return in_turn(
+        [*_pooled(op, x, y, torch.add, 0, workspace), partial(torch.mul, y, share, out=y)]
+    )
 
 
-@kernels.on(AveragePoolGradient)
+@kernels.on(AveragePoolGradient, workspace=True)
 @widened
 def average_pool_gradient(
-    op: AveragePoolGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: AveragePoolGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """Shares, spread along the width, then along the height."""
     dy, dx = images(op, inputs[0]), images(op, outputs[0])  # the second is never read
@@ -145,10 +151,10 @@ def average_pool_gradient(
     if how is not None:
         backward = torch.ops.aten.avg_pool2d_backward.grad_input
         return partial(backward, dy, dx, *how, None, grad_input=dx)
-    share, (down, across) = _shares(op, dx), _covers(op, dx)
+    share, (down, across) = _shares(op, dx, workspace), _covers(op, dx)
     parts, steps = _parts(dx), list[Run]()
-    shares = like(dy[: parts[0].stop]) if parts else dy
-    room = _between(shares, dx)
+    shares = like(workspace, dy[: parts[0].stop]) if parts else dy
+    room = _between(shares, dx, workspace)
     for part in parts:
         own, wide = shares[: len(dy[part])], room[: len(dy[part])]
         steps.append(partial(torch.mul, dy[part], share, out=own))
@@ -165,13 +171,15 @@ def _only_maxima(f: Found, y: Tensor) -> list[Run]:
     ]
 
 
-def _hits(op: Pool, x: Tensor, y: Tensor, steps: list[Run]) -> Iterator[tuple[Tensor, Any, Any]]:
+def _hits(
+    op: Pool, x: Tensor, y: Tensor, steps: list[Run], workspace: Workspace
+) -> Iterator[tuple[Tensor, Any, Any]]:
     """Integers, tap by tap: which windows find their maximum there first; adds how to find it."""
-    free = like(y, torch.bool)
+    free, hits = (like(workspace, y, torch.bool) for _ in range(2))
     steps.append(partial(free.fill_, True))
     for (at_h, seen_h), (at_w, seen_w) in product(*_covers(op, x)):
         at, seen = (..., at_h, at_w), (..., seen_h, seen_w)
-        hit = like(free[at])
+        hit = hits[at]
         steps.append(partial(torch.eq, x[seen], y[at], out=hit))
         steps.append(partial(hit.logical_and_, free[at]))
         steps.append(partial(free[at].logical_xor_, hit))
@@ -179,11 +187,16 @@ def _hits(op: Pool, x: Tensor, y: Tensor, steps: list[Run]) -> Iterator[tuple[Te
 
 
 def _pooled(
-    op: Pool, x: Tensor, y: Tensor, f: Callable[..., Any], identity: float
+    op: Pool,
+    x: Tensor,
+    y: Tensor,
+    f: Callable[..., Any],
+    identity: float,
+    workspace: Workspace,
 ) -> Iterator[Run]:
     down, across = _covers(op, x)
     parts = _parts(x)
-    room = _between(y[: parts[0].stop], x) if parts else y
+    room = _between(y[: parts[0].stop], x, workspace) if parts else y
     for part in parts:
         images, into = x[part], y[part]
         flat = room[: len(into)]
@@ -239,20 +252,21 @@ def _along(axis: int, part: slice) -> tuple[slice, ...]:
     return (slice(None),) * axis + (part,)
 
 
-def _between(rows: Tensor, columns: Tensor) -> Tensor:
+def _between(rows: Tensor, columns: Tensor, workspace: Workspace) -> Tensor:
     """Scratch with the height of one and the width of the other, laid out as they are."""
     shape = (*rows.shape[:3], columns.shape[3])
     last = columns.stride(1) < columns.stride(3)
     order = torch.channels_last if last else torch.contiguous_format
-    return empty(shape, rows, None, order)
+    return scratch(workspace, shape, rows, None, order)
 
 
-def _shares(op: AveragePool | AveragePoolGradient, x: Tensor) -> Tensor:
+def _shares(op: AveragePool | AveragePoolGradient, x: Tensor, workspace: Workspace) -> Tensor:
     """One over the number of elements in each window."""
     count = divisors(op, in_layout(op, x), op.count_include_pad)
     if count.size and (count == count.flat[0]).all():
         count = count[:1, :1]
-    return torch.tensor((1 / count).tolist(), dtype=x.dtype, device=x.device).view(count.shape)
+    shares = torch.tensor((1 / count).tolist(), dtype=x.dtype).view(count.shape)
+    return kept(workspace, count.shape, x).copy_(shares)
 
 
 def _parts(x: Tensor) -> list[slice]:

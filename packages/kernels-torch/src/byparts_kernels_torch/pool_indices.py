@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch._C import _nn as nn
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.ops import MaxPoolIndices, MaxPoolScatter
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import kept, scratch
 from byparts_opset.pooling import Frame, Pool, windows
 from byparts_opset.window import TO_NCHW
 
@@ -41,9 +41,9 @@ class Found:
     marks: Tensor  # and of bools
 
 
-@kernels.on(MaxPoolIndices)
+@kernels.on(MaxPoolIndices, workspace=True)
 def max_pool_indices(
-    op: MaxPoolIndices, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: MaxPoolIndices, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """One call where torch is fast on what is there, else some images at a time."""
     x, y, places = (images(op, t) for t in (*inputs, *outputs))
@@ -51,35 +51,41 @@ def max_pool_indices(
         return filled(y, 0)
     how = torch_windows(op, x)
     if how is not None and (x.device.type != "cpu" or _last(x)):
-        wide = empty(places.shape, places, torch.int64, _order(x))
+        wide = scratch(workspace, places.shape, places, torch.int64, _order(x))
         find = partial(nn.max_pool2d_with_indices, x, *how, out=(y, wide))
         return in_turn([find, partial(places.copy_, wide)])
     steps: list[Run] = []
-    for f in indexed(op, x):
+    for f in indexed(op, x, workspace):
         steps += [*f.find, partial(y[f.part].copy_, f.maxima)]
         steps.append(partial(places[f.part].copy_, f.places))
     return in_turn(steps)
 
 
-@kernels.on(MaxPoolScatter)
+@kernels.on(MaxPoolScatter, workspace=True)
 def max_pool_scatter(
-    op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: MaxPoolScatter, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     """The third input is never read."""
-    return _scatter(op, inputs[:2], outputs)
+    return _scatter(op, inputs[:2], outputs, workspace)
 
 
-def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
+def indexed(op: Pool, x: Tensor, workspace: Workspace) -> Iterator[Found]:
     """The maxima of images [n, c, h, w], those of some images at a time."""
     counts, around = windows(op, in_layout(op, x))
     how = torch_windows(op, x)
     size = len(x) if x.device.type != "cpu" else max(1, CHUNK_BYTES // _image_bytes(x))
     parts = [slice(i, min(i + size, len(x))) for i in range(0, len(x), size)]
     first = x[parts[0]]
-    room = _frame(first, around) if how is None else _scratch(x, first.shape, x.dtype)
-    maxima = _scratch(x, (len(room), x.shape[1], *counts), x.dtype)
-    places, marks = (_scratch(x, maxima.shape, t) for t in (torch.int64, torch.bool))
-    spare = _scratch(x, maxima.shape, x.dtype)
+    if how is None:
+        room = _frame(first, around, workspace)
+    else:
+        room = scratch(workspace, first.shape, x, None, _order(x))
+    shape = (len(room), x.shape[1], *counts)
+    maxima, places, marks, spare = (
+        scratch(workspace, shape, x, t, _order(x))
+        for t in (x.dtype, torch.int64, torch.bool, x.dtype)
+    )
+    rows = places if how else like(workspace, places)
     whole = how or (op.ksize, op.strides, (0, 0), (1, 1), False)
     for part in parts:
         own = x[part]
@@ -87,7 +93,7 @@ def indexed(op: Pool, x: Tensor) -> Iterator[Found]:
         inside = given if how else _inside(given, own, around)
         find: list[Run] = [partial(inside.copy_, own)]
         find.append(partial(nn.max_pool2d_with_indices, given, *whole, out=(y, at)))
-        find += [] if how else _to_plane(at, given.shape[3], own.shape, around)
+        find += [] if how else _to_plane(at, rows[: len(own)], given.shape[3], own.shape, around)
         yield Found(part, tuple(find), y, at, spare[: len(own)], marks[: len(own)])
 
 
@@ -106,10 +112,10 @@ def torch_windows(op: Pool, x: Tensor) -> tuple[Any, ...] | None:
     return None
 
 
-def like(x: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+def like(workspace: Workspace, x: Tensor, dtype: torch.dtype | None = None) -> Tensor:
     """Scratch laid out as images x are."""
     order = torch.channels_last if _last(x) else torch.contiguous_format
-    return empty(x.shape, x, dtype, order)
+    return scratch(workspace, x.shape, x, dtype, order)
 
 
 def pixels(x: Tensor) -> Tensor:
@@ -129,14 +135,14 @@ def in_layout(op: Pool, x: Tensor) -> tuple[int, ...]:
 
 
 @widened
-def _scatter(op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def _scatter(op: MaxPoolScatter, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     dy, places, dx = (images(op, t) for t in (*inputs, *outputs))
     if dx.numel() == 0 or dy.numel() == 0:
         return filled(dx, 0)
-    (dy, places), steps = _viewable(dy, places)
+    (dy, places), steps = _viewable(workspace, dy, places)
     steps.append(dx.zero_)
     size = max(1, CHUNK_BYTES // (8 * int(places[:1].numel())))
-    room = empty(pixels(places)[:size].shape, places, torch.int64)
+    room = scratch(workspace, pixels(places)[:size].shape, places, torch.int64)
     for i in range(0, len(dy), size):
         narrow, rows = pixels(places)[i : i + size], pixels(dy)[i : i + size]
         at = room[: len(narrow)]
@@ -145,23 +151,22 @@ def _scatter(op: MaxPoolScatter, inputs: Sequence[Tensor], outputs: Sequence[Ten
     return in_turn(steps)
 
 
-def _viewable(*given: Tensor) -> tuple[list[Tensor], list[Run]]:
+def _viewable(workspace: Workspace, *given: Tensor) -> tuple[list[Tensor], list[Run]]:
     """Stand-ins for what has gaps, and how to fill them."""
     found: list[Tensor] = []
     steps: list[Run] = []
     for x in given:
         gaps = not x.is_contiguous() and not _last(x)
-        found.append(empty(x.shape, x) if gaps else x)
+        found.append(scratch(workspace, x.shape, x) if gaps else x)
         steps += [partial(found[-1].copy_, x)] if gaps else []
     return found, steps
 
 
-def _frame(x: Tensor, around: Frame) -> Tensor:
+def _frame(x: Tensor, around: Frame, workspace: Workspace) -> Tensor:
     """Room for padded images; a step never writes the border."""
     height, width = (e + sum(a) for e, a in zip(x.shape[2:], around, strict=True))
     low = -inf if x.dtype.is_floating_point else torch.iinfo(x.dtype).min
-    frame = x.new_full((*x.shape[:2], height, width), low)
-    return frame.contiguous(memory_format=_order(x))
+    return kept(workspace, (*x.shape[:2], height, width), x, None, _order(x)).fill_(low)
 
 
 def _inside(frame: Tensor, x: Tensor, around: Frame) -> Tensor:
@@ -169,10 +174,15 @@ def _inside(frame: Tensor, x: Tensor, around: Frame) -> Tensor:
     return frame[..., top : top + x.shape[2], left : left + x.shape[3]]
 
 
-def _to_plane(places: Tensor, width: int, shape: Sequence[int], around: Frame) -> list[Run]:
-    """Frame to plane; a window of nothing but the smallest number points at its first element."""
+def _to_plane(
+    places: Tensor, rows: Tensor, width: int, shape: Sequence[int], around: Frame
+) -> list[Run]:
+    """Frame to plane; a window of nothing but the smallest number points at its first element.
+
+    `rows` is scratch memory like `places`.
+    """
     lower = (around[0][0], around[1][0])
-    rows, stride = like(places), number(width, places)
+    stride = number(width, places)
     top, left, plane_stride = (number(n, places) for n in (*lower, shape[3]))
     return [
         partial(torch.div, places, stride, rounding_mode="floor", out=rows),
@@ -192,10 +202,6 @@ def _count(extent: int, padding: int, kernel: int, stride: int, ceil: bool) -> i
         return room // stride + 1
     last = -(-room // stride)
     return last + 1 if last * stride < extent + padding else last
-
-
-def _scratch(x: Tensor, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-    return empty(shape, x, dtype, _order(x))
 
 
 def _order(x: Tensor) -> torch.memory_format:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from math import ceil
 from typing import Any
@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number
 from byparts_kernels_torch.philox import drawing
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_opset.random import BITS, Bernoulli, RandomUniform
 
 
-@kernels.on(RandomUniform)
-def random_uniform(op: RandomUniform, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(RandomUniform, workspace=True)
+def random_uniform(
+    op: RandomUniform, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
     (y,) = outputs
     flat, bits = y.view(-1), BITS[op.dtype]
     scale = number(2.0**-bits, y)
@@ -33,11 +35,11 @@ def random_uniform(op: RandomUniform, inputs: Sequence[Tensor], outputs: Sequenc
             made = [_shift(torch.bitwise_right_shift, words, 32 - bits)]
         return [*made, partial(part.copy_, front), partial(torch.mul, part, scale, out=part)]
 
-    return drawing(inputs[0], inputs[1], each * flat.numel(), start)
+    return drawing(inputs[:2], each * flat.numel(), start, workspace)
 
 
-@kernels.on(Bernoulli)
-def bernoulli(op: Bernoulli, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Bernoulli, workspace=True)
+def bernoulli(op: Bernoulli, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """u < p where the word is below the least number that has the top bits of p or more."""
     flat = outputs[0].view(-1)
     bound = ceil(float(np.float32(op.p)) * 2**24) << 8
@@ -46,7 +48,7 @@ def bernoulli(op: Bernoulli, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     def start(lower: int, upper: int, words: Tensor) -> list[Run]:
         return [partial(torch.lt, words[: upper - lower], limit, out=flat[lower:upper])]
 
-    return drawing(inputs[0], inputs[1], flat.numel(), start)
+    return drawing(inputs[:2], flat.numel(), start, workspace)
 
 
 def _joined(words: Tensor, bits: int) -> list[Run]:

@@ -2,57 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import Any, Union
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
 from byparts_kernels_torch.pick import turned
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.prod import Prod, ProdOfOthers
 from byparts_opset.reduce import All, Any as AnyOp, LogSumExp, Max, Mean, Min, Sum
 
 Reduction = Union[Sum, Mean, Max, Min, LogSumExp, All, AnyOp, Prod]
 
 
-@kernels.on(Sum)
-def sum(op: Sum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Sum, workspace=True)
+def sum(op: Sum, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """Of half types over axes that are not neighbours torch would make a copy at each call."""
     axes = _axes(op, inputs[0])
     apart = len(axes) > 0 and axes[-1] - axes[0] >= len(axes)
-    return (widened(_sum) if apart else _sum)(op, inputs, outputs)
+    return (widened(_sum) if apart else _sum)(op, inputs, outputs, workspace)
 
 
 @kernels.on(Max)
-def max(op: Max, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def max(op: Max, inputs: Tensors, outputs: Tensors) -> Run:
     return _reduced(torch.amax, op, inputs[0], outputs[0])
 
 
 @kernels.on(Min)
-def min(op: Min, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def min(op: Min, inputs: Tensors, outputs: Tensors) -> Run:
     return _reduced(torch.amin, op, inputs[0], outputs[0])
 
 
 @kernels.on(All)
-def all(op: All, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def all(op: All, inputs: Tensors, outputs: Tensors) -> Run:
     return _reduced(torch.all, op, inputs[0], outputs[0])
 
 
 @kernels.on(AnyOp)
-def any(op: AnyOp, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def any(op: AnyOp, inputs: Tensors, outputs: Tensors) -> Run:
     return _reduced(torch.any, op, inputs[0], outputs[0])
 
 
-@kernels.on(Mean)
+@kernels.on(Mean, workspace=True)
 @widened
-def mean(op: Mean, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def mean(op: Mean, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """On a GPU one kernel; on the CPU torch's own mean divides in a second pass, and so do we."""
     (x,), (y,) = inputs, outputs
     if x.device.type != "cpu":
@@ -61,9 +61,9 @@ def mean(op: Mean, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     return in_turn([_reduced(torch.sum, op, x, y), partial(torch.div, y, size, out=y)])
 
 
-@kernels.on(LogSumExp)
+@kernels.on(LogSumExp, workspace=True)
 @widened
-def logsumexp(op: LogSumExp, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def logsumexp(op: LogSumExp, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """torch's own allocates.  An infinite maximum counts as the greatest number: inf - inf is nan.
 
     exp(-inf + greatest) is 0 and exp(inf - greatest) is inf, which is what their sums should be.
@@ -74,8 +74,8 @@ def logsumexp(op: LogSumExp, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
         return filled(y, -inf)
     if not axes:
         return partial(y.copy_, x)
-    top = empty([1 if i in axes else d for i, d in enumerate(x.shape)], x)
-    work, greatest = empty(x.shape, x), torch.finfo(x.dtype).max
+    top = scratch(workspace, [1 if i in axes else d for i, d in enumerate(x.shape)], x)
+    work, greatest = scratch(workspace, x.shape, x), torch.finfo(x.dtype).max
     return in_turn(
         [
             partial(torch.amax, x, axes, True, out=top),
@@ -89,10 +89,10 @@ def logsumexp(op: LogSumExp, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     )
 
 
-@kernels.on(Prod)
+@kernels.on(Prod, workspace=True)
 @widened
 @dense
-def prod(op: Prod, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def prod(op: Prod, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """torch takes one axis at a time, so the last goes first, into scratch memory."""
     (x,), (y,) = inputs, outputs
     axes = _axes(op, x)
@@ -102,32 +102,34 @@ def prod(op: Prod, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
     for axis in reversed(axes):
         last = axis == axes[0]
         rest = [d for i, d in enumerate(x.shape) if i != axis]
-        to = y.view(rest) if last else empty(rest, x)
+        to = y.view(rest) if last else scratch(workspace, rest, x)
         steps.append(partial(torch.prod, x, axis, dtype=x.dtype, out=to))
         x = to
     return in_turn(steps) if steps else partial(y.copy_, x)
 
 
-@kernels.on(ProdOfOthers)
+@kernels.on(ProdOfOthers, workspace=True)
 @widened
-def prod_of_others(op: ProdOfOthers, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def prod_of_others(
+    op: ProdOfOthers, inputs: Tensors, outputs: Tensors, workspace: Workspace
+) -> Run:
     """Running products of what stands before each element, times those of what stands behind."""
     (x,), (y,) = inputs, outputs
     if x.numel() == 0:
         return nothing
-    backwards, products, behind = (empty(x.shape, x) for _ in range(3))
+    backwards, products, behind = (scratch(workspace, x.shape, x) for _ in range(3))
     return in_turn(
         [
             *_before(x, op.axis, y),
-            turned(x, [op.axis], backwards),
+            turned(x, [op.axis], backwards, workspace),
             *_before(backwards, op.axis, products),
-            turned(products, [op.axis], behind),
+            turned(products, [op.axis], behind, workspace),
             partial(torch.mul, y, behind, out=y),
         ]
     )
 
 
-def _sum(op: Sum, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def _sum(op: Sum, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     return _reduced(torch.sum, op, inputs[0], outputs[0])
 
 

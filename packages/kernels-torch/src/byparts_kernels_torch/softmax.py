@@ -11,50 +11,50 @@ from math import inf
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.lanes import in_lanes, short
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import widened_on_cpu
 from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
 
 
-@kernels.on(Softmax)
-def softmax(op: Softmax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Softmax, workspace=True)
+def softmax(op: Softmax, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     def compute(x: Sequence[Tensor], y: Tensor) -> Run:
         return partial(torch._softmax, *x, op.axis, False, out=y)
 
-    return _along(op.axis, compute, inputs, (-inf,), outputs[0])
+    return _along(op.axis, compute, inputs, (-inf,), outputs[0], workspace)
 
 
-@kernels.on(LogSoftmax)
+@kernels.on(LogSoftmax, workspace=True)
 @widened_on_cpu
-def log_softmax(op: LogSoftmax, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def log_softmax(op: LogSoftmax, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     def compute(x: Sequence[Tensor], y: Tensor) -> Run:
         return partial(torch._log_softmax, *x, op.axis, False, out=y)
 
-    return _along(op.axis, compute, inputs, (-inf,), outputs[0])
+    return _along(op.axis, compute, inputs, (-inf,), outputs[0], workspace)
 
 
-@kernels.on(SoftmaxGradient)
+@kernels.on(SoftmaxGradient, workspace=True)
 def softmax_gradient(
-    op: SoftmaxGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: SoftmaxGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     def compute(given: Sequence[Tensor], dx: Tensor) -> Run:
         backward = torch._softmax_backward_data
         return partial(backward, *given, op.axis, dx.dtype, grad_input=dx)
 
-    return _along(op.axis, compute, inputs, (0, 0), outputs[0])
+    return _along(op.axis, compute, inputs, (0, 0), outputs[0], workspace)
 
 
-@kernels.on(LogSoftmaxGradient)
+@kernels.on(LogSoftmaxGradient, workspace=True)
 @widened_on_cpu
 def log_softmax_gradient(
-    op: LogSoftmaxGradient, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
+    op: LogSoftmaxGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     def compute(given: Sequence[Tensor], dx: Tensor) -> Run:
         return partial(torch._log_softmax_backward_data, *given, op.axis, dx.dtype, out=dx)
 
-    return _along(op.axis, compute, inputs, (0, -inf), outputs[0])
+    return _along(op.axis, compute, inputs, (0, -inf), outputs[0], workspace)
 
 
 def _along(
@@ -63,5 +63,8 @@ def _along(
     inputs: Sequence[Tensor],
     borders: Sequence[float],
     y: Tensor,
+    workspace: Workspace,
 ) -> Run:
-    return in_lanes(compute, inputs, borders, y) if short(y, axis) else compute(inputs, y)
+    if short(y, axis):
+        return in_lanes(compute, inputs, borders, y, workspace)
+    return compute(inputs, y)

@@ -13,6 +13,7 @@ The C functions of `torch` and `torch._C._nn` cost 0.5 us a call; an overload su
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import torch
@@ -20,6 +21,7 @@ import torch
 from byparts_graph_ir import KernelRule, Op, Table, TensorType
 
 Tensor: TypeAlias = torch.Tensor
+Tensors: TypeAlias = Sequence[Tensor]
 
 kernels: Table[KernelRule] = Table("kernel")
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
@@ -29,10 +31,17 @@ DTYPES = {
     **{"i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64},
     **{"u8": torch.uint8, "bool": torch.bool},
 }
+NAMES = {theirs: ours for ours, theirs in DTYPES.items()}
 
 
 def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
-    """`memory` from `offset` on, as a contiguous tensor; a buffer of the host, or torch bytes."""
+    """`memory` from `offset` on, as a contiguous tensor.
+
+    Args:
+        memory: a buffer of the host, or a tensor of `u8`: memory of a GPU, a workspace.
+        offset: in bytes, a multiple of the dtype's size.
+        kind: a static type.
+    """
     dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
     flat: Tensor
     if isinstance(memory, torch.Tensor):
@@ -45,5 +54,8 @@ def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
 
 
 def same_memory(x: Tensor, y: Tensor) -> bool:
-    """Whether they are one memory; what has no elements may be anywhere."""
+    """Whether they are one memory; what has no elements may be anywhere.
+
+    Tensors of torch's device "meta", which tests bind, all have the address 0.
+    """
     return y.numel() == 0 or x is y or (x.data_ptr() == y.data_ptr() and not x.is_meta)

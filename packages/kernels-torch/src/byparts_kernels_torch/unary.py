@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from math import inf
 
 import torch
 
-from byparts_graph_ir.backend import Run
+from byparts_graph_ir.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number, one_call
-from byparts_kernels_torch.table import Tensor, kernels
+from byparts_kernels_torch.table import Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
+from byparts_kernels_torch.workspace import scratch
 from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.error_function import Erf, Erfc, Erfinv
@@ -49,27 +49,27 @@ one_call(
 )
 
 
-@kernels.on(Erf)
+@kernels.on(Erf, workspace=True)
 @widened
-def erf(op: Erf, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def erf(op: Erf, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """torch 2.13's erf of bf16 is 0 for |x| below about 0.007."""
     (x,), (y,) = inputs, outputs
     return partial(torch.erf, x, out=y)
 
 
 @kernels.on(Square)
-def square(op: Square, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def square(op: Square, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(torch.mul, x, x, out=y)
 
 
-@kernels.on(Sign)
-def sign(op: Sign, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(Sign, workspace=True)
+def sign(op: Sign, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     """torch's sign of nan is 0; ours is nan."""
     (x,), (y,) = inputs, outputs
     if not x.dtype.is_floating_point:
         return partial(torch.sign, x, out=y)
-    signs, unordered = torch.empty_like(y), torch.empty_like(y, dtype=torch.bool)
+    signs, unordered = (scratch(workspace, y.shape, y, t) for t in (y.dtype, torch.bool))
     return in_turn(
         [
             partial(torch.ne, x, x, out=unordered),
@@ -80,33 +80,33 @@ def sign(op: Sign, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
 
 
 @kernels.on(IsNan)
-def is_nan(op: IsNan, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def is_nan(op: IsNan, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(torch.ne, x, x, out=y)
 
 
-@kernels.on(IsInf)
-def is_inf(op: IsInf, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(IsInf, workspace=True)
+def is_inf(op: IsInf, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     if not x.dtype.is_floating_point:
         return partial(y.fill_, False)
-    size = torch.empty_like(y, dtype=x.dtype)
+    size = scratch(workspace, x.shape, x)
     return in_turn(
         [partial(torch.abs, x, out=size), partial(torch.eq, size, number(inf, x), out=y)]
     )
 
 
-@kernels.on(IsFinite)
-def is_finite(op: IsFinite, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+@kernels.on(IsFinite, workspace=True)
+def is_finite(op: IsFinite, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     if not x.dtype.is_floating_point:
         return partial(y.fill_, True)
-    size = torch.empty_like(y, dtype=x.dtype)
+    size = scratch(workspace, x.shape, x)
     return in_turn(
         [partial(torch.abs, x, out=size), partial(torch.lt, size, number(inf, x), out=y)]
     )
 
 
 @kernels.on(Cast)
-def cast(op: Cast, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+def cast(op: Cast, inputs: Tensors, outputs: Tensors) -> Run:
     return partial(outputs[0].copy_, inputs[0])

@@ -8,30 +8,29 @@ from typing import Any
 
 import torch
 
-from byparts_graph_ir import KernelRule
-from byparts_graph_ir.backend import Run
-from byparts_kernels_torch.scratch import empty
-from byparts_kernels_torch.table import Tensor
+from byparts_graph_ir.kernel import Run, Workspace
+from byparts_kernels_torch.table import Tensor, Tensors
+from byparts_kernels_torch.workspace import Rule, scratch
 
 HALVES = (torch.float16, torch.bfloat16)
 
 
-def widened(rule: KernelRule) -> KernelRule:
-    """The rule, in which half types are f32 stand-ins, rounded once at the end."""
+def widened(rule: Rule) -> Rule:
+    """The rule, which takes a workspace; half types are f32 stand-ins, rounded once at the end."""
 
     @wraps(rule)
-    def bind(op: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
+    def bind(op: Any, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
         if not any(t.dtype in HALVES for t in (*inputs, *outputs)):
-            return rule(op, inputs, outputs)
-        xs, ys = [_stand_in(x) for x in inputs], [_stand_in(y) for y in outputs]
+            return rule(op, inputs, outputs, workspace)
+        xs, ys = ([_stand_in(t, workspace) for t in ts] for ts in (inputs, outputs))
         before = [(s, x) for s, x in zip(xs, inputs, strict=True) if s is not x]
         after = [(y, s) for s, y in zip(ys, outputs, strict=True) if s is not y]
-        return _surrounded(rule(op, xs, ys), before, after)
+        return _surrounded(rule(op, xs, ys, workspace), before, after)
 
     return bind
 
 
-def widened_on_cpu(rule: KernelRule) -> KernelRule:
+def widened_on_cpu(rule: Rule) -> Rule:
     """`widened` where x is on the CPU: a GPU adds half types in f32, torch's CPU kernels not all.
 
     Whether they do depends on the processor, and f32 is faster: 64 channels of 16 x 16 through 64
@@ -40,8 +39,9 @@ def widened_on_cpu(rule: KernelRule) -> KernelRule:
     wide = widened(rule)
 
     @wraps(rule)
-    def bind(op: Any, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Run:
-        return (wide if inputs[0].device.type == "cpu" else rule)(op, inputs, outputs)
+    def bind(op: Any, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
+        chosen = wide if inputs[0].device.type == "cpu" else rule
+        return chosen(op, inputs, outputs, workspace)
 
     return bind
 
@@ -59,10 +59,10 @@ def in_turn(runs: Sequence[Run]) -> Run:
     return run
 
 
-def _stand_in(x: Tensor) -> Tensor:
+def _stand_in(x: Tensor, workspace: Workspace) -> Tensor:
     if x.dtype not in HALVES:
         return x
-    return empty(x.shape, x, torch.float32)
+    return scratch(workspace, x.shape, x, torch.float32)
 
 
 def _surrounded(

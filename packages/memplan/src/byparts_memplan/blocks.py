@@ -9,7 +9,8 @@ a large block under a small value is wasted.
 
 Changed: bytes are those of the dtype, padded to the alignment, where NNVM counted 4 for each
 element; in place needs equal types; inputs that are not external have blocks from the start.  A
-view of a whole value shares its block, other views are copies.  O(n log n) but for memory moves.
+view of a whole value shares its block, other views are copies.  A workspace of a kernel has a block
+while its step runs.  O(n log n) but for memory moves.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ from itertools import accumulate
 from byparts_graph_ir import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError, is_integer, lower_bound
-from byparts_memplan.lifetimes import Decision, Values, describe, padded, positions
-from byparts_memplan.plan import Location, Plan
+from byparts_memplan.lifetimes import Decision, Values, padded, positions
+from byparts_memplan.plan import Location, Plan, labels_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
 
 
 @dataclass(frozen=True)
@@ -49,16 +54,18 @@ def blocks(
     external: Collection[int] = frozenset(),
     match_range: int = 16,
     alignment: int = 64,
+    kernels: Kernels | None = None,
 ) -> Blocks:
     """The blocks of a graph with static types; with a `match_range` of 0 none is used again.
 
-    O(n log n) in values, but for memory moves.
+    `kernels` are as in `plan`.  O(n log n) in values, but for memory moves.
 
     Raises:
-        PlanError: a type is not static, or a number is out of range.
+        PlanError: a type is not static, or a number is out of range; what `kernels` gives lacks a
+            fact.
     """
     outside = positions(graph, external)
-    memory = _Memory(Values(graph), outside, match_range, alignment)
+    memory = _Memory(Values(graph, kernels=kernels), outside, match_range, alignment)
     memory.run()
     homes = [memory.block[tenancy] if tenancy >= 0 else -1 for tenancy in memory.home]
     return Blocks(tuple(memory.sizes), tuple(homes))
@@ -70,6 +77,7 @@ def plan_blocks(
     external: Collection[int] = frozenset(),
     alignment: int = 64,
     donate: Mapping[int, int] | None = None,
+    kernels: Kernels | None = None,
 ) -> Plan:
     """The same as a plan that runs: the blocks lie one above the other.  Donations are declined.
 
@@ -77,28 +85,36 @@ def plan_blocks(
         PlanError: as `blocks`.
     """
     outside = positions(graph, external)
-    values = Values(graph)
+    values = Values(graph, kernels=kernels)
     memory = _Memory(values, outside, 16, alignment)
     memory.run()
     placement = _placement(memory)
-    residents: list[list[int]] = [[] for _ in placement.buffers]
+    homes: list[list[int]] = [[] for _ in placement.buffers]
     locations = [Location(v, 0) for v in range(len(memory.home))]  # right for what is outside
     for v, tenancy in enumerate(memory.home):
         if tenancy >= 0:
             locations[v] = Location(None, placement.offsets[tenancy])
-            residents[tenancy].append(v)
+            homes[tenancy].append(v)
+    residents = tuple([tuple(ids) for ids in homes])
     return Plan(
         locations=tuple(locations),
         placement=placement,
-        residents=tuple([tuple(ids) for ids in residents]),
-        labels=tuple([f"%{ids[0]} {describe(graph.values[ids[0]])}" for ids in residents]),
+        residents=residents,
+        labels=labels_of(values, residents),
         external=tuple(sorted(outside)),
         donated=(),
         decisions=tuple(memory.decisions),
         naive_bytes=sum(
             [padded(size, alignment) for v, size in enumerate(values.size) if v not in outside]
+            + [padded(size, alignment) for size in values.workspace]
         ),
         alignment=alignment,
+        workspaces=tuple(
+            [
+                placement.offsets[memory.workspace[step]] if size else 0
+                for step, size in enumerate(values.workspace)
+            ]
+        ),
     )
 
 
@@ -121,6 +137,7 @@ class _Memory:
     Attributes:
         sizes: by block; they grow.
         home: by value id, its tenancy, -1 for external inputs.
+        workspace: by step that has one, the tenancy of its workspace.
         block, size, born, dies, waiting: by tenancy; `waiting` counts the reads still to come.
         free: (size, age, block), sorted: a multimap, as NNVM has it.
     """
@@ -137,6 +154,7 @@ class _Memory:
         self.match_range, self.alignment = match_range, alignment
         self.sizes: list[int] = []
         self.home = [-1] * len(values.size)
+        self.workspace: dict[int, int] = {}
         self.block: list[int] = []
         self.size: list[int] = []
         self.born: list[int] = []
@@ -157,11 +175,12 @@ class _Memory:
             outputs = range(first, first + len(node.outputs))
             self._share(step)
             self._request([v for v in outputs if self.home[v] < 0], step)
+            scratch = self._request_workspace(step)
             for p, v in enumerate(self.values.reads[step]):
                 if p not in node.op.ignores and self.home[v] >= 0:
                     self.waiting[self.home[v]] -= 1
                     self._release(self.home[v], step)
-            for tenancy in (*[self.home[v] for v in outputs], *unread):
+            for tenancy in (*scratch, *[self.home[v] for v in outputs], *unread):
                 self._release(tenancy, step)
             unread = []
 
@@ -182,7 +201,7 @@ class _Memory:
         views = node.op.views(*[v.type for v in node.inputs])
         given: set[int] = set()  # positions of inputs
         decided: dict[tuple[str, int, int], str] = {}  # (kind, source, target) -> why not
-        in_place = [("in place", p, o, 0) for p, o in node.op.inplace]
+        in_place = [("in place", p, o, 0) for p, o in self.values.inplace[step]]
         for kind, p, o, offset in (*[("view", *pair) for pair in views], *in_place):
             if p >= len(node.inputs) or o >= len(node.outputs):
                 continue
@@ -218,13 +237,25 @@ class _Memory:
         """A tenancy for each, the largest first."""
         size = self.values.size
         for v in sorted(ids, key=lambda v: (size[v], v), reverse=True):
-            self.home[v] = len(self.block)
-            needs = padded(size[v], self.alignment)
-            self.block.append(self._block(needs) if needs else -1)
-            self.size.append(needs)
-            self.born.append(step)
-            self.dies.append(len(self.values.graph.nodes) + 1)
-            self.waiting.append(self.reads[v])
+            self.home[v] = self._begin(size[v], step, self.reads[v])
+
+    def _request_workspace(self, step: int) -> list[int]:
+        """A tenancy that nobody waits for, where the kernel needs one."""
+        size = self.values.workspace[step]
+        if not size:
+            return []
+        self.workspace[step] = self._begin(size, step, 0)
+        return [self.workspace[step]]
+
+    def _begin(self, size: int, step: int, reads: int) -> int:
+        """A new tenancy."""
+        needs = padded(size, self.alignment)
+        self.block.append(self._block(needs) if needs else -1)
+        self.size.append(needs)
+        self.born.append(step)
+        self.dies.append(len(self.values.graph.nodes) + 1)
+        self.waiting.append(reads)
+        return len(self.block) - 1
 
     def _block(self, size: int) -> int:
         free, r = self.free, self.match_range

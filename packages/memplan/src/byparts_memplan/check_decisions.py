@@ -1,24 +1,33 @@
 """Do a plan's decisions say all that was shared, and nothing else?
 
 Who lies in bytes of another got there by decisions that were taken, one for each value but the
-first: a tree in each buffer, and in each donated input.  Every chance that an op offers is decided.
+first: a tree in each buffer, and in each donated input.  Every chance that an op or a kernel offers
+is decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.lifetimes import Decision
 from byparts_memplan.plan import Plan
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Pairs
+
 Home = tuple[str, int]  # ("buffer" or "input", which)
 Chance = tuple[str, int, int, int]  # kind, step, source, target
 
 
-def check_decisions(graph: Graph, plan: Plan, buffers: Mapping[int, int]) -> None:
+def check_decisions(
+    graph: Graph, plan: Plan, buffers: Mapping[int, int], inplace: Sequence[Pairs]
+) -> None:
     """Raise PlanError unless decisions and places agree; `buffers` are by value id.
+
+    `inplace` are the pairs (input, output) of each step that may be the same bytes.
 
     O(values + decisions).
     """
@@ -30,7 +39,7 @@ def check_decisions(graph: Graph, plan: Plan, buffers: Mapping[int, int]) -> Non
         if not 0 <= min(d.source, d.target) <= max(d.source, d.target) < len(graph.values):
             raise PlanError(f"{_name(d)}: there is no %{d.source} or no %{d.target}")
     _check_taken(plan, homes)
-    _check_chances(graph, plan, homes)
+    _check_chances(graph, plan, homes, dict(_offered(graph, inplace)))
     _check_donated(graph, plan)
 
 
@@ -62,9 +71,10 @@ def _check_taken(plan: Plan, homes: Mapping[int, Home]) -> None:
             raise PlanError(f"%{v} lies in bytes of others, and no decision says so")
 
 
-def _check_chances(graph: Graph, plan: Plan, homes: Mapping[int, Home]) -> None:
+def _check_chances(
+    graph: Graph, plan: Plan, homes: Mapping[int, Home], offered: Mapping[Chance, int]
+) -> None:
     """Each was there to be taken, and is decided once."""
-    offered = dict(_offered(graph))
     decided: set[Chance] = set()
     for d in plan.decisions:
         chance = d.kind, d.step, d.source, d.target
@@ -84,13 +94,13 @@ def _check_chances(graph: Graph, plan: Plan, homes: Mapping[int, Home]) -> None:
             raise PlanError(f"{kind} at step {step}: nothing is decided on %{y} in bytes of %{x}")
 
 
-def _offered(graph: Graph) -> Iterator[tuple[Chance, int]]:
-    """What ops allow, and the first byte of the target within the source."""
+def _offered(graph: Graph, inplace: Sequence[Pairs]) -> Iterator[tuple[Chance, int]]:
+    """What ops and kernels allow, and the first byte of the target within the source."""
     ids = graph.ids
     for step, node in enumerate(graph.nodes):
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             yield ("view", step, ids[node.inputs[p]], ids[node.outputs[o]]), offset
-        for p, o in node.op.inplace:
+        for p, o in inplace[step]:
             if p < len(node.inputs) and o < len(node.outputs):
                 yield ("in place", step, ids[node.inputs[p]], ids[node.outputs[o]]), 0
 

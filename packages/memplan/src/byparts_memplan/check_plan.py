@@ -1,37 +1,58 @@
 """Runs a plan on symbolic memory: who wrote each byte last?  Slow and obvious: `plan`'s oracle.
 
 Nothing here looks at lifetimes or buffers.  Memory is a list of stretches, each holding bytes of
-one value; a node reads its inputs, which must find exactly their own bytes, and writes its outputs.
-A view writes nothing: its bytes are those of its input.  What the plan says of buffers and bytes is
-compared with that afterwards (`check_record.py`).
+one value; a node reads its inputs, which must find exactly their own bytes, fills its workspace
+with rubbish, and writes its outputs.  A view writes nothing: its bytes are those of its input.
+What the plan says of buffers and bytes is compared with that afterwards (`check_record.py`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from byparts_graph_ir import Graph, Node
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import PlanError, check_kind
 from byparts_memplan.check import check
 from byparts_memplan.check_record import check_positions, check_record
+from byparts_memplan.check_workspaces import check_workspaces, space_of, workspace_buffers
+from byparts_memplan.kernel_facts import Facts, checked_facts, known_kernels
 from byparts_memplan.plan import Plan
 
-Content = tuple[int, int]  # (value that was written, first byte of it)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
+
+Content = tuple[int, int]  # (value that was written, first byte of it); ~step: its rubbish
 Room = tuple[int | None, str]  # a memory: Location.root, Location.space
 
 
-def check_plan(graph: Graph, plan: Plan) -> None:
+def check_plan(graph: Graph, plan: Plan, kernels: Kernels | None = None) -> None:
     """Raise PlanError unless every read of a run finds what it should, and each field is right.
 
-    O(nodes x pieces of memory); the placement is checked on its own.
+    `kernels` are those that the plan was made with: what they ask for as a workspace, and what they
+    do in place.  O(nodes x pieces of memory); the placement is checked on its own.
     """
     check_kind(graph, Graph)
     check_kind(plan, Plan)
     check_positions(graph, plan)
-    machine = _Machine(graph, plan)
+    facts = _facts(graph, kernels)
+    sizes = [f.workspace_bytes for f in facts]
+    homes = workspace_buffers(graph, plan, sizes)
+    machine = _Machine(graph, plan, facts)
     machine.run()
     arenas = plan.arenas if len(plan.arenas) > 1 else plan.arena_bytes
     check(plan.placement.buffers, plan.placement.offsets, arenas)
-    check_record(graph, plan, machine.used)
+    check_workspaces(graph, plan, sizes, homes)
+    check_record(graph, plan, machine.used, facts)
+
+
+def _facts(graph: Graph, kernels: Kernels | None) -> list[Facts]:
+    """By step; ops without kernels have no workspace."""
+    known_kernels(kernels)  # refuses what is no function
+    if kernels is None:
+        return [Facts(0, node.op.inplace) for node in graph.nodes]
+    return [checked_facts(node, kernels(node)) for node in graph.nodes]
 
 
 @dataclass(frozen=True)
@@ -44,8 +65,8 @@ class _Stretch:
 
 
 class _Machine:
-    def __init__(self, graph: Graph, plan: Plan) -> None:
-        self.graph, self.plan, self.ids = graph, plan, graph.ids
+    def __init__(self, graph: Graph, plan: Plan, facts: Sequence[Facts]) -> None:
+        self.graph, self.plan, self.ids, self.facts = graph, plan, graph.ids, facts
         spaces = plan.arenas
         self.arenas = spaces if len(spaces) > 1 else {next(iter(spaces), ""): plan.arena_bytes}
         self.memory: dict[Room, list[_Stretch]] = {}
@@ -70,6 +91,8 @@ class _Machine:
         for p, v in enumerate(node.inputs):
             if p not in node.op.ignores:
                 self._read(self.ids[v], who)
+        if self.facts[self.step].workspace_bytes:
+            self._scribble(node, who)
         views = self._views(node)
         for o, v in enumerate(node.outputs):
             if o in views:
@@ -80,6 +103,22 @@ class _Machine:
         for o, v in enumerate(node.outputs):
             if o not in views:
                 self._read(self.ids[v], f"{who}, right after it has written,")
+
+    def _scribble(self, node: Node, who: str) -> None:
+        """Use the workspace, which touches no input and no output, and destroys all else there."""
+        size, lower = self.facts[self.step].workspace_bytes, self.plan.workspaces[self.step]
+        upper, room = lower + size, (None, space_of(self.graph, self.plan, self.step))
+        self._check_place(room, lower, upper, f"{who}: the workspace")
+        touched = [v for p, v in enumerate(node.inputs) if p not in node.op.ignores]
+        for kind, values in (("input", touched), ("output", node.outputs)):
+            for v in map(self.ids.__getitem__, values):
+                a, b = self._range(v)
+                if self._room(v) == room and max(a, lower) < min(b, upper):
+                    raise PlanError(
+                        f"{who}: the workspace at [{lower}, {upper}) and its {kind} %{v} at "
+                        f"[{a}, {b}) share bytes"
+                    )
+        self._put(room, lower, upper, (~self.step, 0))
 
     def _views(self, node: Node) -> dict[int, Content]:
         """Outputs that lie where the op says that they are bytes of an input."""
@@ -92,14 +131,14 @@ class _Machine:
         return found
 
     def _check_overwrite(self, node: Node, o: int, who: str) -> None:
-        """An output may touch the bytes of an input only where the op allows it, and then all."""
-        y = self.ids[node.outputs[o]]
+        """An output may touch the bytes of an input only where the kernel does, and then all."""
+        y, inplace = self.ids[node.outputs[o]], self.facts[self.step].inplace
         for p, v in enumerate(node.inputs):
             x = self.ids[v]
             if p in node.op.ignores or not self._overlap(x, y):
                 continue
             same = self.plan.locations[x] == self.plan.locations[y]
-            if not (same and v.type == node.outputs[o].type and (p, o) in node.op.inplace):
+            if not (same and v.type == node.outputs[o].type and (p, o) in inplace):
                 raise PlanError(f"{who} writes %{y} over its input %{x}, which it may not")
 
     def _overlap(self, x: int, y: int) -> bool:
@@ -112,22 +151,30 @@ class _Machine:
         return lower, lower + self.graph.values[v].type.size_bytes
 
     def _write(self, v: int, who: str) -> None:
-        room = root, space = self._room(v)
+        room = self._room(v)
         lower, upper = self._range(v)
+        self._check_place(room, lower, upper, f"{who}: %{v}")
+        self._check_allowed(v, room[0], who)
+        self._use(v)
+        self.content[v] = (v, 0)
+        self._put(room, lower, upper, (v, 0))
+
+    def _put(self, room: Room, lower: int, upper: int, content: Content) -> None:
+        if lower < upper:
+            rest = [piece for s in self.memory.get(room, ()) for piece in _cut(s, lower, upper)]
+            self.memory[room] = [*rest, _Stretch(lower, upper, content)]
+
+    def _check_place(self, room: Room, lower: int, upper: int, what: str) -> None:
+        """Bytes are in their memory, and aligned."""
+        root, space = room
         if root is None and space not in self.arenas:
-            raise PlanError(f"{who}: %{v} is in {space!r}; arenas are of {list(self.arenas)}")
+            raise PlanError(f"{what} is in {space!r}; arenas are of {list(self.arenas)}")
         end = self.arenas[space] if root is None else self.graph.inputs[root].type.size_bytes
         if lower < 0 or upper > end:
             name = _name(room)
-            raise PlanError(f"{who}: %{v} at [{lower}, {upper}) leaves {name} of {end} bytes")
+            raise PlanError(f"{what} at [{lower}, {upper}) leaves {name} of {end} bytes")
         if lower % self.plan.alignment:
-            raise PlanError(f"{who}: %{v} at {lower} is not aligned to {self.plan.alignment} bytes")
-        self._check_allowed(v, root, who)
-        self._use(v)
-        self.content[v] = (v, 0)
-        if lower < upper:
-            rest = [piece for s in self.memory.get(room, ()) for piece in _cut(s, lower, upper)]
-            self.memory[room] = [*rest, _Stretch(lower, upper, (v, 0))]
+            raise PlanError(f"{what} at {lower} is not aligned to {self.plan.alignment} bytes")
 
     def _check_allowed(self, v: int, root: int | None, who: str) -> None:
         """Outside memory holds its own input, or what was donated to it."""
@@ -156,7 +203,8 @@ class _Machine:
                 continue
             if (s.content[0], s.content[1] + a - s.lower) != (origin, first + a - lower):
                 raise PlanError(
-                    f"{who} reads %{v}, but bytes [{a}, {b}) of {_name(room)} hold %{s.content[0]}"
+                    f"{who} reads %{v}, but bytes [{a}, {b}) of {_name(room)} hold "
+                    f"{_held(s.content[0])}"
                 )
             found += b - a
         if found != upper - lower:
@@ -177,6 +225,10 @@ def _name(room: Room) -> str:
     return (
         f"input {root}" if root is not None else f"the arena of {space}" if space else "the arena"
     )
+
+
+def _held(origin: int) -> str:
+    return f"%{origin}" if origin >= 0 else f"the workspace of step {~origin}"
 
 
 def _cut(s: _Stretch, lower: int, upper: int) -> list[_Stretch]:

@@ -6,11 +6,12 @@ who lives in which buffer and when, what was shared, how many bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import PlanError, lower_bound
 from byparts_memplan.check_decisions import check_decisions
+from byparts_memplan.kernel_facts import Facts
 from byparts_memplan.plan import Plan
 
 Used = Mapping[int, tuple[int, int]]
@@ -21,6 +22,11 @@ def check_positions(graph: Graph, plan: Plan) -> None:
     """Raise PlanError where a field names something that is not there."""
     if len(plan.locations) != len(graph.values):
         raise PlanError(f"{len(plan.locations)} locations for {len(graph.values)} values")
+    if len(plan.workspaces) != len(graph.nodes):
+        raise PlanError(f"{len(plan.workspaces)} workspaces for {len(graph.nodes)} nodes")
+    counts = len(plan.placement.buffers), len(plan.residents), len(plan.labels)
+    if len(set(counts)) > 1:
+        raise PlanError("{} buffers, residents of {}, labels of {}".format(*counts))
     if plan.alignment < 1:
         raise PlanError(f"the alignment is {plan.alignment}, and must be at least 1")
     inputs, outputs = range(len(graph.inputs)), range(len(graph.outputs))
@@ -40,26 +46,24 @@ def check_positions(graph: Graph, plan: Plan) -> None:
             raise PlanError(f"%{v} is in input {at.root}, which is not among the external inputs")
 
 
-def check_record(graph: Graph, plan: Plan, used: Used) -> None:
+def check_record(graph: Graph, plan: Plan, used: Used, facts: Sequence[Facts]) -> None:
     """Raise PlanError unless buffers hold their residents, and all numbers are what they should be.
 
-    O(values + buffers log buffers).
+    `facts` of the kernels are by step.  O(values + buffers log buffers).
     """
     homes = _homes(graph, plan)
     for v, at in enumerate(plan.locations):
         if at.root is None:
             _check_home(graph, plan, v, homes.get(v, -1), used)
-    for i in range(len(plan.residents)):
-        _check_buffer(graph, plan, i, used)
-    check_decisions(graph, plan, homes)
-    _check_bytes(graph, plan)
+    for i, residents in enumerate(plan.residents):
+        if residents:
+            _check_buffer(graph, plan, i, used)
+    check_decisions(graph, plan, homes, [f.inplace for f in facts])
+    _check_bytes(graph, plan, [f.workspace_bytes for f in facts])
 
 
 def _homes(graph: Graph, plan: Plan) -> dict[int, int]:
     """Value id -> its buffer."""
-    counts = len(plan.placement.buffers), len(plan.residents), len(plan.labels)
-    if len(set(counts)) > 1:
-        raise PlanError("{} buffers, residents of {}, labels of {}".format(*counts))
     homes: dict[int, int] = {}
     for i, residents in enumerate(plan.residents):
         for v in residents:
@@ -110,20 +114,16 @@ def _check_buffer(graph: Graph, plan: Plan, i: int, used: Used) -> None:
         raise PlanError(f"buffer {i} is called {plan.labels[i]!r}, and begins with %{residents[0]}")
 
 
-def _check_bytes(graph: Graph, plan: Plan) -> None:
+def _check_bytes(graph: Graph, plan: Plan, workspaces: Sequence[int]) -> None:
     placement = plan.placement
     end, alive = sum(plan.arenas.values()), lower_bound(placement.buffers)
-    naive = sum(
-        [
-            -(-v.type.size_bytes // plan.alignment) * plan.alignment
-            for k, v in enumerate(graph.values)
-            if k not in plan.external
-        ]
-    )
+    sizes = [v.type.size_bytes for k, v in enumerate(graph.values) if k not in plan.external]
+    sizes += workspaces
+    naive = sum([-(-size // plan.alignment) * plan.alignment for size in sizes])
     if placement.arena_bytes != end:
         raise PlanError(f"the arena is {placement.arena_bytes} bytes, and its buffers end at {end}")
     if not alive <= placement.lower_bound_bytes <= end:
         bound = f"the lower bound is {placement.lower_bound_bytes} bytes"
         raise PlanError(f"{bound}; {alive} are alive together, and the arena has {end}")
     if plan.naive_bytes != naive:
-        raise PlanError(f"naive is {plan.naive_bytes} bytes; each on its own, values take {naive}")
+        raise PlanError(f"naive is {plan.naive_bytes} bytes; each on its own, they take {naive}")

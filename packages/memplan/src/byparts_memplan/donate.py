@@ -70,7 +70,7 @@ def forbids(values: Values, step: int, positions: Sequence[int], root: int) -> s
     op, output = values.graph.nodes[step].op, root - values.first[step]
     for p in positions:
         v = values.reads[step][p]
-        if (p, output) not in op.inplace or values.types[v] != values.types[root]:
+        if (p, output) not in values.inplace[step] or values.types[v] != values.types[root]:
             return f"step {step} ({op.name}) reads the old value and may not write over it"
     return ""
 

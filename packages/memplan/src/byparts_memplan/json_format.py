@@ -1,6 +1,7 @@
 """Placements and plans as JSON, with a format version.  Reading checks the form, runs nothing.
 
-Format 1 had no gaps and no spaces; it is read too.
+Format 1 had no gaps and no spaces, formats 1 and 2 no workspaces.  Placements are read in all of
+them, plans in format 3 alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_graph_ir.strict_json import Place
 
-FORMAT, OLDEST = 2, 1
+FORMAT = 3
+OLDEST = {"placement": 1, "plan": 3}
 _DEEPEST = 3  # levels of lists in a field
 
 
@@ -136,8 +138,9 @@ def _load(kind: str, text: str, made: type) -> dict[str, Json]:
         what = f", but {shown(found)}" if found else ""
         raise FormatError(f"not a {kind}{what}; expected what {kind}_to_json writes")
     version = document.get("format")
-    if type(version) is not int or not OLDEST <= version <= FORMAT:
-        reads = f"this reads formats {OLDEST} to {FORMAT}"
+    oldest = OLDEST[kind]
+    if type(version) is not int or not oldest <= version <= FORMAT:
+        reads = "this reads format " + " to ".join(map(str, sorted({oldest, FORMAT})))
         raise FormatError(f"{kind} in format {shown(version)}; {reads}")
     check_keys(document, ("byparts", "format", *field_names(made)), ())
     return {name: document[name] for name in field_names(made)}

@@ -15,6 +15,11 @@ from operator import index
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import PlanError
+from byparts_memplan.kernel_facts import known_kernels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels, Pairs
 
 
 @dataclass(frozen=True)
@@ -52,10 +57,23 @@ class Values:
         reads: for each step, the ids of the node's inputs.
         first: for each step, the id of the node's first output; the others follow it.
         space: the memory that its bytes are in; views are in that of their root.
+        inplace: for each step, pairs (input, output): this output may be written over that input.
+        workspace: for each step, the bytes of its kernel's workspace.
     """
 
-    def __init__(self, graph: Graph, space: Callable[[Value], str] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        space: Callable[[Value], str] | None = None,
+        kernels: Kernels | None = None,
+    ) -> None:
         self.graph = graph
+        self.inplace: list[Pairs] = [node.op.inplace for node in graph.nodes]
+        self.workspace = [0] * len(graph.nodes)
+        if (known := known_kernels(kernels)) is not None:
+            facts = [known(node) for node in graph.nodes]
+            self.inplace = [f.inplace for f in facts]
+            self.workspace = [f.workspace_bytes for f in facts]
         self.space = [""] * len(graph.values) if space is None else list(map(space, graph.values))
         self.types: list[TensorType] = [v.type for v in graph.values]
         self.size = _sizes(graph)
@@ -118,8 +136,18 @@ def describe(value: Value) -> str:
         name, line = value.name or "input", value.where
     else:
         name, line = (node.op.name, node.where) if node else ("input", "")
-    place = f" ({line.replace(chr(92), '/').rsplit('/', 1)[-1]})" if line else ""
-    return f"{name} {value.type}{place}"
+    return f"{name} {value.type}{_place(line)}"
+
+
+def _place(line: str) -> str:
+    return f" ({line.replace(chr(92), '/').rsplit('/', 1)[-1]})" if line else ""
+
+
+def describe_workspace(values: Values, step: int) -> str:
+    """A workspace for people: of which node, by its first output, and the user's line."""
+    node = values.graph.nodes[step]
+    name = f"%{values.first[step]}" if node.outputs else f"step {step}"
+    return f"workspace of {name} {node.op.name}{_place(node.where)}"
 
 
 def needed(values: Values, step: int) -> str:

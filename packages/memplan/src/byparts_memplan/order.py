@@ -18,10 +18,15 @@ from typing import Optional
 
 from byparts_graph_ir import Graph
 from byparts_memplan.buffer import Buffer, PlanError, is_number, lower_bound
+from byparts_memplan.kernel_facts import known_kernels
 from byparts_memplan.lifetimes import Values, positions
 from byparts_memplan.ordering.search import search
 from byparts_memplan.ordering.tasks import Tasks
 from byparts_memplan.share import Sharing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
 
 ROUNDS = 5  # what is found is searched again, so that little is left for who calls once more
 LARGE = 5000  # nodes
@@ -32,30 +37,32 @@ def order(
     *,
     external: Collection[int] = frozenset(),
     effort: Optional[int] = None,
+    kernels: Optional[Kernels] = None,
 ) -> Graph:
     """The same nodes in an order with a lower peak; the graph itself where none is found.
 
     Inputs in `external` live elsewhere, so that reading them for the last time frees nothing.
     `effort` bounds the search, in tasks looked at, about half a million a second; by default a
     tenth of a second for some hundred nodes, up to a few seconds for 20,000, and next to nothing
-    where the first orders are proved.  Needs static types; preserves values, and effects with
-    their order.
+    where the first orders are proved.  With `kernels` (see `plan`), workspaces count, and kernels
+    say what is in place.  Needs static types; preserves values, and effects with their order.
 
     Raises:
-        PlanError: a type is not static, there is no such input, or no such effort.
+        PlanError: a type is not static, there is no such input, or no such effort; what `kernels`
+            gives lacks a fact.
     """
-    external = positions(graph, external)
+    external, known = positions(graph, external), known_kernels(kernels)
     if effort is not None and (not is_number(effort) or effort < 0):
         raise PlanError(f"effort is {effort!r:.60}; expected a number of tasks, 0 or more")
-    before = peak_bytes(graph, external)
+    before = peak_bytes(graph, external, kernels=known)
     for _ in range(ROUNDS if len(graph.nodes) < LARGE else 1):
-        tasks = Tasks(graph, external)
+        tasks = Tasks(graph, external, known)
         usual = min(max(40_000, 60 * len(tasks.given)), 300_000)
         found = search(tasks, usual if effort is None else effort)
         if found.peak_bytes >= before:
             return graph
         better = tasks.graph_of(found.sequence)
-        after = peak_bytes(better, external)
+        after = peak_bytes(better, external, kernels=known)
         if after >= before:
             return graph
         graph, before = better, after
@@ -64,13 +71,19 @@ def order(
     return graph
 
 
-def peak_bytes(graph: Graph, external: Collection[int] = frozenset()) -> int:
+def peak_bytes(
+    graph: Graph, external: Collection[int] = frozenset(), *, kernels: Optional[Kernels] = None
+) -> int:
     """What is alive at the worst step, once all that may share bytes does.
+
+    Without padding; with `kernels`, workspaces count, and kernels say what is in place.
 
     Raises:
         PlanError: as `order`.
     """
     outside = sorted(positions(graph, external))
-    sharing = Sharing(Values(graph), outside, {})
-    lives = zip(sharing.size, sharing.born, sharing.last, strict=True)
+    values = Values(graph, kernels=kernels)
+    sharing = Sharing(values, outside, {})
+    lives = [*zip(sharing.size, sharing.born, sharing.last, strict=True)]
+    lives += [(size, step, step) for step, size in enumerate(values.workspace)]
     return lower_bound([Buffer(size, born, last + 1) for size, born, last in lives])

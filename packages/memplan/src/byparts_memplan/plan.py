@@ -1,8 +1,8 @@
 """A graph's memory plan: where every value lies, as plain numbers.
 
 The graph's order is the schedule.  First it is settled which values share a buffer (`share.py`),
-then the buffers get offsets in one arena (`place.py`).  Inputs named in `external` live outside it,
-and so do all values that are their bytes.
+then the buffers get offsets in one arena (`place.py`), workspaces of kernels among them.  Inputs
+named in `external` live outside it, and so do all values that are their bytes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from byparts_graph_ir import Graph, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.buffer import Buffer, Placement, PlanError, is_integer
-from byparts_memplan.lifetimes import Decision, Values, describe, padded, positions
+from byparts_memplan.lifetimes import (
+    Decision,
+    Values,
+    describe,
+    describe_workspace,
+    padded,
+    positions,
+)
 from byparts_memplan.place import place
 from byparts_memplan.share import Sharing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
 
 _MANY = 2000  # buffers
 _EFFORT = 13_000_000  # of `place`
@@ -42,14 +53,16 @@ class Plan:
         locations: by value id (`graph.ids`).
         placement: the arena.  Step `i` is node `i`; one step more is the caller reading outputs.
             Sizes are padded to the alignment, so no two buffers share a cache line.
-        residents: for each buffer, the ids of the values that live in it.
+        residents: for each buffer, the ids of the values that live in it; none in a workspace.
         labels: for each buffer, what to call it.
         external: positions of the inputs that live outside the arena.
         donated: (input, output) positions: that output is written over that external input.
         decisions: every chance to share bytes, in order of steps within each kind.
         naive_bytes: with no sharing at all: every value but the external inputs (views and in-place
-            results too) in padded bytes of its own.
+            results too) and every workspace in padded bytes of its own.
         alignment: of every buffer.
+        workspaces: for each node, where the workspace of its kernel begins in the arena; 0 where it
+            needs none.  The arena is that of the space of the node's first output.
     """
 
     locations: tuple[Location, ...]
@@ -61,6 +74,13 @@ class Plan:
     decisions: tuple[Decision, ...]
     naive_bytes: int
     alignment: int
+    workspaces: tuple[int, ...]
+
+    @property
+    def workspace_bytes(self) -> dict[int, int]:
+        """Step -> padded bytes of its workspace, of the steps that have one."""
+        homes = zip(self.placement.buffers, self.residents, strict=True)
+        return {b.born: b.size_bytes for b, ids in homes if not ids}
 
     @property
     def arena_bytes(self) -> int:
@@ -104,8 +124,9 @@ def plan(
     alignment: int = 64,
     donate: Mapping[int, int] | None = None,
     space: Callable[[Value], str] | None = None,
+    kernels: Kernels | None = None,
 ) -> Plan:
-    """Memory for every value of a graph with static types.
+    """Memory for every value of a graph with static types, and for the workspace of every kernel.
 
     Inputs in `external` (positions) live elsewhere and are never written, unless `donate` maps them
     to the position of an output that may be written over them once the old value is dead.  Two
@@ -116,11 +137,16 @@ def plan(
     `space` names the memory that a value is in, where there are several: each has an arena of its
     own, and nothing is shared between two of them.
 
+    `kernels(node)` gives an object with `workspace_bytes` and `inplace`, such as what a backend
+    compiles.  A workspace is a buffer that is alive in its step alone; `inplace` are the pairs
+    (input, output) that may be the same bytes.  Without `kernels` there are no workspaces, and ops
+    say what is in place.
+
     O((values + reads) log values), and some seconds of `place` at most.
 
     Raises:
         PlanError: a type is not static; a position or a view does not exist, or is none; the
-            alignment is no integer of 1 or more.
+            alignment is no integer of 1 or more; what `kernels` gives lacks a fact.
     """
     if not is_integer(alignment) or alignment < 1:
         raise PlanError(f"alignment must be at least 1, a whole number, not {alignment!r:.60}")
@@ -129,21 +155,37 @@ def plan(
         raise PlanError(f"donate is {donate!r:.60}; expected input -> output, such as {{0: 1}}")
     if not (space is None or callable(space)):
         raise PlanError(f"space is {space!r:.60}; expected a function from a Value to a name")
-    values = Values(graph, space)
+    values = Values(graph, space, kernels)
     sharing, placement = _placed(values, sorted(external), donate or {}, alignment)
     residents = _residents(sharing)
     return Plan(
         locations=_locations(sharing, placement.offsets),
         placement=placement,
         residents=residents,
-        labels=tuple([f"%{ids[0]} {describe(graph.values[ids[0]])}" for ids in residents]),
+        labels=labels_of(values, residents),
         external=tuple(sorted(external)),
         donated=tuple(sorted(sharing.donated.items())),
         decisions=tuple(sharing.decisions),
         naive_bytes=sum(
-            padded(s, alignment) for v, s in enumerate(values.size) if v not in external
+            [padded(s, alignment) for v, s in enumerate(values.size) if v not in external]
+            + [padded(s, alignment) for s in values.workspace]
         ),
         alignment=alignment,
+        workspaces=_workspaces(values, placement.offsets[len(sharing.size) :]),
+    )
+
+
+def labels_of(values: Values, residents: Sequence[Sequence[int]]) -> tuple[str, ...]:
+    """What to call each buffer: by its first value, or as a workspace where it has none.
+
+    Workspaces are in order of steps.
+    """
+    scratch = iter(
+        [describe_workspace(values, s) for s, size in enumerate(values.workspace) if size]
+    )
+    named = values.graph.values
+    return tuple(
+        [f"%{ids[0]} {describe(named[ids[0]])}" if ids else next(scratch) for ids in residents]
     )
 
 
@@ -155,17 +197,18 @@ def _placed(
     Of many buffers, both ways get little effort before the first gets more.
     """
     sharing = Sharing(values, external, donate)
-    many = len(sharing.size) > _MANY
+    buffers = _buffers(sharing, alignment)
+    many = len(buffers) > _MANY
     near = _NEAR_OF_MANY if many else _NEAR
-    found = [(sharing, place(_buffers(sharing, alignment), effort=_LITTLE if many else _EFFORT))]
+    found = [(sharing, place(buffers, effort=_LITTLE if many else _EFFORT))]
     if not _is_near(found[-1][1], near) and _may_be_loosened(*found[-1]):
         spare = _spare(found[-1][1], len(values.graph.nodes))
         loose = Sharing(values, external, donate, spare)
         effort = _LITTLE if many else _EFFORT
         found.append((loose, place(_buffers(loose, alignment), effort=effort)))
     if many and not _is_near(found[-1][1], near):
-        effort = max(_MUCH, _EACH * len(sharing.size))
-        found.append((sharing, place(_buffers(sharing, alignment), effort=effort)))
+        effort = max(_MUCH, _EACH * len(buffers))
+        found.append((sharing, place(buffers, effort=effort)))
     return min(found, key=lambda made: made[1].arena_bytes)
 
 
@@ -190,12 +233,27 @@ def _spare(placement: Placement, steps: int) -> list[int]:
 
 
 def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
+    """Those of values, then the workspaces in order of steps."""
+    rows = [*zip(sharing.size, sharing.born, sharing.last, sharing.space, strict=True)]
+    for step, size in enumerate(sharing.values.workspace):
+        if size:
+            rows.append((size, step, step, _space_of(sharing.values, step)))
     return [
         Buffer(padded(size, alignment), born, last + 1, alignment, None, (), space)
-        for size, born, last, space in zip(
-            sharing.size, sharing.born, sharing.last, sharing.space, strict=True
-        )
+        for size, born, last, space in rows
     ]
+
+
+def _space_of(values: Values, step: int) -> str:
+    """Where a step computes: in the space of its first output, or else of its first input."""
+    made = range(values.first[step], values.first[step] + len(values.graph.nodes[step].outputs))
+    touched = [*made, *values.reads[step]]
+    return values.space[values.root[touched[0]]] if touched else ""
+
+
+def _workspaces(values: Values, offsets: Sequence[int]) -> tuple[int, ...]:
+    rest = iter(offsets)
+    return tuple([next(rest) if size else 0 for size in values.workspace])
 
 
 def _residents(sharing: Sharing) -> tuple[tuple[int, ...], ...]:
@@ -204,6 +262,7 @@ def _residents(sharing: Sharing) -> tuple[tuple[int, ...], ...]:
         home = sharing.home[root]
         if home >= 0:
             found[home].append(v)
+    found += [[] for size in sharing.values.workspace if size]
     return tuple([tuple(ids) for ids in found])
 
 

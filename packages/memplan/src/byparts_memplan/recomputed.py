@@ -9,7 +9,7 @@ from byparts_graph_ir import Graph
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import PlanError
-from byparts_memplan.lifetimes import describe
+from byparts_memplan.lifetimes import describe, describe_workspace
 from byparts_memplan.order import peak_bytes
 from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
@@ -78,8 +78,10 @@ class Recomputation:
         """The graph that does it; the old one itself where nothing has changed."""
         steps = self.steps
         plain = self.sequence == tuple(range(len(steps.nodes)))
-        if plain and peak_bytes(steps.graph, steps.outside) <= self.peak_bytes:
-            return steps.graph  # otherwise it keeps something for a view that nobody reads
+        if plain:
+            peak = peak_bytes(steps.graph, steps.outside, kernels=steps.kernels)
+            if peak <= self.peak_bytes:
+                return steps.graph  # otherwise it keeps something for a view that nobody reads
         return replay(steps, self.sequence, barriers=barriers)
 
 
@@ -124,7 +126,7 @@ def _why_not(made: Recomputation, budget: int) -> str:
 
 def _at_the_peak(made: Recomputation) -> str:
     """Where it is, and the largest of what is alive there."""
-    steps, values = made.steps, made.steps.graph.values
+    steps = made.steps
     highest = max(made.live_bytes, default=0)
     if highest < made.peak_bytes:
         written = sum(steps.size[f] for f in steps.feeds) >= made.peak_bytes
@@ -135,7 +137,13 @@ def _at_the_peak(made: Recomputation) -> str:
         node, alive = steps.nodes[made.sequence[at]], _alive(steps, made.sequence, at)
         place = f"in {node.op.name}" + (f" ({node.where})" if node.where else "")
     held = sorted(alive, key=lambda v: (-steps.size[v], v))[:5]
-    return f"{place}:" + "".join(f"\n  {human(steps.size[v])}: {describe(values[v])}" for v in held)
+    return f"{place}:" + "".join(f"\n  {human(steps.size[v])}: {_named(steps, v)}" for v in held)
+
+
+def _named(steps: Steps, storage: int) -> str:
+    if storage in steps.workspaces:
+        return describe_workspace(steps.values, steps.steps[steps.workspaces[storage]])
+    return describe(steps.graph.values[storage])
 
 
 def _alive(steps: Steps, sequence: Sequence[int], at: int) -> list[int]:

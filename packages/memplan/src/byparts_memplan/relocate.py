@@ -42,5 +42,11 @@ def relocate(plan: Plan, offsets: Iterable[int], how: str = "by hand") -> Plan:
         replace(at, offset=at.offset + shift[v]) if v in shift else at
         for v, at in enumerate(plan.locations)
     ]
+    workspaces = list(plan.workspaces)
+    for b, ids, offset in zip(old.buffers, plan.residents, new, strict=True):
+        if not ids:
+            workspaces[b.born] = offset
     placement = replace(old, offsets=new, arena_bytes=sum(ends.values()), how=how)
-    return replace(plan, locations=tuple(locations), placement=placement)
+    return replace(
+        plan, locations=tuple(locations), placement=placement, workspaces=tuple(workspaces)
+    )

@@ -36,6 +36,10 @@ from byparts_memplan.recompute.walk import read_off, reordered, walk
 from byparts_memplan.recomputed import BudgetError, Recomputation
 from byparts_memplan.steps import Cost, flops
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
+
 
 def rematerialize(
     graph: Graph,
@@ -47,6 +51,7 @@ def rematerialize(
     strategy: str = "auto",
     effort: float = 1.0,
     seed: int = 0,
+    kernels: Optional[Kernels] = None,
     barriers: bool = True,
     progress: Optional[Progress] = None,
 ) -> Graph:
@@ -67,13 +72,15 @@ def rematerialize(
         strategy: "auto", or one of `strategies()`; "exact" needs OR-tools, which is an extra.
         effort: how long to search: 1 is some seconds for some hundred nodes, 0 is greedy alone.
         seed: of the search, which gives the same answer for the same arguments.
+        kernels: as in `plan`: with them, the workspace of each step counts where it runs.  A node
+            that is computed again is a new `Node`, for which they are asked anew.
         barriers: keep passes from merging what is computed twice (`OptimizationBarrier`).
         progress: called with a line of text now and then.
 
     Raises:
         BudgetError: nothing within the budget was found; says what is alive at the best peak.
         PlanError: both limits or none, a negative one, an unknown strategy or one whose solver is
-            not installed, types not static.
+            not installed, types not static; what `kernels` gives lacks a fact.
     """
     made = recomputation(
         graph,
@@ -84,6 +91,7 @@ def rematerialize(
         strategy=strategy,
         effort=effort,
         seed=seed,
+        kernels=kernels,
         progress=progress,
     )
     return made.graph(barriers=barriers)
@@ -99,6 +107,7 @@ def recomputation(
     strategy: str = "auto",
     effort: float = 1.0,
     seed: int = 0,
+    kernels: Optional[Kernels] = None,
     progress: Optional[Progress] = None,
 ) -> Recomputation:
     """What `rematerialize` does, with its numbers.  Arguments and errors are the same."""
@@ -108,7 +117,7 @@ def recomputation(
     budget = None if budget_bytes is None else checked_budget(budget_bytes)
     extra = None if max_extra_cost is None else checked_fraction(max_extra_cost)
     chosen, effort, seed = _chosen(strategy), checked_effort(effort), checked_count("seed", seed)
-    steps = costed(graph, external, cost)
+    steps = costed(graph, external, cost, kernels)
     plain: Sequence[int] = range(len(steps.nodes))
     if budget is not None and steps.peak_bytes() <= budget:
         return Recomputation.of(steps, plain, "none needed")
@@ -132,6 +141,7 @@ def tradeoff(
     points: int = 12,
     effort: float = 1.0,
     seed: int = 0,
+    kernels: Optional[Kernels] = None,
     progress: Optional[Progress] = None,
 ) -> list[tuple[int, float]]:
     """Pairs (peak bytes, extra cost as a fraction): fewer bytes for more work, down to the fewest.
@@ -145,7 +155,7 @@ def tradeoff(
     """
     effort, seed = checked_effort(effort), checked_count("seed", seed)
     points = checked_count("points", points, 1)
-    steps = costed(graph, external, cost)
+    steps = costed(graph, external, cost, kernels)
     if not steps.nodes:
         return [(steps.peak_bytes([]), 0.0)]
     search = Search(steps, range(len(steps.nodes)), effort=effort, seed=seed, progress=progress)

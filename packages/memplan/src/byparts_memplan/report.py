@@ -12,9 +12,10 @@ from shutil import get_terminal_size
 
 from byparts_graph_ir import Graph
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import PlanError, is_integer
+from byparts_memplan.buffer import PlanError, check_kind, is_integer
+from byparts_memplan.kernel_facts import Facts
 from byparts_memplan.lifetimes import Decision
-from byparts_memplan.pictures.alive import spaces_of
+from byparts_memplan.pictures.alive import spaces_of, workspaces_in_words
 from byparts_memplan.plan import Plan
 from byparts_memplan.recompute.peak import Peak, cut
 
@@ -36,6 +37,8 @@ def report(
     """
     if not isinstance(plan, Plan):
         raise PlanError(f"expected a Plan; got {plan!r:.60}")
+    if graph is not None:
+        check_kind(graph, Graph)
     if not is_integer(rows) or rows < 0:
         raise PlanError(f"rows is {rows!r:.60}; expected an integer, 0 or more")
     blocks: list[list[str]] = [_summary(plan, graph)]
@@ -63,19 +66,26 @@ def _summary(plan: Plan, graph: Graph | None) -> list[str]:
     costs.append(("lower bound", bound, "reached: planned is optimal" if arena == bound else over))
     spaces = [f"{name or 'default space'} {human(size)}" for name, size in plan.arenas.items()]
     kinds = ("in place", "view", "donation")
+    scratch = workspaces_in_words(plan.labels, plan.placement.buffers)
+    if scratch:
+        scratch += f", the largest {human(max(plan.workspace_bytes.values()))}"
     return [
         f"{len(plan.locations)} values, {len(plan.residents)} buffers, alignment {plan.alignment}",
         *[_cost(name, size, naive, words) for name, size, words in costs],
         *([f"  arenas: {', '.join(spaces)}"] if len(spaces) > 1 else []),
         f"  shared: {', '.join(f'{_count(plan, kind)} {kind}' for kind in kinds)}",
         f"  outside the arena: {len(plan.external)} inputs",
+        *([f"  kernels: {scratch}"] if scratch else []),
     ]
 
 
 def _nnvm(plan: Plan, graph: Graph) -> tuple[str, int, str]:
+    """With the same workspaces; in place what the ops allow."""
     from byparts_memplan.blocks import blocks  # only who has the graph pays for it
 
-    made = blocks(graph, external=plan.external, alignment=plan.alignment)
+    scratch = plan.workspace_bytes
+    said = {n: Facts(scratch.get(s, 0), n.op.inplace) for s, n in enumerate(graph.nodes)}
+    made = blocks(graph, external=plan.external, alignment=plan.alignment, kernels=said.__getitem__)
     return "NNVM's blocks", made.total_bytes, f"in {len(made.sizes)} blocks"
 
 

@@ -1,12 +1,13 @@
 """Which values lie in the same buffer: views, values written over others, donated variables.
 
-An op says which output may be written over which input (`op.inplace`).  It is done where the types
-are equal and nobody needs the old bytes afterwards.  Where several outputs of a node could take
-several inputs, a maximum matching saves most bytes: the larger output chooses first, and gives way
-only if it can still have another.  Which of two inputs an output takes changes nothing in what is
-alive, as long as both are in the arena; one whose bytes are those of a donated variable leaves it
-altogether, so a chain of such steps is followed back from the variable's new value as far as the
-old one is dead.  After this nothing is left to decide but offsets.
+A kernel says which output may be written over which input; where no kernels are given, the op does
+(`op.inplace`).  It is done where the types are equal and nobody needs the old bytes afterwards.
+Where several outputs of a node could take several inputs, a maximum matching saves most bytes: the
+larger output chooses first, and gives way only if it can still have another.  Which of two inputs
+an output takes changes nothing in what is alive, as long as both are in the arena; one whose bytes
+are those of a donated variable leaves it altogether, so a chain of such steps is followed back from
+the variable's new value as far as the old one is dead.  After this nothing is left to decide but
+offsets.
 
 Buffers that share are long rectangles, which are harder to place.  Where the arena comes out above
 its bound, `loosened` takes back what was shared at steps that have room to spare.
@@ -70,7 +71,7 @@ class Sharing:
         values = self.values
         while values.last[k] < (step := values.born[y]):
             o, reads = y - values.first[step], values.reads[step]
-            pairs = values.graph.nodes[step].op.inplace
+            pairs = values.inplace[step]
             able = [reads[p] for p, q in pairs if q == o and p < len(reads)]
             able = [x for x in able if self._fits(k, step, x, y)]
             if not able:
@@ -106,12 +107,12 @@ class Sharing:
 
     def _overwrite(self, step: int) -> None:
         """Let outputs of this node take over the buffers of inputs."""
-        op, values = self.values.graph.nodes[step].op, self.values
-        if not op.inplace:
+        values = self.values
+        if not values.inplace[step]:
             return
         able: dict[int, list[int]] = {}  # output -> inputs it may be written over
         asked: set[tuple[int, int]] = set()  # a value may be several inputs of a node
-        for p, o in op.inplace:
+        for p, o in values.inplace[step]:
             if p >= len(values.reads[step]) or o >= len(values.graph.nodes[step].outputs):
                 continue  # an optional input or output, not there
             x, y = values.reads[step][p], values.first[step] + o
@@ -166,7 +167,7 @@ class Sharing:
         op, values, home = self.values.graph.nodes[step].op, self.values, self.home
         for p, v in enumerate(values.reads[step]):
             same = home[values.root[v]] == home[values.root[x]] and p not in op.ignores
-            if same and ((p, o) not in op.inplace or values.types[v] != values.types[x]):
+            if same and ((p, o) not in values.inplace[step] or values.types[v] != values.types[x]):
                 return f"input {p} reads the same bytes and may not be overwritten"
         return ""
 

@@ -5,6 +5,8 @@ are made again wherever they are needed.  A *sequence* is a list of steps in whi
 least once and may come again: to run a step again is to compute its storages anew, and who reads
 them later reads the new ones.  `live_bytes` says what is alive at each position of a sequence, with
 outputs written over inputs where that is allowed.  `replay.py` makes a sequence a graph.
+
+The workspace of a step's kernel is a storage too: the step writes it, and nobody reads it.
 """
 
 from __future__ import annotations
@@ -15,8 +17,13 @@ from itertools import accumulate
 from operator import sub
 from typing import Any, Optional
 
-from byparts_graph_ir import Graph, Node, Op
+from byparts_graph_ir import Graph, Node, Op, has_effect
+from byparts_memplan.kernel_facts import Facts, known_kernels
 from byparts_memplan.lifetimes import Values, positions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels, Pairs
 
 Cost = Callable[[Node], float]
 Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may be written over)
@@ -34,6 +41,8 @@ def flops(node: Node) -> float:
 class Steps:
     """Tables over a graph with static types.  Storages are named by the value id that owns them.
 
+    Workspaces have the numbers after those of values.
+
     Attributes:
         nodes: for each step, the node; views are left out.
         size: bytes by storage; 0 for what lives outside the arena.
@@ -43,6 +52,8 @@ class Steps:
         feeds: storages of inputs that live in the arena, alive from the start.
         kept: storages of the graph's outputs, alive to the end.
         again: for each step, whether it may be run again.
+        workspaces: storages that are workspaces, and the step of each.
+        kernels: what was asked for the facts of kernels; `None`: the ops were.
     """
 
     def __init__(
@@ -51,9 +62,11 @@ class Steps:
         *,
         external: Collection[int] = frozenset(),
         cost: Cost = flops,
+        kernels: Optional[Kernels] = None,
     ) -> None:
         self.outside = outside = positions(graph, external)
-        self.graph, self.values, self._cost = graph, Values(graph), cost
+        self.kernels = known = known_kernels(kernels)
+        self.graph, self.values, self._cost = graph, Values(graph, kernels=known), cost
         values = self.values
         self.size = list(values.size)
         for k in outside:
@@ -66,11 +79,15 @@ class Steps:
         self.writes = [self._writes(s) for s in self.steps]
         self.over = [self._over(s, outside) for s in self.steps]
         self.again = [self._again(s) for s in self.steps]
+        self.workspaces = self._workspaces()
         self._keep_viewed()
         self._measured: tuple[tuple[int, ...], int] = (-1,), 0  # of which sequence, the peak
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _with_costs, (self.graph, self.outside, self.cost)  # a function may be local
+        values, facts = self.values, None  # functions may be local: what they said goes along
+        if self.kernels is not None:
+            facts = [*zip(values.workspace, values.inplace, strict=True)]
+        return _again_from, (self.graph, self.outside, self.cost, facts)
 
     @cached_property
     def cost(self) -> list[float]:
@@ -153,8 +170,10 @@ class Steps:
         ]
 
     def _is_view(self, step: int, node: Node) -> bool:
-        if type(node.op).views is Op.views or node.op.effect or not node.outputs:
+        if type(node.op).views is Op.views or has_effect(node.op) or not node.outputs:
             return False
+        if self.values.workspace[step]:
+            return False  # somebody has a kernel that does something
         first, root = self.values.first[step], self.values.root
         return all(root[first + o] != first + o for o in range(len(node.outputs)))
 
@@ -168,12 +187,22 @@ class Steps:
         outputs = range(first, first + len(self.graph.nodes[step].outputs))
         return tuple(v for v in outputs if root[v] == v)
 
+    def _workspaces(self) -> dict[int, int]:
+        """Give each workspace a storage, which its step writes."""
+        found: dict[int, int] = {}
+        for s, step in enumerate(self.steps):
+            if self.values.workspace[step]:
+                found[len(self.size)] = s
+                self.writes[s] = (*self.writes[s], len(self.size))
+                self.size.append(self.values.workspace[step])
+        return found
+
     def _over(self, step: int, outside: frozenset[int]) -> Over:
         """As `Sharing` allows: equal types, the whole storage, and no other input in the way."""
-        op, values = self.graph.nodes[step].op, self.values
+        values = self.values
         reads, first = values.reads[step], values.first[step]
         found: dict[int, list[int]] = {}
-        for p, o in op.inplace:
+        for p, o in values.inplace[step]:
             if p >= len(reads) or o >= len(self.graph.nodes[step].outputs):
                 continue  # an optional input or output, not there
             x, y = reads[p], first + o
@@ -194,7 +223,7 @@ class Steps:
         return any(
             values.root[v] == root
             and p not in op.ignores
-            and ((p, o) not in op.inplace or values.types[v] != values.types[x])
+            and ((p, o) not in values.inplace[step] or values.types[v] != values.types[x])
             for p, v in enumerate(values.reads[step])
         )
 
@@ -211,10 +240,19 @@ class Steps:
         """Effects happen once.  A node that gives a view beside other things stays as it is."""
         node = self.graph.nodes[step]
         whole = len(self._writes(step)) == len(node.outputs)
-        return whole and bool(node.inputs) and not node.op.effect
+        return whole and bool(node.inputs) and not has_effect(node.op)
 
 
-def _with_costs(graph: Graph, outside: frozenset[int], cost: list[float]) -> Steps:
-    steps = Steps(graph, external=outside)
+def _again_from(
+    graph: Graph,
+    outside: frozenset[int],
+    cost: list[float],
+    facts: Optional[list[tuple[int, Pairs]]],
+) -> Steps:
+    kernels: Optional[Kernels] = None
+    if facts is not None:
+        said = {node: Facts(*given) for node, given in zip(graph.nodes, facts, strict=True)}
+        kernels = said.__getitem__
+    steps = Steps(graph, external=outside, kernels=kernels)
     steps.cost = cost
     return steps

@@ -103,9 +103,17 @@ if TYPE_CHECKING:
         bitwise_or as bitwise_or,
         bitwise_xor as bitwise_xor,
     )
+    from byparts_opset.branch import (
+        If as If,
+        cond as cond,
+    )
     from byparts_opset.broadcast_to import (
         BroadcastTo as BroadcastTo,
         broadcast_to as broadcast_to,
+    )
+    from byparts_opset.call import (
+        Call as Call,
+        call as call,
     )
     from byparts_opset.cast import (
         Cast as Cast,
@@ -252,6 +260,10 @@ if TYPE_CHECKING:
         logical_or as logical_or,
         logical_xor as logical_xor,
     )
+    from byparts_opset.loop import (
+        While as While,
+        while_loop as while_loop,
+    )
     from byparts_opset.matmul import (
         MatMul as MatMul,
         matmul as matmul,
@@ -346,6 +358,10 @@ if TYPE_CHECKING:
         floor as floor,
         round as round,
         trunc as trunc,
+    )
+    from byparts_opset.scan import (
+        Scan as Scan,
+        scan as scan,
     )
     from byparts_opset.select import (
         Clip as Clip,
@@ -505,6 +521,10 @@ if not TYPE_CHECKING:
         attention="Attention AttentionGradient attention",
         optimizer="Adam GradientDescent Momentum adam gradient_descent momentum",
         arithmetic="lift",
+        call="Call call",
+        branch="If cond",
+        loop="While while_loop",
+        scan="Scan scan",
         composite="gradient_by_decomposition is_zero",
     )
     import byparts_opset.arithmetic  # noqa: F401  # Python's operators on values

@@ -73,11 +73,16 @@ def gradient_to(op: type[Op]) -> str:
 
 
 def kernel_column(backend: Backend, allocates: Mapping[type[Op], str]) -> Column:
-    """How a backend has each op: a kernel (and why it allocates, if it does), or by its parts."""
+    """How a backend has each op: a kernel (and why it allocates, if it does), or by its parts.
+
+    Ops with bodies are run by the runtime, with the kernels of what is inside.
+    """
 
     def column(op: type[Op]) -> str:
         if op in backend.kernels or op in backend.functions:
             return f"allocates: {allocates[op]}" if op in allocates else "kernel"
+        if op.control is not Op.control:
+            return "via bodies"  # which the runtime runs
         return "by parts" if _covered(op, backend) else "missing"
 
     return column

@@ -17,11 +17,11 @@ from typing import Any, Optional
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import Graph, Node, Rule, Value
+from byparts_graph_ir import Graph, Node, Rule, Value, has_effect, subgraphs
 from byparts_graph_ir.contract import checked
 from byparts_opset.constant import Constant, Fill, constant, fill
 from byparts_opset.dtypes import dtype_name, numpy_dtype
-from byparts_optimize.inside import effectful, inside
+from byparts_optimize.inside import inside
 
 Array = NDArray[Any]
 
@@ -55,11 +55,16 @@ def fold_rule(limit_bytes: int) -> Rule:
 
 
 def _foldable(node: Node) -> bool:
-    """Every input is made of nothing, and all types are ones that NumPy can hold."""
+    """Every input is made of nothing, and all types are ones that NumPy can hold.
+
+    Not a node with bodies: how long a loop takes is known when it ends.
+    """
+    if subgraphs(node.op):
+        return False
     for v in node.inputs:
-        if v.node is None or v.node.inputs or effectful(v.node.op):
+        if v.node is None or v.node.inputs or has_effect(v.node.op):
             return False
-    if effectful(node.op):
+    if has_effect(node.op):
         return False
     values = (*node.inputs, *node.outputs)
     return all(v.type.static and _holds(v.type.dtype) for v in values)

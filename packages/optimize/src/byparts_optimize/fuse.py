@@ -5,112 +5,103 @@
     %4 = add(%2, %y)                 %3 = matmul(%x, %y)
 
 A region is convex: no path leaves it and comes back, so it can run when all its inputs are there.
-Regions are maximal: no two of them, and no wanted node beside one, can be joined along an edge and
-leave the program without a cycle.  (Which maximal ones is a choice: earlier edges first.  The best
-ones are NP-hard to find, whatever "best" is.)
+Regions are maximal: no two of them, and no wanted node beside one, can be joined where the backend
+agrees and the program stays without a cycle.  (Which maximal ones is a choice: earlier edges first,
+then siblings.  The best ones are NP-hard to find, whatever "best" is.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, Optional
 
-from byparts_graph_ir import Fused, Graph, Input, Node, Value
+from byparts_graph_ir import Fused, Graph, Input, Node, Op, Value, reads_of
 from byparts_graph_ir.contract import checked
-from byparts_optimize.inside import effectful
-from byparts_optimize.regions import Regions
+from byparts_graph_ir.fused import lone_region
+from byparts_optimize.grow import Growth, Joins, may_join
 
 Wants = Callable[[Node], bool]
 
 
 @checked
-def fuse(graph: Graph, wants: Wants, alone: Wants = lambda node: False) -> Graph:
+def fuse(
+    graph: Graph,
+    wants: Wants,
+    joins: Optional[Joins] = None,
+    alone: Wants = lambda node: False,
+    refused: Collection[Op] = (),
+) -> Graph:
     """The same program with maximal convex regions of wanted nodes as one `Fused` node each.
 
-    Needs nothing; takes nodes without effects, of static types, that are not regions already.  A
-    region of one node stays as it is, unless `alone(node)`.  Preserves values to the bit, effects
-    and their order; the order of nodes changes where a region asks for it.  Idempotent.  O(edges)
-    questions of `Regions.join`; does not enter subgraphs.
+    Takes nodes without effects, of static types, that are not regions already.  Preserves values to
+    the bit, effects and their order; the order of nodes changes where a region asks for it.
+    Idempotent.  O(edges) questions, and as many of `Regions.join`; does not enter subgraphs.
+
+    Args:
+        graph: needs nothing.
+        wants: whether a node may be in a region.
+        joins: the region that two regions make, or `None` (see `Backend.joins`), asked of regions
+            that read each other, then of siblings: those that read the same value, if that is more
+            than a number.  Without it all are joined that read each other, and no siblings.
+        alone: whether a region may be this one node; otherwise it stays as it is.
+        refused: regions that are not to be made, e.g. because they did not compile.  Their nodes
+            are joined into regions of at most half as many nodes; a region of one stays a node.
+
+    Raises:
+        GraphError: `joins` gave something else than the two regions joined.
     """
-    wanted = [_may_join(node) and wants(node) for node in graph.nodes]
+    wanted = [may_join(node) and wants(node) for node in graph.nodes]
     if not any(wanted):
         return graph
-    made_by = {v: i for i, node in enumerate(graph.nodes) for v in node.outputs}
-    reads = [[made_by[v] for v in node.inputs if v in made_by] for node in graph.nodes]
-    regions = _grown(_edges(graph, reads), reads, wanted)
-    members: dict[int, list[Node]] = {}
-    for i, node in enumerate(graph.nodes):
-        members.setdefault(regions.find(i), []).append(node)
-    kept = {i for i, nodes in members.items() if len(nodes) == 1}
-    kept -= {i for i in kept if wanted[i] and alone(graph.nodes[i])}
-    if len(kept) == len(graph.nodes):
+    limits: dict[int, int] = {}  # how many nodes the region of a node may have
+    parts = _parts(graph, wanted, joins, alone, limits)
+    while broken := [p for p in parts if p.node.op in refused] if refused else ():
+        for part in broken:
+            limits.update(dict.fromkeys(part.nodes, len(part.nodes) // 2))
+        parts = _parts(graph, wanted, joins, alone, limits)
+    if all(part.node is graph.nodes[part.nodes[0]] for part in parts):
         return graph
-    return _rebuilt(graph, [(members[i], i not in kept) for i in regions.order()])
-
-
-def _may_join(node: Node) -> bool:
-    types = (v.type for v in (*node.inputs, *node.outputs))
-    return (
-        not effectful(node.op) and not isinstance(node.op, Fused) and all(t.static for t in types)
-    )
-
-
-def _edges(graph: Graph, reads: Sequence[Sequence[int]]) -> list[set[int]]:
-    """Node -> nodes that must come later: those that read it, and after an effect the next one."""
-    after: list[set[int]] = [set() for _ in graph.nodes]
-    for i, sources in enumerate(reads):
-        for source in sources:
-            after[source].add(i)
-    effects = [i for i, node in enumerate(graph.nodes) if effectful(node.op)]
-    for first, second in pairwise(effects):
-        after[first].add(second)
-    return after
-
-
-def _grown(
-    edges: Sequence[set[int]], reads: Sequence[Sequence[int]], wanted: Sequence[bool]
-) -> Regions:
-    """Join along edges, in order, until no edge can be."""
-    regions = Regions(edges)
-    rest = [(a, b) for b, sources in enumerate(reads) if wanted[b] for a in sources if wanted[a]]
-    while True:
-        refused = []
-        for a, b in rest:
-            first, second = regions.find(a), regions.find(b)
-            if first != second and not regions.join(first, second):
-                refused.append((a, b))  # until what is between them has joined one of the two
-        if len(refused) in (0, len(rest)):
-            return regions
-        rest = refused
-
-
-def _rebuilt(graph: Graph, parts: Sequence[tuple[list[Node], bool]]) -> Graph:
-    """The program in this order, with a region for each part that says so."""
-    readers: dict[Value, set[Node]] = {v: set() for v in graph.values}
-    for node in graph.nodes:
-        for v in node.inputs:
-            readers[v].add(node)
-    results = set(graph.outputs)
     env: dict[Value, Value] = {v: v for v in graph.inputs}
-    for nodes, joined in parts:
-        made = [v for node in nodes for v in node.outputs]
-        if joined:
-            made = [v for v in made if v in results or not readers[v].issubset(nodes)]
-        node = _region(nodes, made, env) if joined else _again(nodes[0], env)
-        env.update(zip(made, node.outputs, strict=True))
+    for part in parts:
+        env.update(zip(part.outputs, _again(part.node, env).outputs, strict=True))
     return Graph.of(graph.inputs, [env[v] for v in graph.outputs], order=env.values())
 
 
-def _again(old: Node, env: dict[Value, Value]) -> Node:
-    """The node on the values that its inputs are now; itself if they are the same."""
-    inputs = tuple([env[v] for v in old.inputs])
-    return old if inputs == old.inputs else Node(old.op, inputs, old.where)
+class _Part(NamedTuple):
+    """Nodes that become one, and what of theirs that one computes."""
+
+    nodes: list[int]
+    node: Node  # on the values of the program as it was
+    outputs: Sequence[Value]
 
 
-def _region(nodes: Sequence[Node], outputs: Sequence[Value], env: dict[Value, Value]) -> Node:
+def _parts(
+    graph: Graph,
+    wanted: Sequence[bool],
+    joins: Optional[Joins],
+    alone: Wants,
+    limits: dict[int, int],
+) -> list[_Part]:
+    """The program as it is to be, in order."""
+    reads, found = reads_of(graph), []
+    for nodes in Growth(graph, wanted, joins, limits).members():
+        node = graph.nodes[nodes[0]]
+        if len(nodes) > 1:
+            found.append(_joint(nodes, [graph.nodes[i] for i in nodes], reads))
+        elif wanted[nodes[0]] and limits.get(nodes[0], 1) and alone(node):
+            found.append(_Part(nodes, lone_region(node), node.outputs))
+        else:
+            found.append(_Part(nodes, node, node.outputs))
+    return found
+
+
+def _joint(ids: list[int], nodes: Sequence[Node], reads: Mapping[Value, int]) -> _Part:
     """One node for these; its inputs in the order in which they are first read."""
-    made = {v for node in nodes for v in node.outputs}
-    taken = tuple(dict.fromkeys(v for node in nodes for v in node.inputs if v not in made))
+    inside = Counter(v for node in nodes for v in node.inputs)
+    made = dict.fromkeys(v for node in nodes for v in node.outputs)
+    outputs = [v for v in made if reads.get(v, 0) > inside[v]]
+    taken = tuple([v for v in inside if v not in made])
     inner: dict[Value, Value] = {
         v: Input(v.type, None, getattr(v, "name", ""), getattr(v, "where", "")) for v in taken
     }
@@ -118,4 +109,10 @@ def _region(nodes: Sequence[Node], outputs: Sequence[Value], env: dict[Value, Va
     for node in nodes:
         inner.update(zip(node.outputs, _again(node, inner).outputs, strict=True))
     graph = Graph.of(inputs, [inner[v] for v in outputs], order=inner.values())
-    return Node(Fused(graph), tuple([env[v] for v in taken]), nodes[-1].where)
+    return _Part(ids, Node(Fused(graph), taken, nodes[-1].where), outputs)
+
+
+def _again(old: Node, env: Mapping[Value, Value]) -> Node:
+    """The node on the values that its inputs are now; itself if they are the same."""
+    inputs = tuple([env[v] for v in old.inputs])
+    return old if inputs == old.inputs else Node(old.op, inputs, old.where)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Optional
 
-from byparts_graph_ir import Graph, GraphError, MissingRule, Node, Value, add_note
+from byparts_graph_ir import Fused, Graph, GraphError, MissingRule, Node, Value, add_note
 from byparts_graph_ir.contract import checked
 from byparts_optimize.inside import inside
 
@@ -22,7 +22,8 @@ def legalize(graph: Graph, supports: Supports) -> Graph:
     """The same program in nodes for which `supports(node)` holds.
 
     Needs nothing; preserves values to float rounding, effects and their order; gives "legal".
-    Idempotent.  O(nodes) for each level of composition; enters subgraphs.
+    Idempotent.  O(nodes) for each level of composition; enters bodies, but not regions (`Fused`):
+    whoever compiles a region asked for its nodes.
 
     Raises:
         MissingRule: an op that is not supported and is made of nothing simpler.
@@ -32,7 +33,8 @@ def legalize(graph: Graph, supports: Supports) -> Graph:
         replaced: list[str] = []
 
         def rule(node: Node) -> Optional[tuple[Value, ...]]:
-            node = inside(node, lambda g: legalize(g, supports))
+            if not isinstance(node.op, Fused):
+                node = inside(node, lambda g: legalize(g, supports))
             if supports(node):
                 return node.outputs
             replaced.append(node.op.name)  # noqa: B023  (read in this turn of the loop alone)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Optional
 
-from byparts_graph_ir import Graph, Node, Op, Rule, Value
+from byparts_graph_ir import Graph, Node, Op, Rule, Value, has_effect
 from byparts_graph_ir.contract import checked
-from byparts_optimize.inside import attributes, effectful, inside
+from byparts_optimize.inside import attributes, inside
 
 Outputs = tuple[Value, ...]
 
@@ -31,7 +31,7 @@ def merge_rule() -> Rule:
 
     def rule(node: Node) -> Optional[Outputs]:
         node = inside(node, merge)
-        if effectful(node.op):
+        if has_effect(node.op):
             return node.outputs
         return seen.setdefault((node.op, _exactly(node.op), node.inputs), node.outputs)
 

@@ -12,6 +12,8 @@ from byparts_graph_ir.contract import checked
 from byparts_optimize.canonical import canonical_rule
 from byparts_optimize.fold import LIMIT_BYTES, fold_rule
 from byparts_optimize.merge import merge_rule
+from byparts_optimize.prune import prune
+from byparts_optimize.share import share
 from byparts_optimize.simplify import Sweep
 
 _MOST_ROUNDS = 20
@@ -27,7 +29,7 @@ def optimize(graph: Graph, *, fast_math: bool = False, limit_bytes: int = LIMIT_
     for _ in range(_MOST_ROUNDS):
         before, simpler = graph, Sweep(fast_math)
         steps = (canonical_rule, fold_rule(limit_bytes), simpler.rule, merge_rule())
-        graph = before.rewrite(_in_turn(steps))
+        graph = prune(share(before.rewrite(_in_turn(steps))))
         if (graph.nodes, graph.outputs) == (before.nodes, before.outputs):
             break
     return graph

@@ -1,7 +1,7 @@
 """Grows sets of nodes that can each be computed in one go, and an order in which they can run.
 
-A vertex is a set of nodes.  Joining two neighbours makes a cycle if another path leads from the
-one to the other; so the vertices are kept in an order that all edges follow, and only what stands
+A vertex is a set of nodes.  Joining two makes a cycle if a path leads from the one to the other by
+way of a third; so the vertices are kept in an order that all edges follow, and only what stands
 between the two is searched.  Joining moves what is between them before or behind the joint vertex,
 as Pearce and Kelly (2006, https://doi.org/10.1145/1187436.1210590) do for a new edge.
 
@@ -44,8 +44,11 @@ class Regions:
         return root
 
     def join(self, a: int, b: int) -> bool:
-        """Make one vertex of `a` and `b`, where `a` leads to `b`; False if it would be a cycle."""
-        assert b in self.after[a], "only neighbours are joined"
+        """Make one vertex of `a` and `b`, of which `a` stands first; False if it would be a cycle.
+
+        They need not be neighbours.
+        """
+        assert self.place[a] < self.place[b], "the first of the two comes first"
         behind = self._between(a, b, self.after)
         if behind is None:
             return False

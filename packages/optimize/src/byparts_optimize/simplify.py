@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from byparts_graph_ir import Graph, Node, Value
+from byparts_graph_ir import Graph, Node, Value, has_effect
 from byparts_graph_ir.contract import checked
 from byparts_opset import BroadcastTo
 from byparts_optimize import arithmetic, choices, movement, reductions  # noqa: F401  (fill tables)
@@ -53,7 +53,7 @@ class Sweep:
     def rule(self, node: Node) -> Optional[tuple[Value, ...]]:
         """As `Graph.rewrite` asks: what a rule made of the node, and rules of that."""
         node = inside(node, lambda g: simplify(g, fast_math=self.fast_math))
-        if len(node.outputs) != 1 or node.op.effect:
+        if len(node.outputs) != 1 or has_effect(node.op):
             return node.outputs
         (y,) = node.outputs
         for _ in range(_MOST_SWEEPS):

@@ -6,43 +6,59 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from byparts_runtime.arena import (
-        Arena as Arena,
+    from byparts_runtime.building.build import (
+        build as build,
     )
-    from byparts_runtime.costs import (
-        Costs as Costs,
+    from byparts_runtime.building.options import (
+        BuildOptions as BuildOptions,
     )
     from byparts_runtime.executor import (
         Executor as Executor,
         Statistics as Statistics,
     )
-    from byparts_runtime.plan import (
+    from byparts_runtime.feeds import (
+        FeedSlots as FeedSlots,
+    )
+    from byparts_runtime.inspect.costs import (
+        Costs as Costs,
+    )
+    from byparts_runtime.inspect.profile import (
+        Profile as Profile,
+    )
+    from byparts_runtime.memory.arena import (
+        Arena as Arena,
+    )
+    from byparts_runtime.memory.plan import (
         Location as Location,
         Plan as Plan,
         Planner as Planner,
         separate as separate,
     )
-    from byparts_runtime.profile import (
-        Profile as Profile,
+    from byparts_runtime.memory.store import (
+        Store as Store,
     )
-    from byparts_runtime.program import (
+    from byparts_runtime.memory.variable import (
+        Variable as Variable,
+    )
+    from byparts_runtime.run.program import (
         BoundProgram as BoundProgram,
         Program as Program,
-        build as build,
-    )
-    from byparts_runtime.variable import (
-        Store as Store,
-        Variable as Variable,
     )
 
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
-        arena="Arena",
-        costs="Costs",
         executor="Executor Statistics",
-        plan="Location Plan Planner separate",
-        profile="Profile",
-        program="BoundProgram Program build",
-        variable="Store Variable",
+        feeds="FeedSlots",
+        **{
+            "building.build": "build",
+            "building.options": "BuildOptions",
+            "inspect.costs": "Costs",
+            "inspect.profile": "Profile",
+            "memory.arena": "Arena",
+            "memory.plan": "Location Plan Planner separate",
+            "memory.store": "Store",
+            "memory.variable": "Variable",
+            "run.program": "BoundProgram Program",
+        },
     )

@@ -96,14 +96,12 @@ def taken(value: object, expected: TensorType, space: Space, what: str) -> Any:
 
 def adopted(value: object, space: Space, what: str) -> Optional[tuple[Any, TensorType]]:
     """Memory and type of an array that is in the space already, if the space can see that."""
-    adopt = getattr(space, "adopt", None)
-    if adopt is None or isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or hasattr(value, "carried"):
         return None
     try:
-        found: Optional[tuple[Any, TensorType]] = adopt(value)
+        return space.adopt(value)
     except GraphError as error:
         raise type(error)(f"{what}: {error}") from error
-    return found
 
 
 def as_array(value: object, expected: TensorType, what: str) -> Array:
@@ -143,12 +141,16 @@ def measured(
 def guess(value: object, known: TensorType, what: str) -> Array:
     """The value as an array, of the known dtype if it has none; its shape is its own business.
 
-    Arrays of others come through DLPack, without a copy.
+    Arrays of others come through DLPack, without a copy.  Of a variable, it is a copy: whoever
+    takes the array does not hold the variable's lock.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         if value.__class__ is not np.ndarray and isinstance(value, np.ma.MaskedArray):
             raise ShapeError(f"{what}: a masked array, whose mask would be lost; use x.filled(0)")
         return np.asarray(value)
+    if hasattr(value, "carried"):
+        copied: Array = value.carried()
+        return copied
     if hasattr(value, "__dlpack__"):
         from byparts_runtime.foreign import host_array  # ctypes: only where such an array is met
 
@@ -186,11 +188,8 @@ def writer(space: Space, memory: Any, offset: int, kind: TensorType) -> Callable
     """A callable that copies there what `taken` gave for this type."""
     if space.name == "host":
         return partial(view(memory, offset, kind).__setitem__, ...)
-    prepare = getattr(space, "writer", None)
-    if prepare is None:
-        return partial(_write, space, memory, offset)
-    prepared: Callable[[Any], object] = prepare(memory, offset, kind)
-    return prepared
+    prepared = space.writer(memory, offset, kind)
+    return partial(_write, space, memory, offset) if prepared is None else prepared
 
 
 def put(space: Space, memory: Any, kind: TensorType, value: Any) -> None:

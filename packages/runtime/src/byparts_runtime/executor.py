@@ -22,31 +22,21 @@ from typing import Any, Literal, Optional, Union
 from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specialize
 from byparts_graph_ir.fork import make_lock
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.arena import Arena
 from byparts_runtime.arrays import measured
-from byparts_runtime.capture import CaptureArgument
-from byparts_runtime.costs import Cost
-from byparts_runtime.design import CommitArgument
-from byparts_runtime.discover import (
-    BackendsArgument,
-    LegalizeArgument,
-    OrderArgument,
-    PassesArgument,
-    PlannerArgument,
-    RematerializeArgument,
-    ResultsArgument,
-    find_backends,
-)
-from byparts_runtime.interface import (
+from byparts_runtime.building.build import build
+from byparts_runtime.building.discover import find_backends
+from byparts_runtime.building.options import DEFAULTS, BuildOptions, with_changes
+from byparts_runtime.building.signature import (
     Bound,
     VariablesArgument,
     bind_variables,
     feeds_first,
     known_variables,
 )
+from byparts_runtime.memory.arena import Arena
+from byparts_runtime.memory.variable import Variable
 from byparts_runtime.pickling import stays
-from byparts_runtime.program import Program, build
-from byparts_runtime.variable import Variable
+from byparts_runtime.run.program import Program
 
 Limits = tuple[Optional[int], Optional[float]]  # budget_bytes, max_extra_cost
 Key = tuple[bytes, Types, tuple[tuple[int, Variable], ...], tuple[Variable, ...], Limits]
@@ -66,12 +56,11 @@ class Executor:
     """Builds programs when first needed and keeps the last `capacity` of them.  Thread-safe.
 
     Args:
-        backends: as for `build`, and so all that is not said here.
         capacity: how many programs are kept.
-        budget_bytes: of each program, where a call gives no limit of its own.
-        max_extra_cost: likewise.
         arena: "shared": one for all its programs; "own": one for each; or yours, for several
             executors.
+        options: how to build, as for `build`; a call may give limits of its own.
+        changes: options by name, as in `Executor(backends=("torch", "numpy"))`.
 
     Raises:
         GraphError: the capacity is below one; or `arena` is none of these.
@@ -80,32 +69,17 @@ class Executor:
     def __init__(
         self,
         *,
-        backends: BackendsArgument = ("numpy",),
         capacity: int = 64,
-        passes: PassesArgument = "auto",
-        planner: PlannerArgument = "auto",
-        legalize: LegalizeArgument = "auto",
-        order: OrderArgument = "auto",
-        alignment: int = 64,
-        commit: CommitArgument = "auto",
-        capture: CaptureArgument = "auto",
-        results: ResultsArgument = "numpy",
-        budget_bytes: Optional[int] = None,
-        max_extra_cost: Optional[float] = None,
-        costs: Optional[Cost] = None,
-        rematerialize: RematerializeArgument = "auto",
         arena: SharingArgument = "shared",
+        options: BuildOptions = DEFAULTS,
+        **changes: Any,
     ) -> None:
         if not isinstance(capacity, int) or capacity < 1:
             raise GraphError(f"executor: capacity is {capacity!r:.60}, and must be at least 1")
-        self.backends, self.capacity = find_backends(backends), capacity
+        options = with_changes(options, changes)
+        self.backends, self.capacity = find_backends(options.backends), capacity
+        self.options = with_changes(options, {"backends": self.backends})
         self.arena = _arena(arena, self.backends[0].space)
-        self._limits = budget_bytes, max_extra_cost
-        self._options: dict[str, Any] = {
-            **{"passes": passes, "planner": planner, "legalize": legalize, "alignment": alignment},
-            **{"order": order, "commit": commit, "capture": capture, "results": results},
-            **{"costs": costs, "rematerialize": rematerialize, "arena": self.arena},
-        }
         self._programs: OrderedDict[Key, Program] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
         self._lock = make_lock()  # of the cache; never held while building
@@ -161,7 +135,7 @@ class Executor:
         limits: Limits,
     ) -> Program:
         if limits == (None, None):
-            limits = self._limits
+            limits = self.options.budget_bytes, self.options.max_extra_cost
         key = (graph.digest, tuple(types), tuple(bound.items()), updates, limits)
         found = self._hit(key)
         if found is not None:
@@ -199,12 +173,12 @@ class Executor:
         inputs = static.inputs[len(static.inputs) - len(bound) :]
         return build(
             static,
-            backends=self.backends,
             variables=dict(zip(inputs, (v for _, v in bound), strict=True)),
             updates=updates,
+            arena=self.arena,
+            options=self.options,
             budget_bytes=budget_bytes,
             max_extra_cost=max_extra_cost,
-            **self._options,
         )
 
     def _keep(self, key: Key, program: Program) -> None:

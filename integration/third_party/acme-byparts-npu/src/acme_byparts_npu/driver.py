@@ -44,6 +44,7 @@ class Driver:
         self._process: list[subprocess.Popen[bytes]] = []  # one or none
         self._sent: list[str] = []  # since the last synchronize
         self._count = 0
+        weakref.finalize(self, self._file.close)
         weakref.finalize(self, _stop_own, self._process, self._owner)
 
     @property

@@ -34,8 +34,12 @@ def plan(
     external: frozenset[int] = frozenset(),
     alignment: int = 64,
     donate: Optional[Mapping[int, int]] = None,
+    kernels: object = None,
 ) -> Shelves:
-    """A place for each value; offers of variables' own memory (`donate`) are declined."""
+    """A place for each value; offers of variables' own memory (`donate`) are declined.
+
+    Of `kernels` nothing is asked: the runtime finds room for workspaces behind the arena.
+    """
     shop = _Shop(alignment)
     places = [Place(i, 0) if i in external else None for i in range(len(graph.values))]
     for i, v in enumerate(graph.inputs):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from acme_byparts_npu.driver import Driver
-from byparts_graph_ir import ITEM_BYTES, MissingRule, TensorType
+from byparts_graph_ir import ITEM_BYTES, MissingRule, Space, TensorType
 
 ALIGNMENT, FIRST = 64, 64  # the first bytes are the device's own
 DTYPES = {"f32": "float32", "i32": "int32", "bool": "bool"}
@@ -56,7 +56,7 @@ class Tensor:
     __iter__ = __float__ = __buffer__ = __array__
 
 
-class Npu:
+class Npu(Space):
     """The memory space, as byparts asks for it."""
 
     name = "npu:0"

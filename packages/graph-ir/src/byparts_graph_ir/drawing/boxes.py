@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from byparts_graph_ir.attributes import attributes_of
 from byparts_graph_ir.drawing.scopes import grouped
-from byparts_graph_ir.graph import Graph, Node, subgraphs
+from byparts_graph_ir.graph import Graph, Node, has_effect, subgraphs
 from byparts_graph_ir.text import _literal, _names
 from byparts_graph_ir.where import relative, working_folder
 
@@ -97,7 +97,7 @@ class _Sheet:
 
     def _is_source(self, node: Node) -> bool:
         outputs = any(v in self.outputs for v in node.outputs)
-        return not (node.inputs or node.op.effect or outputs or subgraphs(node.op))
+        return not (node.inputs or has_effect(node.op) or outputs or subgraphs(node.op))
 
     def _place(self, members: Sequence[Node | Group], frame: Frame) -> None:
         for member in members:

@@ -21,7 +21,11 @@ def cheap_steps(steps: Steps, candidates: Collection[int], saved: Collection[int
     saved for it than it spares.
     """
     size, cost, writes = steps.size, steps.cost, steps.writes
-    made = {s: sum([size[w] for w in writes[s]]) for s in candidates if steps.again[s]}
+    made = {
+        s: sum([size[w] for w in writes[s] if w not in steps.workspaces])
+        for s in candidates
+        if steps.again[s]
+    }
     left, cheap = SHARE * steps.total_cost(), set()
     for s in sorted(made, key=lambda s: (cost[s] / max(1, made[s]), s)):
         if cost[s] <= left:

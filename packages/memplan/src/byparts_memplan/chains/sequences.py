@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Optional
 
+from byparts_graph_ir import has_effect
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.chains.chain import Chain, Schedule, Stage
 from byparts_memplan.chains.graph import StepChain
@@ -62,7 +63,7 @@ def chain_sequences(
     plain = [StepChain(steps, f, STAGES).plain() for f in both]
     forward = min(zip(plain, both, strict=True), key=lambda pair: steps.peak_bytes(pair[0]))[1]
     goal = _Goal(steps, budget_bytes, max_extra_cost)
-    effects = [s for s, node in enumerate(steps.nodes) if node.op.effect]
+    effects = [s for s, node in enumerate(steps.nodes) if has_effect(node.op)]
     for name in strategies:
         for sequence in _BY_NAME[name](steps, forward, goal):
             if not effects or _in_order(sequence, effects):

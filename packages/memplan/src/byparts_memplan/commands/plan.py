@@ -1,6 +1,9 @@
 """`byparts plan MODEL.json`: the memory plan of a graph in a file, as words, pictures or JSON.
 
     byparts plan model.json --dim n=32 --external 'w*' --order --budget 200MiB --svg plan.svg
+    byparts plan model.json --dim n=32 --external 'w*' --backend numpy
+
+With `--backend` the workspaces of its kernels are counted, and they say what is in place.
 
 The exit status is 0 where a plan was made, 1 where there is none within the budget, and 2 where the
 question was wrong: a file that is no graph, a name that is not in it, a size without a number.
@@ -31,6 +34,10 @@ from byparts_memplan.recomputed import BudgetError
 from byparts_memplan.rematerialize import rematerialize, tradeoff
 from byparts_memplan.steps import Steps
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.commands.backend_kernels import BackendKernels
+
 TRIES = 4  # to bring an arena within the budget
 
 Stages = dict[str, Graph]  # what was done -> the graph after it, in order
@@ -57,22 +64,24 @@ def _run(options: argparse.Namespace) -> int:
     graph = make_static(given, dict(options.dim), dict(options.shape))
     patterns = [p for text in options.external for p in text.split(",") if p]
     external = external_inputs(graph, patterns)
-    stages, made = _made(options, graph, external)
+    kernels = _kernels(options)
+    stages, made = _made(options, graph, external, kernels)
     graph = list(stages.values())[-1]
     if options.check:
         from byparts_memplan.check_plan import check_plan  # slow on purpose: only when asked for
 
-        check_plan(graph, made)
-    for line in _said(options, stages, external, made):
+        check_plan(graph, made, kernels)
+    for line in _said(options, stages, external, kernels, made):
         print(line)
     if options.svg:
         _write(options.svg, made.svg())
     if options.curve:
-        curves = {name: live_bytes(g, external=external) for name, g in stages.items()}
+        known: dict[str, Any] = {"external": external, "kernels": kernels}
+        curves = {name: live_bytes(g, **known) for name, g in stages.items()}
         _write(options.curve, curve_svg(curves, budget_bytes=options.budget, title=options.model))
     if options.tradeoff:
         written, asked = stages["as written"], {"effort": options.effort, "progress": _progress()}
-        points = tradeoff(written, external=external, **asked)
+        points = tradeoff(written, external=external, kernels=kernels, **asked)
         _write(options.tradeoff, tradeoff_svg({"recomputed": points}, log=True))
     return _within(options, made)
 
@@ -86,8 +95,20 @@ def _check_places(paths: Sequence[str | None]) -> None:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
 
 
+def _kernels(options: argparse.Namespace) -> BackendKernels | None:
+    names = [name for text in options.backend for name in text.split(",") if name]
+    if not names:
+        return None
+    from byparts_memplan.commands.backend_kernels import BackendKernels  # backends are heavy
+
+    return BackendKernels(names)
+
+
 def _made(
-    options: argparse.Namespace, graph: Graph, external: frozenset[int]
+    options: argparse.Namespace,
+    graph: Graph,
+    external: frozenset[int],
+    kernels: BackendKernels | None,
 ) -> tuple[Stages, Plan]:
     """What was asked for, and the plan of it.
 
@@ -98,13 +119,13 @@ def _made(
     if options.order:
         from byparts_memplan.order import order  # only who asks for it waits for it
 
-        graph = stages["in order"] = order(graph, external=external)
+        graph = stages["in order"] = order(graph, external=external, kernels=kernels)
     budget = options.budget
     for _ in range(TRIES):
         limits = {"budget_bytes": budget, "max_extra_cost": options.max_extra_cost}
         if any(limit is not None for limit in limits.values()):
-            stages["recomputed"] = _recomputed(options, graph, external, **limits)
-        made = _planned(options, list(stages.values())[-1], external)
+            stages["recomputed"] = _recomputed(options, graph, external, kernels, **limits)
+        made = _planned(options, list(stages.values())[-1], external, kernels)
         if budget is None or made.arena_bytes <= options.budget:
             break
         budget = max(budget - (made.arena_bytes - options.budget), 0)
@@ -112,14 +133,18 @@ def _made(
 
 
 def _recomputed(
-    options: argparse.Namespace, graph: Graph, external: frozenset[int], **limits: Any
+    options: argparse.Namespace,
+    graph: Graph,
+    external: frozenset[int],
+    kernels: BackendKernels | None,
+    **limits: Any,
 ) -> Graph:
     """Where it cannot be, with the budget for an arena that can, which is more than a peak."""
     asked = {"effort": options.effort, "progress": _progress(), **limits}
     try:
-        return rematerialize(graph, external=external, **asked)
+        return rematerialize(graph, external=external, kernels=kernels, **asked)
     except BudgetError as error:
-        arena = _planned(options, error.graph, external).arena_bytes
+        arena = _planned(options, error.graph, external, kernels).arena_bytes
         add_note(error, f"the smallest arena found: --budget {arena}")
         raise
 
@@ -131,13 +156,21 @@ def _progress() -> Callable[[str], None] | None:
     return lambda line: print(line, file=sys.stderr)
 
 
-def _planned(options: argparse.Namespace, graph: Graph, external: frozenset[int]) -> Plan:
+def _planned(
+    options: argparse.Namespace,
+    graph: Graph,
+    external: frozenset[int],
+    kernels: BackendKernels | None,
+) -> Plan:
+    asked: dict[str, Any] = {"external": external, "alignment": options.alignment}
+    if kernels is not None:
+        asked["kernels"] = kernels
     if options.planner is None:
         from byparts_memplan.plan import plan
 
-        return plan(graph, external=external, alignment=options.alignment)
+        return plan(graph, **asked)
     planner = parts.get("planners", options.planner)
-    made = planner(graph, external=external, alignment=options.alignment)
+    made = planner(graph, **asked)
     if not isinstance(made, Plan):
         what = type(made).__name__
         raise PlanError(f"planner {options.planner!r} gives a {what}; only a Plan has a report")
@@ -145,7 +178,11 @@ def _planned(options: argparse.Namespace, graph: Graph, external: frozenset[int]
 
 
 def _said(
-    options: argparse.Namespace, stages: Stages, external: frozenset[int], made: Plan
+    options: argparse.Namespace,
+    stages: Stages,
+    external: frozenset[int],
+    kernels: BackendKernels | None,
+    made: Plan,
 ) -> list[str]:
     from byparts_memplan.json_format import plan_to_json
     from byparts_memplan.report import report
@@ -154,7 +191,7 @@ def _said(
         return [plan_to_json(made)]
     lines: list[str] = []
     if options.report or not options.draw:
-        lines += [*_summary(stages, external, options.budget), ""]
+        lines += [*_summary(stages, external, kernels, options.budget), ""]
         lines += [report(made, list(stages.values())[-1], rows=max(options.rows, 0))]
     if options.draw:
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
@@ -162,16 +199,19 @@ def _said(
     return [*lines, *(["", "checked: every read finds its own bytes"] if options.check else [])]
 
 
-def _summary(stages: Stages, external: frozenset[int], budget: int | None) -> list[str]:
+def _summary(
+    stages: Stages, external: frozenset[int], kernels: BackendKernels | None, budget: int | None
+) -> list[str]:
     """What each stage did to the bytes that are alive at the worst step, and what it cost."""
     graph = stages["as written"]
     lines = [
         f"{len(graph.nodes)} nodes, {len(graph.inputs)} inputs, {len(external)} of them outside "
-        f"the arena, {len(graph.outputs)} outputs"
+        f"the arena, {len(graph.outputs)} outputs",
+        *([] if kernels is None else [str(kernels)]),
     ]
     if len(stages) == 1:
         return lines
-    steps = {name: Steps(g, external=external) for name, g in stages.items()}
+    steps = {name: Steps(g, external=external, kernels=kernels) for name, g in stages.items()}
     cost = steps["as written"].total_cost()
     for name, table in steps.items():
         line = f"  {name:<11} {human(table.peak_bytes()):>10} alive at the worst step"

@@ -37,6 +37,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_work(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--backend",
+        action="append",
+        default=[],
+        metavar="numpy",
+        help="count the workspaces of its kernels; of several, the first that has the op",
+    )
     group.add_argument("--order", action="store_true", help="first look for a better order")
     limit = group.add_mutually_exclusive_group()
     limit.add_argument(

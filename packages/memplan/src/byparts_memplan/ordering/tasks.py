@@ -13,9 +13,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Optional
 
-from byparts_graph_ir import Graph, Node
+from byparts_graph_ir import Graph, Node, has_effect
 from byparts_memplan.share import match
 from byparts_memplan.steps import Steps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
 
 Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may be written over)
 
@@ -30,7 +34,7 @@ class Tasks:
         free_views: views of inputs, which come first: there they never keep anything alive.
         idle: views whose bytes nobody reads, and the task that each follows.
         reads, writes: the storages.
-        spent: bytes written.
+        spent: bytes written, the workspace among them.
         made: bytes written that anybody needs afterwards.
         over: as in `Steps`, over what the task reads, and over idle feeds.
         readers: by storage, the tasks.
@@ -39,8 +43,13 @@ class Tasks:
         idle_feeds, idle_bytes: those that no task reads: still alive during the first task.
     """
 
-    def __init__(self, graph: Graph, external: Collection[int] = frozenset()) -> None:
-        steps = Steps(graph, external=external)
+    def __init__(
+        self,
+        graph: Graph,
+        external: Collection[int] = frozenset(),
+        kernels: Optional[Kernels] = None,
+    ) -> None:
+        steps = Steps(graph, external=external, kernels=kernels)
         self.graph, self.size, self.kept = graph, steps.size, steps.kept
         self.nodes = list(steps.nodes)
         self.first_join = len(self.nodes)
@@ -129,7 +138,7 @@ class Tasks:
         for node in self.graph.nodes:
             ready = dict.fromkeys([behind[v.node] for v in node.inputs if v.node is not None])
             waits = [t for t in ready if t is not None]
-            if node.op.effect:
+            if has_effect(node.op):
                 waits += [] if effect is None or effect in waits else [effect]
                 effect = task[node]
             if node not in task:

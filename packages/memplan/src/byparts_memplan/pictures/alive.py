@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from byparts_memplan.amount import human
 from byparts_memplan.buffer import Buffer
 
 Profile = list[tuple[int, int]]  # (step, bytes alive from then on), in order of steps
 OTHER = "other"
+WORKSPACES = "workspaces"
+_WORKSPACE = "workspace of "  # how the label of one begins
 
 
 def profile(buffers: Iterable[Buffer]) -> Profile:
@@ -51,14 +54,29 @@ def spaces_of(buffers: Iterable[Buffer]) -> dict[str, list[int]]:
 def scope_of(label: str) -> str:
     """The part of the program that a label names: the user's line, else what stands before "/".
 
-    >>> scope_of("%7 conv2d f32[8,64] (resnet.py:31)"), scope_of("%1 layer1/w f32[64]")
-    ('resnet.py:31', 'layer1')
+    Workspaces of kernels are one part, whoever needs them.
+
+    >>> labels = "%7 conv2d f32[8,64] (net.py:31)", "%1 layer1/w f32[64]", "workspace of %7 conv2d"
+    >>> [scope_of(label) for label in labels]
+    ['net.py:31', 'layer1', 'workspaces']
     """
+    if label.startswith(_WORKSPACE):
+        return WORKSPACES
     if label.endswith(")") and " (" in label:
         return label[label.rindex(" (") + 2 : -1]
     words = label.split()
     name = words[1] if len(words) > 1 and words[0].startswith("%") else (words or [""])[0]
     return name.split("/")[0]
+
+
+def workspaces_in_words(labels: Sequence[str], buffers: Sequence[Buffer]) -> str:
+    """How many buffers are workspaces, and their bytes together; "" where none is."""
+    labelled = zip(buffers, labels, strict=True)
+    sizes = [b.size_bytes for b, label in labelled if label.startswith(_WORKSPACE)]
+    if not sizes:
+        return ""
+    what = "1 workspace" if len(sizes) == 1 else f"{len(sizes)} workspaces"
+    return f"{what}, {human(sum(sizes))} together"
 
 
 def scopes(

@@ -15,21 +15,31 @@ from byparts_graph_ir import Graph
 from byparts_graph_ir.contract import checked
 from byparts_memplan.amount import human
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
+
 Points = Sequence[tuple[int, float]]  # (bytes, extra cost)
 FILLS = "#:+.%"  # the last curve is in front, and has the first
 
 
-def live_bytes(graph: Graph, *, external: Collection[int] = frozenset()) -> list[int]:
+def live_bytes(
+    graph: Graph,
+    *,
+    external: Collection[int] = frozenset(),
+    kernels: Kernels | None = None,
+) -> list[int]:
     """Bytes alive at each node that computes; views cost nothing and have no number.
 
-    All that may share bytes does, as in `peak_bytes`.  O(nodes + reads).
+    All that may share bytes does, as in `peak_bytes`; with `kernels`, workspaces count.
+    O(nodes + reads).
 
     Raises:
-        PlanError: a type is not static.
+        PlanError: a type is not static; what `kernels` gives lacks a fact.
     """
     from byparts_memplan.steps import Steps  # only who has a graph pays for it
 
-    return Steps(graph, external=external).live_bytes()
+    return Steps(graph, external=external, kernels=kernels).live_bytes()
 
 
 @checked

@@ -12,7 +12,13 @@ from string import ascii_letters, digits
 
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import Placement
-from byparts_memplan.pictures.alive import profile, scopes, spaces_of, worst
+from byparts_memplan.pictures.alive import (
+    profile,
+    scopes,
+    spaces_of,
+    workspaces_in_words,
+    worst,
+)
 
 _LETTERS = ascii_letters + digits
 _FEW, _SCOPES = 12, 12  # lines of the legend
@@ -54,7 +60,8 @@ def draw(
             panel = _Panel(placement, members, arena, width, min(height, arena))
             lines += panel.lines(letters, paint)
             lines += [panel.worst_line()] if labels else []
-    return "\n".join([*lines, *legend])
+    scratch = workspaces_in_words(labels, placement.buffers) if labels else ""
+    return "\n".join([*lines, *legend, *([f"  {scratch}"] if scratch else [])])
 
 
 class _Panel:

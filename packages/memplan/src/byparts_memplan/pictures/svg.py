@@ -15,7 +15,14 @@ from itertools import islice
 
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import Placement, PlanError
-from byparts_memplan.pictures.alive import OTHER, profile, scopes, spaces_of, worst
+from byparts_memplan.pictures.alive import (
+    OTHER,
+    profile,
+    scopes,
+    spaces_of,
+    workspaces_in_words,
+    worst,
+)
 from byparts_memplan.pictures.picture import (
     LETTER,
     byte_ticks,
@@ -52,7 +59,7 @@ def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
     colours = [fills[name] for name in names]
     spaces = spaces_of(placement.buffers) or {"": []}
     height = HEIGHT if len(spaces) == 1 else LOW
-    body, top = [text(LEFT, 24, fitted(_title(placement), WIDTH, 14), font_size=14)], TOP
+    body, top = [text(LEFT, 24, fitted(_title(placement, labels), WIDTH, 14), font_size=14)], TOP
     for space, members in spaces.items():
         if len(spaces) > 1 or space:
             top += 36
@@ -70,14 +77,15 @@ def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
     return document(LEFT + WIDTH + 40, int(top + below + 12), [*body, *found])
 
 
-def _title(placement: Placement) -> str:
+def _title(placement: Placement, labels: Sequence[str]) -> str:
     arena, bound = placement.arena_bytes, placement.lower_bound_bytes
     over = (
         "reached" if arena == bound else f"{100 * (arena / bound - 1):.2f} % over" if bound else ""
     )
+    scratch = workspaces_in_words(labels, placement.buffers) if labels else ""
     return (
         f"arena {human(arena)}, lower bound {human(bound)} ({over}); "
-        f"{len(placement.buffers)} buffers {placement.how}"
+        f"{len(placement.buffers)} buffers {placement.how}{scratch and f'; {scratch}'}"
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from byparts_graph_ir import Node
+from byparts_graph_ir import Node, has_effect
 from byparts_memplan.steps import Steps
 
 
@@ -25,6 +25,6 @@ def steps_before(steps: Steps) -> list[tuple[int, ...]]:
             found[made[node][0]] = taken
         else:
             made[node] = taken
-    for s, t in pairwise([s for s, node in enumerate(steps.nodes) if node.op.effect]):
+    for s, t in pairwise([s for s, node in enumerate(steps.nodes) if has_effect(node.op)]):
         found[t] = (*found[t], s)
     return found

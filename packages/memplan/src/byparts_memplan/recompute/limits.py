@@ -15,6 +15,10 @@ from byparts_memplan.buffer import PlanError
 from byparts_memplan.lifetimes import describe
 from byparts_memplan.steps import Cost, Steps
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.kernel_facts import Kernels
+
 _LEAST, _MOST = 1e-280, 1e280  # all costs together: beyond, shares of them lose their digits
 
 
@@ -77,14 +81,17 @@ def checked_count(name: str, given: object, least: int | None = None) -> int:
     return found
 
 
-def costed(graph: Graph, external: Collection[int], cost: Cost) -> Steps:
+def costed(
+    graph: Graph, external: Collection[int], cost: Cost, kernels: Optional[Kernels] = None
+) -> Steps:
     """The steps of a graph, each with a cost that can be reckoned with.
 
     Raises:
         PlanError: there is no such external input; a type is not static; the cost of a node is
-            negative, not finite or no number, or all together are; asking for it failed.
+            negative, not finite or no number, or all together are; asking for it failed; what
+            `kernels` gives lacks a fact.
     """
-    steps = Steps(graph, external=external, cost=lambda node: _cost(node, cost))
+    steps = Steps(graph, external=external, cost=lambda node: _cost(node, cost), kernels=kernels)
     whole = sum(steps.cost)
     if whole and not _LEAST < whole < _MOST:
         raise PlanError(

@@ -48,7 +48,9 @@ class Moves:
         self.load(keys)
         least = schedule.curve.peak() // 5000
         able = [
-            (v, w) for v, w in schedule.writer.items() if schedule.size[v] and schedule.again[w]
+            (v, w)
+            for v, w in schedule.writer.items()
+            if schedule.size[v] and schedule.again[w] and v not in schedule.steps.workspaces
         ]
         self.large = [(v, w) for v, w in able if schedule.size[v] > least]
 

@@ -122,8 +122,10 @@ class Peak:
         return [*lines, *_more(len(ranked), rows, "lines")]
 
     def _holder(self, i: int) -> tuple[str, str]:
-        """The value that is in a buffer at the worst step, and who needs its bytes last."""
+        """What is in a buffer at the worst step, and who needs its bytes last."""
         ids, values = self.plan.residents[i], self.values
+        if not ids:
+            return self.plan.labels[i], ""
         if self.graph is None or values is None:
             more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
             return self.plan.labels[i] + more, ""

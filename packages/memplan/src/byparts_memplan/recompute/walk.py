@@ -13,6 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Optional
 
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.kernel_facts import KnownKernels
 from byparts_memplan.order import order
 from byparts_memplan.recompute.unread import without_unread
 from byparts_memplan.replay import runs
@@ -74,6 +75,10 @@ def read_off(answers: Sequence[Answer], budget: Optional[int], limit: Optional[f
 def reordered(steps: Steps, sequence: Sequence[int]) -> list[int]:
     """The same runs in an order with a lower peak; as they are where none is found."""
     graph, nodes = runs(steps, sequence)
-    ordered = order(graph, external=steps.outside)
+    known = steps.kernels
+    if known is not None:  # a run again has the kernel of the first run
+        first = zip(nodes, sequence, strict=True)
+        known = KnownKernels(known, {node: known(steps.nodes[s]) for node, s in first})
+    ordered = order(graph, external=steps.outside, kernels=known)
     place = {node: s for node, s in zip(nodes, sequence, strict=True)}
     return [place[node] for node in ordered.nodes if node in place]

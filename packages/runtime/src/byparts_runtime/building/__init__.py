@@ -1,0 +1,1 @@
+"""From a graph to a program: `build`, its options and its five steps."""

@@ -1,0 +1,62 @@
+"""`build`: lower -> compile -> schedule -> place -> load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from byparts_graph_ir import Graph
+from byparts_graph_ir.fork import begin, end
+from byparts_runtime.building.compile import compile_kernels
+from byparts_runtime.building.discover import find_parts
+from byparts_runtime.building.load import load
+from byparts_runtime.building.lower import lower
+from byparts_runtime.building.options import DEFAULTS, BuildOptions, with_changes
+from byparts_runtime.building.place import place
+from byparts_runtime.building.schedule import schedule
+from byparts_runtime.building.signature import VariablesArgument, signature_of
+from byparts_runtime.memory.arena import Arena
+from byparts_runtime.memory.variable import Variable
+from byparts_runtime.run.program import Program
+
+
+def build(
+    graph: Graph,
+    *,
+    variables: VariablesArgument = (),
+    updates: Sequence[Variable] = (),
+    arena: Optional[Arena] = None,
+    options: BuildOptions = DEFAULTS,
+    **changes: Any,
+) -> Program:
+    """Make a program of a graph, in five steps, each of which gives a frozen value that prints.
+
+    Args:
+        graph: its inputs are the feeds and the old values of `variables`; its outputs are the
+            fetches, then the new values of `updates`.
+        variables: each is the value of the input of its name, in any order; those that name no
+            input go to the last inputs, which have no names, in order.  Or `{input: variable}`,
+            or a `Store`: those of its variables that inputs are named after.
+        updates: what the last outputs are written to, in order (outputs have no names), all at
+            once, when everything has run.
+        arena: memory to share with other programs, which then take turns; by default its own.
+        options: how to build; see `BuildOptions`.
+        changes: options by name, as in `build(graph, backends=("torch", "numpy"))`.
+
+    Raises:
+        GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
+        MemoryError: there is no memory for its arena; likewise.
+    """
+    who = object()
+    try:
+        begin(who)
+        options = with_changes(options, changes)
+        parts = find_parts(options)
+        graph, roles = signature_of(graph, variables, updates, parts.spaces)
+        lowered = lower(graph, roles, parts)
+        compiled = compile_kernels(lowered, parts, options)
+        scheduled = schedule(compiled, parts, options)
+        placed = place(scheduled, parts, options)
+        return load(placed, parts, options, arena)
+    finally:
+        end(who)

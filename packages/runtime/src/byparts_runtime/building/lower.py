@@ -1,0 +1,118 @@
+"""Step 1 of `build`: from the graph as it was written to one that backends have kernels for.
+
+    specialize -> passes (optimize: fold, simplify, merge) -> legalize -> what the backends want:
+    passes of their own, regions to compute in one go (fuse)
+
+Each stage is a graph; `str(stage)` is its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+
+from byparts_graph_ir import (
+    Backend,
+    Graph,
+    Node,
+    Op,
+    OptimizationBarrier,
+    Pass,
+    ShapeError,
+    Stage,
+    pipeline,
+    specialize,
+    stays_whole,
+)
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.pipeline import returned_graph
+from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.signature import Signature
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The graph of static types whose nodes the backends have rules for, and how it came about."""
+
+    graph: Graph
+    signature: Signature
+    stages: tuple[Stage, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([f"lowered    {self.signature}", *map(str, self.stages)])
+
+
+def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
+    """Specialize a graph for its variables, run the passes, and lower it for the backends.
+
+    Raises:
+        ShapeError: a type contradicts the graph, or some type is not static afterwards; or a new
+            value is of another type than its variable.
+    """
+    types = signature.input_types(graph)
+    row = [Pass("specialize", lambda g: _static(specialize(g, types)), gives=("static",))]
+    row += parts.passes
+    if parts.legalize is not None:
+        row.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
+    row += [p for backend in parts.backends for p in backend.passes]
+    row += fusing(parts)
+    stages = tuple(pipeline(*row).stages(graph))
+    lowered = stages[-1].graph
+    signature.check_updates(lowered)
+    return Lowered(lowered, signature, stages)
+
+
+def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
+    """The graph with what the backends do not take whole decomposed; see `stays_whole`.
+
+    Args:
+        parts: with the pass, if there is one.
+        graph: of static types.
+        refused: regions that did not compile.
+    """
+    if parts.legalize is None:
+        return graph
+    has = partial(_has, parts, refused)
+    return returned_graph(parts.legalize(graph, has), parts.legalize)
+
+
+def fusing(parts: Parts, refused: Collection[Op] = ()) -> Iterator[Pass]:
+    """A pass for each backend that wants regions; those that are refused are not made again."""
+    for i, backend in enumerate(parts.backends):
+        if backend.wants is not None and parts.fuse is not None:
+            how = {"wants": backend.wants, "joins": backend.joins, "refused": refused}
+            alone = partial(_lacks, parts.backends[: i + 1])
+            yield Pass("fuse", partial(parts.fuse, **how, alone=alone))
+
+
+def _has(parts: Parts, refused: Collection[Op], node: Node) -> bool:
+    """Whether the node stays as it is."""
+    if isinstance(node.op, OptimizationBarrier):
+        return True
+    if stays_whole(node, parts.backends, refused, regions=parts.fuse is not None):
+        return True
+    return runs_bodies(node) and type(node.op).decompose is Op.decompose
+
+
+def runs_bodies(node: Node) -> bool:
+    """Whether the runtime runs the node, whatever the backends have."""
+    return node.op.control(*[v.type for v in node.inputs]) is not None
+
+
+def _lacks(backends: Sequence[Backend], node: Node) -> bool:
+    return not any(b.supports(node.op) for b in backends)
+
+
+def _static(graph: Graph) -> Graph:
+    for i, v in enumerate(graph.inputs):
+        if not v.type.static:
+            name = repr(getattr(v, "name", "") or i)
+            raise ShapeError(
+                f"input {name} is {v.type}, and memory needs numbers: use Executor, which fits a "
+                "program to each feed, or specialize(graph, types)"
+            )
+    for v in graph.values:
+        if not v.type.static:
+            made = v.node.op.name if v.node else "input"
+            raise ShapeError(f"{made}: its result {v.type} is not static though all inputs are")
+    return graph

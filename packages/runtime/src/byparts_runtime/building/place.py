@@ -1,0 +1,184 @@
+"""Step 4 of `build`: where every value, workspace and persistent block goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Optional
+
+from byparts_graph_ir import Graph, Input, Stage
+from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_runtime.building.compile import Compiled
+from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.options import BuildOptions
+from byparts_runtime.building.spaces import space_of_values
+from byparts_runtime.building.updates import Donations
+from byparts_runtime.memory.plan import Plan, WithWorkspace, check_plan
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What step 3 gives: a compiled graph with its nodes in the order in which they run.
+
+    Attributes:
+        graph: the nodes in order, some of them twice where there is a budget.
+        updates: how many nodes at its end write variables, or are computed just before those.
+        donate: position of a variable among the inputs -> that of the new value among the outputs
+            that may be written over it.
+        stages: how the graph came about.
+        plan: where there is a budget: the plan that meets it.
+    """
+
+    compiled: Compiled
+    graph: Graph
+    updates: int
+    donate: Donations
+    stages: tuple[Stage, ...]
+    plan: Optional[Plan] = None
+
+    @property
+    def arena_bytes(self) -> int:
+        """Of the plan."""
+        assert self.plan is not None, "a budget is about a plan"
+        return self.plan.arena_bytes
+
+    def __str__(self) -> str:
+        last = f", the last {self.updates} write variables" if self.updates else ""
+        return f"scheduled  {len(self.graph.nodes)} nodes{last}"
+
+
+LARGE_BYTES = 1 << 20  # fetches of this size and more are computed where the caller gets them
+
+
+@dataclass(frozen=True)
+class Placed:
+    """What step 4 gives: all that is decided before there is memory.
+
+    Attributes:
+        schedule: what runs, in which order.
+        plan: places in the arena, or in variables.
+        persistent: for each node where its persistent block begins in the program's own memory;
+            blocks of one kernel with the same constants are one.
+        persistent_bytes: of all blocks.
+        results: positions of the inputs, behind the constants, that stand for memory of the caller
+            -> positions of the outputs that are computed there.  No node reads these inputs.
+    """
+
+    schedule: Schedule
+    plan: Plan
+    persistent: tuple[int, ...]
+    persistent_bytes: int
+    results: dict[int, int]
+
+    @property
+    def written(self) -> dict[int, int]:
+        """Ids of the new values that the plan has put over variables -> id of the old value."""
+        graph, at = self.schedule.graph, self.plan.locations
+        inputs = self.schedule.compiled.signature.inputs  # those behind them are results
+        donate = self.schedule.donate.items()
+        offered = {graph.ids[graph.outputs[j]]: k for k, j in donate if k < inputs}
+        return {v: k for v, k in offered.items() if at[v].root == k}
+
+    def __str__(self) -> str:
+        kernels, nodes = self.schedule.compiled.kernels, self.schedule.graph.nodes
+        sizes = [kernels(n).workspace_bytes for n in nodes]
+        return (
+            f"placed     arena of {self.plan.arena_bytes:,} bytes, {sum(map(bool, sizes))} "
+            f"workspaces of at most {max(sizes, default=0):,}, persistent memory of "
+            f"{self.persistent_bytes:,}; {len(self.written)} variables updated in place"
+        )
+
+
+def place(
+    schedule: Schedule, parts: Parts, options: BuildOptions, *, feeds_outside: bool = False
+) -> Placed:
+    """Plan the memory of a schedule, and check the plan.
+
+    Args:
+        schedule: with its plan, where it had to meet a budget.
+        parts: with the planner.
+        options: with the alignment.
+        feeds_outside: whether the feeds are arrays of the caller, which are never written.
+
+    Raises:
+        GraphError: the plan would make a program touch bytes that are not its own.
+    """
+    plan, results = None if feeds_outside else schedule.plan, dict[int, int]()
+    if plan is None:
+        schedule, results = _with_results(schedule, parts)
+        plan = plan_of(schedule, parts, options, frozenset(results), feeds_outside=feeds_outside)
+    at, ids = plan.locations, schedule.graph.ids
+    # What the commit reads stays in one place, since nothing of the commit may be Python code.
+    commit = schedule.graph.nodes[len(schedule.graph.nodes) - schedule.updates :]
+    fixed = {at[ids[v]].root for node in commit for v in (*node.inputs, *node.outputs)}
+    taken = {
+        k: j
+        for k, j in results.items()
+        if at[ids[schedule.graph.outputs[j]]].root == k and k not in fixed
+    }
+    return Placed(schedule, plan, *persistent_blocks(schedule), taken)
+
+
+def _with_results(schedule: Schedule, parts: Parts) -> tuple[Schedule, dict[int, int]]:
+    """The schedule with an input for the memory of each large fetch; and these, see `Placed`."""
+    graph, signature = schedule.graph, schedule.compiled.signature
+    if parts.space.name != "host" or parts.results is not None or parts.several:
+        return schedule, {}
+    count, made = Counter(graph.outputs), {v for n in graph.nodes for v in n.outputs}
+    large = [
+        j
+        for j, v in enumerate(graph.outputs[: signature.fetches])
+        if v.type.size_bytes >= LARGE_BYTES and count[v] == 1 and v in made
+    ]
+    inputs = [Input(graph.outputs[j].type, None, f"result_{j}", "") for j in large]
+    results = {signature.inputs + k: j for k, j in enumerate(large)}
+    graph = Graph((*graph.inputs, *inputs), graph.nodes, graph.outputs) if large else graph
+    return replace(schedule, graph=graph, donate={**schedule.donate, **results}), results
+
+
+def plan_of(
+    schedule: Schedule,
+    parts: Parts,
+    options: BuildOptions,
+    results: frozenset[int] = frozenset(),
+    *,
+    feeds_outside: bool = False,
+) -> Plan:
+    """The planner's answer, checked; as `place`.
+
+    `results` are the inputs that stand for memory of the caller.
+    """
+    signature = schedule.compiled.signature
+    feeds = frozenset(range(signature.feeds)) if feeds_outside else frozenset()
+    return planned(schedule, parts, options, signature.outside | results | feeds)
+
+
+def planned(
+    schedule: Schedule, parts: Parts, options: BuildOptions, external: frozenset[int]
+) -> Plan:
+    """The planner's answer, checked; `external` are the inputs that are not in the arena."""
+    compiled, graph = schedule.compiled, schedule.graph
+    facts: dict[str, Any] = {"donate": schedule.donate, "kernels": compiled.kernels}
+    if parts.several:
+        facts["space"] = space_of_values(graph, compiled, parts)
+    plan = parts.planner(graph, external=external, alignment=options.alignment, **facts)
+    sizes = [compiled.kernels(node).workspace_bytes for node in graph.nodes]
+    if any(sizes) and hasattr(plan, "arena_bytes") and not getattr(plan, "workspaces", ()):
+        plan = WithWorkspace(plan, sizes, options.alignment)
+    check_plan(graph, plan, external, compiled.kernels, facts.get("space"))
+    return plan
+
+
+def persistent_blocks(schedule: Schedule) -> tuple[tuple[int, ...], int]:
+    """Where the persistent block of each node begins, and the bytes of all; equal ones are one."""
+    starts: dict[Any, int] = {}
+    found, top = [], 0
+    kernels = schedule.compiled.kernels
+    for node in schedule.graph.nodes:
+        chosen = kernels(node)
+        size = chosen.kernel.persistent_bytes
+        key = (id(chosen.kernel), *[node.inputs[i] for i in chosen.constants])
+        if size and key not in starts:
+            starts[key] = top
+            top += -(-size // 64) * 64
+        found.append(starts[key] if size else 0)
+    return tuple(found), top

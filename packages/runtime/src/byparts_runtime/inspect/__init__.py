@@ -1,0 +1,1 @@
+"""For people who look: tables, times, costs."""

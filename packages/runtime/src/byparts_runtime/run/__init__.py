@@ -1,0 +1,1 @@
+"""A program while it runs: bound steps, the commit, captured stretches."""
