@@ -9,6 +9,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 from typing import Any
 
@@ -27,7 +28,8 @@ from byparts_opset import Call, If, Scan, While
 from byparts_opset.dtypes import numpy_dtype
 from byparts_runtime import Variable, build
 
-BACKENDS = [("numpy",), ("torch", "numpy")]
+NEEDS_TORCH = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
+BACKENDS = [("numpy",), pytest.param(("torch", "numpy"), marks=NEEDS_TORCH)]
 Arrays = Sequence[np.ndarray]
 I32 = TensorType("i32", ())
 
