@@ -89,7 +89,7 @@ def test_random_bodies_are_plain_python_loops(
     for want, got in zip(wants, results, strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         near = {"rtol": 1e-4, "atol": 1e-4} if rounds or "torch" in backends else {"rtol": 1e-5}
-        np.testing.assert_allclose(np.float64(got), np.float64(want), **near)
+        np.testing.assert_allclose(np.float64(got), np.float64(want), **near)  # type: ignore[call-overload]
 
 
 def cell(h: Value, x: Value, w: Value, u: Value) -> Value:
@@ -178,13 +178,13 @@ def test_a_loop_is_interrupted() -> None:
     """Ctrl-C ends an endless loop, and the program runs again."""
     program, main = build(counting(2**31 - 1)), threading.main_thread().ident
     assert main is not None
-    killer = threading.Thread(target=lambda: (time.sleep(0.2), os.kill(os.getpid(), signal.SIGINT)))
+    killer = threading.Thread(target=lambda: (time.sleep(0.2), os.kill(os.getpid(), signal.SIGINT)))  # type: ignore[func-returns-value]
     killer.start()
     with pytest.raises(KeyboardInterrupt) as caught:
         program(np.int32(0), np.ones(8))
     killer.join()
 
-    assert any("of while, round " in note for note in caught.value.__notes__)
+    assert any("of while, round " in note for note in caught.value.__notes__)  # type: ignore[attr-defined]
     assert program(np.int32(2**31 - 3), np.ones(8))[0] == 2**31 - 1
 
 
@@ -201,7 +201,7 @@ def test_an_error_says_in_which_round(backends: tuple[str, ...]) -> None:
     with pytest.raises(GraphError, match="index 6") as caught:
         build(Graph.of((x,), sums), backends=backends)(np.arange(6.0))
 
-    notes = "\n".join(caught.value.__notes__)
+    notes = "\n".join(caught.value.__notes__)  # type: ignore[attr-defined]
     assert "gather: (f64[6], i32[]) -> (f64[])" in notes
     assert "in body of while, round 7" in notes
 
@@ -244,7 +244,7 @@ def test_effects_in_bodies_keep_their_order(backends: tuple[str, ...], capsys: A
 
     def body(i: Value) -> Value:
         says = [lambda i, n=n: ops.print_value(i, n) for n in ("small", "large")]
-        return ops.cond(i < 2, *says, (i,))[0] + 1
+        return ops.cond(i < 2, *says, (i,))[0] + 1  # type: ignore[arg-type, call-arg]
 
     (last,) = ops.while_loop(lambda i: i < 4, body, (i,))
     build(Graph.of((i,), (i,), order=(last,)), backends=backends)(np.int32(0))

@@ -69,7 +69,7 @@ def trained(trouble: Callable[[], object], commit: str) -> tuple[Program, Store]
         backends=(stumbling(trouble), "numpy"),
         variables=variables,
         updates=variables,
-        commit=commit,  # type: ignore[arg-type]
+        commit=commit,
     )
     return program, store
 

@@ -35,7 +35,7 @@ def watched(backend: Backend, address: Callable[[Any], int], seen: list[Bound]) 
         def bind(op: Op, inputs: Sequence[Any], outputs: Sequence[Any], *workspace: Any) -> Run:
             places = [list(map(address, arrays)) for arrays in (inputs, outputs)]
             seen.append((backend.name, op, places[0], places[1]))
-            return rule(op, inputs, outputs, *workspace)
+            return rule(op, inputs, outputs, *workspace)  # type: ignore[no-any-return]
 
         return bind
 

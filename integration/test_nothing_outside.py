@@ -56,7 +56,7 @@ def training(network: Callable[..., tuple[list[Value], Value]]) -> Any:
     x, labels = f32("x", BATCH, 28, 28), Input(TensorType("i64", (BATCH,)), None, "labels")
     rate, number = f32("rate"), f32("number")
     weights, loss = network(x, labels)
-    slots = [[f32(f"{v.name}_{k}", *v.type.dims) for v in weights] for k in "mv"]
+    slots = [[f32(f"{v.name}_{k}", *v.type.dims) for v in weights] for k in "mv"]  # type: ignore[attr-defined]
     slopes = gradients(loss, tuple(weights))
     update = ops.Adam(len(weights))
     new = update.outputs_of(*weights, *slots[0], *slots[1], *slopes, rate, number)
@@ -65,7 +65,7 @@ def training(network: Callable[..., tuple[list[Value], Value]]) -> Any:
     values = [drawn(v.type.dims) for v in weights] + [
         np.zeros(v.type.dims, "f4") for v in weights * 2
     ]
-    variables = tuple(Variable(v.name, x) for v, x in zip(old, values, strict=True))
+    variables = tuple(Variable(v.name, x) for v, x in zip(old, values, strict=True))  # type: ignore[attr-defined]
     return graph, variables
 
 

@@ -95,7 +95,7 @@ def test_what_nobody_takes_in_the_end_is_told_by_node() -> None:
     x = Input(TensorType("f32", (2,)), None, "x")
     with pytest.raises(MissingRule, match=r"no kernel for Neg on \(f32\[2\]\)") as error:
         build(Graph.of((x,), (-(-x * x),)), backends=(joining(refusing),))
-    assert "regions were refused: joiner: not today" in error.value.__notes__[-1]
+    assert "regions were refused: joiner: not today" in error.value.__notes__[-1]  # type: ignore[attr-defined]
 
 
 def test_a_backend_that_compiles_needs_no_kernel_of_its_own() -> None:

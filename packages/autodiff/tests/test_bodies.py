@@ -115,7 +115,7 @@ def test_a_trip_count_that_depends_on_data(rounds: int, backward: str) -> None:
 
     value, slope = evaluate(graph, np.float64(1.5 * 2.0**-rounds))
 
-    assert (value, slope) == (1.5, 2.0**rounds)
+    assert (value, slope) == (1.5, 2.0**rounds)  # type: ignore[comparison-overlap]
 
 
 def test_loops_in_loops_and_in_branches() -> None:
@@ -153,7 +153,7 @@ def test_rows_get_gradients_too() -> None:
         s, stacked = w, []
         for t in range(4)[:: -1 if reverse else 1]:
             stacked.append(ops.sin(s) * xs[t])
-            s = s * w + xs[t]
+            s = s * w + xs[t]  # type: ignore[assignment]
         plain = ops.stack(stacked[:: -1 if reverse else 1])
         c = ops.constant(np.arange(8.0).reshape(4, 2))
         graphs = [Graph.of((xs, w), gradients(ops.sum(y * c), (xs, w))) for y in (rows, plain)]

@@ -198,7 +198,7 @@ def test_a_wrong_kernel_in_a_body_is_found(op: type[Op]) -> None:
     """A backend whose tanh is wrong has wrong loops."""
     wrong = Backend("wrong", make().view)
     for kind in (Add, Sub, Mul, Less, Fill):
-        wrong.kernels.on(kind)(make().kernels[kind()] if kind is not Fill else _filled)
+        wrong.kernels.on(kind)(make().kernels[kind()] if kind is not Fill else _filled)  # type: ignore[call-arg]
     wrong.kernels.on(Tanh)(lambda op, xs, ys: partial(np.sin, xs[0], ys[0]))
 
     case = [c for c in cases_of(op) if c.column == "broadcast"][-1]

@@ -114,7 +114,7 @@ def test_an_error_inside_names_the_way() -> None:
     with pytest.raises(GraphError) as caught:
         fail(calling(quiet(), 2))
 
-    assert caught.value.__notes__ == ["in body of call", "in body of call"]
+    assert caught.value.__notes__ == ["in body of call", "in body of call"]  # type: ignore[attr-defined]
 
 
 def test_verify_names_the_way_and_refuses_silent_effects() -> None:

@@ -26,11 +26,11 @@ def test_a_copy_prints_and_parses_without_being_in_the_op_set() -> None:
 def test_its_gradient_is_copied_back() -> None:
     """Where it is known whence it came."""
     x, dy = given("x", 2), given("dy", 2)
-    (back,) = THERE.gradient(THERE(x).node, dy)
+    (back,) = THERE.gradient(THERE(x).node, dy)  # type: ignore[arg-type]
 
     assert back is not None and back.node is not None
     assert (back.node.op, back.node.inputs) == (Copy("host", "npu:0"), (dy,))
-    assert Copy("far").gradient(Copy("far")(x).node, dy) == (dy,)
+    assert Copy("far").gradient(Copy("far")(x).node, dy) == (dy,)  # type: ignore[arg-type]
 
 
 def test_nothing_is_left_of_it_when_it_is_decomposed() -> None:

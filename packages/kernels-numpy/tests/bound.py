@@ -63,7 +63,7 @@ def block(size_bytes: int, fill: int = 0) -> Array | None:
         return None
     memory = BACKEND.view(BACKEND.space.allocate(size_bytes), 0, TensorType("u8", (size_bytes,)))
     memory.fill(fill)
-    return memory
+    return memory  # type: ignore[no-any-return]
 
 
 def spread(x: Array) -> Array:

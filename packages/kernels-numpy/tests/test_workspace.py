@@ -46,7 +46,7 @@ class Bound:
         self.sizes = (kernel.workspace_bytes, kernel.persistent_bytes)
         self.memories = [block(64 + size + 64, 0xAB) for size in self.sizes]
         planned = [
-            m[64 : 64 + size] if size else None
+            m[64 : 64 + size] if size else None  # type: ignore[index]
             for m, size in zip(self.memories, self.sizes, strict=True)
         ]
         if planned[1] is not None:
@@ -63,7 +63,7 @@ class Bound:
     def overrun(self) -> bool:
         """Whether a byte around the blocks was written."""
         pairs = zip(self.memories, self.sizes, strict=True)
-        return any((m[:64] != 0xAB).any() or (m[64 + n :] != 0xAB).any() for m, n in pairs)
+        return any((m[:64] != 0xAB).any() or (m[64 + n :] != 0xAB).any() for m, n in pairs)  # type: ignore[index]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
@@ -108,7 +108,9 @@ def f32(*dims: int) -> TensorType:
     return TensorType("f32", dims)
 
 
-def convolution(before: Sequence[int], x: TensorType, w: TensorType, *attributes: object) -> list:
+def convolution(
+    before: Sequence[int], x: TensorType, w: TensorType, *attributes: object
+) -> list[int]:
     """The three ops of a layer, each with the bytes it took before workspaces were planned."""
     op = Conv2d(*attributes)  # type: ignore[arg-type]  # strides, padding
     (y,) = op.infer(x, w)

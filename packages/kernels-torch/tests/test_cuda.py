@@ -120,10 +120,10 @@ def test_a_pinned_buffer_is_filled_again_when_its_copy_is_done(gpu: Any, backend
     """Nobody has waited for the first; the array itself may change as soon as it was fed."""
     space, x = backend.space, X.copy()
     memory = space.allocate(x.nbytes)
-    write = space.writer(memory, 0, TensorType("f32", (2, 3)))  # type: ignore[attr-defined]
+    write = space.writer(memory, 0, TensorType("f32", (2, 3)))
 
-    write(-X)
-    write(x)
+    write(-X)  # type: ignore[misc]
+    write(x)  # type: ignore[misc]
     x[:] = 0
 
     assert gpu.log == ["copy asked for", "copied", "buffer is free", "copy asked for"]
@@ -273,7 +273,7 @@ def test_to_compile_zeroes_nothing(gpu: Any, backend: Backend) -> None:
     """Kernels are bound to memory that nobody reads, large as it may be."""
     asked: list[int] = []
     zeroed = backend.space.allocate
-    backend.space.allocate = lambda size: asked.append(size) or zeroed(size)  # type: ignore[func-returns-value, method-assign]
+    backend.space.allocate = lambda size: asked.append(size) or zeroed(size)  # type: ignore[assignment, func-returns-value, method-assign]
     x = TensorType("f32", (300, 300))
 
     kernel = backend.compile(ops.Softmax(1), (x,))

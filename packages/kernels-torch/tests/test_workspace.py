@@ -26,12 +26,12 @@ def planned(scratch_bytes: int = 0, kept_bytes: int = 0) -> Any:
 
 def test_the_plan_learns_what_a_kernel_needs() -> None:
     """Stand-ins in f32 for half types, rows of one vector, which are kept, and their results."""
-    halves = compiled(ops.Softmax(1), (BF16(300, 300),))
-    rows = compiled(ops.Softmax(1), (F32(100, 10),))
+    halves = compiled(ops.Softmax(1), (BF16(300, 300),))  # type: ignore[no-untyped-call]
+    rows = compiled(ops.Softmax(1), (F32(100, 10),))  # type: ignore[no-untyped-call]
 
     assert (halves.workspace_bytes, halves.persistent_bytes) == (0, 0)  # torch's own adds in f32
     assert (rows.workspace_bytes, rows.persistent_bytes) == (100 * 64, 100 * 64)
-    assert compiled(ops.Erf(), (BF16(300, 300),)).workspace_bytes == 2 * 4 * 300 * 300 // 64 * 64
+    assert compiled(ops.Erf(), (BF16(300, 300),)).workspace_bytes == 2 * 4 * 300 * 300 // 64 * 64  # type: ignore[no-untyped-call]
 
 
 def test_one_step_may_have_the_bytes_of_another() -> None:
@@ -78,14 +78,14 @@ def test_no_elements_need_no_bytes() -> None:
 @pytest.mark.parametrize(
     ("op", "types"),
     [
-        (ops.Softmax(1), (F32(4, 5),)),
-        (ops.Attention(True), (F32(1, 2, 40, 8),) * 3),
+        (ops.Softmax(1), (F32(4, 5),)),  # type: ignore[no-untyped-call]
+        (ops.Attention(True), (F32(1, 2, 40, 8),) * 3),  # type: ignore[no-untyped-call]
         (
             ops.MaxPoolGradient((3, 3), (2, 2), ((0, 2), (1, 1))),
-            (F32(2, 2, 8, 8), *[F32(2, 2, 4, 4)] * 2),
+            (F32(2, 2, 8, 8), *[F32(2, 2, 4, 4)] * 2),  # type: ignore[no-untyped-call]
         ),
-        (ops.Conv2d((2, 2), "SAME"), (F32(2, 16, 8, 8), F32(4, 16, 3, 3))),
-        (ops.Reverse((0,)), (F32(9),)),
+        (ops.Conv2d((2, 2), "SAME"), (F32(2, 16, 8, 8), F32(4, 16, 3, 3))),  # type: ignore[no-untyped-call]
+        (ops.Reverse((0,)), (F32(9),)),  # type: ignore[no-untyped-call]
     ],
     ids=lambda x: x.name if isinstance(x, Op) else None,
 )

@@ -51,7 +51,7 @@ class Size(Op):
 
 
 def sizes(graph: Graph, **options: int) -> tuple[int, ...]:
-    return blocks(graph, external={0}, alignment=1, **options).sizes
+    return blocks(graph, external={0}, alignment=1, **options).sizes  # type: ignore[arg-type]
 
 
 def test_the_forward_pass_that_nnvm_planned() -> None:

@@ -237,9 +237,9 @@ def test_a_view_with_a_workspace_is_a_step() -> None:
             r"^kernels gives None for copy \(net.py:7\): .*'workspace_bytes'; expe",
         ),
         (lambda node: said(-4), r"for copy \(net.py:7\): workspace_bytes is -4; expected an obj"),
-        (lambda node: said("8"), r"for copy \(net.py:7\): 'str' object cannot be interpreted as"),
+        (lambda node: said("8"), r"for copy \(net.py:7\): 'str' object cannot be interpreted as"),  # type: ignore[arg-type]
         (lambda node: said(0, (0, -1)), "for copy .*: inplace has position -1; expected an object"),
-        (lambda node: said(0, 7), "for copy .*: .*int.*; expected an object with workspace_bytes"),
+        (lambda node: said(0, 7), "for copy .*: .*int.*; expected an object with workspace_bytes"),  # type: ignore[arg-type]
     ],
 )
 def test_what_is_no_fact_is_refused(kernels: Any, match: str) -> None:

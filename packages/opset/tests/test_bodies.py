@@ -88,7 +88,7 @@ def test_names_of_a_body_are_its_own() -> None:
 def test_a_name_that_no_input_of_a_body_has_is_the_programs() -> None:
     """As where a body fills a shape."""
     x, s = given("x", "n"), given("s")
-    body = Graph.of((s,), (s + ops.Fill(2.0, "f64", ("n",))(),))
+    body = Graph.of((s,), (s + ops.Fill(2.0, "f64", ("n",))(),))  # type: ignore[arg-type]
     graph = Graph.of((x, s), (x * ops.call(body, s)[0],))
 
     bound = verify(specialize(graph, [f64(4), None]))
@@ -160,4 +160,4 @@ def test_a_graph_of_other_types_is_refused_with_the_way() -> None:
         ops.call(body)
     with pytest.raises(ShapeError, match=r"f64\[2\] in the graph and cannot be f64\[3\]") as caught:
         ops.call(body, given("y", 3))
-    assert "in a body of call" in caught.value.__notes__
+    assert "in a body of call" in caught.value.__notes__  # type: ignore[attr-defined]

@@ -32,7 +32,7 @@ def test_an_error_says_in_which_branch() -> None:
     with pytest.raises(Exception, match="index") as caught:
         evaluate(Graph.of((x, i), row), X, np.int32(5))
 
-    assert "in then of if" in caught.value.__notes__
+    assert "in then of if" in caught.value.__notes__  # type: ignore[attr-defined]
 
 
 def test_branches_give_the_same_types() -> None:

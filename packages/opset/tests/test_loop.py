@@ -64,8 +64,8 @@ def test_an_error_says_in_which_round() -> None:
     with pytest.raises(GraphError, match="6") as caught:
         evaluate(graph, np.arange(6.0))
 
-    assert "in body of while, round 7" in caught.value.__notes__
-    assert any("evaluating gather" in note for note in caught.value.__notes__)
+    assert "in body of while, round 7" in caught.value.__notes__  # type: ignore[attr-defined]
+    assert any("evaluating gather" in note for note in caught.value.__notes__)  # type: ignore[attr-defined]
 
 
 def test_states_keep_their_types() -> None:

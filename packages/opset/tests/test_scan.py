@@ -77,7 +77,7 @@ def test_an_error_says_in_which_round() -> None:
     with pytest.raises(Exception, match="index") as caught:
         evaluate(Graph.of((x, at), rows), np.zeros(3), np.array([0, 0, 0, 0, 0, 0, 8, 0, 0], "i4"))
 
-    assert "in body of scan, round 7" in caught.value.__notes__
+    assert "in body of scan, round 7" in caught.value.__notes__  # type: ignore[attr-defined]
 
 
 def test_the_length_may_have_a_name() -> None:

@@ -68,7 +68,7 @@ def test_so_many_rounds(times: int, planner: str | None) -> None:
     """With a planner and without; twice, for the first run leaves nothing behind."""
     program = built(doubling(times), planner=planner)
     for _ in range(2):
-        (y,) = program(np.float32([1, 2]), np.float32([3, 4]))
+        (y,) = program(np.float32([1, 2]), np.float32([3, 4]))  # type: ignore[arg-type]
         assert y.tolist() == [1 + 3 * times, 2 + 4 * times]
 
 
@@ -77,7 +77,7 @@ def test_a_swap_and_a_passed_state() -> None:
     a, b, c = (given(name, 2) for name in "abc")
     swap = Repeat(Graph.of((a, b, c), (b, a, c)), 3)
     x, y, z = built(Graph.of((a, b, c), swap.outputs_of(a, b, c)))(
-        *(np.float32([i, i]) for i in range(3))
+        *(np.float32([i, i]) for i in range(3))  # type: ignore[arg-type]
     )
 
     assert (x[0], y[0], z[0]) == (1, 0, 2)
@@ -92,7 +92,7 @@ def test_slices_and_rows(reverse: bool) -> None:
     rows = Rows(Graph.of((t, x), (new, new)), reverse)
     program = built(Graph.of((total, xs), rows.outputs_of(total, xs)))
 
-    last, sums = program(np.float32([0, 0]), np.float32([[1, 2], [3, 4], [5, 6]]))
+    last, sums = program(np.float32([0, 0]), np.float32([[1, 2], [3, 4], [5, 6]]))  # type: ignore[arg-type]
 
     assert last.tolist() == [9, 12]
     want = [[9, 12], [8, 10], [5, 6]] if reverse else [[1, 2], [4, 6], [9, 12]]
@@ -107,7 +107,7 @@ def test_one_branch_runs(which: bool) -> None:
     choose = Choose(good, bad) if not which else Choose(bad, good)
     raising.append(ValueError("the other branch"))
     try:
-        (y,) = built(Graph.of((c, x), (choose(c, x),)))(np.bool_(which), np.float32([2, 3]))
+        (y,) = built(Graph.of((c, x), (choose(c, x),)))(np.bool_(which), np.float32([2, 3]))  # type: ignore[arg-type]
     finally:
         raising.clear()
 
@@ -122,11 +122,11 @@ def test_an_error_names_the_round_and_the_step() -> None:
     raising.append(ValueError("broken"))
     try:
         with pytest.raises(ValueError, match="broken") as caught:
-            program(np.float32([1, 2]))
+            program(np.float32([1, 2]))  # type: ignore[arg-type]
     finally:
         raising.clear()
 
-    notes = caught.value.__notes__
+    notes = caught.value.__notes__  # type: ignore[attr-defined]
     assert notes[0].startswith("in step 2 of 2 on 'toy', fail: (f32[2]) -> (f32[2])")
     assert notes[1] == "in body of repeat, round 1"
     assert notes[2].startswith("in step 1 of 1 on 'runtime', repeat: ")
@@ -138,7 +138,7 @@ def test_a_kernel_that_is_missing_names_the_body() -> None:
     with pytest.raises(MissingRule, match="no kernel for Unknown") as caught:
         built(Graph.of((x,), (Repeat(Graph.of((x,), (unknown(x),)), 3)(x),)))
 
-    assert "in body of repeat" in caught.value.__notes__
+    assert "in body of repeat" in caught.value.__notes__  # type: ignore[attr-defined]
 
 
 def test_a_body_is_planned_within_the_program() -> None:

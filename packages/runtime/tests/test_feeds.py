@@ -303,7 +303,9 @@ def test_what_cannot_have_slots_is_refused() -> None:
 
 
 def _full() -> Any:
-    from toy_backend import Full, Node
+    from toy_backend import Full
+
+    from byparts_graph_ir import Node
 
     return Node(Full(1.0), ()).outputs[0]
 

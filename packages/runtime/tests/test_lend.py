@@ -58,7 +58,7 @@ def test_every_type_is_lent(dtype: str, shape: tuple[int, ...]) -> None:
     v = Variable("v", TensorType(dtype, shape))
     v.write(np.ones(shape, v.dtype))
 
-    for seen in (v.lend(), np.from_dlpack(v), np.from_dlpack(OldConsumer(v))):
+    for seen in (v.lend(), np.from_dlpack(v), np.from_dlpack(OldConsumer(v))):  # type: ignore[arg-type]
         assert (seen.dtype, seen.shape, seen.tolist()) == (v.dtype, shape, v.read().tolist())
 
 

@@ -114,7 +114,7 @@ def test_a_view_that_the_plan_aliased_is_no_step() -> None:
 
     def planner(graph: Any, *, external: Any, alignment: int, **_: Any) -> Separate:
         plan = separate(graph, external=external, alignment=alignment)
-        *others, _ = plan.locations
+        *others, _ = plan.locations  # type: ignore[assignment]
         return Separate((*others, others[-1]), plan.arena_bytes)
 
     program = build_by_hand(graph, planner=planner)

@@ -185,7 +185,7 @@ def test_random_programs(steps: list[tuple[bool, int, int]]) -> None:
     memplan = pytest.importorskip("byparts_memplan", reason="needs byparts-memplan")
     x, y = given("x", 2), given("y", 2)
     values: list[Value] = [x, y]
-    arrays = [np.float32([0.5, 1]), np.float32([1, 0.25])]
+    arrays = [np.float32([0.5, 1]), np.float32([1, 0.25])]  # type: ignore[arg-type]
     want = list(arrays)
     for product_, i, j in steps:
         a, b = i % len(values), j % len(values)
@@ -207,7 +207,7 @@ def test_the_planned_arenas_pass_the_checker() -> None:
     x = given("x", 64)
     y = x
     for _ in range(5):
-        y = add(mul(y, y), mul(y, x))
+        y = add(mul(y, y), mul(y, x))  # type: ignore[assignment]
     program = build_by_hand(graph_of([x], y), backends=two(), planner=memplan.plan)
 
     memplan.check_plan(program.graph, program.plan)

@@ -38,7 +38,7 @@ def trained(commit: str, seconds: float, fetches: bool = True) -> tuple[Program,
         backends=("npu",),
         variables=variables,
         updates=variables,
-        commit=commit,  # type: ignore[arg-type]
+        commit=commit,
         passes=(),
     )
     return program, store

@@ -63,7 +63,7 @@ class Npu(Space):
 
     def __init__(self) -> None:
         self.driver = Driver()
-        self.send, self.synchronize = self.driver.send, self.driver.synchronize
+        self.send, self.synchronize = self.driver.send, self.driver.synchronize  # type: ignore[method-assign]
         self._top = FIRST
         self._free: dict[int, list[int]] = {}
 

@@ -33,10 +33,10 @@ def shared_out(seed: int) -> tuple[Backend, ...]:
     numpy = make()
     tables: list[Table[object]] = [Table("kernel"), Table("kernel")]
     for op in numpy.kernels:
-        _register(tables[_half(op, seed)], numpy.kernels, op)
+        _register(tables[_half(op, seed)], numpy.kernels, op)  # type: ignore[arg-type]
     rest = {"around": numpy.around, "functions": numpy.functions}
-    here = Backend("here", numpy.view, tables[0], **rest)
-    there = Backend("there", numpy.view, tables[1], space=Other(), around=numpy.around)
+    here = Backend("here", numpy.view, tables[0], **rest)  # type: ignore[arg-type]
+    there = Backend("there", numpy.view, tables[1], space=Other(), around=numpy.around)  # type: ignore[arg-type]
     return (here, there) if seed % 2 else (there, here)
 
 
@@ -67,7 +67,7 @@ def test_a_random_program_computes_the_same_in_two_spaces(graph: Graph, seed: in
     for _ in range(2):
         for a, b in zip(want, run(program, arrays), strict=True):
             np.testing.assert_array_equal(a, b)
-    check_plan(program.graph, program.plan, kernels=program.kernels)
+    check_plan(program.graph, program.plan, kernels=program.kernels)  # type: ignore[arg-type]
 
 
 @given(graph=graphs(effects=False), seed=SPACES)
