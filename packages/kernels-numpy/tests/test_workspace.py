@@ -110,7 +110,7 @@ def f32(*dims: int) -> TensorType:
 
 def convolution(
     before: Sequence[int], x: TensorType, w: TensorType, *attributes: object
-) -> list[int]:
+) -> list[Bytes]:
     """The three ops of a layer, each with the bytes it took before workspaces were planned."""
     op = Conv2d(*attributes)  # type: ignore[arg-type]  # strides, padding
     (y,) = op.infer(x, w)
