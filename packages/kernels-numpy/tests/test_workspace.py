@@ -108,6 +108,9 @@ def f32(*dims: int) -> TensorType:
     return TensorType("f32", dims)
 
 
+Bytes = tuple[Op, tuple[TensorType, ...], int]  # what it took before
+
+
 def convolution(
     before: Sequence[int], x: TensorType, w: TensorType, *attributes: object
 ) -> list[Bytes]:
