@@ -46,9 +46,11 @@ class Kernel:
             `u8`, or `None` where the kernel asks for 0 bytes.
         workspace_bytes: scratch memory while `run` runs.  What it holds before is undefined, and
             other steps overwrite it afterwards.
-        persistent_bytes: memory that keeps its contents between runs.  It is zeroed, and `bind`
-            fills it, with what depends on the op, the types and the constant inputs alone (packed
-            weights, zero frames): steps of one kernel with the same constants share one block.
+        persistent_bytes: memory that keeps its contents between runs.  It is zeroed before the
+            first `bind`, which fills it with what depends on the op, the types and the constant
+            inputs alone (packed weights, zero frames).  Steps of one kernel with the same constants
+            share one block, and a step may be bound again: a later `bind` finds what an earlier one
+            has written, and writes the same.
         inplace: pairs (input, output) that may be the same bytes.
         atomic: bound in place, `run` is one call of C that cannot fail, so that no Ctrl-C and no
             error can leave an output half written: it may update variables.
@@ -99,10 +101,10 @@ class Workspace:
         return self._from(self._blocks[0], start, type, "workspace")
 
     def kept(self, dims: Sequence[int], dtype: str) -> Array:
-        """A contiguous array of zeros; what is written to it stays until the next run.
+        """A contiguous array whose contents stay until the next run; of zeros at first.
 
         Its contents may depend on the op, the types and the constant inputs alone: steps of the
-        same kernel share it.
+        same kernel share it, so a later bind finds what an earlier one has written.
         """
         type = TensorType(dtype, tuple(dims))
         start, self.persistent_bytes = _after(self.persistent_bytes, type)

@@ -31,6 +31,7 @@ from byparts_graph_ir import (
     Value,
     add_note,
     has_effect,
+    parted,
 )
 from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_runtime.building.discover import Parts
@@ -239,7 +240,7 @@ def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -
     while found := dict(_refused(graph.nodes, kernels)):
         start = perf_counter()
         refused |= found.keys()
-        graph = graph.rewrite(partial(_inlined, found))
+        graph = parted(graph, lambda node: node.op in found)
         try:
             graph = legal(parts, graph, refused)
         except MissingRule as error:
@@ -248,11 +249,6 @@ def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -
             graph = again.run(graph)
         stages.append(Stage("part", graph, perf_counter() - start))
     return graph
-
-
-def _inlined(refused: Collection[Op], node: Node) -> Optional[tuple[Value, ...]]:
-    is_refused = isinstance(node.op, Fused) and node.op in refused
-    return node.op.decompose(*node.inputs) if is_refused else None
 
 
 def _refused(nodes: Iterable[Node], kernels: Kernels) -> Iterator[tuple[Op, str]]:

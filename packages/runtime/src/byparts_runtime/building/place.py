@@ -14,6 +14,8 @@ from byparts_runtime.building.spaces import space_of_values
 from byparts_runtime.building.updates import Donations
 from byparts_runtime.memory.plan import Plan, WithWorkspace, check_plan
 
+LARGE_BYTES = 1 << 20  # fetches of this size and more are computed where the caller gets them
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -44,9 +46,6 @@ class Schedule:
     def __str__(self) -> str:
         last = f", the last {self.updates} write variables" if self.updates else ""
         return f"scheduled  {len(self.graph.nodes)} nodes{last}"
-
-
-LARGE_BYTES = 1 << 20  # fetches of this size and more are computed where the caller gets them
 
 
 @dataclass(frozen=True)
