@@ -1,7 +1,7 @@
 """Run only the tests of the parts that are installed, and say which are not.
 
 Property tests draw other examples in every run, except in CI, where a failure must be the change's
-own.  `pytest --hypothesis-profile=many` draws more of them.
+own.  `pytest --hypothesis-profile=few` draws fewer of them, `many` more.
 """
 
 import os
@@ -19,6 +19,7 @@ if find_spec("hypothesis") is not None:
     from hypothesis import settings
 
     settings.register_profile("usual", deadline=None, derandomize="CI" in os.environ)
+    settings.register_profile("few", deadline=None, derandomize="CI" in os.environ, max_examples=15)
     settings.register_profile("many", deadline=None, max_examples=3000)
     settings.load_profile("usual")  # no deadline: the machine is shared, and no test is timed
 

@@ -249,7 +249,7 @@ print(SmallGraph.of([x], [tanh(x)]) == SmallGraph.of([x], [tanh(x)]))
 #
 # ## 3. The same program in byparts
 #
-# The model is the one you know. An `Op` is a frozen dataclass, a `Value` has a type, a `Graph` is
+# The model is the one you know. An `Op` is a frozen class, a `Value` has a type, a `Graph` is
 # inputs, nodes in order, outputs. One thing is new: a `Node` stands between an op and its values,
 # because an op may have several results. An input says its dtype and its shape; a dimension may
 # be a name, here `"n"` for the number of rows.
@@ -650,7 +650,6 @@ from byparts_autodiff import check_gradient
 from byparts_graph_ir import Op
 
 
-@dataclass(frozen=True)
 class Bell(Op):
     """y = exp(-x^2), elementwise."""
 

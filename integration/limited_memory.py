@@ -29,7 +29,7 @@ from memory.deep_resnet import narrow_resnet
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input
 from byparts_kernels_numpy import make
-from byparts_memplan import rematerialize
+from byparts_recompute import rematerialize
 from byparts_runtime import Program, Store, Variable, build
 
 BLOCKS, BATCH = 1000, 16

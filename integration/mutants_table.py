@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from byparts_conformance.mutation import counted, outcomes, table
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 
 FILE = Path(__file__).parents[1] / "docs" / "mutants.md"
 HEAD = """# Wrong kernels, and whether the kit finds them

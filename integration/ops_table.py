@@ -1,20 +1,23 @@
 """Writes `docs/ops.md`: every op with its facts, and how the NumPy and torch backends have it.
 
-python integration/ops_table.py          # writes the file
+python integration/ops_table.py          # writes the file, and the public names of the op set
 
 What torch has is read from `torch_kernels.json`, so that the page can be written and tested without
 torch; where torch is installed, that file is written anew, and a test says when it is stale.
 """
 
 import json
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import opset_names
 from byparts_graph_ir import Backend, KernelRule, Table
 from byparts_kernels_numpy import make
 from byparts_kernels_numpy.table import allocates
 from byparts_opset import OPS
-from byparts_opset.facts import Column, kernel_column, made_of, markdown
+from op_facts import Column, kernel_column, made_of, markdown
 
 FILE = Path(__file__).parents[1] / "docs" / "ops.md"
 TORCH = Path(__file__).with_name("torch_kernels.json")
@@ -64,6 +67,8 @@ def recorded_column() -> Column:
 
 
 if __name__ == "__main__":
+    if opset_names.write():  # and once more, with the new names
+        raise SystemExit(subprocess.run([sys.executable, __file__], check=False).returncode)
     if find_spec("torch") is not None:
         TORCH.write_text(json.dumps(torch_kernels(), indent=0) + "\n", encoding="utf-8")
     FILE.parent.mkdir(exist_ok=True)

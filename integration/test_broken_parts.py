@@ -22,7 +22,7 @@ SAYS = {
     ),
     "bad-exit": ("broken", "SystemExit: wrong platform"),
     "bad-import": ("broken", "No module named 'not_installed_library'"),
-    "bad-new-api": ("incompatible", r"made for plugin API 1\.7, this IR has 1\.1: \w+"),
+    "bad-new-api": ("incompatible", r"made for plugin API 1\.7, this IR has 1\.2: \w+"),
     "bad-no-api": (
         "broken",
         r"bad_no_api does not define BYPARTS_API; write BYPARTS_API = \(1, 0\)",
@@ -31,7 +31,7 @@ SAYS = {
         "broken",
         "bad_none:make returns None; end it with return byparts_graph_ir.Backend",
     ),
-    "bad-old-api": ("incompatible", r"API 0\.9, this IR has 1\.1: pip install -U bad-old-api"),
+    "bad-old-api": ("incompatible", r"API 0\.9, this IR has 1\.2: pip install -U bad-old-api"),
     "bad-prints": ("ok", ""),
     "bad-raises": ("broken", "ValueError: boom"),
     "bad-record": ("broken", "must give hooks.Backend records, not 'numpy'"),
@@ -168,7 +168,7 @@ def test_a_misspelt_switch_is_named(crowded: Environment) -> None:
 
 def test_auto_goes_on_to_the_next_that_starts(crowded: Environment) -> None:
     """And names those that did not when none is left."""
-    auto = "from byparts_graph_ir.hub import parts; print(parts.backend().name)"
+    auto = "from byparts_graph_ir.parts.hub import parts; print(parts.backend().name)"
 
     assert crowded.run("-c", auto, BYPARTS_DISABLE="bad-prints").stdout == "npu\n"
     none = crowded.run("-c", auto, BYPARTS_ONLY="bad-duplicate,bad-raises")
@@ -193,8 +193,8 @@ def test_another_release_of_the_graph_ir(
     """The same stranger, with an IR whose API is another: its files, with one line changed."""
     here = Path(byparts_graph_ir.__file__).parent
     shutil.copytree(here, there := tmp_path / here.name)
-    hooks = (there / "hooks.py").read_text(encoding="utf-8")
-    (there / "hooks.py").write_text(hooks.replace("\nAPI = (1, 1)\n", f"\nAPI = {api}\n"))
+    hooks = (there / "parts" / "hooks.py").read_text(encoding="utf-8")
+    (there / "parts" / "hooks.py").write_text(hooks.replace("\nAPI = (1, 2)\n", f"\nAPI = {api}\n"))
 
     done = crowded.run("-m", "byparts_graph_ir", "parts", PYTHONPATH=str(tmp_path))
 

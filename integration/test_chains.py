@@ -16,12 +16,12 @@ from memory.deep_chains import deep_mlp, unrolled_lstm
 from memory.deep_resnet import deep_resnet, narrow_resnet
 
 from byparts_graph_ir import Graph, verify
-from byparts_memplan import chain_sequences
-from byparts_memplan.chains.graph import StepChain
-from byparts_memplan.chains.sequences import STRATEGIES
-from byparts_memplan.chains.turn import forward_steps
-from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
+from byparts_recompute import chain_sequences
+from byparts_recompute.chains.forward_part import forward_steps
+from byparts_recompute.chains.sequences import STRATEGIES
+from byparts_recompute.chains.step_chain import StepChain
+from byparts_recompute.replay import replay
 from byparts_runtime import build
 
 Network = tuple[Graph, frozenset[int]]
@@ -46,6 +46,7 @@ def drawn(graph: Graph) -> list[np.ndarray]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_less_memory_and_the_same_gradients(name: str, strategy: str) -> None:
@@ -89,11 +90,11 @@ def test_a_thousand_layers_take_a_fifth_with_less_than_one_forward_more() -> Non
     assert steps.total_cost(found) - steps.total_cost() < forward
 
 
-def test_lean_stages_take_half_for_nearly_nothing() -> None:
+def test_repeating_cheap_steps_takes_half_for_nearly_nothing() -> None:
     """Normalisations and activations of a thousand layers, run again where they are read."""
     graph, external = deep_resnet()
     steps = Steps(graph, external=external)
-    lean = StepChain(steps, forward_steps(steps), 48, lean=True).plain()
+    repeated = StepChain(steps, forward_steps(steps), 48, repeat_cheap=True).plain()
 
-    assert steps.peak_bytes(lean) < steps.peak_bytes() / 2
-    assert steps.total_cost(lean) < 1.02 * steps.total_cost()
+    assert steps.peak_bytes(repeated) < steps.peak_bytes() / 2
+    assert steps.total_cost(repeated) < 1.02 * steps.total_cost()

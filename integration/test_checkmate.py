@@ -15,9 +15,9 @@ from checkmate_stages import Stages
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, TensorType, Value
-from byparts_memplan.recompute.exact import load_solver
+from byparts_recompute.scheduling.cp_sat import load_solver
 
-pytest.importorskip("ortools.sat.python.cp_model", reason="OR-tools: byparts-memplan[exact]")
+pytest.importorskip("ortools.sat.python.cp_model", reason="OR-tools: byparts-recompute[exact]")
 
 
 def there_and_back(depth: int) -> Graph:

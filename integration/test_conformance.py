@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from byparts_graph_ir.attributes import OWN
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.formats.attributes import OWN
+from byparts_graph_ir.parts.hub import parts
 from byparts_opset import OPS
 
 
@@ -18,6 +18,7 @@ def check(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_every_op_conforms(backend: str) -> None:
     """All right, and absent only what another backend has for itself; all installed is counted."""

@@ -22,8 +22,7 @@ import pytest
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Graph, Input, Op, TensorType, Types
-from byparts_graph_ir.kernel import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_numpy import make
 from byparts_runtime import Program, Store, build
 from third_party.environment import Environment
@@ -32,7 +31,6 @@ SCRIPTS = Path(__file__).parent / "crashes"
 COMMITS = ("auto", "copy")
 
 
-@dataclass(frozen=True)
 class Stumble(Op):
     """y = x, most of the time."""
 
@@ -141,6 +139,7 @@ def test_ctrl_c_in_a_kernel_leaves_the_last_step(commit: str) -> None:
     assert counts(store) == [[2.0] * 3] * 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("commit", COMMITS)
 @pytest.mark.parametrize(("backend", "rounds", "longest"), [("numpy", 40, 0.01), ("npu", 10, 0.4)])
@@ -171,6 +170,7 @@ def test_ctrl_c_at_any_time_tears_no_step_apart(
     assert last > 10
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="needs kill -9")
 @pytest.mark.parametrize("backend", ["numpy", "npu"])
 def test_a_killed_training_goes_on_to_the_same_numbers(

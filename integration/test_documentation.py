@@ -36,6 +36,7 @@ from byparts_graph_ir import Op, Table
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
+LONG = [ROOT / "docs" / "memory.md", ROOT / "docs" / "your-own-backend.md"]  # seconds to run
 SCRIPTS = [ROOT / "docs" / "tutorial.py"]
 
 RUN, RAISES, OUTPUT = "python", "python raises", ("", "text")
@@ -70,7 +71,11 @@ def _kernels_stay_with_their_page(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of 3.12, at a fork
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.long] if page in LONG else []) for page in PAGES],
+    ids=map(name_of, PAGES),
+)
 def test_page(page: Path) -> None:
     """The blocks of a page run, and print what stands below them."""
     text = page.read_text(encoding="utf-8")

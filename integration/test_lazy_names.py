@@ -5,14 +5,23 @@ from __future__ import annotations
 import ast
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 
 import pytest
 
+import opset_names
 from byparts_graph_ir.lazy_names import homes
 
-PACKAGES = ["graph_ir", "memplan", "memplan.chains", "memplan.pictures", "opset", "runtime"]
+WRITTEN = [
+    "graph_ir",
+    "memplan",
+    "memplan.pictures",
+    "recompute",
+    "runtime",
+    "weights",
+]
+PACKAGES = [*WRITTEN, "opset"]
 
 
 def stated(package: ModuleType) -> dict[str, str]:
@@ -28,7 +37,14 @@ def stated(package: ModuleType) -> dict[str, str]:
     return {str(name): module for name, module in found if name}
 
 
-@pytest.mark.parametrize("part", PACKAGES)
+def test_the_names_of_the_op_set_are_those_that_its_modules_define() -> None:
+    """After adding an op: `python integration/opset_names.py`."""
+    written = opset_names.FILE.read_text(encoding="utf-8")
+
+    assert opset_names.text() == written, "run python integration/opset_names.py"
+
+
+@pytest.mark.parametrize("part", WRITTEN)
 def test_both_lists_say_the_same(part: str) -> None:
     """Each public name, and the module it lives in."""
     package = import_module(f"byparts_{part}")
@@ -41,9 +57,9 @@ def test_both_lists_say_the_same(part: str) -> None:
 def test_every_name_is_there_also_when_its_module_was_imported_by_itself(part: str) -> None:
     """A module `cast` does not hide the function `cast`."""
     package = import_module(f"byparts_{part}")
-    for module in iter_modules(package.__path__):
-        if module.name != "__main__":
-            import_module(f"{package.__name__}.{module.name}")
+    for module in walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.endswith(".__main__"):
+            import_module(module.name)
 
     there = [getattr(package, name) for name in package.__all__]
     assert not [value for value in there if isinstance(value, ModuleType)]

@@ -16,8 +16,9 @@ from toy_backend import notes
 
 from byparts_graph_ir import Backend, Graph, Input
 from byparts_kernels_numpy import make
-from byparts_memplan import BudgetError, peak_bytes, rematerialize
+from byparts_memplan import peak_bytes
 from byparts_opset.conv2d import Conv2d
+from byparts_recompute import BudgetError, rematerialize
 from byparts_runtime import Program, Store, Variable, build
 from limited_memory import network
 
@@ -92,6 +93,7 @@ def test_a_program_keeps_its_budget(backend: Backend) -> None:
     assert convolutions(program) > convolutions(plain) == 17
 
 
+@pytest.mark.long
 def test_the_least_memory_for_some_more_work() -> None:
     """A tenth more work, and no more, saves a good deal."""
     plain, expected = trained(step(), make())
@@ -120,6 +122,7 @@ def test_a_graph_rematerialised_before_stays_so(backend: Backend) -> None:
     assert {n.op.name for n in program.graph.nodes} == {n.op.name for n in plain.graph.nodes}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [{"passes": ()}, {"legalize": None}, {"order": None}])
 def test_whatever_passes_are_there(options: dict[str, Any]) -> None:
     graph = step()
@@ -131,6 +134,7 @@ def test_whatever_passes_are_there(options: dict[str, Any]) -> None:
     assert program.plan.arena_bytes <= 1.02 * budget + largest_workspace(program)
 
 
+@pytest.mark.long
 def test_measured_costs_decide_what_runs_again() -> None:
     """Those of one program are of use to the next: nothing is unknown, and all still fits."""
     plain, expected = trained(step(), make())
@@ -155,6 +159,7 @@ def test_a_budget_that_cannot_be_met_says_what_could() -> None:
     assert [v.read().tobytes() for v in held] == before
 
 
+@pytest.mark.long
 @linux
 def test_a_thousand_blocks_train_where_there_is_no_room_for_them() -> None:
     """A step fails under `RLIMIT_AS`; within a budget it runs, to the bits of one without limit."""

@@ -39,6 +39,7 @@ def drawn(graph: Graph) -> list[np.ndarray]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NETWORKS)
 def test_steps_compute_the_same_bits_planned_or_not(name: str) -> None:
     """Loss and gradients: with an arena in a better order, and each value on its own."""
@@ -65,6 +66,7 @@ def test_inference_computes_the_same_bits_planned_or_not(name: str) -> None:
     np.testing.assert_array_equal(planned, plain)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NETWORKS)
 def test_plans_of_steps_are_valid(name: str) -> None:
     """The checker runs the plan on symbolic memory."""
@@ -74,6 +76,7 @@ def test_plans_of_steps_are_valid(name: str) -> None:
     check_plan(better, plan(better, external=external))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "mode"), [("resnet18", "train"), ("bert_base", "infer")])
 def test_recorded_peaks_are_still_reached(name: str, mode: str) -> None:
     """`memory.json` is what `bench/memory/table.py` has written."""

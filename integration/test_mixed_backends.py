@@ -11,8 +11,8 @@ import pytest
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Graph, Input, KernelRule, MissingRule, Op, Table, TensorType
-from byparts_graph_ir.hub import parts
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.parts.hub import parts
 from byparts_runtime import build
 
 pytest.importorskip("torch", reason="needs torch")

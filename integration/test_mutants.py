@@ -10,7 +10,7 @@ import pytest
 
 from byparts_conformance.mutation import EQUAL, KILLED, SURVIVED, outcomes, table
 from byparts_graph_ir import Op
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 
 PAGE = Path(__file__).parents[1] / "docs" / "mutants.md"
 OPS: Mapping[str, type[Op]] = parts.ops()
@@ -19,6 +19,7 @@ OPS: Mapping[str, type[Op]] = parts.ops()
 FEW = {"constant": 6, "eye": 6, "fill": 6, "range": 6}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OPS)
 def test_no_mutant_of_an_op_survives(name: str) -> None:
     """Ten at least are killed; the others give what the op gives, as the page says."""

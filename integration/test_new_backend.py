@@ -21,6 +21,7 @@ def environment(tmp_path: Path) -> Environment:
     return make(tmp_path / "env")
 
 
+@pytest.mark.long
 def test_three_commands_to_the_first_green_row(environment: Environment, tmp_path: Path) -> None:
     """Offline; what the new backend lacks is "-", on no list."""
     made = environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)

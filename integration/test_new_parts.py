@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from byparts_graph_ir.new import KINDS
+from byparts_graph_ir.parts.new import KINDS
 from third_party.environment import NEEDS, Environment, make
 
 
@@ -38,6 +38,7 @@ def test_all_are_listed_as_ok(started: Environment) -> None:
         assert re.search(row, done.stdout, re.MULTILINE), done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_its_own_tests_pass(started: Environment, kind: str) -> None:
     """Also with warnings as errors."""

@@ -70,8 +70,17 @@ def test_what_is_imported_is_declared(part: Path) -> None:
 
 
 def imported(file: Path) -> Iterator[str]:
-    """Top-level modules that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    """Top-level modules that a file imports, anywhere in it.
+
+    Not `typing_extensions` in a block for type checkers: it comes with them.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    blocks = [n for n in ast.walk(tree) if isinstance(n, ast.If)]
+    types_only = [b for b in blocks if ast.unparse(b.test) == "TYPE_CHECKING"]
+    for_checkers = {id(n) for block in types_only for s in block.body for n in ast.walk(s)}
+    for node in ast.walk(tree):
+        if id(node) in for_checkers and getattr(node, "module", "") == "typing_extensions":
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

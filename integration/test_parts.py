@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from byparts_graph_ir.hooks import KINDS, Record
-from byparts_graph_ir.hub import Part, PartError, parts
+from byparts_graph_ir.parts.hooks import KINDS, Record
+from byparts_graph_ir.parts.hub import Part, PartError, parts
 
 DECLARED = [(kind, part, record) for kind in KINDS for part, record in parts.records(kind)]
 

@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 import byparts_opset as ops
 from byparts_conformance.graphs import arguments, graphs
 from byparts_graph_ir import Graph, Node, Value, verify
-from byparts_memplan import Plan, check_plan, order, peak_bytes, plan, rematerialize
+from byparts_memplan import Plan, check_plan, order, peak_bytes, plan
 from byparts_opset.dtypes import numpy_dtype
 from byparts_opset.evaluate import evaluate
+from byparts_recompute import rematerialize
 
 Array = NDArray[Any]
 SPACES: tuple[Callable[[Value], str] | None, ...] = (

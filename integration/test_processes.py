@@ -77,6 +77,7 @@ def test_a_program_that_is_sent_to_a_started_worker_is_refused(method: str) -> N
         process.start()
 
 
+@pytest.mark.long
 @needs_fork
 def test_thirty_children_forked_while_threads_compute_are_right(backend: str) -> None:
     """With several threads of BLAS and of torch, which tests otherwise go without."""

@@ -20,6 +20,7 @@ import pytest
 
 import byparts_memplan as memplan
 import byparts_opset as ops
+import byparts_recompute as recompute
 from byparts_conformance import Case
 from byparts_graph_ir import HOST, Graph, GraphError, Input, Op, Sample, TensorType, Value
 from byparts_kernels_numpy import make
@@ -27,8 +28,13 @@ from byparts_runtime import Variable
 
 PARTS = {
     **{"byparts_graph_ir": "", "byparts_opset": "", "byparts_autodiff": "", "byparts_optimize": ""},
-    **{"byparts_runtime": "", "byparts_memplan": "", "byparts_conformance": ""},
-    **{"byparts_kernels_numpy": "", "byparts_frontend_tf.tinyflow": ""},
+    **{
+        "byparts_runtime": "",
+        "byparts_memplan": "",
+        "byparts_recompute": "",
+        "byparts_conformance": "",
+    },
+    **{"byparts_weights": "", "byparts_kernels_numpy": "", "byparts_frontend_tf.tinyflow": ""},
     **{"byparts_kernels_torch": "torch", "byparts_frontend_torch": "torch"},
 }
 # Not called: `lazy_names` style machinery and protocols have nothing to check.
@@ -42,7 +48,7 @@ SKIPPED = {
 X = Input(TensorType("f32", (2, 3)), name="x")
 GRAPH = Graph.of([X], [ops.tanh(X)])
 SAMPLE = Sample(GRAPH.nodes[0].op, (X.type,))
-CHAIN = memplan.homogeneous(4, output=1, saved=1)
+CHAIN = recompute.homogeneous(4, output=1, saved=1)
 
 WRONG: Mapping[str, Callable[[], Any]] = {
     "None": lambda: None,
@@ -65,7 +71,7 @@ RIGHT: tuple[tuple[str, Callable[[], Any]], ...] = (
     ("Plan", lambda: memplan.plan(GRAPH)),
     ("Placement", lambda: memplan.place([memplan.Buffer(4, 0, 2)])),
     ("Chain", lambda: CHAIN),
-    ("Schedule", lambda: memplan.sqrt_schedule(CHAIN)),
+    ("Schedule", lambda: recompute.sqrt_schedule(CHAIN)),
     ("Case", lambda: Case(SAMPLE, "basic")),
     ("Array", lambda: np.ones((2, 3), np.float32)),
     ("Graph", lambda: GRAPH),
@@ -167,7 +173,7 @@ def _is_of_the_call(trace: TracebackType | None) -> bool:
     while trace is not None:
         inside.append(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
-    stand_ins = {"byparts_graph_ir.lazy_dataclass", "byparts_graph_ir.contract"}
+    stand_ins = {"byparts_graph_ir.model.frozen", "byparts_graph_ir.contract", "contextlib"}
     return not set(inside) - {__name__, *stand_ins}
 
 

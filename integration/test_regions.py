@@ -12,7 +12,7 @@ import pytest
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Fused, Graph, Input, MissingRule, Node, Pass, TensorType
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_numpy import make
 from byparts_kernels_numpy.table import kernels, view
 from byparts_runtime import build

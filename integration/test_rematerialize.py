@@ -23,8 +23,9 @@ from memory.networks_layers import Inputs, conv_bias, dense, pool
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Graph, Value
 from byparts_kernels_numpy import make
-from byparts_memplan import BudgetError, Recomputation, peak_bytes, recomputation, strategies
+from byparts_memplan import peak_bytes
 from byparts_opset.dropout import Dropout
+from byparts_recompute import BudgetError, Recomputation, recomputation, strategies
 from byparts_runtime import Store, Variable, build
 
 # Of what is alive at the worst step, results aside; or of the cost of a step.
@@ -118,6 +119,7 @@ def made(name: str, strategy: str, limit: str) -> Recomputation:
         return error.recomputation
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "strategy", "limit"), CASES)
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_training_gives_the_same_bits(backend: str, name: str, strategy: str, limit: str) -> None:

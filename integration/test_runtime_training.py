@@ -14,7 +14,7 @@ from byparts_kernels_numpy import make
 from byparts_memplan import check_plan, plan
 from byparts_optimize import fold, legalize, merge, simplify
 from byparts_runtime import Executor, Store, Variable, build
-from byparts_runtime.arrays import view
+from byparts_runtime.arrays.access import view
 
 OPTIONS: dict[str, Any] = {
     "passes": (fold, simplify, merge),

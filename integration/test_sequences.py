@@ -9,10 +9,10 @@ from hypothesis.strategies import DataObject, booleans, data, integers
 from byparts_conformance.graphs import arguments, graphs
 from byparts_graph_ir import Graph, verify
 from byparts_memplan import peak_bytes
-from byparts_memplan.replay import replay
 from byparts_memplan.steps import Steps
 from byparts_opset.evaluate import evaluate
 from byparts_optimize import merge
+from byparts_recompute.replay import replay
 
 
 def with_repeats(steps: Steps, draws: DataObject) -> list[int]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from third_party.environment import HERE, Environment
 
 
+@pytest.mark.long
 def test_its_own_tests_pass(acme: Environment) -> None:
     """Training, its memory, its pass, planner, front-end: in the environment it is installed in."""
     options = ("-q", "-W", "error", "-p", "no:cacheprovider", "--noconftest", "-c", "/dev/null")
@@ -15,6 +18,7 @@ def test_its_own_tests_pass(acme: Environment) -> None:
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
 
 
+@pytest.mark.long
 def test_the_kit_finds_nothing_wrong(acme: Environment) -> None:
     """Of all ops, those that the NPU lacks are "-", and none is on a list of exceptions."""
     done = acme.run("-m", "byparts_graph_ir", "check", "npu", "-k", "test_kernel or test_also")
@@ -35,6 +39,7 @@ def test_its_ops_are_tried_on_every_backend(acme: Environment) -> None:
     assert "1 of 1 ops right, 1 of them decomposed; 0 wrong" in done.stdout
 
 
+@pytest.mark.long
 def test_generated_c_passes_its_own_tests(acme_c: Environment) -> None:
     """A backend of compiled regions, on nothing but the public contract."""
     options = ("-q", "-W", "error", "-p", "no:cacheprovider", "--noconftest", "-c", "/dev/null")
@@ -43,6 +48,7 @@ def test_generated_c_passes_its_own_tests(acme_c: Environment) -> None:
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-3000:]
 
 
+@pytest.mark.long
 def test_the_kit_finds_nothing_wrong_with_generated_c(acme_c: Environment) -> None:
     done = acme_c.run("-m", "byparts_graph_ir", "check", "c", "-k", "test_kernel or test_also")
     (right, wrong) = re.findall(r"(\d+) of \d+ ops right, .* (\d+) wrong", done.stdout)[0]

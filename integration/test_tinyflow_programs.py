@@ -54,6 +54,7 @@ def test_lenet_learns() -> None:
     assert float(lines[-1]) > 0.85
 
 
+@pytest.mark.long
 def test_resnet_learns() -> None:
     """Batch normalisation, residuals, average pooling; it begins at log 10 and gets below."""
     lines = run("cifar_resnet.py", 61, 10)

@@ -2,7 +2,7 @@
 
     python chains.py [stages ...]
 
-For each row of the table in `packages/memplan/tests/data/chains.json`: peak and extra work forward
+For each row of `packages/recompute/tests/data/chains.json`: peak and extra work forward
 of the scheme, the optimum's extra at that peak and its peak at that extra (ours without "late" and
 the published one agree, or it says so), and the same of ours with it.  Each schedule is run by the
 checker.  One table a chain, so the time is that of some dozen plans.
@@ -17,12 +17,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from byparts_memplan.chains.chain import check_schedule, homogeneous
-from byparts_memplan.chains.named import recursive_schedule, sequential_schedule, sqrt_schedule
-from byparts_memplan.chains.optimal import WAYS, ChainTable
-from byparts_memplan.chains.recurrence import forward_evaluations
+from byparts_recompute.chains.chain import check_schedule, homogeneous
+from byparts_recompute.chains.named import recursive_schedule, sequential_schedule, sqrt_schedule
+from byparts_recompute.chains.optimal import CHOICES, ChainTable
+from byparts_recompute.chains.recurrence import forward_evaluations
 
-DATA = Path(__file__).parents[2] / "packages" / "memplan" / "tests" / "data" / "chains.json"
+DATA = Path(__file__).parents[2] / "packages" / "recompute" / "tests" / "data" / "chains.json"
 UNITS = {"plain": (1, 1, 0, 1), "resblock": (1, 4, 2, 3)}
 NAMED = {
     "sqrt": sqrt_schedule,
@@ -47,7 +47,7 @@ def _show(row: dict[str, Any]) -> int:
     chain = homogeneous(length, *UNITS[row["chain"]])
     named = [NAMED[name](chain, segments) for name, segments, *_ in row["rows"]]
     budget = max([p for _, p in row["curve"] if p] + [s.peak_bytes for s in named])
-    known, ours = (ChainTable(chain, budget, ways=ways) for ways in ("save keep", WAYS))
+    known, ours = (ChainTable(chain, budget, choices=ways) for ways in ("save keep", CHOICES))
     print(f"\n{row['chain']} {length}, full {row['full']} ({perf_counter() - start:.1f} s)")
     wrong = 0
     for schedule, (name, segments, peak, extra, at_peak, at_extra) in zip(

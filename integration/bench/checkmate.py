@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from memory.networks import training
 
 from byparts_graph_ir import Graph
-from byparts_memplan import BudgetError, Recomputation, recomputation, tradeoff_svg
-from byparts_memplan.recompute.exact import Limits, load_solver, solve
-from byparts_memplan.recompute.search import Search
 from byparts_memplan.steps import Steps
+from byparts_recompute import BudgetError, Recomputation, recomputation, tradeoff_svg
+from byparts_recompute.scheduling.cp_sat import Limits, load_solver, solve
+from byparts_recompute.scheduling.search import Search
 
 PARTS = {  # of the plain peak, down to about what can be reached
     "vgg16": (0.9, 0.8, 0.7, 0.6),
@@ -120,7 +120,7 @@ def checkmate(steps: Steps, budget: int, effort: float) -> tuple[Optional[float]
     As parts of the whole; `None` where nothing was found.
     """
     search = Search(steps, range(len(steps.nodes)), effort=effort)
-    search.pool.cut()
+    search.pool.add_cuts()
     start = search.sequence(search.cheapest(budget))
     limits = Limits(budget, inf)
     answer = solve(load_solver(), steps, [start], limits, effort=effort, seed=0, any_order=0)

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from byparts_graph_ir import Graph, Input, Node, Op, TensorType, Types, Value
 GRAIN = 64  # sizes are rounded up to this, as in the tables of these networks
 
 
-@dataclass(frozen=True)
 class Traced(Op):
     """Bytes out of bytes.
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import Graph, Input, TensorType
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_runtime import Store, build
 
 

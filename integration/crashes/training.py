@@ -19,8 +19,8 @@ from acme_byparts_npu.ops import Delay
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, Space, TensorType
-from byparts_graph_ir.hub import parts
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.parts.hub import parts
 from byparts_kernels_numpy.table import kernels
 from byparts_runtime import Program, Store, build
 

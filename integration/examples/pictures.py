@@ -16,22 +16,17 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "bench"))
+sys.path.insert(0, str(Path(__file__).parent))
 
+from layers import layers_svg
 from memory.networks import training
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, TensorType, Value, inherit
-from byparts_memplan import (
-    curve_svg,
-    live_bytes,
-    order,
-    plan,
-    rematerialize,
-    tradeoff,
-    tradeoff_svg,
-)
+from byparts_memplan import curve_svg, live_bytes, order, plan
 from byparts_optimize import optimize
+from byparts_recompute import rematerialize, tradeoff, tradeoff_svg
 
 ROOT = Path(__file__).parent.parent.parent
 MIB = 2**20
@@ -121,6 +116,7 @@ def pictures() -> dict[str, str]:
         small, large = optimize(mlp()), optimize(lenet())
     outside = range(2, 6)
     return {
+        "parts.svg": layers_svg(),
         "readme-plan.svg": readme(),
         "mlp-graph.svg": small.svg("rows"),
         "lenet-graph.svg": large.svg("rows"),

@@ -17,7 +17,7 @@ from byparts_graph_ir import (
     to_json,
     verify,
 )
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 
 
 @cache

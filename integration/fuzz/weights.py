@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import TensorType
-from byparts_runtime.arrays import Array, type_of
-from byparts_runtime.checkpoint import open_tensors, read_tensor
+from byparts_weights import open_file
+from byparts_weights.dtypes import Array, type_of
 from fuzz.mutations import NUMBERS, changed_bytes, changed_json, changed_words
 from fuzz.reader import Data, Reader, scratch_folder
 
@@ -77,8 +77,8 @@ def _reader(name: str) -> Callable[[bytes], Found]:
 
     def read(data: bytes) -> Found:
         path.write_bytes(data)
-        with open_tensors(path) as file:
-            return {n: (file.type(n), read_tensor(file, n, path)) for n in file.names}
+        with open_file(path) as file:
+            return {n: (file.type(n), file.read(n)) for n in file.names}
 
     return read
 

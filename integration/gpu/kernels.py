@@ -10,7 +10,7 @@ from typing import Any
 from byparts_conformance import kernel
 from byparts_conformance.cases import Case, cases_of
 from byparts_graph_ir import Backend
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from gpu.peers import backend_of
 
 HOWS = ("plain", "strided", "in place")

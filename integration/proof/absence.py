@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any
 
 from byparts_graph_ir import FormatError, Graph, Input, MissingRule, TensorType, from_json
-from byparts_graph_ir.hub import PartError, parts
-from byparts_graph_ir.install import install_command
+from byparts_graph_ir.parts.hub import PartError, parts
+from byparts_graph_ir.parts.install import install_command
 from proof.command import byparts
 from proof.own_op import Blend
 from proof.spec import Check, Spec
@@ -59,6 +59,11 @@ def without_memplan_its_planner_is_missed_by_name() -> None:
     expect(PartError, r"no planner 'greedy'; installed: none", parts.get, "planners", "greedy")
 
 
+@where(lambda spec: not spec.has("recompute"))
+def without_recompute_its_pass_is_missed_by_name() -> None:
+    expect(PartError, r"no pass 'rematerialize'; installed: ", parts.get, "passes", "rematerialize")
+
+
 @where(lambda spec: not any(p.startswith("kernels-") for p in spec.parts))
 def without_kernels_auto_says_what_to_install() -> None:
     how = re.escape(install_command("byparts-kernels-numpy"))
@@ -69,10 +74,10 @@ def without_kernels_auto_says_what_to_install() -> None:
 @where(lambda spec: not spec.has("conformance"))
 def without_the_kit_check_says_what_to_install() -> None:
     done = byparts("check", "numpy")
-    said = (
-        f"byparts check: it needs the conformance kit: {install_command('byparts-conformance')}\n"
-    )
-    assert (done.returncode, done.stderr) == (2, said), done.stderr
+    how = install_command("byparts-conformance")
+    said = f"; it comes with byparts-conformance: {how}\n"
+    assert done.stderr.startswith("byparts: no command 'check'; there are parts, new"), done.stderr
+    assert (done.returncode, done.stderr.endswith(said)) == (2, True), done.stderr
 
 
 @where(lambda spec: spec.has("runtime") and not spec.has("kernels-numpy"))
@@ -87,6 +92,13 @@ def the_runtime_names_the_planner_that_is_not_here() -> None:
     build = _runtime().build
     said = r"no planner 'greedy'; installed: none"
     expect(PartError, said, build, Graph.of([x], [x]), backends=(name,), planner="greedy")
+
+
+@where(lambda spec: spec.has("runtime") and not spec.has("weights"))
+def a_store_names_the_part_that_saves_it() -> None:
+    how = re.escape(install_command("byparts-weights"))
+    said = f"files of arrays need byparts-weights: {how}"
+    expect(PartError, said, _runtime().Store().save, "never.npz")
 
 
 @where(lambda spec: spec.has("runtime", "opset") and not spec.has("optimize") and _host(spec))

@@ -11,7 +11,7 @@ from warnings import catch_warnings, simplefilter
 import torch
 
 from byparts_frontend_torch import Imported, from_exported
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_opset.evaluate import evaluate
 from proof.recorded import assert_close
 from proof.spec import Check, Spec, about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from proof.command import byparts
 from proof.spec import Check, Spec, about
 

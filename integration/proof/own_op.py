@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from byparts_graph_ir import Op, TensorType, Types, Value
 
 
-@dataclass(frozen=True)
 class Blend(Op):
     """weight x + (1 - weight) y, elementwise, for x and y of one type."""
 

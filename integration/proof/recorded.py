@@ -71,7 +71,7 @@ def ops_for(spec: Spec, program: Recorded) -> Mapping[str, type[Op]]:
     """The installed ops and the third party's; stand-ins where there is no op set."""
     if not spec.has("opset"):
         return stand_ins(program.facts["ops"])
-    from byparts_graph_ir.hub import parts  # which would find none
+    from byparts_graph_ir.parts.hub import parts  # which would find none
 
     return {**parts.ops(), **OWN_OPS}
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import Backend, Graph, Input, Table, TensorType, specialize
-from byparts_graph_ir.backend import FunctionalRule
-from byparts_graph_ir.hub import PartError, parts
+from byparts_graph_ir.backend.backend import FunctionalRule
+from byparts_graph_ir.parts.hub import PartError, parts
 from byparts_runtime import Program, Variable, build
 from proof.own_op import Blend
 from proof.recorded import Recorded, assert_close, ops_for, recorded

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import byparts_frontend_tf.tinyflow as tf
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from proof.recorded import assert_close
 from proof.run import backend
 from proof.spec import Check, Spec, about

@@ -17,13 +17,13 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
     "byparts_memplan": ("plan", "place", "json_format", "conflict"),
 }
 LEFT_OUT = (
-    "byparts_graph_ir.drawing",  # pictures
-    "byparts_graph_ir.listing",  # the command line, as `new`
-    "byparts_graph_ir.new",
+    "byparts_graph_ir.parts.listing",  # the command line, as `new`
+    "byparts_graph_ir.parts.new",
     "byparts_runtime.inspect.columns",  # of `explain`
     "byparts_runtime.inspect.explain",
     "byparts_runtime.inspect.profile",
-    "byparts_runtime.safetensors_file",  # weights of a device are an .npz
+    "byparts_runtime.inspect.rounds",  # of `profile`
+    "byparts_runtime.run.feed_slots",  # a batch at a time
 )
 
 

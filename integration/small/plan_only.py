@@ -6,11 +6,9 @@ An op set of one's own, of two ops; byparts-graph-ir and byparts-memplan, and th
 """
 
 from byparts_graph_ir import Graph, Input, Op, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan import plan
 
 
-@dataclass(frozen=True)
 class Dense(Op):
     """y = x w."""
 
@@ -18,7 +16,6 @@ class Dense(Op):
         return (TensorType(x.dtype, (*x.dims[:-1], w.dims[-1])),)
 
 
-@dataclass(frozen=True)
 class Relu(Op):
     """y = max(x, 0), which may be written over x."""
 

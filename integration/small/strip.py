@@ -1,9 +1,10 @@
 """Python text without what only people and type checkers read: what a device has to store.
 
 Docstrings, comments, annotations, blocks for type checkers, and the imports that only those needed
-fall away, and with them the checks of arguments, which read annotations (`contract.py`);
-annotations of classes stay, because they are the fields of dataclasses.  What is left does the
-same: the only other change is that lines are broken and indented in the cheapest way.
+fall away, and with them the checks that read them: of arguments (`contract.py`) and of the bodies
+of frozen classes (`model/frozen.py`).  Annotations of fields stay, because they are the fields.
+What is left does the same: the only other change is that lines are broken and indented in the
+cheapest way.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from token import tok_name
 from tokenize import generate_tokens
 
 Module = ast.Module
+
+CHECKS = ("_check_body",)  # functions that do nothing but read annotations that fall away
 
 
 def strip(text: str) -> Module:
@@ -98,7 +101,7 @@ class _Strip(ast.NodeTransformer):
                 argument.annotation = None
         node.returns = None
         node.decorator_list = [d for d in node.decorator_list if ast.unparse(d) != "checked"]
-        node.body = self._body(node)
+        node.body = [ast.Pass()] if node.name in CHECKS else self._body(node)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:

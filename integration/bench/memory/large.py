@@ -23,8 +23,9 @@ from memory.networks import External, training
 from memory.table import timed
 
 from byparts_graph_ir import Graph
-from byparts_memplan import order, plan, recomputation
+from byparts_memplan import order, plan
 from byparts_optimize import optimize
+from byparts_recompute import recomputation
 
 LARGE: dict[str, Callable[[], tuple[Graph, External]]] = {
     "lstm": lambda: training("lstm50", time=270),

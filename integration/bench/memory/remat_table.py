@@ -24,8 +24,9 @@ from memory.costs import as_traced
 from memory.networks import training
 
 from byparts_graph_ir import Graph, Node
-from byparts_memplan import BudgetError, Recomputation, peak_bytes, recomputation
+from byparts_memplan import peak_bytes
 from byparts_memplan.steps import Cost, flops
+from byparts_recompute import BudgetError, Recomputation, recomputation
 
 # network -> GFLOP of the plain step, then (budget of the partitioner, peak MiB, GFLOP)
 PARTITIONER = {

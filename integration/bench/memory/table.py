@@ -22,14 +22,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from memory.networks import NETWORKS, External, inference, training
+from nnvm_blocks import blocks
 
 import byparts_frontend_tf.tinyflow as tf
 import test_tinyflow_golden as golden
 from byparts_graph_ir import Graph
 from byparts_memplan import order, plan
-from byparts_memplan.blocks import blocks
 from byparts_optimize import optimize
 from byparts_runtime import BuildOptions
+from byparts_runtime.building.build import bodies_for
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import find_parts
 from byparts_runtime.building.lower import lower
@@ -140,7 +141,7 @@ def built(graph: Graph, external: External) -> dict[str, int]:
     options = BuildOptions()
     parts = find_parts(options)
     signature = Signature(len(graph.inputs), (), len(graph.outputs), ())
-    compiled = compile_kernels(lower(graph, signature, parts), parts, options)
+    compiled = compile_kernels(lower(graph, signature, parts), parts, bodies_for(parts, options))
     found, kernels = compiled.graph, compiled.kernels
     constants = frozenset(range(len(graph.inputs), len(found.inputs)))
     outside = external | constants

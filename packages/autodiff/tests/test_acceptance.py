@@ -140,6 +140,7 @@ def calls_for_chain(length: int) -> int:
     return count
 
 
+@pytest.mark.long
 def test_the_work_for_a_chain_is_linear() -> None:
     """And no recursion at 100,000."""
     assert calls_for_chain(100_000) < 10.5 * calls_for_chain(10_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,8 @@ from byparts_conformance import (
     shape_rule,
     unknown_shapes,
 )
+from byparts_conformance.backend_rules import BACKEND_RULES, THREADS
 from byparts_conformance.enlarge import enlarged
-from byparts_conformance.habits import HABITS, THREADS
 from byparts_conformance.kernel import cell, runs_of
 from byparts_conformance.plugin import table
 from byparts_graph_ir import (
@@ -38,7 +37,7 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.hub import Parts
+from byparts_graph_ir.parts.hub import Parts
 from byparts_kernels_numpy import make
 from byparts_opset import (
     Add,
@@ -80,7 +79,6 @@ def f32(*shape: int) -> TensorType:
     return TensorType("f32", shape)
 
 
-@dataclass(frozen=True)
 class Double(Op):
     """y = 2x, with one thing wrong in each subclass field."""
 
@@ -414,10 +412,10 @@ def everything() -> list[type[Op]]:
     return [Add, Neg, Gather]
 
 
-@pytest.mark.parametrize("habit", HABITS)
-def test_the_numpy_backend_keeps_to_every_habit(habit: str) -> None:
+@pytest.mark.parametrize("name", BACKEND_RULES)
+def test_the_numpy_backend_keeps_to_every_rule(name: str) -> None:
     """And where nothing is wrong, nothing is said."""
-    assert HABITS[habit](make(), everything()) == ""
+    assert BACKEND_RULES[name](make(), everything()) == ""
 
 
 def reads_at_once(op: Neg, xs: Any, ys: Any) -> Any:
@@ -445,7 +443,7 @@ def shares_scratch(op: Neg, xs: Any, ys: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("rule", "habit", "message"),
+    ("rule", "name", "message"),
     [
         (reads_at_once, "values read only when run", "bound before its inputs were written"),
         (
@@ -456,9 +454,9 @@ def shares_scratch(op: Neg, xs: Any, ys: Any) -> Any:
         (shares_scratch, "four threads", "output 0 differs"),
     ],
 )
-def test_a_bad_habit_of_a_kernel_is_found(rule: Any, habit: str, message: str) -> None:
+def test_a_broken_rule_is_reported(rule: Any, name: str, message: str) -> None:
     """One planted mistake of each kind."""
-    assert message in HABITS[habit](backend(rule), [Neg])
+    assert message in BACKEND_RULES[name](backend(rule), [Neg])
 
 
 @pytest.mark.parametrize(
@@ -474,7 +472,7 @@ def test_a_result_that_would_be_cast_or_repeated_is_found(function: Any, message
     made.functions.on(Neg)(function)
 
     with pytest.raises(AssertionError, match=message):
-        raise AssertionError(HABITS["dtype and shape kept"](made, [Neg]))
+        raise AssertionError(BACKEND_RULES["dtype and shape kept"](made, [Neg]))
 
 
 def test_a_backend_that_takes_anything_is_found() -> None:
@@ -488,15 +486,15 @@ def test_a_backend_that_takes_anything_is_found() -> None:
         def compile(self, op: Any, types: Any, constants: Any = frozenset()) -> Any:
             raise MissingRule("no")
 
-    habit = HABITS["unknown op refused by name"]
-    assert habit(Eager("e", make().view), []) == "an op that it cannot know was compiled"
-    assert habit(Silent("s", make().view), []) == "the error does not name OpThatNobodyHas: no"
+    check = BACKEND_RULES["unknown op refused by name"]
+    assert check(Eager("e", make().view), []) == "an op that it cannot know was compiled"
+    assert check(Silent("s", make().view), []) == "the error does not name OpThatNobodyHas: no"
 
 
 def test_a_heavy_plugin_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part whose plugin imports NumPy would slow every listing down."""
     (tmp_path / "heavy.py").write_text(
-        "import numpy\nfrom byparts_graph_ir.hooks import *\nBYPARTS_API = (1, 0)\n"
+        "import numpy\nfrom byparts_graph_ir.parts.hooks import *\nBYPARTS_API = (1, 0)\n"
         "@hookimpl\ndef byparts_backends(): return [Backend('heavy', 'heavy:make')]\n"
     )
     info = tmp_path / "heavy-1.dist-info"
@@ -505,7 +503,7 @@ def test_a_heavy_plugin_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (info / "entry_points.txt").write_text("[byparts.parts]\nheavy = heavy\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr("byparts_conformance.habits.parts", Parts())
+    monkeypatch.setattr("byparts_conformance.backend_rules.parts", Parts())
 
-    said = HABITS["light discovery"](Backend("heavy", make().view), [])
+    said = BACKEND_RULES["light discovery"](Backend("heavy", make().view), [])
     assert said == "its plugin imports numpy: do that inside make()"

@@ -10,11 +10,11 @@ import pytest
 
 from byparts_conformance import Mismatch, cases_of, kernel_check
 from byparts_conformance.cases import Case
-from byparts_conformance.desk import Desk
 from byparts_conformance.trial import Trial
+from byparts_conformance.trial_memory import TrialMemory
 from byparts_conformance.workspace_mutants import COMPILED_MUTANTS, WORKSPACE_MUTANTS, right
 from byparts_graph_ir import Backend, GraphError, Op, Sample, TensorType
-from byparts_graph_ir.kernel import Kernel
+from byparts_graph_ir.backend.kernel import Kernel
 from byparts_kernels_numpy import make
 from byparts_opset import Add, Neg
 
@@ -124,9 +124,9 @@ def test_constants_are_in_place_when_a_kernel_is_bound() -> None:
 def test_trials_beside_each_other_share_their_blocks() -> None:
     """As two steps of one program do; the workspace is overwritten before each run."""
     case = basic(Neg)
-    desk = Desk(compiled(right))
-    first = Trial(desk, case.op, case.types)
-    second = Trial(desk, case.op, case.types, beside=first)
+    memory = TrialMemory(compiled(right))
+    first = Trial(memory, case.op, case.types)
+    second = Trial(memory, case.op, case.types, beside=first)
     first.run(case.arrays())
     second.run(case.arrays(1))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 GROUP = "byparts.tests"
-API = "from byparts_graph_ir.hooks import *\nBYPARTS_API = (1, 0)\n"
+API = "from byparts_graph_ir.parts.hooks import *\nBYPARTS_API = (1, 0)\n"
 BACKENDS = API + "@hookimpl\ndef byparts_backends():\n    return [Backend({!r}, {!r})]\n"
 GOOD = BACKENDS.format("good", "json:dumps")
 OPS = (

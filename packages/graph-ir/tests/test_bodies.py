@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import pytest
@@ -20,13 +19,11 @@ from byparts_graph_ir import (
     map_bodies,
     verify,
 )
-from byparts_graph_ir.bodies import way_to
-from byparts_graph_ir.graph import body_fields
+from byparts_graph_ir.model.bodies import body_fields, way_to
 
 Many: TypeAlias = tuple[tuple[Graph, ...], ...]
 
 
-@dataclass(frozen=True)
 class Choice(Op):
     branches: Many
     note: str = ""
@@ -36,7 +33,6 @@ class Choice(Op):
         return types
 
 
-@dataclass(frozen=True)
 class Mute(Op):
     effect = True
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 from toy_ops import Add, Neg, add, f32, given, neg
 
 from byparts_graph_ir import Backend, Node, Op, TensorType, Types, Value, stays_whole
-from byparts_graph_ir.fused import lone_region
+from byparts_graph_ir.backend.fused import lone_region
 
 
-@dataclass(frozen=True)
 class Twice(Op):
     """y = -(-(x + x)), by way of `Minus`."""
 
@@ -22,7 +19,6 @@ class Twice(Op):
         return (neg(Node(Minus(), (add(x, x),)).outputs[0]),)
 
 
-@dataclass(frozen=True)
 class Minus(Op):
     """y = -x."""
 
@@ -33,7 +29,6 @@ class Minus(Op):
         return (neg(x),)
 
 
-@dataclass(frozen=True)
 class Zero(Op):
     """y = 0."""
 
@@ -41,7 +36,6 @@ class Zero(Op):
         return (f32(2),)
 
 
-@dataclass(frozen=True)
 class Same(Op):
     """y = x, the same bytes."""
 
@@ -52,7 +46,6 @@ class Same(Op):
         return ((0, 0, 0),)
 
 
-@dataclass(frozen=True)
 class More(Op):
     """y = x + 0."""
 
@@ -64,7 +57,6 @@ class More(Op):
         return (add(y, Node(Zero(), ()).outputs[0]),)
 
 
-@dataclass(frozen=True)
 class Endless(Op):
     """y = x, made of itself."""
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NewType, Optional, Union
 
 import pytest
 from toy_ops import f32, given, small
 
 from byparts_graph_ir import Dimension, Graph, Op, TensorType, Types
-from byparts_graph_ir.field_types import misfit
-from byparts_graph_ir.lazy_dataclass import dataclass as lazy
+from byparts_graph_ir.model.field_types import misfit
 
 if TYPE_CHECKING:
     from nowhere import Unknown  # type: ignore[import-not-found]  # only type checkers know it
@@ -19,7 +17,6 @@ Pair = tuple[int, int]
 Count = NewType("Count", int)
 
 
-@dataclass(frozen=True)
 class Everything(Op):
     switch: bool
     count: int
@@ -44,13 +41,11 @@ class Everything(Op):
         return (x,)
 
 
-@lazy(frozen=True)
 class Lazy(Op):
     axes: tuple[int, ...] = ()
     keepdims: bool = False
 
 
-@lazy(frozen=True)
 class Derived(Lazy):
     keepdims: int = 0  # type: ignore[assignment]  # another type than its base says
 

@@ -12,10 +12,11 @@ import pytest
 from made_parts import API, BACKENDS, GOOD, GROUP, OPS, Install, install as install
 from processes import forked, needs_fork
 
-from byparts_graph_ir import fork, hooks
-from byparts_graph_ir.hooks import Backend, Pass
-from byparts_graph_ir.hub import Part, PartError, Parts
-from byparts_graph_ir.listing import table
+from byparts_graph_ir import fork
+from byparts_graph_ir.parts import hooks
+from byparts_graph_ir.parts.hooks import Backend, Pass
+from byparts_graph_ir.parts.hub import Part, PartError, Parts
+from byparts_graph_ir.parts.listing import table
 
 
 def only(parts: Parts) -> Part:
@@ -30,7 +31,7 @@ BROKEN = {
     "newapi": (
         "BYPARTS_API = (1, 7)",
         "incompatible",
-        "made for plugin API 1.7, this IR has 1.1: ",
+        "made for plugin API 1.7, this IR has 1.2: ",
     ),
     "noapi": ("x = 1", "broken", r"does not define BYPARTS_API; write BYPARTS_API = \(1, 0\)"),
     "textapi": ("BYPARTS_API = '1.0'", "broken", r"API = '1.0'; write BYPARTS_API = \(1, 0\)"),
@@ -98,10 +99,10 @@ BROKEN = {
 
 
 def test_a_part_made_before_there_were_commands_is_used(install: Install) -> None:
-    """API 1.0 asks for nothing that 1.1 lacks."""
+    """API 1.0 asks for nothing that 1.2 lacks."""
     install("good", GOOD)
 
-    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 1)
+    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 2)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -270,6 +271,7 @@ def test_a_function_that_makes_no_backend_is_told_what_to_return(
         ("passes", "Pass"),
         ("planners", "Planner"),
         ("commands", "Command"),
+        ("pictures", "Picture"),
         ("frontends", "Frontend"),
     ],
 )
@@ -292,8 +294,8 @@ def test_asking_for_the_parts_while_being_loaded_is_refused(
     install: Install, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parts = Parts(GROUP)
-    monkeypatch.setattr("byparts_graph_ir.hub.parts", parts)
-    install("asks", "from byparts_graph_ir.hub import parts\nparts.backend()")
+    monkeypatch.setattr("byparts_graph_ir.parts.hub.parts", parts)
+    install("asks", "from byparts_graph_ir.parts.hub import parts\nparts.backend()")
     install("good", GOOD)
 
     asks, good = parts.all()
@@ -339,7 +341,7 @@ def test_records_are_frozen_and_compare() -> None:
 
 def test_listing_the_installed_parts_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom byparts_graph_ir.hub import parts\nfrom byparts_graph_ir.listing import table\ntable(parts.all())\n"
+        "import sys\nfrom byparts_graph_ir.parts.hub import parts\nfrom byparts_graph_ir.parts.listing import table\ntable(parts.all())\n"
         "print({'numpy', 'torch', 'tensorflow', 'jax', 'pytest'} & set(sys.modules) or 'light')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -363,7 +365,7 @@ def test_a_plugin_runs_without_its_package(install: Install, tmp_path: Path) -> 
 def test_importing_the_ir_loads_neither_hub_nor_pluggy() -> None:
     code = (
         "import sys, byparts_graph_ir\n"
-        "print({'pluggy', 'numpy', 'byparts_graph_ir.hub'} & set(sys.modules) or 'light')"
+        "print({'pluggy', 'numpy', 'byparts_graph_ir.parts.hub'} & set(sys.modules) or 'light')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import byparts_graph_ir
-from byparts_graph_ir import install
-from byparts_graph_ir.install import install_command
+from byparts_graph_ir.parts import install
+from byparts_graph_ir.parts.install import install_command
 
 CLONE = Path(byparts_graph_ir.__file__).resolve().parents[4]
 IN_CLONE = (CLONE / "packages" / "opset" / "pyproject.toml").is_file()
-ASK = "from byparts_graph_ir.install import install_command as c; print(c('byparts-opset'))"
+ASK = "from byparts_graph_ir.parts.install import install_command as c; print(c('byparts-opset'))"
 
 
 def advice(folder: Path, recorded: object = None, wheel: str = "") -> str:

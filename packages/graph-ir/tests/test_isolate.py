@@ -11,9 +11,9 @@ import warnings
 import pytest
 from made_parts import GOOD, GROUP, Install, install as install
 
-from byparts_graph_ir import isolate
-from byparts_graph_ir.hub import Parts
-from byparts_graph_ir.isolate import captured
+from byparts_graph_ir.parts import isolate
+from byparts_graph_ir.parts.hub import Parts
+from byparts_graph_ir.parts.isolate import captured
 
 CHANGES = {
     "the working directory": "import os; os.chdir('/')",

@@ -119,6 +119,7 @@ def test_n7_a_loaded_graph_can_be_built_upon() -> None:
     assert isinstance(verify(more).nodes[-1].op, Neg)
 
 
+@pytest.mark.long
 def test_hundred_thousand_levels() -> None:
     """Graphs inside graphs, 100 000 deep, are stored flat; brackets that deep are refused."""
     deep = small()

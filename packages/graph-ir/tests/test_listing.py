@@ -7,9 +7,9 @@ import json
 import pytest
 from made_parts import API, BACKENDS, GROUP, OPS, Install, install as install
 
-from byparts_graph_ir.discover import Part
-from byparts_graph_ir.hub import Parts
-from byparts_graph_ir.listing import as_json, inspected, table
+from byparts_graph_ir.parts.discover import Part
+from byparts_graph_ir.parts.hub import Parts
+from byparts_graph_ir.parts.listing import as_json, inspected, table
 
 MAKE = BACKENDS.format("x", "made_bad:make")
 RETURN = "end it with return byparts_graph_ir.Backend('x', view, kernels)"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from byparts_graph_ir.__main__ import main
-from byparts_graph_ir.hub import parts
-from byparts_graph_ir.new import KINDS, new_part
+from byparts_graph_ir.parts.hub import parts
+from byparts_graph_ir.parts.new import KINDS, new_part
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def python(*arguments: str) -> str:
 
 RUN = """
 from byparts_graph_ir import Graph, Input, TensorType
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 backend = parts.backend("my-npu")
 x = Input(TensorType("f32", (2,)))
 node = (x + x).node

@@ -7,10 +7,10 @@ from made_parts import GROUP, OPS, Install, install as install
 from toy_ops import Add, Neg
 
 from byparts_graph_ir import FormatError, Op, from_json, parse, to_json
-from byparts_graph_ir.discover import Part
 from byparts_graph_ir.errors import PartError
-from byparts_graph_ir.hub import Parts
-from byparts_graph_ir.op_sets import OpSets
+from byparts_graph_ir.parts.discover import Part
+from byparts_graph_ir.parts.hub import Parts
+from byparts_graph_ir.parts.op_sets import OpSets
 
 PLAIN = "(%x: f32[2]) { %1: f32[2] = neg(%x)  return %1 }"
 SHARED = "(%x: f32[2]) { %1: f32[2] = add(%x, %x)  return %1 }"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 from toy_ops import OPS, Call, Cast, Full, Halves, Neg, Scale, chain, given, neg, nest, shout, small
 
@@ -29,7 +27,6 @@ def test_nn_ir_text_the_running_example_prints_like_this() -> None:
     )
 
 
-@dataclass(frozen=True)
 class Raw(Op):
     """Has bytes."""
 

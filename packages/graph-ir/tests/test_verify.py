@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
@@ -18,7 +17,6 @@ def test_good_graphs_pass() -> None:
     assert verify(graph) is graph
 
 
-@dataclass(frozen=True)
 class Boast(Op):
     inplace = ((3, 0),)
 
@@ -26,7 +24,6 @@ class Boast(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Fickle(Op):
     """A shape rule that changes its mind, as a broken plug-in's might."""
 

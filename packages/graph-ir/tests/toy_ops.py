@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Types, Value
 
 
@@ -15,7 +13,6 @@ def given(name: str, *shape: int | str | None) -> Input:
     return Input(f32(*shape), None, name)
 
 
-@dataclass(frozen=True)
 class Neg(Op):
     inplace = ((0, 0),)
 
@@ -23,7 +20,6 @@ class Neg(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Add(Op):
     inplace = ((0, 0), (1, 0))
 
@@ -33,7 +29,6 @@ class Add(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Scale(Op):
     factor: float = 1.0
     note: str = ""
@@ -42,7 +37,6 @@ class Scale(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Dense(Op):
     """y = x w, whose rule also runs backwards: w: [k, units] gets its k from x: [m, k]."""
 
@@ -57,7 +51,6 @@ class Dense(Op):
         return (x, TensorType(w.dtype, (k, self.units)))
 
 
-@dataclass(frozen=True)
 class Cast(Op):
     dtype: str
 
@@ -68,14 +61,12 @@ class Cast(Op):
         return (self.dtype,)
 
 
-@dataclass(frozen=True)
 class Halves(Op):
     def infer(self, x: TensorType) -> Types:
         (n,) = x.dims
         return (TensorType(x.dtype, (n // 2,)), TensorType(x.dtype, (n - n // 2,)))
 
 
-@dataclass(frozen=True)
 class Full(Op):
     shape: tuple[int | str, ...]
     shape_fields = ("shape",)
@@ -84,7 +75,6 @@ class Full(Op):
         return (TensorType("f32", self.shape),)
 
 
-@dataclass(frozen=True)
 class Shout(Op):
     effect = True
 
@@ -92,7 +82,6 @@ class Shout(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Call(Op):
     body: Graph
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from byparts_graph_ir.hub import PartError, parts
+from byparts_graph_ir.parts.hub import PartError, parts
 from byparts_kernels_cuda import backend
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_graph_ir import Input, Node, Op, TensorType
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_numpy import make
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 

@@ -30,11 +30,12 @@ def _arrays(op: Op, shape: tuple[int, ...], axis: int) -> list[Array]:
     x, dy = (RANDOM.normal(3, 2, shape).astype(np.float32) for _ in range(2))
     gamma, beta, mean = RANDOM.normal(1, 1, (3, shape[axis])).astype(np.float32)
     variance = RANDOM.uniform(0.5, 2, shape[axis]).astype(np.float32)
-    return {
+    arrays: dict[type[Op], list[Array]] = {
         BatchNorm: [x, gamma, beta],
         BatchNormInference: [x, gamma, beta, mean, variance],
         BatchNormGradient: [x, gamma, mean, variance, dy],
-    }[type(op)]
+    }
+    return arrays[type(op)]
 
 
 @pytest.mark.parametrize(("shape", "axis"), CASES)

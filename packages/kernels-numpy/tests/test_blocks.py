@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bound import BACKEND, Array, spread
 
-from byparts_graph_ir.kernel import Workspace
+from byparts_graph_ir.backend.kernel import Workspace
 from byparts_kernels_numpy.blocks import BLOCK, in_blocks, in_wide_blocks
 
 

@@ -5,9 +5,9 @@ import pytest
 from bound import BACKEND, kernel, node_on
 
 from byparts_graph_ir import Op
+from byparts_opset.axes import Reverse
 from byparts_opset.pad import Pad
 from byparts_opset.reshape import Reshape
-from byparts_opset.reverse import Reverse
 from byparts_opset.slicing import Slice
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)

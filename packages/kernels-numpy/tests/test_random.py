@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from bound import BACKEND, bound, kernel, node_on, peak_bytes, spread
 
-from byparts_graph_ir.kernel import Workspace
+from byparts_graph_ir.backend.kernel import Workspace
 from byparts_kernels_numpy.philox import filler
 from byparts_kernels_numpy.workspace import Shared
 from byparts_opset import Bernoulli, Dropout, RandomNormal, RandomUniform, TruncatedNormal

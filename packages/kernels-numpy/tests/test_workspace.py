@@ -11,7 +11,7 @@ import pytest
 from bound import BACKEND, Array, block, outputs_of
 
 from byparts_graph_ir import FLOATS, Input, Node, Op, Sample, TensorType
-from byparts_graph_ir.kernel import Kernel, Run, Workspace
+from byparts_graph_ir.backend.kernel import Kernel, Run, Workspace
 from byparts_kernels_numpy.workspace import Shared, empty, kept, ones
 from byparts_opset import OPS
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient
@@ -156,6 +156,7 @@ def test_workspaces_take_no_more_than_the_lender(
     assert kernel.workspace_bytes + kernel.persistent_bytes <= before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("op", "types", "before"), BEFORE, ids=lambda v: str(v) if isinstance(v, Op) else ""
 )

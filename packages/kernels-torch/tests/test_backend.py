@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 
 import pytest
 
 from byparts_graph_ir import HOST, ITEM_BYTES, MissingRule, Node, Op, TensorType, Value
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 
 torch = pytest.importorskip("torch", reason="needs torch")
 table = pytest.importorskip("byparts_kernels_torch.table", reason="needs torch")
 
 
-@dataclass(frozen=True)
 class Double(Op):
     """y = 2 x."""
 

@@ -23,7 +23,7 @@ from byparts_graph_ir import (
     ShapeError,
     TensorType,
 )
-from byparts_graph_ir.hub import PartError, parts
+from byparts_graph_ir.parts.hub import PartError, parts
 
 torch = pytest.importorskip("torch", reason="needs torch")
 runtime = pytest.importorskip("byparts_runtime", reason="needs byparts-runtime")

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from byparts_graph_ir import HOST, Backend, Kernel, Op, Space, TensorType, Types
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 
 torch = pytest.importorskip("torch", reason="needs torch")

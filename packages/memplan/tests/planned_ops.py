@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from byparts_graph_ir import ITEM_BYTES, Input, Op, TensorType, Types
 
 
@@ -11,7 +9,6 @@ def given(*shape: int, dtype: str = "f32", name: str = "x") -> Input:
     return Input(TensorType(dtype, shape), None, name)
 
 
-@dataclass(frozen=True)
 class Neg(Op):
     inplace = ((0, 0),)
 
@@ -19,7 +16,6 @@ class Neg(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Copy(Op):
     """Reads and writes at different places, so never in place."""
 
@@ -27,7 +23,6 @@ class Copy(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Add(Op):
     inplace = ((0, 0), (1, 0))
 
@@ -35,7 +30,6 @@ class Add(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class AddTo(Op):
     """May be written over its first input only."""
 
@@ -45,7 +39,6 @@ class AddTo(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Like(Op):
     """Like the second input, whose bytes it does not read."""
 
@@ -56,7 +49,6 @@ class Like(Op):
         return (like,)
 
 
-@dataclass(frozen=True)
 class Reshape(Op):
     shape: tuple[int, ...]
 
@@ -67,7 +59,6 @@ class Reshape(Op):
         return ((0, 0, 0),)
 
 
-@dataclass(frozen=True)
 class Rows(Op):
     """Rows `[start, stop)`."""
 
@@ -84,7 +75,6 @@ class Rows(Op):
         return ((0, 0, self.start * row_bytes),)
 
 
-@dataclass(frozen=True)
 class Beyond(Op):
     """Claims a view that is not there."""
 
@@ -95,7 +85,6 @@ class Beyond(Op):
         return ((0, 0, 4),)
 
 
-@dataclass(frozen=True)
 class Twins(Op):
     """Two outputs; the first may take either input, the second only the first."""
 
@@ -105,7 +94,6 @@ class Twins(Op):
         return (x, x)
 
 
-@dataclass(frozen=True)
 class Split(Op):
     """One output is a view, one is computed."""
 
@@ -116,7 +104,6 @@ class Split(Op):
         return ((0, 1, 0),)
 
 
-@dataclass(frozen=True)
 class Cast(Op):
     dtype: str
     inplace = ((0, 0),)
@@ -125,7 +112,6 @@ class Cast(Op):
         return (TensorType(self.dtype, x.shape),)
 
 
-@dataclass(frozen=True)
 class Full(Op):
     shape: tuple[int, ...]
 
@@ -133,7 +119,6 @@ class Full(Op):
         return (TensorType("f32", self.shape),)
 
 
-@dataclass(frozen=True)
 class Shout(Op):
     effect = True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from random import Random
 
 from hypothesis.strategies import DrawFn, composite, integers, sampled_from, sets
@@ -27,7 +26,6 @@ from byparts_graph_ir import Graph, Node, Op, OptimizationBarrier, TensorType, T
 SIZES = (0, 1, 2, 3, 5)
 
 
-@dataclass(frozen=True)
 class Shaped(Op):
     """Like the second input, whose bytes it does not read."""
 

@@ -11,14 +11,11 @@ from planned_ops import Add
 
 from byparts_graph_ir import FormatError, Graph, Input, TensorType
 from byparts_memplan import (
-    BudgetError,
     Buffer,
     DoesNotFit,
     PlanError,
-    blocks,
     check,
     check_plan,
-    forward_evaluations,
     live_bytes,
     lower_bound,
     order,
@@ -27,11 +24,14 @@ from byparts_memplan import (
     placement_from_json,
     placement_to_json,
     plan,
-    plan_blocks,
     plan_to_json,
-    rematerialize,
     report,
     smallest_subset,
+)
+from byparts_recompute import (
+    BudgetError,
+    forward_evaluations,
+    rematerialize,
     sqrt_schedule,
     tradeoff,
 )
@@ -165,7 +165,7 @@ def step() -> Graph:
     return Graph.of((w, g), (Add()(w, g),))
 
 
-ASK: list[Any] = [plan, plan_blocks, blocks, order, peak_bytes, live_bytes, tradeoff]
+ASK: list[Any] = [plan, order, peak_bytes, live_bytes, tradeoff]
 
 
 @pytest.mark.parametrize("ask", [*ASK, lambda g, **more: rematerialize(g, 1, **more)])
@@ -208,13 +208,12 @@ def test_errors_cross_to_other_processes() -> None:
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: blocks(step(), match_range="a"), "match_range is 'a' and alignment 64; expected wh"),  # type: ignore[arg-type]
         (lambda: plan(step(), donate="w"), "donate is 'w'; expected input -> output"),  # type: ignore[arg-type]
         (lambda: plan(step(), space="near"), "space is 'near'; expected a function from a Value"),  # type: ignore[arg-type]
         (lambda: check_plan(step(), None), "expected a Plan; got None"),  # type: ignore[arg-type]
         (lambda: sqrt_schedule(3), "expected a Chain; got 3"),  # type: ignore[arg-type]
         (lambda: forward_evaluations(9, 3, []), r"policy \[\] is not one of hidden"),  # type: ignore[arg-type]
-        (lambda: tradeoff(step(), points=0), "points is 0; expected 1 or more"),
+        (lambda: tradeoff(step(), points=0), "points is 0; expected an integer, 1 or more"),
         (lambda: tradeoff(step(), points=None), "points is None; expected an integer"),  # type: ignore[arg-type]
         (lambda: tradeoff(step(), seed=1.5), r"seed is 1\.5; expected an integer"),  # type: ignore[arg-type]
         (lambda: rematerialize(step(), 1, seed="a"), "seed is 'a'; expected an integer"),  # type: ignore[arg-type]

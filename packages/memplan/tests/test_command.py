@@ -8,7 +8,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,6 @@ from byparts_memplan import plan_from_json
 from byparts_memplan.commands.plan import command
 
 
-@dataclass(frozen=True)
 class Reverse(Op):
     """Reads and writes at different places, so never in place."""
 
@@ -38,6 +37,9 @@ class Reverse(Op):
         return (x,)
 
 
+needs_recompute = pytest.mark.skipif(
+    find_spec("byparts_recompute") is None, reason="byparts-recompute is not installed"
+)
 OPS = {"add": Add, "neg": Neg, "reverse": Reverse, "reshape": Reshape}
 TEXT = """(%x: f32[n,4], %w1: f32[n,4], %w2: f32[n,4]) {
   %3: f32[n,4] = add(%x, %w1)  # net.py:3
@@ -50,8 +52,8 @@ TEXT = """(%x: f32[n,4], %w1: f32[n,4], %w2: f32[n,4]) {
 
 @pytest.fixture(autouse=True)
 def ops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("byparts_graph_ir.json_format.installed_ops", lambda: OPS)
-    monkeypatch.setattr("byparts_graph_ir.text.installed_ops", lambda: OPS)
+    monkeypatch.setattr("byparts_graph_ir.formats.json_format.installed_ops", lambda: OPS)
+    monkeypatch.setattr("byparts_graph_ir.formats.text.installed_ops", lambda: OPS)
 
 
 @pytest.fixture
@@ -132,10 +134,10 @@ def test_an_order_is_compared_with_the_one_written(model: str, capsys: Captured)
 
 
 def test_another_planner(model: str, capsys: Captured) -> None:
-    assert command([model, *DIM, "--planner", "blocks"]) == 0
-    assert "blocks, as NNVM" in capsys.readouterr().out
-    assert command([model, *DIM, "--planner", "bloks"]) == 2
-    assert "no planner 'bloks'; installed: " in capsys.readouterr().err
+    assert command([model, *DIM, "--planner", "greedy"]) == 0
+    assert "planned" in capsys.readouterr().out
+    assert command([model, *DIM, "--planner", "gready"]) == 2
+    assert "no planner 'gready'; installed: " in capsys.readouterr().err
 
 
 def test_an_arena_over_the_budget_is_a_no(model: str, capsys: Captured) -> None:
@@ -166,6 +168,7 @@ DEEP = """(%x: f32[256]) {
 """
 
 
+@needs_recompute
 def test_a_budget_is_kept_by_recomputation(deep: str, capsys: Captured) -> None:
     """Before and after, and what it costs."""
     assert command([deep, "--external", "x", "--budget", "3072", "--check", "--effort=0"]) == 0
@@ -177,15 +180,11 @@ def test_a_budget_is_kept_by_recomputation(deep: str, capsys: Captured) -> None:
     assert "more work" in said and "- budget: 3.00 KiB" in said
 
 
-def test_extra_work_is_limited(deep: str, tmp_path: Path, capsys: Captured) -> None:
-    out = tmp_path / "tradeoff.svg"
-    assert (
-        command([deep, "--external=x", "--max-extra-cost=50%", f"--tradeoff={out}", "--effort=0"])
-        == 0
-    )
+@needs_recompute
+def test_extra_work_is_limited(deep: str, capsys: Captured) -> None:
+    assert command([deep, "--external=x", "--max-extra-cost=50%", "--effort=0"]) == 0
 
     assert "recomputed" in capsys.readouterr().out
-    assert "recomputed: 4.00 KiB at 0 % extra" in out.read_text(encoding="utf-8")
 
 
 WRONG = {
@@ -318,7 +317,7 @@ class Toy:
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("byparts_graph_ir.hub.parts.backend", {"toy": Toy()}.__getitem__)
+    monkeypatch.setattr("byparts_graph_ir.parts.hub.parts.backend", {"toy": Toy()}.__getitem__)
 
 
 @pytest.mark.usefixtures("toy")
@@ -346,7 +345,7 @@ def test_a_budget_has_room_for_workspaces(model: str, capsys: Captured) -> None:
     assert command([*asked[:-2], "--budget", "200"]) == 0
     assert command([*asked, "--budget", "200"]) == 1
     assert "100 B: workspace of %4 reverse (net.py:4)" in capsys.readouterr().err
-    assert command([*asked, "--planner", "blocks", "--check"]) == 0
+    assert command([*asked, "--planner", "greedy", "--check"]) == 0
     assert "1 workspace, 128 B together" in capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""Memory over time, bytes against cost: as text and as pictures."""
+"""Memory over time as text and as pictures."""
 
 from __future__ import annotations
 
@@ -11,19 +11,9 @@ from hypothesis import given as forall, settings, strategies as st
 from planned_ops import Reshape, copy, given, neg
 
 from byparts_graph_ir import Graph
-from byparts_memplan import (
-    curve_svg,
-    curve_text,
-    live_bytes,
-    peak_bytes,
-    tradeoff_svg,
-    tradeoff_text,
-)
-from byparts_memplan.pictures.curve import stairs
+from byparts_memplan import curve_svg, curve_text, live_bytes, peak_bytes
 
 SVG = "{http://www.w3.org/2000/svg}"
-OURS = {"ours": [(100, 0.0), (60, 0.01), (25, 0.3), (30, 0.4)]}
-THEIRS = {"min-cut": [(100, 0.0), (70, 0.1)], "Chen": [(40, 0.33)]}
 
 
 def not_finite(svg: str) -> list[str]:
@@ -80,25 +70,6 @@ def test_a_short_peak_of_a_long_run_is_seen() -> None:
     assert drawn.splitlines()[0] == "10 B |       #"
 
 
-def test_a_tradeoff_is_stairs_and_baselines_are_letters() -> None:
-    expected = """\
-100 B |a
-      | ######a##############
-      |                        b
-      |                      ########
-  0 B |
-       extra cost 0 to 40 %
-       # ours
-       a min-cut
-       b Chen"""
-
-    assert tradeoff_text(OURS, baselines=THEIRS, width=30, height=5) == expected
-
-
-def test_what_costs_more_and_saves_nothing_is_no_stair() -> None:
-    assert stairs(OURS["ours"]) == [(100, 0.0), (60, 0.01), (25, 0.3)]
-
-
 def test_the_curve_as_a_picture() -> None:
     """Peaks and the budget in the legend."""
     found = words(
@@ -106,15 +77,6 @@ def test_the_curve_as_a_picture() -> None:
     )
 
     assert {"net", "before: 2.00 KiB", "after: 4 B", "budget: 1.00 KiB"} <= set(found)
-
-
-def test_the_tradeoff_as_a_picture() -> None:
-    """Points can be hovered."""
-    svg = tradeoff_svg(OURS, baselines=THEIRS, log=True)
-    tips = [t.text for t in ElementTree.fromstring(svg).iter(f"{SVG}title")]
-
-    assert "min-cut: 70 B at 10 % extra" in tips
-    assert {"ours", "min-cut", "Chen"} <= set(words(svg))
 
 
 def test_few_steps_are_numbered_once() -> None:
@@ -140,16 +102,12 @@ def test_nothing_is_a_picture_too() -> None:
     for svg in (
         curve_svg({}),
         curve_svg({"none": []}),
-        tradeoff_svg({}),
-        tradeoff_svg({"none": []}),
     ):
         ElementTree.fromstring(svg)
     assert curve_text({"none": []}).splitlines()[-1].strip() == "# none: no steps"
-    assert "extra cost 0 to 100 %" in tradeoff_text({})
 
 
 sizes = st.lists(st.integers(0, 2**40), max_size=200)
-costs = st.lists(st.tuples(st.integers(0, 2**40), st.floats(0, 100)), max_size=20)
 
 
 @settings(deadline=None, max_examples=60)
@@ -162,21 +120,3 @@ def test_any_curves_are_drawn(curves: dict[str, list[int]], budget: int | None) 
     assert not_finite(svg) == []
     drawn = curve_text(curves, budget_bytes=budget).split("\n")[:12]
     assert all(len(line) <= 84 for line in drawn)
-
-
-@settings(deadline=None, max_examples=60)
-@forall(
-    st.dictionaries(st.text(max_size=9), costs, max_size=3),
-    st.dictionaries(st.text(max_size=9), costs, max_size=3),
-    st.booleans(),
-)
-def test_any_tradeoff_is_drawn(
-    curves: dict[str, list[tuple[int, float]]],
-    baselines: dict[str, list[tuple[int, float]]],
-    log: bool,
-) -> None:
-    svg = tradeoff_svg(curves, baselines=baselines, log=log)
-    ElementTree.fromstring(svg)
-
-    assert not_finite(svg) == []
-    assert tradeoff_text(curves, baselines=baselines, log=log)

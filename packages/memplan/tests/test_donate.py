@@ -75,7 +75,7 @@ def test_refused_where_the_writer_reads_and_may_not_overwrite() -> None:
     w, g = given(4, name="w"), given(4, name="g")
     _, made = donated(w, (add_to(g, w),), g)
 
-    assert reason(made) == "step 0 (add_to) reads the old value and may not write over it"
+    assert reason(made) == "input 1 reads the same bytes and may not be overwritten"
 
 
 def test_refused_for_another_type() -> None:

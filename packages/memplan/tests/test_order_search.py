@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hypothesis import HealthCheck, given as drawn, settings
 from hypothesis.strategies import integers
 from planned_ops import Add, Copy, Full, Neg, Reshape, given
@@ -21,14 +19,13 @@ from byparts_graph_ir import (
 )
 from byparts_memplan import order, peak_bytes
 from byparts_memplan.ordering.bound import bound
-from byparts_memplan.ordering.exact import Stretch, best_order
-from byparts_memplan.ordering.list_schedule import deep, eager, frugal, late
+from byparts_memplan.ordering.list_schedule import eager, frugal, late
 from byparts_memplan.ordering.max_flow import Network
-from byparts_memplan.ordering.search import search, waists
+from byparts_memplan.ordering.search import search, separators
 from byparts_memplan.ordering.tasks import Tasks
+from byparts_memplan.ordering.window import Window, best_order
 
 
-@dataclass(frozen=True)
 class Take(Op):
     """Two elements."""
 
@@ -36,7 +33,6 @@ class Take(Op):
         return (TensorType(x.dtype, (2,)),)
 
 
-@dataclass(frozen=True)
 class Both(Op):
     """The first half of each of two inputs, as views."""
 
@@ -47,7 +43,6 @@ class Both(Op):
         return (0, 0, 0), (1, 1, 0)
 
 
-@dataclass(frozen=True)
 class Beside(Op):
     """A view, and something computed that may be written over the input once nobody reads that."""
 
@@ -60,7 +55,6 @@ class Beside(Op):
         return ((0, 0, 0),)
 
 
-@dataclass(frozen=True)
 class Fresh(Op):
     """Twice like its input, whose bytes it ignores, and over which it says it may be written."""
 
@@ -105,7 +99,7 @@ def test_an_order_is_a_permutation_and_never_worse(
 
 
 @drawn(graphs_with_external(most=12), any_kernels())
-def test_tasks_reckon_what_the_plan_will_hold(
+def test_tasks_count_what_the_plan_will_hold(
     drawn: tuple[Graph, frozenset[int]], kernels: Kernels | None
 ) -> None:
     """To the byte, where views stand right before their readers."""
@@ -125,9 +119,9 @@ def test_list_schedules_are_orders(
     """And what is eager never raises the peak that it was given."""
     graph, external = drawn
     tasks = Tasks(graph, external, kernels)
-    for sequence in (frugal(tasks), late(tasks), deep(tasks)):
+    for sequence in (tasks.given, frugal(tasks), late(tasks)):
         peak = tasks.peak_bytes(tasks.levels(sequence))
-        sooner = eager(tasks, sequence, peak)
+        sooner = eager(tasks, sequence)
 
         verify(tasks.graph_of(sequence))
         verify(tasks.graph_of(sooner))
@@ -154,37 +148,37 @@ def test_the_bound_of_a_task_holds_in_every_order(drawn: tuple[Graph, frozenset[
 
 
 @drawn(graphs_with_external(most=9), integers(0, 9), integers(1, 9))
-def test_a_stretch_is_ordered_without_touching_the_rest(
+def test_a_window_is_ordered_without_touching_the_rest(
     drawn: tuple[Graph, frozenset[int]], start: int, length: int
 ) -> None:
     """What it says of its own levels is what the whole sequence then has there."""
     graph, external = drawn
     tasks = Tasks(graph, external)
     given = tasks.given
-    stretch = _stretch(tasks, start, start + length)
+    window = _window(tasks, start, start + length)
     during, before = tasks.alive(given)
     part = slice(start, start + length)
 
     live = before[start] if start < len(given) else 0
-    assert stretch.alive(live) == (during[part], before[part])
+    assert window.alive(live) == (during[part], before[part])
     if during[part]:
-        found = best_order(stretch, live, 0, max(during[part]) + 1, 10_000)
+        found = best_order(window, live, 0, max(during[part]) + 1, 10_000)
         levels = tasks.levels([*given[:start], *(found.tasks or ()), *given[start + length :]])
         assert found.bound_bytes == max(levels[part]) <= max(during[part])
 
 
-def test_a_search_without_patience_says_so() -> None:
+def test_a_search_without_effort_says_so() -> None:
     """Nothing found, nothing proved."""
     x = given(8)
     copies = [Copy()(x) for _ in range(4)]
     tasks = Tasks(Graph.of([x], [Neg()(c) for c in copies], order=copies), {0})
-    found = best_order(_stretch(tasks, 0, 8), 0, 0, 1000, 0)
+    found = best_order(_window(tasks, 0, 8), 0, 0, 1000, 0)
 
     assert found.tasks is None
     assert found.bound_bytes < 1000
 
 
-def test_waists_are_what_everything_comes_before_or_after() -> None:
+def test_separators_are_what_everything_comes_before_or_after() -> None:
     """The first, and where the branches meet; a sum behind a skip connection is one too."""
     x = given(8)
     a = Copy()(x)
@@ -193,7 +187,7 @@ def test_waists_are_what_everything_comes_before_or_after() -> None:
     e = Copy()(d)
     graph = Graph.of([x], [Add()(e, d)])
 
-    assert waists(Tasks(graph)) == [0, 3, 4, 5]
+    assert separators(Tasks(graph)) == [0, 3, 4, 5]
 
 
 def test_a_constant_waits_for_its_reader() -> None:
@@ -217,7 +211,7 @@ def test_a_recomputation_stays_behind_its_barrier() -> None:
     better = order(graph, external={0})
 
     assert better is graph
-    assert Tasks(graph, {0}).before[-1] == [2]
+    assert Tasks(graph, {0}).before[-1] == (2,)
 
 
 def test_deep_chains_need_no_recursion() -> None:
@@ -230,7 +224,7 @@ def test_deep_chains_need_no_recursion() -> None:
     graph = Graph.of([x], [Add()(y, views[-1]), Copy()(x)])
     tasks = Tasks(graph)
 
-    assert verify(tasks.graph_of(deep(tasks))) is not graph
+    assert verify(tasks.graph_of(late(tasks))) is not graph
     assert peak_bytes(order(graph)) <= peak_bytes(graph)
 
 
@@ -241,7 +235,7 @@ def test_a_flow_is_as_large_as_its_smallest_cut() -> None:
         network.connect(tail, head, capacity)
 
     assert network.flow() == 5
-    assert network.near() == [True, True, True, False]
+    assert network.source_side() == [True, True, True, False]
     assert network.flow(work=0) == 0
     network.connect(0, 3, 1)
     assert network.flow(work=0) is None
@@ -288,9 +282,9 @@ def test_the_first_task_may_write_over_what_nobody_reads() -> None:
     assert search(Tasks(graph), 1000).bound_bytes == best_of_all(graph) == 64 + 8
 
 
-def _stretch(tasks: Tasks, start: int, end: int) -> Stretch:
+def _window(tasks: Tasks, start: int, end: int) -> Window:
     last = [-1] * len(tasks.size)
     for place, task in enumerate(tasks.given):
         for r in tasks.reads[task]:
             last[r] = place
-    return Stretch(tasks, tasks.given[start:end], last, start, end)
+    return Window(tasks, tasks.given[start:end], last, start, end)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 
 import pytest
@@ -109,6 +108,7 @@ def test_a_pinwheel() -> None:
     assert place(problem).arena_bytes == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_alignments_of_all_kinds(seed: int) -> None:
     """Mixed in one arena: valid, at least the bound, and not above the sum of all."""
@@ -124,16 +124,16 @@ def test_alignments_of_all_kinds(seed: int) -> None:
     assert made.arena_bytes <= 1.1 * lower_bound(problem)
 
 
-def crowded(n: int) -> list[Buffer]:
-    """Short lives of sizes far apart, and one crowd."""
+def one_full_step(n: int) -> list[Buffer]:
+    """Short lives of sizes far apart, and a step that is fuller than all others."""
     rng = random.Random(1)
     rows = [(int(2 ** rng.uniform(0, 14)), rng.randrange(n)) for _ in range(n)]
     return [Buffer(64 * size, born, born + rng.randint(1, 40)) for size, born in rows]
 
 
-def test_of_many_buffers_the_crowd_is_searched() -> None:
-    """The rest is put around it."""
-    problem = crowded(4000)
+def test_of_many_buffers_those_of_the_fullest_steps_are_searched() -> None:
+    """The others are put around them."""
+    problem = one_full_step(4000)
     made = place(problem)
 
     check(problem, made.offsets, made.arena_bytes)
@@ -148,11 +148,10 @@ def deep_training(blocks: int) -> list[Buffer]:
     return [*saved, *around]
 
 
-def test_more_pairs_than_are_listed() -> None:
-    """Nine thousand buffers of a deep training step, a tree over time finds their gaps."""
+def test_many_buffers_of_a_deep_network() -> None:
+    """Nine thousand of a training step, of which millions of pairs are alive together."""
     problem = deep_training(3000)
     made = place(problem)
 
     check(problem, made.offsets, made.arena_bytes)
     assert made.arena_bytes <= 1.001 * made.lower_bound_bytes
-    assert "byparts_memplan.tree_fit" in sys.modules

@@ -305,6 +305,7 @@ def test_wrong_options_are_refused(options: dict[str, object], match: str) -> No
         plan(Graph.of((x,), (neg(x),)), **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 def test_a_long_chain() -> None:
     """100 000 nodes, two buffers in turn."""
     y: Value = given(4)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from byparts_memplan import Buffer, DoesNotFit, check, lower_bound, place
 from byparts_memplan.effort import Effort
-from byparts_memplan.placement.fit import Fit
+from byparts_memplan.placement.feasibility import Feasibility
 
 ENOUGH = 10_000_000
 
@@ -64,12 +64,12 @@ def test_the_smallest_arena_is_found_and_proved(problem: tuple[Buffer, ...]) -> 
 def test_whether_they_fit_is_decided_rightly(problem: tuple[Buffer, ...], more: int) -> None:
     """Just below the least arena they do not; and the reason given is one."""
     least = least_arena(problem)
-    fit = Fit(problem)
-    answer = fit.decide(least + more, Effort(ENOUGH))
+    question = Feasibility(problem)
+    answer = question.decide(least + more, Effort(ENOUGH))
 
     assert answer is (more >= 0)
     if answer:
-        check(problem, fit.offsets(), least + more)
+        check(problem, question.offsets(), least + more)
 
 
 @settings(max_examples=200, deadline=None)

@@ -6,24 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given as forall, settings, strategies as st
+from hypothesis import given as forall, settings, strategies as st
 from planned_ops import AddTo, Copy, Neg, Reshape, add, copy, given, neg, shout
 from random_kernels import as_ops_say, random_kernels, said
 from test_check_plan import graphs
 
 from byparts_graph_ir import Fused, Graph, Kernel, Node
-from byparts_memplan import (
-    PlanError,
-    blocks,
-    check_plan,
-    live_bytes,
-    order,
-    peak_bytes,
-    plan,
-    plan_blocks,
-    relocate,
-    rematerialize,
-)
+from byparts_memplan import PlanError, check_plan, live_bytes, order, peak_bytes, plan, relocate
+from byparts_recompute import rematerialize
 
 
 def chain() -> Graph:
@@ -161,21 +151,9 @@ def test_spaces_have_their_own_workspaces(graph: Graph, seed: int) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@forall(graphs(), st.integers(0, 999))
-def test_blocks_have_workspaces_too(graph: Graph, seed: int) -> None:
-    assume(all(v.type.size_bytes for v in graph.values))  # an empty view has a block of no bytes
-    kernels = random_kernels(seed)
-    made = plan_blocks(graph, alignment=8, kernels=kernels)
-
-    check_plan(graph, made, kernels)
-    assert made.arena_bytes == blocks(graph, alignment=8, kernels=kernels).total_bytes
-
-
-@settings(max_examples=100, deadline=None)
 @forall(graphs())
 def test_kernels_that_say_what_ops_say_change_nothing(graph: Graph) -> None:
     assert plan(graph, kernels=as_ops_say) == plan(graph)
-    assert plan_blocks(graph, kernels=as_ops_say) == plan_blocks(graph)
     assert peak_bytes(graph, kernels=as_ops_say) == peak_bytes(graph)
     assert live_bytes(graph, kernels=as_ops_say) == live_bytes(graph)
     assert order(graph, kernels=as_ops_say) == order(graph)
@@ -248,7 +226,7 @@ def test_what_is_no_fact_is_refused(kernels: Any, match: str) -> None:
     node = Node(Copy(), (x,), "net.py:7")
     graph = Graph((x,), (node,), node.outputs)
 
-    for ask in (plan, plan_blocks, blocks, peak_bytes, live_bytes, order):
+    for ask in (plan, peak_bytes, live_bytes, order):
         with pytest.raises(PlanError, match=match):
             ask(graph, kernels=kernels)
     with pytest.raises(PlanError, match=match):

@@ -51,14 +51,6 @@ def test_a_plan_without_workspaces_says_nothing_of_them() -> None:
     assert "workspace" not in plan(graph).svg()
 
 
-def test_blocks_are_compared_with_the_same_workspaces() -> None:
-    """NNVM's row of the report is no smaller than what it would need."""
-    graph, made = planned()
-
-    assert "NNVM's blocks         640 B" in report(made, graph)
-    assert made.arena_bytes == 640
-
-
 def test_pictures_name_them() -> None:
     _, made = planned()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -99,7 +98,6 @@ def slopes(op: Op, *arrays: Array) -> list[Array]:
     return _gradients(op, [type_of(a) for a in given], given, ones)
 
 
-@dataclass(frozen=True)
 class Function(Op):
     """A function of values as an op, whose gradient is that of what it is made of."""
 

@@ -4,7 +4,7 @@ import numpy as np
 from numeric import call, check_gradient, present, run, slopes, type_of
 
 from byparts_graph_ir import Graph, Input, Node
-from byparts_opset.binary_cross_entropy import BinaryCrossEntropy, binary_cross_entropy
+from byparts_opset.cross_entropy import BinaryCrossEntropy, binary_cross_entropy
 
 P, T = np.array([0.0, 1.0, 0.0, 1.0, 0.5]), np.array([0.0, 1.0, 1.0, 0.0, 0.3])
 

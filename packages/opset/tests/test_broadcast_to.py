@@ -3,7 +3,7 @@ import pytest
 from numeric import call
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType, specialize
-from byparts_opset.broadcast_to import BroadcastTo, broadcast_to
+from byparts_opset.axes import BroadcastTo, broadcast_to
 
 
 def f32(*shape: int | str | None) -> Input:

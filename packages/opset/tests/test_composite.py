@@ -1,7 +1,5 @@
 """Gradients of ops by what they are made of."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from numeric import check_gradient, present, run
@@ -11,7 +9,6 @@ from byparts_opset import fill, gradient_by_decomposition, is_zero, softmax, zer
 from byparts_opset.dtypes import Array
 
 
-@dataclass(frozen=True)
 class TwoWays(Op):
     """s = x * w + x, p = x * w * w: two outputs, shared parts, an input used three times."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -40,7 +39,6 @@ def test_inputs_have_to_fit() -> None:
         evaluate(graph, np.ones((2, 4), np.float32))
 
 
-@dataclass(frozen=True)
 class Watch(Op):
     """y = x, and fails if the array two steps before is still held."""
 
@@ -58,6 +56,7 @@ class Watch(Op):
 _seen: list[weakref.ref[np.ndarray]] = []
 
 
+@pytest.mark.long
 def test_values_are_let_go_after_their_last_use() -> None:
     """A chain holds one array beside the one it makes."""
     y: Value = X
@@ -67,7 +66,6 @@ def test_values_are_let_go_after_their_last_use() -> None:
     evaluate(Graph.of([X], [y]), AT)
 
 
-@dataclass(frozen=True)
 class Broken(Op):
     """Fails."""
 

@@ -5,7 +5,7 @@ import pytest
 from numeric import check_gradient, run
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType, Value, producers, specialize
-from byparts_opset.broadcast_to import BroadcastTo
+from byparts_opset.axes import BroadcastTo
 from byparts_opset.like import (
     BroadcastLike,
     ReshapeLike,

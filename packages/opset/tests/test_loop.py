@@ -14,6 +14,7 @@ from byparts_graph_ir import (
     ShapeError,
     TensorType,
     Value,
+    parse,
     specialize,
 )
 from byparts_opset import While
@@ -85,8 +86,8 @@ def test_states_keep_their_types() -> None:
         ops.while_loop(lambda i: i < 9, lambda i: i + 1, (i,), max_rounds=-1)
 
 
-def test_a_state_of_unknown_size_is_kept() -> None:
-    """A dimension with a name keeps it; a growing one is found where numbers are known."""
+def test_a_state_of_unknown_size_may_grow() -> None:
+    """A dimension with a name keeps it; one that grows is unknown after the loop."""
     x = Input(TensorType("f64", ("n", None)))
     same = ops.while_loop(lambda x: ops.sum(x) < 9, lambda x: x + 1, (x,))
     grown = Graph.of(
@@ -94,8 +95,25 @@ def test_a_state_of_unknown_size_is_kept() -> None:
     )
 
     assert same[0].type == x.type
-    with pytest.raises(ShapeError, match=r"state 0 is f64\[2,3\], and the body makes f64\[2,6\]"):
-        specialize(grown, [TensorType("f64", (2, 3))])
+    static = specialize(grown, [TensorType("f64", (2, 3))])
+    assert specialize(Graph.of((x,), same), [TensorType("f64", (2, 3))]).outputs[0].type.static
+    assert static.outputs[0].type == TensorType("f64", (2, None))
+    assert parse(str(static), ops.OPS) == static
+    ones = np.ones((2, 3))
+    for graph in (grown, static):
+        np.testing.assert_array_equal(evaluate(graph, ones)[0], np.ones((2, 6)))
+
+
+def test_a_state_grows_only_where_its_size_is_unknown() -> None:
+    """Not along an axis with a name or a number, nor in rank or dtype."""
+    x = Input(TensorType("f64", ("n", None)))
+    wide = Graph.of(
+        (x,), ops.while_loop(lambda x: ops.sum(x) < 9, lambda x: ops.concat((x, x)), (x,))
+    )
+    with pytest.raises(ShapeError, match=r"state 0 is f64\[2,3\], and the body makes f64\[4,3\]"):
+        specialize(wide, [TensorType("f64", (2, 3))])
+    with pytest.raises(ShapeError, match=r"state 0 is f64\[n,\?\], and the body makes f64"):
+        ops.while_loop(lambda x: ops.sum(x) < 9, lambda x: ops.expand_dims(x, 0), (x,))
 
 
 def test_a_loop_that_never_runs_is_nothing() -> None:
@@ -105,14 +123,6 @@ def test_a_loop_that_never_runs_is_nothing() -> None:
     bound = ops.while_loop(lambda x: ops.sum(x) > 0, lambda x: x + 1, (x,), max_rounds=0)
 
     assert specialize(Graph.of((x,), (*never, *bound))).nodes == ()
-
-
-def test_a_gradient_without_a_bound_says_what_to_write() -> None:
-    """The stack needs a size."""
-    graph = powers(3)
-    (node,) = graph.nodes
-    with pytest.raises(NotImplementedError, match=r'max_rounds=..., or backward="recompute"'):
-        node.op.gradient(node, *node.outputs)
 
 
 def test_invariants_are_not_states() -> None:

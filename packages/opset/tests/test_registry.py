@@ -21,6 +21,7 @@ def test_every_op_is_found_by_its_name() -> None:
         for module in modules
         for v in vars(module).values()
         if isinstance(v, type) and issubclass(v, Op) and v.__module__ == module.__name__
+        if not v.__subclasses__()  # a class that has some is a family, and no op
     }
 
     assert {op.name: op for op in defined} == dict(OPS)
@@ -38,9 +39,9 @@ def test_ops_are_imported_when_they_are_asked_for() -> None:
     """Listing them imports none, nor NumPy."""
     code = (
         "import sys, byparts_opset; assert len(byparts_opset.OPS) > 100\n"
-        "print('numpy' in sys.modules, 'byparts_opset.transpose' in sys.modules)\n"
+        "print('numpy' in sys.modules, 'byparts_opset.axes' in sys.modules)\n"
         "byparts_opset.OPS['transpose']\n"
-        "print('byparts_opset.transpose' in sys.modules, 'byparts_opset.conv2d' in sys.modules)"
+        "print('byparts_opset.axes' in sys.modules, 'byparts_opset.conv2d' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -3,7 +3,7 @@ import pytest
 from numeric import call
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType, specialize
-from byparts_opset.reverse import Reverse, reverse
+from byparts_opset.axes import Reverse, reverse
 
 
 def test_order_turns_round() -> None:

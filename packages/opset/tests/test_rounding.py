@@ -3,7 +3,7 @@ import pytest
 from numeric import call, slopes
 
 from byparts_graph_ir import Op
-from byparts_opset.rounding import ceil, floor, round, trunc
+from byparts_opset.unary import ceil, floor, round, trunc
 
 X = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 2.6, -2.6])
 

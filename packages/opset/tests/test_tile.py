@@ -3,7 +3,7 @@ import pytest
 from numeric import call
 
 from byparts_graph_ir import Input, ShapeError, TensorType
-from byparts_opset.tile import tile
+from byparts_opset.axes import tile
 
 
 def test_copies_stand_side_by_side() -> None:

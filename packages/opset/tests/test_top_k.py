@@ -3,8 +3,8 @@ import pytest
 from numeric import check_gradient
 
 from byparts_graph_ir import Input, ShapeError, TensorType
+from byparts_opset.argmax import TopK, top_k
 from byparts_opset.dtypes import Array
-from byparts_opset.top_k import TopK, top_k
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.int8, np.uint8])

@@ -3,7 +3,7 @@ import pytest
 from numeric import call, run
 
 from byparts_graph_ir import Graph, Input, ShapeError, TensorType, specialize
-from byparts_opset.transpose import Transpose, transpose
+from byparts_opset.axes import Transpose, transpose
 
 
 def f32(*shape: int | str | None) -> Input:

@@ -7,7 +7,7 @@ from numeric import call, check_gradient, ops_of, slopes
 from byparts_graph_ir import Input, Op, ShapeError, TensorType
 from byparts_opset.unary import Abs, Neg, Sign, Square, exp, log, neg, reciprocal, rsqrt, sqrt
 
-X = np.array([0.5, 1.0, 2.25], np.float64)
+X = np.array([0.6, 1.25, 2.25], np.float64)  # where rounding does not jump
 
 
 @pytest.mark.parametrize("op", [op() for op in ops_of("unary")], ids=lambda op: op.name)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
@@ -30,7 +28,6 @@ def lacking(*names: str) -> object:
     return lambda node: node.op.name not in names
 
 
-@dataclass(frozen=True)
 class Chain(Op):
     """y = x, made of a shorter one, down to exp."""
 
@@ -43,7 +40,6 @@ class Chain(Op):
         return (Chain(self.length - 1)(x) if self.length else ops.exp(x),)
 
 
-@dataclass(frozen=True)
 class Inside(Op):
     """y = body(x)."""
 
@@ -88,7 +84,6 @@ def test_neither_kernel_nor_decomposition() -> None:
     assert "test_legalize.py" in notes
 
 
-@dataclass(frozen=True)
 class Circle(Op):
     """y = x, made of itself."""
 

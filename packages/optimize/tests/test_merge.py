@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Op, TensorType, Types, parse
 from byparts_optimize import merge
@@ -72,7 +70,6 @@ def test_a_draw_with_one_key_is_one_draw() -> None:
     assert names(graph).count("random_uniform") == 2
 
 
-@dataclass(frozen=True)
 class Scale(Op):
     """y = x * by."""
 
@@ -91,7 +88,6 @@ def test_a_field_of_another_bit_is_another_op() -> None:
     assert [str(n.op) for n in graph.nodes] == ["Scale(by=0.0)", "Scale(by=-0.0)"]
 
 
-@dataclass(frozen=True)
 class Quietly(Op):
     """y = body(x)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -275,7 +274,6 @@ def test_an_op_that_does_not_broadcast_is_not_asked_to() -> None:
     assert optimize(graph) == graph
 
 
-@dataclass(frozen=True)
 class Paired(Op):
     """z = x + y, of one shape."""
 
@@ -335,7 +333,6 @@ def test_n10_the_callers_graph_is_not_touched() -> None:
     assert after.nodes == graph.nodes[:1]
 
 
-@dataclass(frozen=True)
 class Twice(Op):
     """y = f(f(x)): an op with a graph inside."""
 
@@ -360,7 +357,6 @@ def test_graphs_inside_ops_are_entered() -> None:
         assert [n.op for n in node.op.body.nodes] == [ops.Fill(2.0), ops.Add()]
 
 
-@dataclass(frozen=True)
 class Flip(Op):
     """y = x."""
 

@@ -8,7 +8,7 @@ from weakref import finalize
 from toy_backend import kernels
 
 from byparts_graph_ir import Backend, HostSpace
-from byparts_runtime.arrays import view
+from byparts_runtime.arrays.access import view
 
 
 class Counted(HostSpace):

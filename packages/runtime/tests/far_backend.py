@@ -15,7 +15,7 @@ from toy_backend import kernels
 
 import byparts_graph_ir as graph_ir
 from byparts_graph_ir import Backend, KernelRule, Op, Table, TensorType
-from byparts_runtime.arrays import view
+from byparts_runtime.arrays.access import view
 
 
 class Memory:

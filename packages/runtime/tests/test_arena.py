@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from threading import Thread
 from typing import Any
@@ -26,7 +25,7 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Backend, GraphError, MissingRule, Op, Table, TensorType, Types
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime import Arena, Executor, Program, Store, Variable
 
 
@@ -164,7 +163,6 @@ def test_programs_that_cannot_be_built_leave_the_arena_in_order() -> None:
     assert small(ones(16))[0].sum() == 32
 
 
-@dataclass(frozen=True)
 class Unlisted(Op):
     def infer(self, x: TensorType) -> Types:
         return (x,)
@@ -196,7 +194,6 @@ def test_what_runs_inside_a_run_needs_memory_of_its_own() -> None:
     assert outer(ones(16))[0].sum() == 128
 
 
-@dataclass(frozen=True)
 class Calling(Op):
     """Puts the sum of what another program gives first."""
 

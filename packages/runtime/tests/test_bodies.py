@@ -2,58 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
-from toy_backend import TOY, add, f32, fail, given, mul, raising, unknown
+from toy_backend import add, f32, fail, given, mul, raising, unknown
+from toy_loops import Choose, Repeat, Rows, Undo, built
 
-from byparts_graph_ir import Branches, Graph, Input, Loop, MissingRule, Op, TensorType, Types
-from byparts_runtime import Program, build
-
-
-@dataclass(frozen=True)
-class Repeat(Op):
-    """The first inputs, changed so many times by a body that reads the others too."""
-
-    body: Graph
-    times: int
-
-    def infer(self, *types: TensorType) -> Types:
-        return types[: len(self.body.outputs)]
-
-    def control(self, *types: TensorType) -> Loop:
-        return Loop(self.body, len(self.body.outputs), rounds=self.times)
-
-
-@dataclass(frozen=True)
-class Rows(Op):
-    """Running sums of the rows of xs, from either end."""
-
-    body: Graph
-    reverse: bool = False
-
-    def infer(self, total: TensorType, xs: TensorType) -> Types:
-        return (total, xs)
-
-    def control(self, total: TensorType, xs: TensorType) -> Loop:
-        return Loop(self.body, 1, 1, None, xs.dims[0], self.reverse)
-
-
-@dataclass(frozen=True)
-class Choose(Op):
-    no: Graph
-    yes: Graph
-
-    def infer(self, which: TensorType, x: TensorType) -> Types:
-        return (x,)
-
-    def control(self, which: TensorType, x: TensorType) -> Branches:
-        return Branches((self.no, self.yes), ("no", "yes"))
-
-
-def built(graph: Graph, **options: object) -> Program:
-    return build(graph, backends=(TOY,), **options)  # type: ignore[arg-type]
+from byparts_graph_ir import Graph, Input, MissingRule, TensorType
 
 
 def doubling(times: int) -> Graph:
@@ -112,6 +66,21 @@ def test_one_branch_runs(which: bool) -> None:
         raising.clear()
 
     assert y.tolist() == [4, 9]
+
+
+@pytest.mark.parametrize("planner", ["auto", None])
+def test_states_are_read_backwards(planner: str | None) -> None:
+    """x is doubled three times: 1, 2, 4; then dx is multiplied by 4, 2, 1 and each time by w."""
+    x, dx, w = (given(name, 2) for name in ("x", "dx", "w"))
+    go = Input(TensorType("bool", ()), None, "go")
+    body = Graph.of((x, w, go), (add(x, x),))
+    back = Graph.of((dx, x, w, go), (mul(mul(dx, x), w),))
+    undo = Undo(Graph.of((x, w, go), (go,)), body, back)
+    program = built(Graph.of((x, dx, w, go), (undo(x, dx, w, go),)), planner=planner)
+    one, two = np.array([1, 2], "f4"), np.array([1, 3], "f4")
+    for rounds in (True, False, True):
+        (y,) = program(one, two, two, np.bool_(rounds))
+        assert y.tolist() == ([8, 3 * 64 * 27] if rounds else [1, 3])
 
 
 def test_an_error_names_the_round_and_the_step() -> None:

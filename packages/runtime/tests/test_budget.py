@@ -22,7 +22,7 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Graph, GraphError, Node, OptimizationBarrier, Value
-from byparts_graph_ir.hub import PartError, Parts
+from byparts_graph_ir.parts.hub import PartError, Parts
 from byparts_runtime import Executor, Program, Store, Variable
 from byparts_runtime.building import discover
 from byparts_runtime.memory.plan import Separate, separate
@@ -186,7 +186,7 @@ def test_a_commit_by_copies_does_too() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"budget_bytes": 9, "max_extra_cost": 0.1}, "max_extra_cost=0.1: one of them"),
+        ({"budget_bytes": 9, "max_extra_cost": 0.1}, "max_extra_cost=0.1: give one of them"),
         ({"budget_bytes": -1}, "budget_bytes=-1, max_extra_cost=None: bytes are an int"),
         ({"max_extra_cost": -0.5}, "max_extra_cost=-0.5: bytes .* both at least 0"),
         ({"budget_bytes": "1MB"}, "budget_bytes='1MB', max_extra_cost=None: bytes are an int"),
@@ -212,7 +212,7 @@ def test_limits_that_make_no_sense_are_refused(options: dict[str, Any], message:
 def test_without_the_pass_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discover, "_hub", lambda: Parts("no.such.group"))
     with pytest.raises(
-        PartError, match=r"no pass 'rematerialize'; .* byparts-memplan: pip install "
+        PartError, match=r"no pass 'rematerialize'; .* byparts-recompute: pip install "
     ):
         step(planner=donating, budget_bytes=9)
 

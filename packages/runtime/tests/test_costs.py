@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,10 @@ from toy_backend import Add, add, build_by_hand, flat, given, graph_of, mul
 from byparts_graph_ir import Graph, Node, TensorType
 from byparts_runtime import Costs
 from byparts_runtime.inspect.costs import costs_of, flops
-from byparts_runtime.memory.plan import Place, Separate
+from byparts_runtime.memory.plan import Separate, SeparateLocation
 from byparts_runtime.run.step import Step
 
 
-@dataclass(frozen=True)
 class Work(Add):
     """An addition that counts."""
 
@@ -75,5 +73,5 @@ def test_a_program_measures_them() -> None:
 
 
 def own_bytes(graph: Graph, *, external: Any, alignment: int, **_: Any) -> Separate:
-    places = tuple(Place(None, 64 * i) for i in range(len(graph.values)))
+    places = tuple(SeparateLocation(None, 64 * i) for i in range(len(graph.values)))
     return Separate(places, 64 * len(places))

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from toy_backend import TOY
 
-import byparts_graph_ir.hub
+import byparts_graph_ir.parts.hub
 from byparts_graph_ir import GraphError
-from byparts_graph_ir.hub import PartError
+from byparts_graph_ir.parts.hub import PartError
 from byparts_runtime.building.discover import (
     find_backends,
-    find_legalize,
+    find_pass,
     find_passes,
     find_planner,
 )
@@ -45,7 +45,7 @@ Install = Callable[..., None]
 @pytest.fixture
 def install(monkeypatch: pytest.MonkeyPatch) -> Install:
     def replace(**objects: dict[str, Any]) -> None:
-        monkeypatch.setattr(byparts_graph_ir.hub, "parts", FakeParts(**objects))
+        monkeypatch.setattr(byparts_graph_ir.parts.hub, "parts", FakeParts(**objects))
 
     return replace
 
@@ -62,7 +62,7 @@ def test_auto_is_content_with_nothing(install: Install) -> None:
     install()
 
     assert find_passes("auto") == ()
-    assert find_legalize("auto") is None
+    assert find_pass("legalize", "auto") is None
     assert find_planner("auto") is separate
 
 
@@ -101,6 +101,6 @@ def test_names_and_objects_mix(install: Install) -> None:
     install(backends={"toy2": TOY}, passes={"fold": len})
 
     assert find_backends(("toy2", TOY)) == (TOY, TOY)
-    assert [p.name for p in find_passes((max, "fold"))] == ["max", "fold"]  # type: ignore[arg-type]
+    assert [p.name for p in find_passes((max, "fold"))] == ["max", "fold"]
     with pytest.raises(GraphError, match="backends='toy2': give a tuple"):
         find_backends("toy2")

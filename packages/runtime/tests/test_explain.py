@@ -11,7 +11,7 @@ import pytest
 from toy_backend import add, build_by_hand, fail, flat, given, graph_of, notes, product, raising
 
 from byparts_runtime import Program, Store, Variable
-from byparts_runtime.memory.plan import Place, Separate
+from byparts_runtime.memory.plan import Separate, SeparateLocation
 
 
 def trained() -> tuple[Program, Variable]:
@@ -24,7 +24,10 @@ def trained() -> tuple[Program, Variable]:
 
 def shared(graph: Any, *, external: Any, alignment: int, **_: Any) -> Separate:
     """Values of the graph in `trained`: x, w, 2.0, product, sum, flat; all three results in place."""
-    places = [Place(i, 0) if i in external else Place(None, 0) for i in range(len(graph.values))]
+    places = [
+        SeparateLocation(i, 0) if i in external else SeparateLocation(None, 0)
+        for i in range(len(graph.values))
+    ]
     return Separate(tuple(places), 64)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,7 +24,7 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Backend, Graph, GraphError, Op, Table, TensorType, Types
-from byparts_graph_ir.kernel import in_c
+from byparts_graph_ir.backend.kernel import in_c
 from byparts_runtime import Program, Store, Variable
 
 TWO = np.array([1, 2], np.float32)
@@ -165,7 +164,6 @@ def test_the_rehearsal_is_silent() -> None:
     assert "1 variables updated in place" in program.explain()
 
 
-@dataclass(frozen=True)
 class Outer(Op):
     """x yᵀ of two vectors: more than it is made of."""
 
@@ -238,5 +236,5 @@ def test_what_runs_in_c() -> None:
 def test_a_way_to_commit_that_is_none_is_refused() -> None:
     x = given("x")
 
-    with pytest.raises(GraphError, match="commit='inplace': the ways to commit are auto, copy"):
+    with pytest.raises(GraphError, match="commit='inplace': expected one of auto, copy"):
         build_by_hand(graph_of([x], x), commit="inplace")

@@ -36,11 +36,11 @@ from byparts_graph_ir import (
     ShapeError,
     Table,
 )
-from byparts_graph_ir.hub import PartError
-from byparts_graph_ir.install import install_command
+from byparts_graph_ir.parts.hub import PartError
+from byparts_graph_ir.parts.install import install_command
 from byparts_runtime import Variable
-from byparts_runtime.arrays import view
-from byparts_runtime.memory.plan import Place, Separate, separate
+from byparts_runtime.arrays.access import view
+from byparts_runtime.memory.plan import Separate, SeparateLocation, separate
 
 
 def ones(*shape: int) -> Any:
@@ -344,13 +344,13 @@ def test_a_plan_that_leaves_its_memory_is_refused() -> None:
     x = given("x", 2)
 
     def outside(graph: Any, *, external: Any, alignment: int, **_: Any) -> Separate:
-        return Separate((Place(None, 0), Place(None, 4)), 8)
+        return Separate((SeparateLocation(None, 0), SeparateLocation(None, 4)), 8)
 
     def short(graph: Any, *, external: Any, alignment: int, **_: Any) -> Separate:
         return Separate((), 8)
 
     def foreign(graph: Any, *, external: Any, alignment: int, **_: Any) -> Separate:
-        return Separate((Place(None, 0), Place(0, 0)), 64)
+        return Separate((SeparateLocation(None, 0), SeparateLocation(0, 0)), 64)
 
     with pytest.raises(GraphError, match=r"value 1 has bytes \[4, 12\) of only 8"):
         build_by_hand(graph_of([x], add(x, x)), planner=outside)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given as forall, settings, strategies as st
 from toy_backend import add, build_by_hand, donating, given, graph_of, mul, product
 
+from byparts_graph_ir import GraphError
 from byparts_runtime import Arena, Program, Store
 from byparts_runtime.building.place import LARGE_BYTES
 
@@ -154,3 +155,65 @@ def test_a_fetch_that_is_fetched_twice_or_fed_is_copied() -> None:
     a += 1
 
     assert (a[0], b[0], c[0]) == (3, 2, 1)
+
+
+def test_programs_of_one_arena_keep_so_much_memory_together() -> None:
+    """What was used longest ago goes first, and is made again when it is wanted."""
+    arena = Arena(kept_bytes=3 * LARGE_BYTES)
+    programs = [doubled(arena=arena) for _ in range(6)]
+    for i in (0, 1, 2, 3, 4, 5, 0, 5, 3):
+        assert programs[i](ones(i), TWO)[0][[0, -1]].tolist() == [2 * i, 2 * i]
+        assert arena.results.size_bytes <= 3 * LARGE_BYTES
+    kept = [p._own.results.kept for p in programs]  # type: ignore[union-attr]
+
+    assert [len(sets) for sets in kept] == [1, 0, 0, 1, 0, 1]
+
+
+def test_a_set_in_use_is_kept_however_large_it_is() -> None:
+    """With room for nothing each program keeps none but the set of the last run."""
+    arena = Arena(kept_bytes=0)
+    one, other = doubled(arena=arena), doubled(arena=arena)
+    kept = [program(ones(i), TWO)[0] for i in range(3) for program in (one, other)]
+
+    assert [float(y.min()) for y in kept] == [float(y.max()) for y in kept] == [0, 0, 2, 2, 4, 4]
+    assert arena.results.size_bytes == LARGE_BYTES
+
+
+def test_release_gives_memory_back() -> None:
+    """The arrays of the caller stay; the next call takes new memory."""
+    arena = Arena()
+    program, other = doubled(arena=arena), doubled(arena=arena)
+    kept = program(ones(1), TWO)[0]
+    other(ones(5), TWO)
+    assert arena.results.size_bytes == 2 * LARGE_BYTES
+    arena.release()
+
+    assert arena.results.size_bytes == 0
+    assert program(ones(3), TWO)[0][0] == 6
+    assert kept[0] == kept[-1] == 2
+    arena.release()
+    assert program.profile(ones(3), TWO).step_s[0] > 0
+    assert "add" in program.explain()
+
+
+def test_memory_goes_with_the_program() -> None:
+    arena = Arena()
+    program = doubled(arena=arena)
+    program(ones(1), TWO)
+    del program
+
+    assert arena.results.size_bytes == 0
+
+
+def test_measuring_leaves_the_results_that_the_caller_has() -> None:
+    program = doubled()
+    kept = program(ones(1), TWO)[0]
+    program.profile(ones(7), TWO)
+    program.trace(ones(7), TWO)
+
+    assert kept[0] == kept[-1] == 2
+
+
+def test_a_limit_below_zero_is_refused() -> None:
+    with pytest.raises(GraphError, match="arena: kept_bytes is -1, and must be at least 0"):
+        Arena(kept_bytes=-1)

@@ -25,7 +25,7 @@ from toy_backend import (
 )
 
 from byparts_graph_ir import Backend, CaptureRefused, GraphError, ShapeError, TensorType
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime import Executor, Program, Store, Variable
 
 WAYS: dict[str, dict[str, Any]] = {

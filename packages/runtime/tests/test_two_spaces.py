@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 import pytest
@@ -25,9 +26,22 @@ from toy_backend import (
     notes,
     product,
 )
+from toy_loops import Choose, Repeat, Rows, Undo
 
-from byparts_graph_ir import Backend, Copy, GraphError, Op, Table, Value
-from byparts_runtime import Program, Store, Variable
+from byparts_graph_ir import (
+    Backend,
+    Copy,
+    Graph,
+    GraphError,
+    Input,
+    MissingRule,
+    Op,
+    Table,
+    TensorType,
+    Value,
+)
+from byparts_runtime import Arena, Executor, Program, Store, Variable
+from byparts_runtime.building.place import LARGE_BYTES
 
 pytest.importorskip("byparts_optimize", reason="needs byparts-optimize, which copies")
 
@@ -213,3 +227,180 @@ def test_the_planned_arenas_pass_the_checker() -> None:
     memplan.check_plan(program.graph, program.plan)
     assert len(program.plan.arenas) == 2  # type: ignore[attr-defined]
     assert program(np.full(64, 0.5, "f4"))[0].shape == f32(64).dims
+
+
+def far_rounds(first: str, times: int = 3) -> Program:
+    """x times w, so often, which only the device has; plus x, which only the host has."""
+    x, w = given("x", 2), given("w", 2)
+    loop = Repeat(Graph.of((x, w), (mul(x, w),)), times)
+    return build_by_hand(graph_of([x, w], add(loop(x, w), x)), backends=two(first))
+
+
+@pytest.mark.parametrize("first", ["host", "far"])
+@pytest.mark.parametrize("times", [0, 1, 5])
+def test_a_body_runs_where_its_kernels_are(first: str, times: int) -> None:
+    """Its values cross once, not in each round."""
+    program = far_rounds(first, times)
+    for _ in range(2):
+        assert program(ONE, 2 * ONE)[0].tolist() == [2**times + 1] * 2
+    loop = next(n for n in program.graph.nodes if n.op.name == "repeat")
+
+    assert program.kernels(loop).backend.space.name == "far:0"
+    assert len(copies(program)) <= 4
+
+
+def test_slices_and_rows_on_the_device() -> None:
+    """Whose arrays have no rows: each is looked at by its address."""
+    t, x = given("t", 2), given("x", 2)
+    new = mul(t, x)
+    total, xs = given("total", 2), given("xs", 3, 2)
+    rows = Rows(Graph.of((t, x), (new, new)))
+    program = build_by_hand(graph_of([total, xs], *rows.outputs_of(total, xs)), backends=two())
+    for _ in range(2):
+        last, products = program(ONE, np.float32([[1, 2], [3, 4], [5, 6]]))  # type: ignore[arg-type]
+        assert last.tolist() == [15, 48]
+        assert products.tolist() == [[1, 2], [3, 8], [15, 48]]
+
+
+def test_a_condition_and_a_stack_on_the_device() -> None:
+    """The device is asked before each round, and keeps what the rounds backwards read."""
+    x, dx = given("x", 2), given("dx", 2)
+    go = Input(TensorType("bool", ()), None, "go")
+    back = Graph.of((dx, x, go), (mul(dx, x),))
+    undo = Undo(Graph.of((x, go), (go,)), Graph.of((x, go), (mul(x, x),)), back)
+    program = build_by_hand(graph_of([x, dx, go], undo(x, dx, go)), backends=two())
+    two_ = 2 * ONE
+    for rounds in (True, False, True):
+        assert program(two_, ONE, np.bool_(rounds))[0][0] == (2 * 4 * 16 if rounds else 1)
+
+
+def test_a_branch_on_the_device() -> None:
+    c, x = Input(TensorType("bool", ()), None, "c"), given("x", 2)
+    choose = Choose(Graph.of((x,), (mul(x, x),)), Graph.of((x,), (mul(mul(x, x), x),)))
+    program = build_by_hand(graph_of([c, x], choose(c, add(x, x))), backends=two())
+
+    assert [program(np.bool_(which), ONE)[0][0] for which in (0, 1, 0)] == [4, 8, 4]
+
+
+def test_a_body_of_two_spaces_is_refused() -> None:
+    """And the message says what each space lacks."""
+    x, w = given("x", 2), given("w", 2)
+    loop = Repeat(Graph.of((x, w), (mul(add(x, w), w),)), 3)
+    with pytest.raises(MissingRule, match="repeat: its bodies run in one memory space") as refused:
+        build_by_hand(graph_of([x, w], loop(x, w)), backends=two())
+
+    assert "in host: no kernel for Mul" in str(refused.value)
+    assert "in far:0: no kernel for Add" in str(refused.value)
+
+
+class Counting(FarSpace):
+    """The device, with the sizes of what was allocated and is not freed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alive: list[int] = []
+
+    def allocate(self, size_bytes: int) -> Any:
+        memory = super().allocate(size_bytes)
+        self.alive.append(size_bytes)
+        finalize(memory, self.alive.remove, size_bytes)
+        return memory
+
+    def untouched(self, size_bytes: int) -> Any:
+        return super().allocate(size_bytes)  # not counted: it is gone before a program runs
+
+
+def squares(n: int, backends: tuple[Backend, ...], arena: Arena | None) -> Program:
+    """(x + x)^2 of n numbers."""
+    x = given("x", n)
+    return build_by_hand(graph_of([x], mul(add(x, x), add(x, x))), backends=backends, arena=arena)
+
+
+def test_programs_share_the_arenas_of_all_spaces() -> None:
+    """The largest wins; the others are bound again; it goes with the last of them."""
+    space, arena = Counting(), Arena()
+    backends = two(space=space)
+    small = squares(64, backends, arena)
+    assert small(np.ones(64, "f4"))[0][0] == 4
+    large = squares(4096, backends, arena)
+    beside = arena.beside(space)
+    programs = [small, large, small, squares(16, backends, arena)]
+    for program, n in zip(programs, (64, 4096, 64, 16), strict=True):
+        assert program(np.full(n, 3, "f4"))[0].tolist() == [36] * n
+
+    assert beside.programs == 3
+    assert space.alive == [beside.size_bytes] == [beside.needed_bytes]
+    del large, program, programs
+    arena.trim(factor=2)
+    assert space.alive == [beside.size_bytes] == [beside.needed_bytes]
+    assert small(np.ones(64, "f4"))[0][0] == 4
+    del small
+    assert space.alive == []
+
+
+def test_an_executor_shares_the_arenas_of_all_spaces() -> None:
+    space = Counting()
+    executor = Executor(
+        backends=two(space=space), passes=(), planner=None, order=None, legalize=None
+    )
+    for n in (64, 4096, 16):
+        x = given("x", n)
+        graph = graph_of([x], mul(add(x, x), x))
+        assert executor(graph, np.full(n, 3, "f4"))[0].tolist() == [18] * n
+
+    assert len(space.alive) == 1
+
+
+def test_a_far_arena_that_cannot_grow_leaves_the_others() -> None:
+    """Who was there keeps as much room as before."""
+    space, arena = Counting(), Arena()
+    backends = two(space=space)
+    small = squares(64, backends, arena)
+    allocate = space.allocate
+
+    def refuse(size_bytes: int) -> Any:
+        if size_bytes > 2**16:
+            raise MemoryError("the device is full")
+        return allocate(size_bytes)
+
+    space.allocate = refuse  # type: ignore[method-assign]
+    with pytest.raises(MemoryError, match="the device is full") as full:
+        squares(2**20, backends, arena)
+
+    assert "for an arena of" in notes(full.value)
+    assert small(np.full(64, 3, "f4"))[0].tolist() == [36] * 64
+
+
+def test_spaces_of_one_name_share_nothing() -> None:
+    """Two devices that were started apart: each has memory of its own."""
+    arena, n = Arena(), 64
+    one, other = (squares(n, two(), arena) for _ in range(2))
+    for program in (one, other, one):
+        assert program(np.ones(n, "f4"))[0].tolist() == [4] * n
+
+
+@pytest.mark.parametrize("last", ["host", "far:0"])
+def test_large_fetches_of_two_spaces_are_written_where_the_caller_gets_them(last: str) -> None:
+    """By a kernel of the host, or by the copy from the device."""
+    n = LARGE_BYTES // 4
+    memplan = pytest.importorskip("byparts_memplan", reason="needs byparts-memplan")
+    x = given("x", n)
+    y = add(mul(x, x), x) if last == "host" else mul(add(x, x), x)
+    program = build_by_hand(graph_of([x], y), backends=two(), planner=memplan.plan)
+
+    kept = [program(np.full(n, i, "f4"))[0] for i in range(4)]
+    assert list(program._loaded.placed.results.values()) == [0]
+    want = [i * i + i if last == "host" else 2 * i * i for i in range(4)]
+    assert [float(y.max()) for y in kept] == [float(y.min()) for y in kept] == want
+    addresses = {program(np.ones(n, "f4"))[0].ctypes.data for _ in range(6)}
+    assert len(addresses) == 1
+
+
+def test_a_large_fetch_of_the_device_is_read_from_it() -> None:
+    """Where feeds and fetches are in its memory, nothing is written elsewhere."""
+    n = LARGE_BYTES // 4
+    x = given("x", n)
+    program = build_by_hand(graph_of([x], add(mul(x, x), x)), backends=two("far"))
+
+    assert program._loaded.placed.results == {}
+    assert program(np.full(n, 3, "f4"))[0][[0, -1]].tolist() == [12, 12]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,8 +10,8 @@ import numpy as np
 
 from byparts_graph_ir import Backend, Graph, Input, Node, Op, Table, TensorType, Types, Value
 from byparts_runtime import Program, build
-from byparts_runtime.arrays import view
-from byparts_runtime.memory.plan import Place, Separate, separate
+from byparts_runtime.arrays.access import view
+from byparts_runtime.memory.plan import Separate, SeparateLocation, separate
 
 
 def f32(*shape: int | str | None) -> TensorType:
@@ -23,7 +22,6 @@ def given(name: str, *shape: int | str | None) -> Input:
     return Input(f32(*shape), None, name)
 
 
-@dataclass(frozen=True)
 class Add(Op):
     inplace = ((0, 0), (1, 0))
 
@@ -31,7 +29,6 @@ class Add(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Mul(Op):
     inplace = ((0, 0), (1, 0))
 
@@ -39,7 +36,6 @@ class Mul(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Full(Op):
     value: float
     shape: tuple[int, ...] = ()
@@ -48,7 +44,6 @@ class Full(Op):
         return (TensorType("f32", self.shape),)
 
 
-@dataclass(frozen=True)
 class Flat(Op):
     """All elements in one row: the same bytes."""
 
@@ -59,7 +54,6 @@ class Flat(Op):
         return ((0, 0, 0),)
 
 
-@dataclass(frozen=True)
 class Fail(Op):
     """Gives x, unless told to raise: `toy_backend.raising` is set by a test."""
 
@@ -67,7 +61,6 @@ class Fail(Op):
         return (x,)
 
 
-@dataclass(frozen=True)
 class Unknown(Op):
     """No backend has it."""
 
@@ -122,7 +115,7 @@ def donating(
     for k, output in (donate or {}).items():
         i = graph.ids[graph.outputs[output]]
         if i >= len(graph.inputs) and i not in taken:
-            places[i] = Place(k, 0)
+            places[i] = SeparateLocation(k, 0)
             taken.add(i)
     return Separate(tuple(places), plan.arena_bytes, plan.workspaces)
 

@@ -31,7 +31,7 @@ from byparts_graph_ir import (
     Value,
     stays_whole,
 )
-from byparts_graph_ir.kernel import in_c
+from byparts_graph_ir.backend.kernel import in_c
 from byparts_kernels_numpy import make as make_numpy
 from byparts_opset.evaluate import evaluate
 from byparts_optimize import fuse, legalize, merge, optimize
@@ -412,7 +412,7 @@ def test_without_gcc_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_the_hub_tells_so_too() -> None:
-    code = "from byparts_graph_ir.hub import parts; parts.backend('c')"
+    code = "from byparts_graph_ir.parts.hub import parts; parts.backend('c')"
     variables = {**os.environ, "PATH": "/nowhere"}
     done = subprocess.run(
         [sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False

@@ -18,7 +18,7 @@ from acme_byparts_npu.space import Tensor, command
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, TensorType
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_runtime import Program, Store, build
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals")

@@ -15,7 +15,7 @@ import byparts_opset as ops
 from byparts_autodiff import check_gradient, gradients
 from byparts_conformance.graphs import arguments, graphs
 from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value, parse, specialize
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, Store, build
 

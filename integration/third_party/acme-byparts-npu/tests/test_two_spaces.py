@@ -16,7 +16,7 @@ from acme_byparts_npu.ops import Delay
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Copy, Graph, Input, TensorType
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_runtime import Program, Store, Variable, build
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -128,6 +128,42 @@ def test_ctrl_c_while_the_device_computes(npu: Backend) -> None:
 
     assert time.perf_counter() - start < 50
     assert_is(program, h, w, 0)
+
+
+@pytest.mark.parametrize("first", ["npu", "numpy"])
+def test_a_loop_on_the_device(npu: Backend, first: str) -> None:
+    """Only the device has `delay`, so the loop runs there; the host asks it before each round."""
+    x = Input(TensorType("f32", (2, 2)), None, "x")
+    (late,) = ops.while_loop(
+        lambda x: ops.sum(x) < 100.0, lambda x: Delay(0.0)(x) + ops.tanh(x), (x,)
+    )
+    backends = (npu, "numpy") if first == "npu" else ("numpy", npu)
+    program = build(Graph.of([x], [ops.softmax(late)]), backends=backends, legalize=None)
+    loop = next(node for node in program.graph.nodes if node.op.name == "while")
+
+    y, rounds = ONE, 0
+    while y.sum() < 100:
+        y, rounds = y + np.tanh(y), rounds + 1
+    np.testing.assert_allclose(program(ONE)[0], np.full((2, 2), 0.5), rtol=1e-6)
+    assert program.kernels(loop).backend.space.name == "npu:0"
+    (profiles,) = [of_step for of_step in program.profile(ONE, runs=1).bodies if of_step]
+    assert [(b.name, b.rounds) for b in profiles] == [
+        ("body of while", rounds),
+        ("cond of while", rounds + 1),
+    ]
+
+
+def test_rows_on_the_device(npu: Backend) -> None:
+    """A scan whose slices and rows are in the memory of the device."""
+    h = Input(TensorType("f32", (2, 2)), None, "h")
+    xs = Input(TensorType("f32", (3, 2, 2)), None, "xs")
+    last, states = ops.scan(lambda h, x: (h + Delay(0.0)(x), h), (h,), (xs,))
+    program = build(Graph.of([h, xs], [last, states]), backends=(npu, "numpy"))
+    rows = np.arange(12, dtype="float32").reshape(3, 2, 2)
+
+    got, before = program(ONE, rows)
+    np.testing.assert_array_equal(got, ONE + rows.sum(0))
+    np.testing.assert_array_equal(before, [ONE, ONE + rows[0], ONE + rows[0] + rows[1]])
 
 
 def test_by_name() -> None:

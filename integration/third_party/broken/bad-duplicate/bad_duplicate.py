@@ -1,6 +1,6 @@
 """A backend called as another part's is: fine until somebody uses it."""
 
-from byparts_graph_ir.hooks import Backend, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, hookimpl
 
 BYPARTS_API = (1, 0)
 

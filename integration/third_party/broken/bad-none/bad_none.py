@@ -1,6 +1,6 @@
 """Its function forgets to return the backend."""
 
-from byparts_graph_ir.hooks import Backend, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, hookimpl
 
 BYPARTS_API = (1, 0)
 

@@ -1,6 +1,6 @@
 """A hook that raises."""
 
-from byparts_graph_ir.hooks import hookimpl
+from byparts_graph_ir.parts.hooks import hookimpl
 
 BYPARTS_API = (1, 0)
 

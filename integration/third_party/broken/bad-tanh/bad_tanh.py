@@ -1,7 +1,7 @@
 """Another op of a name that the standard ops have."""
 
 from byparts_graph_ir import Op
-from byparts_graph_ir.hooks import Ops, hookimpl
+from byparts_graph_ir.parts.hooks import Ops, hookimpl
 
 BYPARTS_API = (1, 0)
 

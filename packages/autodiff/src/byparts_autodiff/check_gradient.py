@@ -1,13 +1,14 @@
-"""Checks gradients against central differences, in f64, and says where they part.
+"""Checks gradients against central differences in f64 and reports the element that differs most.
 
 The program is reduced to one number, `sum(dy * y)` with fixed random dy over all outputs, and each
-element of each floating point input is moved by `step` both ways.  The difference quotient is off
-by about `step**2` times the third derivative and by rounding over `step`, which balance near the
-cube root of the rounding, 6e-6 in f64; tolerances of 1e-6 leave room and still catch every
-mistaken rule.  Two evaluations of the program for each element: keep the arrays small.
+element of each floating point input is changed by `step` in both directions.  The error of a
+difference quotient is about `step**2` times the third derivative plus the rounding error over
+`step`.  The two are equal near the cube root of the rounding error, 6e-6 in f64; a tolerance of
+1e-6 is above both and below the error of a wrong rule.  The program is evaluated twice for each
+element: use small arrays.
 
-The program has to be smooth around the point: move a relu's inputs away from 0 and a maximum's away
-from ties.
+The program must be smooth around the point: keep the inputs of relu away from 0 and those of
+maximum away from ties.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import gradients
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
 from byparts_graph_ir.contract import checked
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import replace
 from byparts_opset.constant import Constant
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_opset.evaluate import evaluate
@@ -41,21 +43,21 @@ def check_gradient(
     atol: float = 1e-7,
     seed: int = 0,
 ) -> None:
-    """Pass if the gradient of every floating point output by every such input is right.
+    """Raise unless the gradient of each floating point output by each such input is right.
 
     Args:
         program: a graph, with shapes known or not, or a function of values giving values.  A graph
             of f32, f16 or bf16 is computed in f64 throughout, its constants and casts included.
         arrays: the point to check at, one for each input.  Floats are taken as f64.
-        step: how far an element is moved, relative to its size where that is above 1.
-        rtol: |difference| may be `atol + rtol * max(|gradient| of that input)`.
+        step: the change of an element, relative to its absolute value where that is above 1.
+        rtol: the largest allowed |difference| is `atol + rtol * max(|gradient| of that input)`.
         atol: see `rtol`.
-        seed: of the random dy.
+        seed: seed of the random dy.
 
     Raises:
         GradientError: the element that is most wrong, with both numbers.
     """
-    point = [_doubled(np.asarray(a)) for a in arrays]
+    point = [_as_double(np.asarray(a)) for a in arrays]
     graph = _in_double(program) if isinstance(program, Graph) else _traced(program, point)
     taken = [i for i, v in enumerate(graph.inputs) if v.type.dtype in FLOATS]
     ys = tuple(v for v in graph.outputs if v.type.dtype in FLOATS)
@@ -64,7 +66,7 @@ def check_gradient(
     forward = Graph(graph.inputs, graph.nodes, ys)
     random = np.random.default_rng(seed)
     dys = [random.uniform(0.5, 1.5, y.shape) for y in evaluate(forward, *point)]
-    for i, got in zip(taken, _pulled_back(forward, taken, point, dys), strict=True):
+    for i, got in zip(taken, _gradient_arrays(forward, taken, point, dys), strict=True):
         _compare(forward, i, got, _quotients(forward, i, point, dys, step), rtol, atol)
 
 
@@ -75,7 +77,7 @@ def _traced(function: Callable[..., Any], point: Sequence[Array]) -> Graph:
 
 
 def _in_double(graph: Graph) -> Graph:
-    """The same program in f64, wherever it says a floating point type."""
+    """Rebuild `graph` with f64 in place of every floating point type."""
     env: dict[Value, Value] = {}
     for v in graph.inputs:
         name, line = (v.name, v.where) if isinstance(v, Input) else ("", "")
@@ -109,14 +111,14 @@ def _double_field(value: Any) -> Any:
     return "f64" if isinstance(value, str) and value in FLOATS else value
 
 
-def _doubled(a: Array) -> Array:
+def _as_double(a: Array) -> Array:
     return a.astype(np.float64) if dtype_name(a.dtype) in FLOATS else a
 
 
-def _pulled_back(
+def _gradient_arrays(
     forward: Graph, taken: Sequence[int], point: Sequence[Array], dys: Sequence[Array]
 ) -> tuple[Array, ...]:
-    """What autodiff says, one array for each of `taken`."""
+    """Evaluate the gradients by autodiff: one array for each input index in `taken`."""
     heads = [Input(v.type) for v in forward.outputs]
     dxs = gradients(forward.outputs, [forward.inputs[i] for i in taken], heads)
     return evaluate(Graph.of((*forward.inputs, *heads), dxs), *point, *dys)
@@ -125,17 +127,17 @@ def _pulled_back(
 def _quotients(
     forward: Graph, i: int, point: Sequence[Array], dys: Sequence[Array], step: float
 ) -> Array:
-    """What central differences say of input `i`."""
+    """Evaluate the gradient by input `i` with central differences."""
     slopes = np.zeros(point[i].shape)
     for at in np.ndindex(slopes.shape):
-        sides = []
+        losses = []
         h = step * max(1.0, abs(float(point[i][at])))
         for sign in (1, -1):
             moved = point[i].copy()
             moved[at] += sign * h
             ys = evaluate(forward, *point[:i], moved, *point[i + 1 :])
-            sides.append(sum(float((y * dy).sum()) for y, dy in zip(ys, dys, strict=True)))
-        slopes[at] = (sides[0] - sides[1]) / (2 * h)
+            losses.append(sum(float((y * dy).sum()) for y, dy in zip(ys, dys, strict=True)))
+        slopes[at] = (losses[0] - losses[1]) / (2 * h)
     return slopes
 
 
@@ -166,7 +168,7 @@ class _Worst:
 
 
 def _worst(got: Array, want: Array, rtol: float, atol: float) -> Optional[_Worst]:
-    """The element that is furthest off, if that is too far; what is not finite is furthest."""
+    """The element with the largest error, if that is not allowed; nan counts as inf."""
     off = np.abs(got - want)
     off = np.where(np.isfinite(off), off, np.inf)
     scale = np.abs(want[np.isfinite(want)])

@@ -1,4 +1,4 @@
-"""What can be wrong with a gradient."""
+"""The error type of this part."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from byparts_graph_ir import GraphError
 
 
 class GradientError(GraphError):
-    """A gradient that cannot be taken, or that is wrong."""
+    """A gradient cannot be computed, or a gradient rule is wrong."""

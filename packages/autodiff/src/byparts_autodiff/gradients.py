@@ -1,17 +1,17 @@
 """Reverse mode over graphs: a gradient is made of ordinary nodes, so it has gradients itself.
 
-One sweep forwards marks the nodes between `xs` and `ys`, one sweep backwards asks each of them for
-its rule (`Op.gradient`), and contributions that meet are added.  No other node is asked, so an op
-without a gradient elsewhere is no obstacle.  This is NNVM's `Gradient` pass (2016) without what
-broke it: seeds of one y listed twice are added, an output that gets no gradient is given zeros, and
-a rule's result is checked.
+A forward sweep marks the nodes on paths from `xs` to `ys`.  A backward sweep applies the gradient
+rule (`Op.gradient`) of each marked node and adds contributions to the same value.  Rules of other
+nodes are not called, so an op without a gradient elsewhere in the graph does no harm.  This is
+NNVM's `Gradient` pass (2016) without its defects: seeds of one y listed twice are added, an output
+that gets no gradient is given zeros, and the result of each rule is checked.
 
-Contributions to one value are added as they arrive, `(a + b) + c`, and they arrive from the reader
-nearest to the ys first: the weight of an unrolled recurrence sums from the last step of time to the
-first, as its gradients come into being, however the step was written.  A balanced tree would keep
-log2(n) of them alive at once and an n-ary sum all n; this keeps one, and the planner lets each sum
-overwrite the one before.  The price is a chain of n - 1 adds in depth and in rounding, as in every
-framework that accumulates.
+Contributions to one value are added one after another, `(a + b) + c`, the one from the reader
+nearest to the ys first: the gradient of a weight of an unrolled recurrence is summed from the last
+time step to the first, in the order in which the contributions are computed.  A balanced tree would
+keep log2(n) contributions alive at once and an n-ary sum all n; this order keeps one, and the
+planner lets each sum overwrite the one before.  The price is a chain of n - 1 adds in depth and in
+rounding, as in every framework that accumulates.
 
 O(n log n) in the nodes that ys depend on, iterative: depth costs no stack.
 """
@@ -39,7 +39,7 @@ from byparts_opset import StopGradient, ones_like, zeros_like
 
 Values = Union[Value, Sequence[Value]]
 Seeds = Union[Value, Sequence[Optional[Value]], None]
-Found = dict[Value, Value]
+Gradients = dict[Value, Value]  # value -> sum of the contributions to its gradient so far
 
 
 @checked
@@ -55,30 +55,31 @@ def gradients(
     Args:
         ys: floating point values.  One listed twice counts twice.
         xs: floating point values, inputs or not.
-        dys: the gradient of something with respect to each y; ones where not given.
-        unreachable: what an x gets that no gradient reaches.
+        dys: for each y, the gradient of the quantity to differentiate with respect to that y, of
+            the type of y; ones where not given.
+        unreachable: for an x that no gradient reaches: "zeros" gives zeros, "error" raises.
 
     Raises:
         GradientError: a value that carries no gradient, an op in between that has none, a rule
             that gives one of another type than its input, or an x out of reach (on request).
     """
     ys, xs = as_values("ys", ys), as_values("xs", xs)
-    found: Found = {}
+    grads: Gradients = {}
     for y, dy in zip(ys, _seeds(ys, dys), strict=True):
-        _add(found, y, dy)
-    for node in _outwards(_between(xs, ys)):
-        if any(v in found for v in node.outputs):
-            _pull_back(node, found)
+        _add(grads, y, dy)
+    for node in _readers_first(_between(xs, ys)):
+        if any(v in grads for v in node.outputs):
+            _pull_back(node, grads)
     return tuple(
-        found[x] if x in found else _missing(i, x, ys, unreachable) for i, x in enumerate(xs)
+        grads[x] if x in grads else _missing(i, x, ys, unreachable) for i, x in enumerate(xs)
     )
 
 
 def as_values(name: str, given: Values) -> tuple[Value, ...]:
-    """`given` as a tuple of values that carry gradients.
+    """Return `given` as a tuple of values that carry gradients.
 
     Raises:
-        GradientError: something is no value, or is of an integer or bool type.
+        GradientError: a value is of an integer or bool type.
     """
     values = (given,) if isinstance(given, Value) else tuple(given)
     for i, v in enumerate(values):
@@ -113,27 +114,28 @@ def _between(xs: Sequence[Value], ys: Sequence[Value]) -> list[Node]:
     return path
 
 
-def _outwards(path: Sequence[Node]) -> list[Node]:
-    """Readers before what they read, those nearest to the ys first: along the longest way there.
+def _readers_first(path: Sequence[Node]) -> list[Node]:
+    """Sort `path` so that readers come first: by the length of the longest path to one of the ys.
 
-    The path backwards would do, but there `x[t] @ w` stands behind all of time if the node that
-    reads it has another input that depends on the step before.
+    The reverse of `path` would be a valid order too, but in it all products `x[t] @ w` of an
+    unrolled recurrence may come after the last time step, so that all their contributions to the
+    gradient of `w` would be alive at once.
     """
-    reads: dict[Value, int] = {}  # value -> how far away from the ys its farthest reader is
-    away: dict[Node, int] = {}
+    reader_distance: dict[Value, int] = {}  # value -> the largest distance of its readers
+    distance: dict[Node, int] = {}  # node -> longest path to one of the ys, in nodes
     for node in reversed(path):
-        away[node] = 1 + max([reads.get(v, 0) for v in node.outputs])
+        distance[node] = 1 + max([reader_distance.get(v, 0) for v in node.outputs])
         for v in node.inputs:
-            reads[v] = max(reads.get(v, 0), away[node])
-    return sorted(away, key=away.__getitem__)
+            reader_distance[v] = max(reader_distance.get(v, 0), distance[node])
+    return sorted(distance, key=distance.__getitem__)
 
 
-def _pull_back(node: Node, found: Found) -> None:
-    """Add to `found` what the gradients of a node's outputs make of its inputs."""
+def _pull_back(node: Node, grads: Gradients) -> None:
+    """Apply the gradient rule of `node` and add its results to the gradients of the inputs."""
     if type(node.op).gradient is Op.gradient:
         raise _placed(node, f"{node.op.name} has no gradient, and one has to pass through it")
     with inherit(node.where):
-        dys = [found[v] if v in found else zeros_like(v) for v in node.outputs]
+        dys = [grads[v] if v in grads else zeros_like(v) for v in node.outputs]
         try:
             dxs = node.op.gradient(node, *dys)
         except GradientError:
@@ -149,15 +151,15 @@ def _pull_back(node: Node, found: Found) -> None:
         if dx is not None and x.type.dtype in FLOATS:
             if not compatible(x.type, dx.type):
                 raise _broken(node, f"gives {dx.type} for input {i}, which is {x.type}")
-            _add(found, x, dx)
+            _add(grads, x, dx)
 
 
-def _add(found: Found, v: Value, dv: Value) -> None:
-    if v not in found:
-        found[v] = dv
+def _add(grads: Gradients, v: Value, dv: Value) -> None:
+    if v not in grads:
+        grads[v] = dv
         return
     with inherit(_where(v)):
-        found[v] = found[v] + dv
+        grads[v] = grads[v] + dv
 
 
 def _missing(i: int, x: Value, ys: Sequence[Value], unreachable: str) -> Value:
@@ -172,17 +174,21 @@ def _missing(i: int, x: Value, ys: Sequence[Value], unreachable: str) -> Value:
 
 
 def _why(x: Value, ys: Sequence[Value]) -> str:
-    """The first op on the way from x that no gradient passes, or that there is no way."""
-    behind = {x}
+    """Say why no gradient reaches `x`: the first op that stops it, or that no y depends on x."""
+    dependent = {x}
     for node in producers(ys):
-        if behind.isdisjoint(node.inputs):
+        if dependent.isdisjoint(node.inputs):
             continue
         if isinstance(node.op, StopGradient) or not any(
             v.type.dtype in FLOATS for v in node.outputs
         ):
             return f"none passes {node.op.name}, created at {node.where}"
-        behind.update(node.outputs)
-    return "no y depends on it" if len(behind) == 1 else "an op on the way gives none for it"
+        dependent.update(node.outputs)
+    return (
+        "no y depends on it"
+        if len(dependent) == 1
+        else "a gradient rule between x and ys returns none for it"
+    )
 
 
 def _placed(node: Node, message: str) -> GradientError:

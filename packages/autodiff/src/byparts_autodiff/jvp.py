@@ -1,14 +1,15 @@
-"""Forward mode, got from reverse mode: differentiate the pull-back by what it pulls back.
+"""Forward mode by two applications of reverse mode.
 
-The pull-back `u -> u J` is linear in u, so its own gradient with respect to u, seeded with the
-tangents t, is `J t` (Townsend 2017, "A new trick for calculating Jacobian vector products",
-https://j-towns.github.io/2017/06/12/A-new-trick.html).  No op needs a second rule for it.
+The vector-Jacobian product `u -> u J` is linear in u, so its own gradient with respect to u, seeded
+with the tangents t, is `J t` (Townsend 2017, "A new trick for calculating Jacobian vector
+products", https://j-towns.github.io/2017/06/12/A-new-trick.html).  No op needs a second rule for
+it.
 
-The u are nodes of zeros that do not look like zeros (`stop_gradient`): a rule that leaves out what
-is zeros by construction would leave out the tangents.  A linear map does not look at the point
-where it is differentiated, so they, and the pull-back computed from them, are needed by nobody and
-fall away with the next `Graph.of`; at most their types remain, where a shape is not known yet.
-What is left for a chain of n nodes is the n forward nodes and n tangents.
+The u are zeros behind a `stop_gradient`, because a rule that omits inputs known to be zeros would
+omit the tangents too.  The derivative of a linear map does not depend on the point where it is
+taken, so u and the vector-Jacobian product have no readers in the end and the next `Graph.of` drops
+them; at most their types remain, where a shape is not known yet.  A chain of n nodes becomes n
+forward nodes and n tangent nodes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from byparts_opset import stop_gradient, zeros_like
 
 @checked
 def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
-    """How each of `ys` changes when `xs` move along `tangents`: the Jacobian times a vector.
+    """The Jacobian of `ys` by `xs` times the vector `tangents`: one value for each y, of its type.
 
     Zeros for a y that depends on no x.  O(nodes that ys depend on).
 
@@ -44,8 +45,8 @@ def jvp(ys: Values, xs: Values, tangents: Values) -> tuple[Value, ...]:
 
 @checked
 def hessian_vector_product(y: Value, xs: Values, vectors: Sequence[Value]) -> tuple[Value, ...]:
-    """The Hessian of `sum(y)` times a vector, one part for each x; the matrix is never made.
+    """The Hessian of `sum(y)` times a vector: one value for each x; no Hessian matrix is computed.
 
-    The gradient of `sum(vector * gradient)`, which costs about four times y itself.
+    It is the gradient of `sum(vector * gradient)` and costs about four times as much as y.
     """
     return gradients(gradients(y, xs), xs, vectors)

@@ -1,7 +1,7 @@
-"""Ops that say how their bodies run, on a backend that has no kernel for them: as a runtime does.
+"""Runs ops with bodies (calls, branches, loops) node by node with a backend's kernels.
 
-The bodies are run node by node with the backend's kernels, and what stands between rounds is done
-on the host: slow, obvious, and without any plan.
+This is the reference for the runtime: branches are chosen and rounds are counted on the host, and
+nothing is planned.  Slow and simple on purpose.
 """
 
 from __future__ import annotations
@@ -11,20 +11,30 @@ from typing import Any
 
 import numpy as np
 
-from byparts_conformance.desk import Desk, arrays_of
-from byparts_graph_ir import Branches, Graph, Loop, MissingRule, Node, TensorType, Value
+from byparts_conformance.trial_memory import TrialMemory, arrays_of
+from byparts_graph_ir import (
+    Branches,
+    Graph,
+    Input,
+    Loop,
+    MissingRule,
+    Node,
+    ReversedLoop,
+    TensorType,
+    Value,
+)
 from byparts_opset.dtypes import numpy_dtype
 
 
 class Interpreter:
-    """Runs graphs on a backend; values are arrays on its desk.
+    """Runs graphs with the kernels of a backend.
 
     Args:
-        desk: where the values are.
+        memory: allocates the arrays of all values.
     """
 
-    def __init__(self, desk: Desk) -> None:
-        self.desk, self.backend = desk, desk.backend
+    def __init__(self, memory: TrialMemory) -> None:
+        self.memory, self.backend = memory, memory.backend
 
     def run(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """The outputs of a graph of static types.
@@ -43,18 +53,21 @@ class Interpreter:
         types = [v.type for v in node.inputs]
         if self.backend.supports(node.op):
             kernel = self.backend.compile(node.op, types)
-            outputs = arrays_of(self.desk, [v.type for v in node.outputs])
+            outputs = arrays_of(self.memory, [v.type for v in node.outputs])
             sizes = kernel.workspace_bytes, kernel.persistent_bytes
-            kernel.bind(inputs, outputs, *map(self.desk.block, sizes))()
+            kernel.bind(inputs, outputs, *map(self.memory.block, sizes))()
             return outputs
-        simpler = node.op.decompose(*node.inputs)
+        fresh = [Input(v.type, None, "", "") for v in node.inputs]
+        simpler = node.op.decompose(*fresh)
         if simpler is not None:
-            return self.run(Graph.of(dict.fromkeys(node.inputs), simpler), _once(node, inputs))
+            return self.run(Graph.of(fresh, simpler), inputs)
         control = node.op.control(*types)
         if control is None:
             raise MissingRule(f"no kernel for {type(node.op).__name__}")
         if isinstance(control, Branches):
             return self._branches(control, inputs)
+        if isinstance(control, ReversedLoop):
+            return self._reversed(control, inputs)
         return self._loop(control, node, inputs)
 
     def _branches(self, control: Branches, inputs: Sequence[Any]) -> Sequence[Any]:
@@ -67,34 +80,42 @@ class Interpreter:
         s, q = loop.states, loop.states + loop.sequences
         states, invariants, k = list(inputs[:s]), inputs[q:], 0
         given = zip(inputs[s:q], node.inputs[s:q], strict=True)
-        whole = [self.desk.fetch(x, v.type) for x, v in given]
+        whole = [self.memory.fetch(x, v.type) for x, v in given]
         rows: dict[int, list[Any]] = {}
         types = [v.type for v in loop.body.outputs[s:]]
         while k != loop.rounds and (loop.cond is None or self._goes_on(loop.cond, states, inputs)):
             i = loop.rounds - 1 - k if loop.reverse and loop.rounds else k
             slots = [v.type for v in loop.body.inputs[s:q]]
-            slices = [self.desk.place(x[i], t) for x, t in zip(whole, slots, strict=True)]
+            slices = [self.memory.place(x[i], t) for x, t in zip(whole, slots, strict=True)]
             made = self.run(loop.body, [*states, *slices, *invariants])
             states = made[:s]
-            rows[i] = [self.desk.fetch(y, t) for y, t in zip(made[s:], types, strict=True)]
+            rows[i] = [self.memory.fetch(y, t) for y, t in zip(made[s:], types, strict=True)]
             k += 1
         stacks = []
         for j, v in enumerate(node.outputs[s:]):
             none = np.zeros(v.type.dims, numpy_dtype(v.type.dtype))
             stack = np.stack([rows[i][j] for i in range(k)]) if k else none
-            stacks.append(self.desk.place(stack, v.type))
+            stacks.append(self.memory.place(stack, v.type))
         return [*states, *stacks]
+
+    def _reversed(self, control: ReversedLoop, inputs: Sequence[Any]) -> Sequence[Any]:
+        loop, s, first = control.loop, control.loop.states, control.loop.states
+        first += len(control.back.outputs)
+        states, carried, invariants = list(inputs[:s]), list(inputs[s:first]), inputs[first:]
+        kept: list[list[Any]] = []
+        assert loop.cond is not None, "its number of rounds depends on data"
+        while len(kept) != loop.rounds and self._goes_on(loop.cond, states, (*states, *invariants)):
+            kept.append([states[i] for i in control.kept])
+            states = self.run(loop.body, [*states, *invariants])
+        for given in reversed(kept):
+            carried = self.run(control.back, [*carried, *given, *invariants])
+        return carried
 
     def _goes_on(self, cond: Graph, states: Sequence[Any], inputs: Sequence[Any]) -> bool:
         return self._is_true(self.run(cond, [*states, *inputs[len(states) :]])[0])
 
     def _is_true(self, answer: Any) -> bool:
-        return bool(self.desk.fetch(answer, _BOOL).item())
+        return bool(self.memory.fetch(answer, _BOOL).item())
 
 
 _BOOL = TensorType("bool", ())
-
-
-def _once(node: Node, inputs: Sequence[Any]) -> list[Any]:
-    """Of each input of the node, as often as it stands there, its array once."""
-    return list(dict(zip(node.inputs, inputs, strict=True)).values())

@@ -1,11 +1,12 @@
-"""What every op is tried on: its samples, in each dtype it accepts, plain and odd.
+"""The inputs that every op is tried on: its samples, in each dtype that the op accepts.
 
-Nothing here lists ops.  An op brings its samples, and its shape rule says which dtypes it takes: a
-sample is re-typed from f32 to each float, and from i32 to each integer, and kept if `infer` agrees.
+There is no list of ops here.  An op brings its samples (`Op.samples`), and its shape rule decides
+which dtypes it accepts: a sample is re-typed from f32 to each float, and from i32 to each integer,
+and kept if `infer` accepts the types.
 
-The ranges of a sample are where the op is smooth, for gradients.  Values that a kernel may get
-wrong are drawn by rule, for all ops alike: the edges of each dtype (`values.py`), and longer shapes
-(`enlarge.py`).  `Op.domain` takes out what an op does not define.
+The ranges of a sample say where the op is smooth, for gradients.  Values that a kernel may get
+wrong are drawn in the same way for all ops: the edges of each dtype (`values.py`), and longer
+shapes (`enlarge.py`).  `Op.domain` replaces values for which the op is not defined.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ DTYPES = ("f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool")
 # An infinity in one input may hide that another is not read.
 ONE_INPUT_AT_A_TIME = ("nan", "inf", "-inf")
 
-# Elements of the largest input, for an array to have room for edges between usual numbers.
+# The least number of elements of the largest input, to have edges between usual numbers.
 ENOUGH = 6
 
-# Columns of the table, and which cases fall under each.
+# Columns of the table; each case belongs to one.
 COLUMNS = (
     *("basic", "0-d", "empty", "broadcast", "f64", "half", "integer", "strided", "in place"),
     *("edges", "long"),
@@ -58,19 +59,19 @@ class Case:
 
     Attributes:
         sample: the op and the types.
-        column: of the table.
+        column: the column of the table.
         values: how inputs are drawn: "smooth", from the ranges of the sample; "mixed", every second
-            one anywhere around 0; "combinations" of edges; "edges everywhere"; or a kind of edge,
-            e.g. "nan" (`values.KINDS`).
-        edged: which inputs have that kind of edge.
-        turn: with which edge "edges everywhere" begins.
+            element from a wide range around 0; "combinations" of edges; "edges everywhere"; or a
+            kind of edge, e.g. "nan" (`values.KINDS`).
+        edged: positions of the inputs that have that kind of edge.
+        first_edge: index of the edge with which "edges everywhere" begins.
     """
 
     sample: Sample
     column: str
     values: str = "smooth"
     edged: tuple[int, ...] = ()
-    turn: int = 0
+    first_edge: int = 0
 
     @property
     def op(self) -> Op:
@@ -79,16 +80,16 @@ class Case:
 
     @property
     def types(self) -> Types:
-        """Of the inputs."""
+        """The types of the inputs."""
         return self.sample.types
 
     @cached_property
     def outputs(self) -> Types:
-        """The types its shape rule gives."""
+        """The types of the outputs."""
         return self.op.infer(*self.types)
 
     def measure(self, arrays: Sequence[Array]) -> Measure:
-        """How near to `evaluate` of these inputs an answer must be."""
+        """How close to `evaluate` of these inputs a result must be."""
         op = self.op
         if self.values != "combinations":
             exact = op.pattern in ("elementwise", "injective", "reduction") and not op.cancels
@@ -106,7 +107,9 @@ class Case:
         drawn = "" if self.values in ("smooth", "mixed") else f" with {self.values}"
         if self.edged and len(self.edged) < len(self.types):
             drawn += f" in {', '.join(f'input {i}' for i in self.edged)}"
-        return f"{self.op}({given}){drawn}" + (f" from number {self.turn} on" if self.turn else "")
+        return f"{self.op}({given}){drawn}" + (
+            f" from number {self.first_edge} on" if self.first_edge else ""
+        )
 
     def arrays(self, number: int = 0) -> list[Array]:
         """Inputs; the same every time, others for another `number`."""
@@ -129,7 +132,7 @@ class Case:
     def _with_edges(self, rng: np.random.Generator, usual: Array, t: TensorType) -> Array:
         if self.values == "edges everywhere":
             every = np.random.default_rng(0).permutation(edges(t.dtype))
-            return np.resize(np.roll(every, -self.turn), t.dims)
+            return np.resize(np.roll(every, -self.first_edge), t.dims)
         return with_edges(rng, usual, t, self.values)
 
 
@@ -137,7 +140,7 @@ _CASES: dict[type[Op], tuple[Case, ...]] = {}  # an op's samples never change
 
 
 def cases_of(op: type[Op]) -> tuple[Case, ...]:
-    """Every case of an op, one column each, without those that would be the same."""
+    """All different cases of an op."""
     if not (isinstance(op, type) and issubclass(op, Op)):
         raise ArgumentError(f"cases_of: op is {op!r:.60}; give a class of ops, such as type(op)")
     if op not in _CASES:
@@ -146,25 +149,25 @@ def cases_of(op: type[Op]) -> tuple[Case, ...]:
 
 
 def _made(op: type[Op]) -> tuple[Case, ...]:
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     every = [typed for sample in op.samples() for typed in _retyped(sample)]
     for typed in every:
         for case in (Case(typed, _column(typed), _values(typed.op)), *_long_cases(typed)):
-            found.setdefault(f"{case.column} {case} {typed.ranges}", case)
+            cases.setdefault(f"{case.column} {case} {typed.ranges}", case)
     for typed in _one_of_each(every):
         for case in _edge_cases(typed):
-            found.setdefault(f"{case.column} {case}", case)
-    return tuple(found.values())
+            cases.setdefault(f"{case.column} {case}", case)
+    return tuple(cases.values())
 
 
 def _one_of_each(samples: Sequence[Sample]) -> list[Sample]:
     """For each combination of attributes and dtypes the smallest sample that is not too small."""
-    found: dict[object, Sample] = {}
+    smallest: dict[object, Sample] = {}
     for sample in sorted(samples, key=lambda s: (_size(s) < ENOUGH, _size(s))):
         equal_shapes = len({t.shape for t in sample.types}) == 1
         kind = (sample.op, tuple(t.dtype for t in sample.types), equal_shapes)
-        found.setdefault(kind, sample)
-    return list(found.values())
+        smallest.setdefault(kind, sample)
+    return list(smallest.values())
 
 
 def _size(sample: Sample) -> int:
@@ -172,12 +175,12 @@ def _size(sample: Sample) -> int:
 
 
 def _values(op: Op) -> str:
-    """How the usual cases draw: a sample's ranges are where an op is smooth, for its gradient."""
+    """How inputs of usual cases are drawn: elementwise ops and reductions also take wide ranges."""
     return "mixed" if op.pattern in ("elementwise", "reduction") else "smooth"
 
 
 def _edge_cases(sample: Sample) -> Iterator[Case]:
-    """The sample on edges: all their combinations where it is elementwise, else kind by kind."""
+    """Cases on edges: all combinations for an elementwise op, else one kind of edge at a time."""
     if not sample.types or not all(t.size for t in sample.types):
         return
     read = tuple(i for i in range(len(sample.types)) if i not in sample.op.ignores)
@@ -188,8 +191,8 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
     if sample.op.pattern == "injective":
         most = max(len(edges(sample.types[i].dtype)) for i in read)
         least = min(sample.types[i].size for i in read)
-        for turn in range(0, most, least):
-            yield Case(sample, "edges", "edges everywhere", read, turn)
+        for first_edge in range(0, most, least):
+            yield Case(sample, "edges", "edges everywhere", read, first_edge)
         return
     kinds = dict.fromkeys(kind for t in sample.types for kind in kinds_of(t.dtype))
     if sample.op.pattern != "reduction":
@@ -205,7 +208,7 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
 
 
 def _flattened(sample: Sample) -> Sample | None:
-    """The op on as long a vector as there are combinations of edges; `None` if it takes none."""
+    """The op on vectors with one element for each combination of edges; `None` if it refuses."""
     length = len(combinations(np.random.default_rng(0), [t.dtype for t in sample.types])[0])
     flat = replace(
         sample, types=tuple(TensorType(t.dtype, (length,)) for t in sample.types), ranges=()
@@ -220,7 +223,7 @@ def _long_cases(sample: Sample) -> Iterator[Case]:
 
 
 def _defined(case: Case) -> bool:
-    """Whether the op takes these values too: a shape rule cannot see all that is refused."""
+    """Whether `evaluate` accepts the values of the case too, and not only the types."""
     try:
         case.op.evaluate(*case.arrays())
     except GraphError:
@@ -229,7 +232,7 @@ def _defined(case: Case) -> bool:
 
 
 def _unread(a: Array) -> Array:
-    """NaNs, or -1: what an op does not read must not show."""
+    """NaNs, or -1: an op that ignores an input must give the same results for any contents."""
     return np.frombuffer(b"\xff" * a.nbytes, a.dtype).reshape(a.shape) if a.dtype != bool else a
 
 
@@ -243,24 +246,24 @@ def f64_cases(op: type[Op]) -> list[Case]:
 
 
 def typed_cases(op: type[Op]) -> list[Case]:
-    """For what depends on types: the usual cases, and one of each long shape and on each edge."""
-    found = {(c.op, c.column, tuple(t.shape for t in c.types), c.edged): c for c in cases_of(op)}
-    return [*usual_cases(op), *(c for c in found.values() if c.column in ("edges", "long"))]
+    """For checks that depend on types: usual cases, one of each long shape, one of each edge."""
+    by_shape = {(c.op, c.column, tuple(t.shape for t in c.types), c.edged): c for c in cases_of(op)}
+    return [*usual_cases(op), *(c for c in by_shape.values() if c.column in ("edges", "long"))]
 
 
 def composed_cases(op: type[Op]) -> list[Case]:
-    """For what is composed of ops that have cases of their own: one dtype of each long shape."""
+    """For decompositions, whose ops have cases of their own: one dtype for each long shape."""
     long = {(c.op, tuple(t.shape for t in c.types)): c for c in cases_of(op) if c.column == "long"}
-    return [*(c for c in cases_of(op) if c.column != "long" and not c.turn), *long.values()]
+    return [*(c for c in cases_of(op) if c.column != "long" and not c.first_edge), *long.values()]
 
 
 def usual_cases(op: type[Op]) -> list[Case]:
-    """The cases of its samples, for what depends on types and not on values."""
+    """The cases of the samples, for checks that depend on types and not on values."""
     return [c for c in cases_of(op) if c.column not in ("edges", "long")]
 
 
 def _retyped(sample: Sample) -> Iterator[Sample]:
-    """The sample in every dtype that its op takes."""
+    """The sample in every dtype that the op accepts."""
     yield sample
     for old, new in (("f32", FLOATS | INTEGERS | {"bool"}), ("i32", INTEGERS)):
         if not any(t.dtype == old for t in sample.types):

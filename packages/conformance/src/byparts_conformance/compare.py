@@ -1,14 +1,14 @@
-"""Whether two arrays are the same answer.
+"""Decides whether two arrays are equal within the precision of their dtype.
 
-Integers and bools: exactly.  Floats: within a few units of the last place that the dtype has, and
-NaN where there is NaN.  Relative to what depends on the op, as the order of a sum and the formula
-of an op that is not elementwise are a backend's own business:
+Integers and bools must be equal.  Floats must agree within a few units in the last place, and NaN
+must meet NaN.  The tolerance is relative to a quantity that depends on the op, because a backend
+may choose the order of a sum and the formula of an op that is not elementwise:
 
 - "each": the element itself; a zero has its sign, an infinity is the same one.
 - "terms": the product of the inputs' sizes at this element, for elementwise ops whose terms cancel.
-- "largest": the largest element, for all other ops.  Where the answer is not finite, an infinity
-  and a NaN are equally good: which of them comes depends on the formula.
-- "largest, exact": likewise, but an infinity is no NaN: reductions, and data that is only moved.
+- "largest": the largest element, for all other ops.  Where the result is not finite, both an
+  infinity and a NaN are accepted: which of them results depends on the formula.
+- "largest, exact": likewise, but an infinity and a NaN differ: reductions, and moved data.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _ARRAYS = (np.ndarray, np.generic)
 # Relative error.  One unit in the last place: 2^-10 for f16, 2^-7 for bf16.
 TOLERANCE = {"f64": 1e-12, "f32": 1e-5, "f16": 2.0**-9, "bf16": 2.0**-6}
 
-# The smallest normal number: below it a dtype has fewer digits, and a device may have only 0.
+# The smallest normal number: smaller numbers have fewer digits, and a device may flush them to 0.
 TINY = {"f64": 2.0**-1022, "f32": 2.0**-126, "f16": 2.0**-14, "bf16": 2.0**-126}
 
-# A result above may come as an infinity, as e^x / 2 does; f16 is computed in f32.
+# A kernel may give an infinity for larger results, as e^x / 2 does; f16 is computed in f32.
 NEARLY_INFINITE = {"f64": 2.0**1023, "f32": 2.0**127, "bf16": 2.0**127, "f16": 65504.0}
 
 
 @dataclass(frozen=True)
 class Measure:
-    """How near an answer must be.
+    """The tolerance of a comparison.
 
     Attributes:
         relative_to: "each", "terms", "largest" or "largest, exact", as above.
@@ -53,7 +53,7 @@ class Measure:
 
 @checked
 def difference(got: Array, want: Array, t: TensorType, measure: Measure = Measure()) -> str:
-    """What is wrong with `got`, or "" if nothing is."""
+    """A sentence that says how `got` differs from `want` (of type `t`), or ""."""
     if not isinstance(got, _ARRAYS) or not isinstance(want, _ARRAYS):
         kinds = f"{type(got).__name__} and {type(want).__name__}"
         raise ArgumentError(f"difference: got and want are {kinds}; give two arrays of NumPy")
@@ -63,7 +63,7 @@ def difference(got: Array, want: Array, t: TensorType, measure: Measure = Measur
 
 
 def apart(got: Array, want: Array, t: TensorType, measure: Measure) -> Array:
-    """Where the two, of one type, differ."""
+    """A bool array: true where the two arrays, both of type `t`, differ."""
     if t.dtype not in TOLERANCE:
         differ: Array = got != want
         return differ
@@ -95,7 +95,7 @@ def _tolerance(want: Array, t: TensorType, measure: Measure) -> Any:
 
 
 def named(got: Array, want: Array, wrong: Array) -> str:
-    """The first place that is wrong, and how many there are; "" if there is none."""
+    """A sentence with the first index where `wrong` is true and their number; "" if none."""
     if not np.any(wrong):
         return ""
     at = tuple(int(i) for i in np.argwhere(np.atleast_1d(wrong))[0])[: got.ndim]
@@ -103,7 +103,7 @@ def named(got: Array, want: Array, wrong: Array) -> str:
 
 
 def flushed(a: Array, t: TensorType) -> Array:
-    """The array as a device sees it that takes numbers below the smallest normal one for 0."""
+    """The array with subnormal numbers replaced by 0, as some devices do."""
     if t.dtype not in TINY:
         return a
     with np.errstate(invalid="ignore"):

@@ -1,8 +1,8 @@
-"""Longer shapes that an op takes too, found by asking its shape rule.
+"""Finds longer shapes that an op accepts, by trying its shape rule.
 
-Kernels work in blocks, vectors and threads, and their bugs show beyond the first of them; samples
-are small.  One group of equal dimensions is enlarged at a time, the smallest group that `infer`
-accepts, so that the arrays stay small enough to compare in a moment.
+Kernels work in blocks, vectors and threads, and some errors occur only beyond the first block;
+samples are small.  One group of equal dimensions is enlarged at a time, the smallest group that
+`infer` accepts, so that the arrays stay small.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from byparts_graph_ir import GraphError, Sample, TensorType, Types
 
-LONG = 97  # odd and above 64: not a whole number of vectors, and more than one block of most
+LONG = 97  # odd and above 64: no multiple of a vector, and more than one block of most kernels
 
 Place = tuple[int, int]  # input, axis
 
@@ -35,7 +35,7 @@ def _places(types: Types) -> list[Place]:
 
 
 def _groups(types: Types, place: Place) -> Iterator[frozenset[Place]]:
-    """Which dimensions may have to grow together: this one alone, with another, with all equal."""
+    """Groups of dimensions to enlarge: this one alone, with one equal to it, with all equal."""
     i, a = place
     d, from_end = types[i].dims[a], a - len(types[i].dims)
     equal = [(j, b) for j, b in _places(types) if types[j].dims[b] == d]

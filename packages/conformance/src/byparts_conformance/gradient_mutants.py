@@ -26,13 +26,15 @@ def gradient_outcomes(op: type[Op]) -> dict[str, str]:
     if not differentiable(op):
         return {}
     cases = [c for c in f64_cases(op) if _has_gradient(c)]
-    found: dict[str, str] = {}
+    outcomes: dict[str, str] = {}
     for name, change in _mutants(cases):
         killed = any(_finds(case, change) for case in cases)
         said = "killed" if killed else "SURVIVED" if _differs(cases, change) else "equal"
         kind = f"gradient: {name}"
-        found[kind] = max(said, found.get(kind, ""), key=("", "equal", "killed", "SURVIVED").index)
-    return found
+        outcomes[kind] = max(
+            said, outcomes.get(kind, ""), key=("", "equal", "killed", "SURVIVED").index
+        )
+    return outcomes
 
 
 def _has_gradient(case: Case) -> bool:
@@ -84,14 +86,14 @@ def _mutants(cases: list[Case]) -> Iterator[tuple[str, Change]]:
     for i in range(min(max((len(c.types) for c in cases), default=0), 6)):
         yield f"of input {i} missing", _only(i)
     for i in range(min(max((len(_nodes(c)) for c in cases), default=0), MOST_NODES)):
-        for side in (0, 1):
-            yield "one term alone", _one_term(i, side)
+        for operand in (0, 1):
+            yield "one term alone", _one_term(i, operand)
 
 
 def _each(change: Callable[[Value], Value]) -> Change:
     def changed(node: Node, dys: tuple[Value, ...]) -> Gradients:
-        found = node.op.gradient(node, *dys)
-        return tuple(None if dx is None else change(dx) for dx in found)
+        gradients = node.op.gradient(node, *dys)
+        return tuple(None if dx is None else change(dx) for dx in gradients)
 
     return changed
 
@@ -100,13 +102,13 @@ def _only(i: int) -> Change:
     """The gradient of one input is 0."""
 
     def changed(node: Node, dys: tuple[Value, ...]) -> Gradients:
-        found = node.op.gradient(node, *dys)
-        return tuple(dx * 0 if i == j and dx is not None else dx for j, dx in enumerate(found))
+        gradients = node.op.gradient(node, *dys)
+        return tuple(dx * 0 if i == j and dx is not None else dx for j, dx in enumerate(gradients))
 
     return changed
 
 
-def _one_term(place: int, side: int) -> Change:
+def _one_term(place: int, operand: int) -> Change:
     """One node of the gradient's graph gives one of its inputs unchanged.
 
     So a sum lacks a term, a product a factor, and `sum_like` does not sum: where the types differ
@@ -114,25 +116,25 @@ def _one_term(place: int, side: int) -> Change:
     """
 
     def changed(node: Node, dys: tuple[Value, ...]) -> Gradients:
-        found = node.op.gradient(node, *dys)
-        wanted = [dx for dx in found if dx is not None]
+        gradients = node.op.gradient(node, *dys)
+        wanted = [dx for dx in gradients if dx is not None]
         graph = Graph.of((*node.inputs, *dys), wanted)
-        if place >= len(graph.nodes) or side >= len(graph.nodes[place].inputs):
-            return found
-        new = _without(graph, graph.nodes[place], side)
+        if place >= len(graph.nodes) or operand >= len(graph.nodes[place].inputs):
+            return gradients
+        new = _without(graph, graph.nodes[place], operand)
         results = iter(new)
-        return tuple(None if dx is None else next(results) for dx in found)
+        return tuple(None if dx is None else next(results) for dx in gradients)
 
     return changed
 
 
-def _without(graph: Graph, node: Node, side: int) -> tuple[Value, ...]:
-    """The outputs of a graph in which `node` gives its input `side`."""
+def _without(graph: Graph, node: Node, operand: int) -> tuple[Value, ...]:
+    """The outputs of a graph in which `node` gives its input `operand`."""
     known: dict[Value, Value] = {}
     for old in graph.nodes:
         inputs = tuple(known.get(v, v) for v in old.inputs)
         if old is node:
-            known[old.outputs[0]] = inputs[side]
+            known[old.outputs[0]] = inputs[operand]
         elif inputs != old.inputs:
             known.update(zip(old.outputs, Node(old.op, inputs).outputs, strict=True))
     return tuple(known.get(v, v) for v in graph.outputs)

@@ -60,7 +60,7 @@ def graphs(
         kind = TensorType(growing.any_of(dtypes), growing.any_of(SHAPES))
         growing.add(Input(kind, None, f"x{i}", f"x{i}"), _INPUT_BOUND)
     inputs = tuple(growing.values)
-    growing.ways = _WAYS + (_EFFECTS if effects else ()) + (_BODIES if bodies else ())
+    growing.makers = _MAKERS + (_EFFECTS if effects else ()) + (_BODIES if bodies else ())
     for _ in range(draw(st.integers(0, most_nodes))):
         growing.grow()
     outputs = [growing.any_of(growing.values) for _ in range(draw(st.integers(0, 2)))]
@@ -87,7 +87,7 @@ class _Growing:
 
     draw: Callable[..., Any]
     bounds: dict[Value, float] = field(default_factory=dict)
-    ways: tuple[Callable[[_Growing], None], ...] = ()
+    makers: tuple[Callable[[_Growing], None], ...] = ()
     depth: int = 0  # of bodies around this one
 
     @property
@@ -101,15 +101,15 @@ class _Growing:
 
     def grow(self) -> None:
         """One more step, in some way."""
-        self.any_of(self.ways)(self)
+        self.any_of(self.makers)(self)
 
     def any_of(self, choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))
 
     def value(self, wanted: Callable[[Value], bool]) -> Optional[Value]:
         """Some value of that kind; late ones more often, so programs grow deep."""
-        found = [v for v in self.bounds if wanted(v)]
-        return self.any_of((*found, *found[-2:])) if found else None
+        candidates = [v for v in self.bounds if wanted(v)]
+        return self.any_of((*candidates, *candidates[-2:])) if candidates else None
 
     def number(self, dtype: str) -> int | float:
         """A constant that fits the dtype."""
@@ -270,9 +270,9 @@ _MOST_DEPTH = 2  # bodies inside each other
 
 def _body(g: _Growing, taken: Sequence[tuple[TensorType, float]]) -> _Growing:
     """A body that has grown a little on inputs of these types and bounds."""
-    inner = _Growing(g.draw, {}, g.ways, g.depth + 1)
+    inner = _Growing(g.draw, {}, g.makers, g.depth + 1)
     if inner.depth >= _MOST_DEPTH:
-        inner.ways = tuple(way for way in g.ways if way not in _BODIES)
+        inner.makers = tuple(maker for maker in g.makers if maker not in _BODIES)
     for kind, bound in taken:
         inner.bounds[Input(kind, None, "", "")] = bound
     for _ in range(g.draw(st.integers(0, 3))):
@@ -361,20 +361,31 @@ def _while(g: _Growing) -> None:
     given = _taken(g)
     states = g.draw(st.integers(1, len(given)))
     bounds = [max(2.0, np.ceil(g.bounds[v])) for v in given]
-    body = _loop_body(g, given, states)
-    body = Graph(body.inputs, body.nodes, body.outputs[:states])
-    x, *rest = (Input(v.type, None, "", "") for v in given)
-    i, j = (Input(TensorType("i32", ()), None, "", "") for _ in range(2))
-    test = Graph.of((i, x, *rest), (ops.less(i, g.any_of((0, 1, 3))),))
-    counted = Graph.of((j, *body.inputs), (j + 1, *body.outputs), order=_made(body))
-    op = ops.While(test, counted, g.any_of((None, 2)), "recompute")
+    cond, body = _counting(g, given, states)
+    op = ops.While(cond, body, g.any_of((None, 2)), g.any_of(("stack", "recompute")))
     for y, b in zip(op.outputs_of(ops.fill(0, "i32"), *given)[1:], bounds, strict=False):
         g.add(y, b)
 
 
-def _made(body: Graph) -> list[Value]:
-    """What the nodes of a body make, in order."""
-    return [v for node in body.nodes for v in node.outputs]
+def _while_gradient(g: _Growing) -> None:
+    """A loop of one state beside its counter, and any body backwards that reads this state."""
+    (x, *rest), carried = _taken(g), _taken(g)
+    cond, body = _counting(g, (x, *rest), 1)
+    back = _loop_body(g, (*carried, x, *rest), len(carried))
+    back = Graph(back.inputs, back.nodes, back.outputs[: len(carried)])
+    op = ops.WhileGradient(cond, body, back, (1,), g.any_of((None, 2)))
+    for y, v in zip(op.outputs_of(ops.fill(0, "i32"), x, *carried, *rest), carried, strict=True):
+        g.add(y, max(2.0, np.ceil(g.bounds[v])))
+
+
+def _counting(g: _Growing, given: Sequence[Value], states: int) -> tuple[Graph, Graph]:
+    """`cond` and `body` of a loop whose first state counts some rounds."""
+    body = _loop_body(g, given, states)
+    i, j = (Input(TensorType("i32", ()), None, "", "") for _ in range(2))
+    inputs = [Input(v.type, None, "", "") for v in given]
+    cond = Graph.of((i, *inputs), (ops.less(i, g.any_of((0, 1, 3))),))
+    order = [v for node in body.nodes for v in node.outputs]
+    return cond, Graph.of((j, *body.inputs), (j + 1, *body.outputs[:states]), order=order)
 
 
 def _broadcast(x: Value, y: Value) -> bool:
@@ -388,9 +399,9 @@ def _turned(x: Value) -> tuple[int, ...]:
     return (*range(rank - 2), rank - 1, rank - 2)
 
 
-_WAYS = (
+_MAKERS = (
     *(_unary, _smooth, _square, _binary, _binary, _with_number, _with_number, _divide, _choose),
     *(_reduce, _matmul, _reshape, _transpose, _repeat, _join, _split, _cast),
 )
 _EFFECTS = (_print,)
-_BODIES = (_call, _branch, _scan, _sequence, _while)
+_BODIES = (_call, _branch, _scan, _sequence, _while, _while_gradient)

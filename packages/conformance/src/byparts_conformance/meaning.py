@@ -1,7 +1,7 @@
-"""What an op says of itself, checked against itself: no backend is needed.
+"""Checks the methods of an op against each other, without a backend.
 
-Each function returns what is wrong, or "".  Shape rule, unknown shapes, decomposition and gradient
-are all held against `evaluate`; text and JSON against the op.
+Each function returns a sentence about the first error, or "".  Shape rule, unknown shapes,
+decomposition and gradient are compared with `evaluate`; text and JSON with the op itself.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from byparts_opset.evaluate import evaluate
 
 Array = NDArray[Any]
 
-STEP, NEAR = 1e-5, 1e-6  # of a central difference in f64, and how near a gradient must be
+STEP, NEAR = 1e-5, 1e-6  # step of central differences in f64; tolerance of a gradient
 
 
 def graph_of(case: Case) -> Graph:
-    """The op alone, as a program."""
+    """A graph of one node with the op of the case."""
     inputs = tuple(Input(t, None, f"x{i}") for i, t in enumerate(case.types))
     return Graph.of(inputs, Node(case.op, inputs).outputs)
 
 
 @checked
 def shape_rule(case: Case) -> str:
-    """`evaluate` gives what `infer` promises, and leaves its inputs alone."""
+    """`evaluate` returns the types that `infer` gives and does not change its inputs."""
     arrays = case.arrays()
     before = [a.copy() for a in arrays]
     with np.errstate(all="ignore"):  # edges overflow
@@ -64,7 +64,7 @@ def shape_rule(case: Case) -> str:
 
 @checked
 def unknown_shapes(case: Case) -> str:
-    """With dimensions named, unknown, or not even counted, the shape rule says nothing untrue."""
+    """With named or unknown dimensions, or unknown rank, the shape rule gives a true type."""
     for types in (_named(case.types), _unknown(case.types)):
         for got, want in zip(case.op.infer(*types), case.outputs, strict=True):
             if not _true_of(got, want):
@@ -81,7 +81,7 @@ def unknown_shapes(case: Case) -> str:
 
 @checked
 def round_trips(case: Case) -> str:
-    """Text and JSON give the op back."""
+    """The text and the JSON of the op load back to an equal op."""
     graph = graph_of(case)
     ops = {n.op.name: type(n.op) for inner in nested(graph) for n in inner.nodes}
     if parse(str(graph), ops) != graph:
@@ -91,7 +91,7 @@ def round_trips(case: Case) -> str:
 
 @checked
 def decomposition(case: Case) -> str:
-    """`decompose`, where there is one, computes the same."""
+    """If the op has a decomposition, it computes the same values."""
     graph = graph_of(case)
     simpler = case.op.decompose(*graph.inputs)
     if simpler is None:
@@ -132,11 +132,11 @@ def gradient(case: Case, rule: Gradient = _own_gradient) -> str:
     floats = tuple(dy for dy in dys if dy.type.dtype in FLOATS)
     if not floats:
         return ""
-    found = rule(node, dys)
-    if len(found) != len(node.inputs):
-        return f"{len(found)} gradients for {len(node.inputs)} inputs"
-    covered = [i for i, d in enumerate(found) if d is not None]
-    wanted = [d for d in found if d is not None]
+    gradients = rule(node, dys)
+    if len(gradients) != len(node.inputs):
+        return f"{len(gradients)} gradients for {len(node.inputs)} inputs"
+    covered = [i for i, d in enumerate(gradients) if d is not None]
+    wanted = [d for d in gradients if d is not None]
     backward = verify(Graph.of((*graph.inputs, *dys), wanted))
     rng, arrays = np.random.default_rng(1), case.arrays()
     seeds = [rng.uniform(-1, 1, dy.type.dims).astype(_dtype(dy.type)) for dy in dys]
@@ -194,7 +194,7 @@ def _unknown(types: Types) -> Types:
 
 
 def _true_of(said: TensorType, static: TensorType) -> bool:
-    """Whether what a rule says with less knowledge holds of what it says with all of it."""
+    """Whether a type inferred from less knowledge holds for the static type."""
     if said.dtype != static.dtype:
         return False
     if said.shape is None:

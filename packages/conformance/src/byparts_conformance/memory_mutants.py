@@ -1,6 +1,6 @@
-"""Kernels that compute the right numbers and use memory wrongly, for any op.
+"""Mutants of any op that compute the right numbers but use memory wrongly.
 
-They are bound on NumPy arrays of the host, which a desk (`kernel.Desk`) places with a margin.
+They are bound on NumPy arrays with a margin (`trial_memory.TrialMemory`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Rule = Callable[[Op, Arrays, Arrays], Run]
 
 
 def compute(op: Op, inputs: Arrays, outputs: Arrays) -> None:
-    """The right kernel: reads everything before it writes anything."""
+    """The right kernel.  Reads all inputs before it writes an output."""
     for y, result in zip(outputs, op.evaluate(*(a.copy() for a in inputs)), strict=True):
         y[...] = result
 
@@ -58,7 +58,7 @@ def _adds_to_what_was_there(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
 
 
 def _right_once(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
-    """The first run is right, the second adds to what stands there."""
+    """The first run is right; later runs add to the old contents of the outputs."""
     runs = [lambda: compute(op, inputs, outputs)]
     again = _adds_to_what_was_there(op, inputs, outputs)
 
@@ -98,7 +98,7 @@ def _writes_at(place: int) -> Rule:
 
 
 def _reads_at(place: int) -> Rule:
-    """Adds 0 times an element beyond its input: nothing, unless that is NaN; or its lowest bit."""
+    """Reads the element next to its input; the outputs become wrong if that is NaN, -1 or true."""
 
     def rule(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
         def run() -> None:
@@ -116,7 +116,7 @@ def _reads_at(place: int) -> Rule:
 
 
 def _reads_ignored(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
-    """Uses the bytes of an input of which an op reads the type alone."""
+    """Reads the contents of an input of which the op uses the type only (`Op.ignores`)."""
 
     def run() -> None:
         compute(op, inputs, outputs)
@@ -137,7 +137,7 @@ def _first_output_only(op: Op, inputs: Arrays, outputs: Arrays) -> Run:
 
 
 def disturb(y: Array, v: Any) -> None:
-    """Make y wrong where v is NaN, -1 or true."""
+    """Make y wrong if v is NaN, -1 or true."""
     if y.dtype == bool:
         y[...] = y ^ (bool(v != v) or bool(v))
     elif y.dtype.kind in "iu":

@@ -1,8 +1,7 @@
-"""Wrong kernels made by rule from a right one, for any op: does the kit find each of them?
+"""Makes wrong kernels (mutants) of any op by changing its right kernel in fixed ways.
 
-The right answer is `Op.evaluate`.  A mutant changes what it is given (`of_inputs`), what it returns
-(`of_results`), the attributes that it obeys (`of_attributes`), or how it uses memory
-(`memory_mutants.py`).  `mutation.py` runs them.
+The right kernel is `Op.evaluate`.  A mutant changes its inputs, its results, or an attribute of the
+op; mutants in `memory_mutants.py` use memory wrongly.  `mutation.py` runs the kit on them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from byparts_conformance.cases import Case
 from byparts_graph_ir import Graph, Op
-from byparts_graph_ir.lazy_dataclass import field_names
+from byparts_graph_ir.model.frozen import field_names
 from byparts_opset.dtypes import is_half, wide
 
 Array = NDArray[Any]
@@ -29,9 +28,9 @@ class Mutant:
     """A wrong kernel.
 
     Attributes:
-        name: of the row or column of the table.
+        name: the name in the table.
         results: `(case, inputs, right results) -> wrong results`.
-        by_rounding: its inputs are moved by one unit in the last place.
+        by_rounding: whether it changes inputs by one unit in the last place.
     """
 
     name: str
@@ -40,12 +39,12 @@ class Mutant:
 
 
 def mutants_of(op: type[Op]) -> list[Mutant]:
-    """All that can be made for an op of that many inputs, attributes and outputs."""
+    """All mutants for the inputs, attributes and outputs of an op."""
     samples = list(op.samples())
     inputs = max((len(s.types) for s in samples), default=0)
     return [
         *(_of_all_inputs(name, change) for name, change in INPUT_CHANGES.items() if inputs),
-        *_of_one_input(min(inputs, MOST_INPUTS)),
+        *_of_one_input(min(inputs, MAX_INPUTS)),
         *(_of_results(name, change) for name, change in RESULT_CHANGES.items()),
         Mutant("identity", _identity),
         Mutant("saturated", _saturated),
@@ -53,7 +52,7 @@ def mutants_of(op: type[Op]) -> list[Mutant]:
     ]
 
 
-MOST_INPUTS = 6  # of an op of many inputs (an optimizer) the first ones
+MAX_INPUTS = 6  # an op with more inputs (an optimizer) has mutants of the first ones only
 
 
 def _is_float(a: Array) -> bool:
@@ -61,7 +60,7 @@ def _is_float(a: Array) -> bool:
 
 
 def _floats(change: Change) -> Change:
-    """The change, of arrays of floats; made in f32 or f64, and rounded back."""
+    """Apply `change` to floats only, in f32 or f64, and round to the dtype of the array."""
 
     def changed(a: Array) -> Array:
         return change(wide(a)).astype(a.dtype) if _is_float(a) else a
@@ -70,7 +69,7 @@ def _floats(change: Change) -> Change:
 
 
 def _through(narrow: str, floats: bool) -> Change:
-    """The numbers rounded to a smaller type and back, as a kernel does that computes in it."""
+    """Round the numbers to a smaller type and back, like a kernel that computes in that type."""
 
     def changed(a: Array) -> Array:
         if (
@@ -85,7 +84,7 @@ def _through(narrow: str, floats: bool) -> Change:
 
 
 def _towards(limit: float) -> Change:
-    """Each number moved by one unit in the last place: a tie is one no more."""
+    """Change each number by one unit in the last place, so that ties are no ties any more."""
 
     def changed(a: Array) -> Array:
         moved = np.nextafter(a, a.dtype.type(limit))
@@ -95,7 +94,7 @@ def _towards(limit: float) -> Change:
 
 
 def _alternately(change: Change) -> Change:
-    """The change, of about every second element, in no order that inputs could have."""
+    """Apply `change` to about every second element, in a pseudo-random pattern."""
 
     def changed(a: Array) -> Array:
         some = (np.arange(a.size, dtype=np.uint64) * 2654435761 >> 13) % 2 == 1
@@ -139,7 +138,7 @@ def _of_all_inputs(name: str, change: Change) -> Mutant:
 
 
 def _of_one_input(inputs: int) -> Iterator[Mutant]:
-    """One input not read, but taken for ones."""
+    """For each input a mutant that uses ones in its place."""
     for i in range(inputs):
 
         def results(case: Case, inputs: Arrays, right: Arrays, i: int = i) -> Arrays:
@@ -152,7 +151,7 @@ def _of_one_input(inputs: int) -> Iterator[Mutant]:
 
 
 def _wrong(a: Array) -> Array:
-    """Another value at each place."""
+    """A different value for each element."""
     if a.dtype == bool:
         return ~a
     return np.where(wide(a) == 1, 2, 1).astype(a.dtype)
@@ -212,7 +211,7 @@ def _identity(case: Case, inputs: Arrays, right: Arrays) -> Arrays:
 
 
 def _saturated(case: Case, inputs: Arrays, right: Arrays) -> Arrays:
-    """Integers computed in f64 and clipped, where they should wrap."""
+    """Integers computed in f64 and clipped instead of wrapped."""
     if not inputs or any(a.dtype.kind not in "iu" for a in (*inputs, *right)):
         return right
     limits = [np.iinfo(y.dtype) for y in right]
@@ -228,9 +227,9 @@ def _saturated(case: Case, inputs: Arrays, right: Arrays) -> Arrays:
 
 
 def _of_attributes(op: type[Op]) -> Iterator[Mutant]:
-    """One attribute not obeyed: the value that it has in another sample is taken instead.
+    """For each attribute a mutant that uses the value of another sample.
 
-    Where that does not go with the inputs, or gives other shapes, a kernel would raise as well.
+    If the inputs do not fit that value, the mutant raises, which counts as killed.
     """
     for name in field_names(op):
         values = list(dict.fromkeys(getattr(s.op, name) for s in op.samples()))
@@ -241,9 +240,9 @@ def _of_attributes(op: type[Op]) -> Iterator[Mutant]:
             case: Case, inputs: Arrays, right: Arrays, name: str = name, values: Any = values
         ) -> Arrays:
             value = next(v for v in values if v != getattr(case.op, name))
-            found = replace(case.op, **{name: value}).evaluate(*inputs)
+            results = replace(case.op, **{name: value}).evaluate(*inputs)
             return [
-                np.resize(x, y.shape).astype(y.dtype) for x, y in zip(found, right, strict=True)
+                np.resize(x, y.shape).astype(y.dtype) for x, y in zip(results, right, strict=True)
             ]
 
         yield Mutant(f"{name} ignored", results)

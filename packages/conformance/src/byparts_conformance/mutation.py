@@ -1,10 +1,10 @@
-"""Does the kit find wrong kernels?  Each op against mutants of its kernel: all must be killed.
+"""Measures whether the kit finds wrong kernels: runs it on mutants of each op's kernel.
 
     python -m byparts_conformance.mutation [--op NAME]... [--markdown]
 
-A mutant that no case kills is equal to the op, as far as can be found: it is also run on inputs
-that the kit does not draw, `WITNESSES` sets of them for some cases.  If one of these tells it from
-the op, it survived, and the kit must be mended.
+A mutant is killed if the kit finds it wrong in some case.  A mutant that no case kills is also run
+on `WITNESSES` sets of other inputs.  If it differs from the op on one of these, it survived, and
+the kit must be improved; otherwise it counts as equal to the op.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from byparts_conformance import kernel
 from byparts_conformance.cases import Case, cases_of
 from byparts_conformance.compare import difference
 from byparts_conformance.gradient_mutants import gradient_outcomes
-from byparts_conformance.judge import Judge
 from byparts_conformance.memory_mutants import MEMORY_MUTANTS, Rule, compute
 from byparts_conformance.mutants import Mutant, mutants_of
+from byparts_conformance.reference import Reference
 from byparts_conformance.values import edges, random_bits
 from byparts_conformance.workspace_mutants import (
     COMPILED_MUTANTS,
@@ -37,7 +37,7 @@ from byparts_conformance.workspace_mutants import (
     right,
 )
 from byparts_graph_ir import Backend, Op, TensorType
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_opset.dtypes import numpy_dtype, wide
 
 Array = NDArray[Any]
@@ -47,9 +47,9 @@ WITNESSES = 6  # sets of inputs for each case
 
 
 def outcomes(op: type[Op]) -> dict[str, str]:
-    """Mutant -> `KILLED`, `EQUAL` or `SURVIVED`: of its numbers, its memory and its gradient.
+    """For each mutant of the op `KILLED`, `EQUAL` or `SURVIVED`.
 
-    What an op prints (`Print`) is not shown: it would be thousands of arrays.
+    The output of `Print` is discarded: it would be thousands of arrays.
     """
     with redirect_stdout(StringIO()):
         return {**_of_numbers(op), **_of_memory(op), **gradient_outcomes(op)}
@@ -57,29 +57,29 @@ def outcomes(op: type[Op]) -> dict[str, str]:
 
 def _of_numbers(op: type[Op]) -> dict[str, str]:
     alive = {m.name: m for m in mutants_of(op)}
-    found = dict.fromkeys(alive, EQUAL)
+    outcome = dict.fromkeys(alive, EQUAL)
     cases = _quick_first(cases_of(op))
     for case in cases:
         arrays = case.arrays()
-        judge = Judge(case, arrays)
+        reference = Reference(case, arrays)
         for mutant in list(alive.values()):
-            if _wrong(mutant, judge, arrays):
-                found[mutant.name] = KILLED
+            if _wrong(mutant, reference, arrays):
+                outcome[mutant.name] = KILLED
                 del alive[mutant.name]
     for case in _some(cases) if alive else ():
         for kind, arrays in _witnesses(case):
             for mutant in list(alive.values()):
-                told = kind == "usual" or not mutant.by_rounding  # huge numbers cancel
-                if told and _differs(mutant, case, arrays):
-                    found[mutant.name] = SURVIVED
+                comparable = kind == "usual" or not mutant.by_rounding  # huge numbers cancel
+                if comparable and _differs(mutant, case, arrays):
+                    outcome[mutant.name] = SURVIVED
                     del alive[mutant.name]
-    return found
+    return outcome
 
 
 def _some(cases: Iterable[Case]) -> list[Case]:
     """One case for each attribute, dtype and column."""
-    found = {(c.op, c.column, tuple(t.dtype for t in c.types)): c for c in cases}
-    return list(found.values())
+    chosen = {(c.op, c.column, tuple(t.dtype for t in c.types)): c for c in cases}
+    return list(chosen.values())
 
 
 def _quick_first(cases: Iterable[Case]) -> list[Case]:
@@ -87,27 +87,27 @@ def _quick_first(cases: Iterable[Case]) -> list[Case]:
     return sorted(cases, key=lambda c: (c.column == "edges", c.values == "combinations"))
 
 
-def _wrong(mutant: Mutant, judge: Judge, arrays: Sequence[Array]) -> bool:
+def _wrong(mutant: Mutant, reference: Reference, arrays: Sequence[Array]) -> bool:
     with np.errstate(all="ignore"):
         try:
-            results = mutant.results(judge.case, arrays, judge.wants)
-        except Exception:  # whatever a wrong kernel raises is found
+            results = mutant.results(reference.case, arrays, reference.wants)
+        except Exception:  # a wrong kernel that raises is found
             return True
-    return any(judge.wrong(i, np.asarray(y)) for i, y in enumerate(results))
+    return any(reference.wrong(i, np.asarray(y)) for i, y in enumerate(results))
 
 
 def _differs(mutant: Mutant, case: Case, arrays: Sequence[Array]) -> bool:
     with np.errstate(all="ignore"):
         try:
             right = case.op.evaluate(*arrays)
-        except Exception:  # these inputs are none for the op
+        except Exception:  # the op refuses these inputs
             return False
         try:
             results = mutant.results(case, arrays, right)
         except Exception:
             return True
     pairs = list(zip(map(np.asarray, results), right, case.outputs, strict=True))
-    if mutant.by_rounding:  # moved a little: a jump shows it, not what follows the last digit
+    if mutant.by_rounding:  # inputs are off by one unit in the last place: only jumps count
         return any(y.shape != want.shape or _jumps(y, want) for y, want, _ in pairs)
     return any(difference(y, want, t, case.measure(arrays)) for y, want, t in pairs)
 
@@ -117,7 +117,7 @@ def _jumps(y: Array, want: Array) -> bool:
 
 
 def _witnesses(case: Case) -> Iterator[tuple[str, list[Array]]]:
-    """Inputs that the kit does not draw, of the types of a case, and what kind they are."""
+    """Inputs of the case's types that the kit does not draw, each with its kind."""
     rng = np.random.default_rng(len(str(case)))
     for kind in ("usual", "bits", "edges") * (WITNESSES // 3):
         drawn = [_drawn(rng, t, kind) for t in case.types]
@@ -134,7 +134,7 @@ def _drawn(rng: np.random.Generator, t: TensorType, kind: str) -> Array:
 
 
 def _of_memory(op: type[Op]) -> dict[str, str]:
-    """A mutant that is never wrong is one that the op gives no occasion to be."""
+    """Outcomes of the memory mutants.  One that is never wrong is equal: the op has no such use."""
     hosts = {
         **{name: _bound(op, rule) for name, rule in MEMORY_MUTANTS.items()},
         **{name: _bound(op, rule, True) for name, rule in WORKSPACE_MUTANTS.items()},
@@ -172,15 +172,15 @@ def _view(memory: Any, offset: int, t: TensorType) -> Array:
 
 
 def right_kernels(op: type[Op]) -> tuple[Backend, Backend]:
-    """Backends whose kernel is `evaluate`, bound and compiled: they must be found right."""
+    """Backends whose kernel is `evaluate`, bound and compiled: the kit must accept both."""
     return _bound(op, lambda op, xs, ys: lambda: compute(op, xs, ys)), _compiled(op, right)
 
 
 def table(rows: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Ops by kinds of mutants, in Markdown: `x` killed, `=` equal to the op, `!` survived.
 
-    One column for all inputs, one for all attributes: the worst of them, but that one which is
-    equal to the op is no fault of the kit where another is killed.
+    Mutants of all inputs share one column, those of all attributes another.  Such a cell shows the
+    worst outcome; `x` is worse than `=`.
     """
     kinds = list(dict.fromkeys(_kind(name) for row in rows.values() for name in row))
     lines = ["| op | " + " | ".join(kinds) + " |", "|---" * (len(kinds) + 1) + "|"]
@@ -203,7 +203,7 @@ def _kind(name: str) -> str:
 
 
 def counted(rows: Mapping[str, Mapping[str, str]]) -> str:
-    """One sentence of all."""
+    """One sentence with the totals."""
     counts = Counter(said for row in rows.values() for said in row.values())
     return (
         f"{len(rows)} ops, {sum(counts.values())} mutants: {counts[KILLED]} killed, "
@@ -212,7 +212,7 @@ def counted(rows: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what survived, or the whole table; 1 if any did."""
+    """Print the survivors, or the whole table; return 1 if there are survivors."""
     parser = argparse.ArgumentParser(prog="python -m byparts_conformance.mutation")
     parser.add_argument("--op", action="append", default=[], help="these ops only")
     parser.add_argument("--markdown", action="store_true", help="print the table")

@@ -1,7 +1,7 @@
-"""Pytest plugin of the kit: which ops, which backends, and the table at the end.
+"""Pytest plugin of the kit: chooses ops and backends, and prints the table at the end.
 
-Named by `-p byparts_conformance.plugin`, never loaded by itself: a plugin that every pytest run of
-an environment loads can stop them all.
+Loaded by `-p byparts_conformance.plugin`, not through an entry point: a plugin that every pytest
+run of an environment loads could break all of these runs.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 
 import pytest
 
+from byparts_conformance.backend_rules import BACKEND_RULES
 from byparts_conformance.cases import COLUMNS
-from byparts_conformance.habits import HABITS
 from byparts_conformance.meaning import differentiable
 from byparts_graph_ir import Op
-from byparts_graph_ir.attributes import OWN
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.formats.attributes import OWN
+from byparts_graph_ir.parts.hub import parts
 
 Record = Callable[[str], None]
 Cells = dict[tuple[str, str, str], str]  # backend, op, column -> what the table says
 
 CELLS = pytest.StashKey[Cells]()
-ALSO = pytest.StashKey[dict[tuple[str, str], str]]()  # backend, habit -> "ok" or what is wrong
+ALSO = pytest.StashKey[dict[tuple[str, str], str]]()  # backend, rule -> "ok" or what is wrong
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--byparts-backend NAME`, as often as you like; `--byparts-op NAME` to try some ops only."""
+    """Add `--byparts-backend NAME` and `--byparts-op NAME`; both may be given several times."""
     group = parser.getgroup("byparts")
     group.addoption("--byparts-backend", action="append", default=[], help="backend to try")
     group.addoption("--byparts-op", action="append", default=[], help="only these ops")
@@ -40,11 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each op, backend and column; one for each backend and habit."""
+    """One test for each op, backend and column; one for each backend and rule."""
     config, names = metafunc.config, metafunc.fixturenames
-    if "habit" in names:
+    if "rule" in names:
         metafunc.parametrize("backend_name", config.getoption("--byparts-backend"))
-        metafunc.parametrize("habit", HABITS)
+        metafunc.parametrize("rule", BACKEND_RULES)
     if "op" not in names:
         return
     ops = _chosen(config)
@@ -82,31 +82,31 @@ def record(request: pytest.FixtureRequest, op: type[Op], backend_name: str, colu
 
 @pytest.fixture
 def ops(request: pytest.FixtureRequest) -> list[type[Op]]:
-    """All of them."""
+    """All chosen ops."""
     return list(_chosen(request.config).values())
 
 
 @pytest.fixture
-def said(request: pytest.FixtureRequest, backend_name: str, habit: str) -> Record:
+def said(request: pytest.FixtureRequest, backend_name: str, rule: str) -> Record:
     """Writes one row under the table."""
-    return partial(request.config.stash[ALSO].__setitem__, (backend_name, habit))
+    return partial(request.config.stash[ALSO].__setitem__, (backend_name, rule))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """The table, op by column, of each backend, and what else it keeps to."""
+    """Print for each backend the table of ops by columns, and the rules that it keeps."""
     cells, also = config.stash[CELLS], config.stash[ALSO]
     for name in dict.fromkeys((*(key[0] for key in cells), *(key[0] for key in also))):
         rows = {op: {} for b, op, _ in cells if b == name}  # type: dict[str, dict[str, str]]
         for (b, op, column), said in cells.items():
             if b == name:
                 rows[op][column] = said
-        habits = {habit: said for (b, habit), said in also.items() if b == name}
-        for line in (*(table(name, rows) if rows else ()), *also_rows(habits)):
+        rules = {rule: said for (b, rule), said in also.items() if b == name}
+        for line in (*(table(name, rows) if rows else ()), *also_rows(rules)):
             terminalreporter.write_line(line)
 
 
 def table(name: str, rows: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The lines of one backend's table, and a sentence that counts."""
+    """The lines of one backend's table, and a sentence with the totals."""
     wide = {c: max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in COLUMNS}
     width = max(len("op"), *map(len, rows))
     lines = [
@@ -120,10 +120,10 @@ def table(name: str, rows: Mapping[str, Mapping[str, str]]) -> list[str]:
     return [*lines, _sentence(rows)]
 
 
-def also_rows(habits: Mapping[str, str]) -> list[str]:
-    """A line for each habit."""
-    width = max(map(len, habits), default=0)
-    return [f"also: {habit:{width}}  {said}" for habit, said in habits.items()]
+def also_rows(rules: Mapping[str, str]) -> list[str]:
+    """One line for each rule."""
+    width = max(map(len, rules), default=0)
+    return [f"also: {rule:{width}}  {said}" for rule, said in rules.items()]
 
 
 def _sentence(rows: Mapping[str, Mapping[str, str]]) -> str:
@@ -140,7 +140,7 @@ def _sentence(rows: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _kind(said: set[str]) -> str:
-    """What to count an op as: the worst it did, except that being absent somewhere is no wrong."""
+    """The worst outcome of an op.  "-" counts only if the op is absent everywhere."""
     return next(
         (k for k in ("FAIL", "ok", "some", "via bodies", "via decompose", "-") if k in said), "-"
     )

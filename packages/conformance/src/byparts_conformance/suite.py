@@ -1,6 +1,6 @@
-"""The tests of the kit; `byparts check NAME` runs them, and so may your own test run.
+"""The tests of the kit.  `byparts check NAME` runs them; you may also run them with pytest.
 
-One test for each op and column, made by `plugin.py` from what is installed.
+`plugin.py` makes one test for each installed op and each column.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from byparts_conformance import kernel, meaning
+from byparts_conformance.backend_rules import BACKEND_RULES, Ops
 from byparts_conformance.cases import (
     Case,
     cases_of,
@@ -16,33 +17,32 @@ from byparts_conformance.cases import (
     typed_cases,
     usual_cases,
 )
-from byparts_conformance.habits import HABITS, Ops
 from byparts_conformance.plugin import Record
 from byparts_graph_ir import Backend, Op
 
 
 def test_op_brings_samples(op: type[Op]) -> None:
-    """An op without samples would be tried on nothing."""
+    """Each op has samples; without them the other tests would try nothing."""
     assert cases_of(op), f"{op.__name__} has no samples; write `samples`"
 
 
 def test_shape_rule(op: type[Op]) -> None:
-    """What `infer` promises is what `evaluate` gives."""
+    """`evaluate` returns arrays of the types that `infer` gives."""
     _expect(typed_cases(op), meaning.shape_rule)
 
 
 def test_unknown_shapes(op: type[Op]) -> None:
-    """With unknown shapes the rule says less, and nothing untrue."""
+    """For inputs of unknown shape the shape rule gives types that hold for all shapes."""
     _expect(usual_cases(op), meaning.unknown_shapes)
 
 
 def test_round_trips(op: type[Op]) -> None:
-    """Text and JSON give the op back."""
+    """Text and JSON of the op load back to an equal op."""
     _expect(usual_cases(op), meaning.round_trips)
 
 
 def test_decomposition(op: type[Op]) -> None:
-    """The simpler form computes the same."""
+    """The decomposition computes the same values."""
     _expect(composed_cases(op), meaning.decomposition)
 
 
@@ -52,28 +52,28 @@ def test_gradient(op: type[Op]) -> None:
 
 
 def test_kernel(op: type[Op], backend: Backend, column: str, record: Record) -> None:
-    """The kernel gives the answer of `evaluate`."""
+    """The kernel gives the results of `evaluate`."""
     runs = kernel.runs_of(cases_of(op), column)
     if not runs:
         record("")
         return
     record("FAIL")
     said = [(how, kernel.check(backend, case, how)) for case, how in runs]
-    # Of a decomposed op only what is plain is tried: that is no gap in the column "long".
+    # A decomposed op is run in the mode "plain" only; that does not make "long" incomplete.
     outcomes = {o for how, o in said if how in ("plain", column) or o != kernel.ABSENT}
     record(kernel.cell(outcomes))
 
 
-def test_also(backend: Backend, habit: str, ops: Ops, said: Callable[[str], None]) -> None:
-    """What a backend must keep to beside right answers."""
+def test_also(backend: Backend, rule: str, ops: Ops, said: Callable[[str], None]) -> None:
+    """The backend keeps a rule of `backend_rules.py`."""
     said("FAIL")
     with kernel.within(backend):
-        wrong = HABITS[habit](backend, ops)
+        wrong = BACKEND_RULES[rule](backend, ops)
     said(wrong or "ok")
     assert not wrong, wrong
 
 
 def _expect(cases: Iterable[Case], check: Callable[[Case], str]) -> None:
-    """The kit's own assert: what is wrong, case by case."""
+    """Fail with one line for each case in which `check` finds an error."""
     wrong = [f"{case}: {said}" for case in cases if (said := check(case))]
     assert not wrong, "\n".join(wrong)

@@ -1,8 +1,8 @@
-"""Values on which a kernel may go wrong though it is right elsewhere: the edges of each dtype.
+"""Edge values of each dtype, on which a kernel may be wrong though it is right on usual values.
 
-Nothing here knows an op.  An elementwise op is tried on all combinations of the edges of its
-inputs' dtypes; any other op on arrays with one kind of edge at a time, since an infinity or a NaN
-spreads and would hide the others.  What an op does not define is taken out by `Op.domain`.
+The values do not depend on the op.  An elementwise op is tried on all combinations of the edges of
+its inputs' dtypes; any other op on arrays with one kind of edge at a time, since an infinity or a
+NaN spreads and would hide the others.  `Op.domain` replaces values that an op does not define.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 MOST_COMBINATIONS = 20_000  # of edges; where there are more, so many are drawn
 RANDOM_BITS = 2_000  # further values, drawn from all bit patterns of a dtype
 
-# What an array of an op that is not elementwise is made of, one kind at a time.
+# Kinds of edges for ops that are not elementwise; an array has one kind at a time.
 KINDS = (
     *("nan", "inf", "-inf", "infinities", "zeros", "equal", "ties"),
     *("large", "large and equal", "small", "tiny", "negative"),
@@ -50,8 +50,8 @@ def edges(dtype: str) -> Array:
 def _integer_edges(numpy: np.dtype[Any]) -> Array:
     info = np.iinfo(numpy)
     powers = [2**p + d for p in (7, 8, 15, 16, 24, 31, 53) for d in (-1, 0, 1)]
-    found = [0, 1, 2, 3, 5, 7, 10, 64, *powers, info.max, info.max - 1, info.max // 2]
-    both = [*found, *(-v for v in found), info.min, info.min + 1, info.min // 2]
+    positive = [0, 1, 2, 3, 5, 7, 10, 64, *powers, info.max, info.max - 1, info.max // 2]
+    both = [*positive, *(-v for v in positive), info.min, info.min + 1, info.min // 2]
     return np.array(sorted({v for v in both if info.min <= v <= info.max}), numpy)
 
 
@@ -67,14 +67,14 @@ def _float_edges(numpy: np.dtype[Any]) -> list[float]:
     whole = [100.5, 2.0 / ulp, 1.0 / ulp, 0.5 / ulp + 0.5, 1e4, 65504, 1e5]
     sizes = [top, top / 2, top**0.5, top**0.5 * 2, top**0.25, 1e10, 1e20]
     tiny = [least, 3 * least, small - least, small, 2 * small, small**0.5, ulp, ulp**2, 1e-3, 1e-10]
-    found = [0, *halves, *near_one, *mathematical, *exponentials, *whole, *sizes, *tiny, np.inf]
-    kept = [v for v in found if abs(v) <= top or v == np.inf]
+    values = [0, *halves, *near_one, *mathematical, *exponentials, *whole, *sizes, *tiny, np.inf]
+    kept = [v for v in values if abs(v) <= top or v == np.inf]
     return [*kept, *(-v if v else -0.0 for v in kept), np.nan]
 
 
 @dataclass(frozen=True)
 class _Bfloat16:
-    """What `numpy.finfo` says of a type, which knows none of NumPy's bf16."""
+    """The limits of bf16, which `numpy.finfo` does not know."""
 
     max: float = (2 - 2.0**-7) * 2.0**127
     tiny: float = 2.0**-126
@@ -87,10 +87,10 @@ def _finfo(numpy: np.dtype[Any]) -> Any:
 
 
 def combinations(rng: np.random.Generator, dtypes: Sequence[str]) -> list[Array]:
-    """One array for each dtype, all as long: every combination of edges, and drawn bit patterns.
+    """One array for each dtype, of equal length: combinations of edges, and random bit patterns.
 
-    A single input of 8 or 16 bits takes all its values.  Two and more inputs also meet themselves
-    and their neighbours: `x == y` is an edge of comparisons.
+    A single input of 8 or 16 bits takes all values of its dtype.  Several inputs also have equal
+    elements: `x == y` is an edge of comparisons.
     """
     if len(dtypes) == 1 and numpy_dtype(dtypes[0]).itemsize <= 2:
         return [_all_values(dtypes[0])]

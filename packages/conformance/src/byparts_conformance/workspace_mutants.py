@@ -1,7 +1,7 @@
-"""Kernels that compute the right numbers and use their planned memory wrongly, for any op.
+"""Mutants of any op that compute the right numbers but use their planned memory wrongly.
 
-They compile: each says what memory it needs, and which bytes may be shared, and then does not keep
-to it.  What they get is NumPy arrays of the host, which a desk (`desk.py`) places with a margin.
+They are compiled kernels: each declares the memory that it needs and the pairs that may share
+bytes, and then breaks its declaration.  They get NumPy arrays with a margin (`trial_memory.py`).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 
 from byparts_conformance.memory_mutants import Array, Arrays, compute, disturb
 from byparts_graph_ir import Op, Types
-from byparts_graph_ir.kernel import Kernel, Run, Workspace
+from byparts_graph_ir.backend.kernel import Kernel, Run, Workspace
 
 CompiledRule = Callable[[Op, Types, frozenset[int]], Kernel]
 WorkspaceRule = Callable[[Op, Arrays, Arrays, Workspace], Run]
-Step = Callable[[Op, Arrays, Arrays, Array], None]  # the last is the block: u8
+Step = Callable[[Op, Arrays, Arrays, Array], None]  # the last argument is the u8 block
 
 BLOCK_BYTES = 64
-USUAL = 1000  # what some mutant refuses numbers above
+USUAL = 1000  # one mutant raises for larger numbers
 
 
 def right(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
-    """What is right must be found right: each run fills the workspace before it reads it."""
+    """A right kernel, which the kit must accept: fills its workspace before reading it."""
 
     def bind(inputs: Arrays, outputs: Arrays, workspace: Array, persistent: Array) -> Run:
         persistent.fill(2)
@@ -42,7 +42,7 @@ def right(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
 
 
 def _with_workspace(step: Step, fill: int | None = None) -> CompiledRule:
-    """`step` runs with a workspace, into which `bind` may write."""
+    """`step` runs with a workspace, which `bind` fills with a byte value if `fill` is given."""
 
     def rule(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
         def bind(inputs: Arrays, outputs: Arrays, workspace: Array, persistent: Array) -> Run:
@@ -69,7 +69,7 @@ def _with_persistent(step: Step) -> CompiledRule:
 
 
 def _writes_beyond(place: int) -> Step:
-    """The byte behind the block (`place` 0), one further behind, or the one before it (-1)."""
+    """Writes the byte behind the block (`place` 0), `place` further, or the one before it (-1)."""
 
     def step(op: Op, inputs: Arrays, outputs: Arrays, block: Array) -> None:
         compute(op, inputs, outputs)
@@ -90,7 +90,7 @@ def _expects(byte: int) -> Step:
 
 
 def _keeps_state(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
-    """The first run leaves something in the workspace that the next one needs."""
+    """Later runs need what the first run has left in the workspace."""
 
     def bind(inputs: Arrays, outputs: Arrays, workspace: Array, persistent: Array) -> Run:
         runs: list[int] = []
@@ -107,7 +107,7 @@ def _keeps_state(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
 
 
 def _remembers(op: Op, inputs: Arrays, outputs: Arrays, block: Array) -> None:
-    """Stores its first results and gives them for ever."""
+    """Stores the results of the first run and returns them in all later runs."""
     if not block[0]:
         compute(op, inputs, outputs)
         block[0], block[8:] = 1, np.frombuffer(b"".join(y.tobytes() for y in outputs), np.uint8)
@@ -123,7 +123,7 @@ def _asks_for_more_when_bound(op: Op, inputs: Arrays, outputs: Arrays, workspace
 
 
 def _writes_before_it_reads(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
-    """Says that each output may be each input of its type."""
+    """Declares that each output may overwrite each input of its type."""
     outputs_of = op.infer(*types)
     pairs = [(i, o) for i, t in enumerate(types) for o, y in enumerate(outputs_of) if t == y]
 
@@ -161,7 +161,7 @@ def _atomic_and_raises(op: Op, types: Types, constants: frozenset[int]) -> Kerne
 
 
 def _last_binding_wins(op: Op, types: Types, constants: frozenset[int]) -> Kernel:
-    """All its steps compute into the arrays that were bound last."""
+    """All bound steps use the arrays of the latest `bind`."""
     latest: list[Sequence[Any]] = []
 
     def bind(inputs: Arrays, outputs: Arrays, workspace: Array, persistent: Array) -> Run:
@@ -172,7 +172,7 @@ def _last_binding_wins(op: Op, types: Types, constants: frozenset[int]) -> Kerne
 
 
 def _pairs(op: Op, types: Types) -> tuple[tuple[int, int], ...]:
-    """`compute` reads all before it writes, so whatever the op allows."""
+    """All pairs that the op allows: `compute` reads all inputs before it writes."""
     outputs = op.infer(*types)
     return tuple(
         (i, o)

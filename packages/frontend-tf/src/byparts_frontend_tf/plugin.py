@@ -1,6 +1,6 @@
 """What this part tells the hub; light."""
 
-from byparts_graph_ir.hooks import Frontend, hookimpl
+from byparts_graph_ir.parts.hooks import Frontend, hookimpl
 
 BYPARTS_API = (1, 0)
 

@@ -116,12 +116,12 @@ def _with_gradient(exported: Any, graph: Any) -> set[Any]:
     """The nodes that a gradient may come to: of parameters, of inputs, and what they make."""
     specs = exported.graph_signature.input_specs
     known = {s.arg.name for s in specs if s.kind.name in ("PARAMETER", "USER_INPUT")}
-    found: set[Any] = set()
+    nodes: set[Any] = set()
     for node in graph.nodes:
-        reads = node.name in known if node.op == "placeholder" else found & {*node.all_input_nodes}
+        reads = node.name in known if node.op == "placeholder" else nodes & {*node.all_input_nodes}
         if reads and _is_float(node.meta.get("val")) and not _is_without_gradient(node):
-            found.add(node)
-    return found
+            nodes.add(node)
+    return nodes
 
 
 def _is_float(value: Any) -> bool:

@@ -45,8 +45,8 @@ def result_dtype(*operands: Operand) -> str:
             ranked[0 if x.type.shape != () else 1].append(x.type.dtype)
         else:
             ranked[2].append(dtype_of(x))
-    found = [reduce(promote, dtypes) for dtypes in ranked if dtypes]
-    return reduce(lambda lower, higher: _meet(higher, lower), reversed(found))
+    by_rank = [reduce(promote, dtypes) for dtypes in ranked if dtypes]
+    return reduce(lambda lower, higher: _meet(higher, lower), reversed(by_rank))
 
 
 def dtype_of(x: Size | float) -> str:

@@ -83,8 +83,8 @@ def _read_specs(exported: Any) -> list[Any]:
 
 
 def _tensor(exported: Any, name: str) -> Any:
-    found = exported.state_dict
-    return found[name] if name in found else exported.constants[name]
+    state = exported.state_dict
+    return state[name] if name in state else exported.constants[name]
 
 
 def _tied(tensors: Mapping[str, Any]) -> dict[str, str]:
@@ -105,12 +105,12 @@ def _input(name: str, array: NDArray[Any]) -> Input:
 def _user_inputs(exported: Any) -> dict[str, Input]:
     """The tensors among them; what is a number or `None` was built in by the export."""
     names = {s.arg.name for s in exported.graph_signature.input_specs if _is_user(s)}
-    found = {}
+    inputs = {}
     for node in exported.graph.nodes:
         tensor = node.meta.get("val")
         if node.op == "placeholder" and node.name in names and hasattr(tensor, "dtype"):
-            found[node.name] = Input(_input_type(node.name, tensor), None, node.name)
-    return found
+            inputs[node.name] = Input(_input_type(node.name, tensor), None, node.name)
+    return inputs
 
 
 def _is_user(spec: Any) -> bool:

@@ -6,31 +6,39 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from byparts_graph_ir.arithmetic import (
-        Arithmetic as Arithmetic,
-        Operand as Operand,
-        arithmetic as arithmetic,
-    )
-    from byparts_graph_ir.backend import (
+    from byparts_graph_ir.backend.backend import (
         Backend as Backend,
         CaptureRefused as CaptureRefused,
         KernelRule as KernelRule,
     )
-    from byparts_graph_ir.barrier import (
-        OptimizationBarrier as OptimizationBarrier,
-    )
-    from byparts_graph_ir.bodies import (
-        map_bodies as map_bodies,
-    )
-    from byparts_graph_ir.choice import (
+    from byparts_graph_ir.backend.choice import (
         stays_whole as stays_whole,
     )
-    from byparts_graph_ir.control import (
-        Branches as Branches,
-        Loop as Loop,
-    )
-    from byparts_graph_ir.copy_op import (
+    from byparts_graph_ir.backend.copy_op import (
         Copy as Copy,
+    )
+    from byparts_graph_ir.backend.fused import (
+        Fused as Fused,
+        graph_flops as graph_flops,
+        inline as inline,
+        parted as parted,
+    )
+    from byparts_graph_ir.backend.kernel import (
+        Kernel as Kernel,
+        Refused as Refused,
+        Workspace as Workspace,
+    )
+    from byparts_graph_ir.backend.region import (
+        Region as Region,
+        reads_of as reads_of,
+    )
+    from byparts_graph_ir.backend.space import (
+        HOST as HOST,
+        HostSpace as HostSpace,
+        Space as Space,
+    )
+    from byparts_graph_ir.backend.table import (
+        Table as Table,
     )
     from byparts_graph_ir.errors import (
         ArgumentError as ArgumentError,
@@ -41,66 +49,39 @@ if TYPE_CHECKING:
         VerifyError as VerifyError,
         add_note as add_note,
     )
-    from byparts_graph_ir.fused import (
-        Fused as Fused,
-        graph_flops as graph_flops,
-        inline as inline,
-        parted as parted,
-    )
-    from byparts_graph_ir.graph import (
-        Graph as Graph,
-        Input as Input,
-        Node as Node,
-        Op as Op,
-        Rule as Rule,
-        Sample as Sample,
-        Types as Types,
-        Value as Value,
-        has_effect as has_effect,
-        lift as lift,
-        nested as nested,
-        producers as producers,
-        subgraphs as subgraphs,
-    )
-    from byparts_graph_ir.json_format import (
+    from byparts_graph_ir.formats.json_format import (
         from_json as from_json,
         to_json as to_json,
     )
-    from byparts_graph_ir.kernel import (
-        Kernel as Kernel,
-        Refused as Refused,
-        Workspace as Workspace,
-    )
-    from byparts_graph_ir.pipeline import (
-        Pass as Pass,
-        Pipeline as Pipeline,
-        Stage as Stage,
-        pipeline as pipeline,
-    )
-    from byparts_graph_ir.region import (
-        Region as Region,
-        reads_of as reads_of,
-    )
-    from byparts_graph_ir.space import (
-        HOST as HOST,
-        HostSpace as HostSpace,
-        Space as Space,
-    )
-    from byparts_graph_ir.specialize import (
-        body_for as body_for,
-        body_inputs as body_inputs,
-        infer_inputs as infer_inputs,
-        result_types as result_types,
-        specialize as specialize,
-    )
-    from byparts_graph_ir.table import (
-        Table as Table,
-    )
-    from byparts_graph_ir.text import (
+    from byparts_graph_ir.formats.text import (
         parse as parse,
-        show as show,
     )
-    from byparts_graph_ir.types import (
+    from byparts_graph_ir.model.arithmetic import (
+        Arithmetic as Arithmetic,
+        Operand as Operand,
+        arithmetic as arithmetic,
+    )
+    from byparts_graph_ir.model.bodies import (
+        has_effect as has_effect,
+        map_bodies as map_bodies,
+        nested as nested,
+        subgraphs as subgraphs,
+    )
+    from byparts_graph_ir.model.control import (
+        Branches as Branches,
+        Control as Control,
+        Loop as Loop,
+        ReversedLoop as ReversedLoop,
+    )
+    from byparts_graph_ir.model.graph import (
+        Graph as Graph,
+        Rule as Rule,
+    )
+    from byparts_graph_ir.model.op import (
+        Op as Op,
+        Sample as Sample,
+    )
+    from byparts_graph_ir.model.types import (
         FLOATS as FLOATS,
         INTEGERS as INTEGERS,
         ITEM_BYTES as ITEM_BYTES,
@@ -111,38 +92,66 @@ if TYPE_CHECKING:
         dtype_name as dtype_name,
         unify as unify,
     )
-    from byparts_graph_ir.verify import (
-        verify as verify,
+    from byparts_graph_ir.model.value import (
+        Input as Input,
+        Node as Node,
+        Types as Types,
+        Value as Value,
+        lift as lift,
+        producers as producers,
     )
-    from byparts_graph_ir.where import (
+    from byparts_graph_ir.model.where import (
         inherit as inherit,
         scope as scope,
+    )
+    from byparts_graph_ir.passes.barrier import (
+        OptimizationBarrier as OptimizationBarrier,
+    )
+    from byparts_graph_ir.passes.pipeline import (
+        Pass as Pass,
+        Pipeline as Pipeline,
+        Stage as Stage,
+        pipeline as pipeline,
+    )
+    from byparts_graph_ir.passes.specialize import (
+        body_for as body_for,
+        body_inputs as body_inputs,
+        infer_inputs as infer_inputs,
+        result_types as result_types,
+        specialize as specialize,
+    )
+    from byparts_graph_ir.passes.verify import (
+        verify as verify,
     )
 
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
         checked=True,
-        arithmetic="Arithmetic Operand arithmetic",
-        backend="Backend CaptureRefused KernelRule",
-        barrier="OptimizationBarrier",
-        copy_op="Copy",
-        bodies="map_bodies",
-        choice="stays_whole",
-        control="Branches Loop",
         errors="ArgumentError FormatError GraphError MissingRule ShapeError VerifyError add_note",
-        fused="Fused graph_flops inline parted",
-        graph="Graph Input Node Op Rule Sample Types Value has_effect lift nested producers"
-        " subgraphs",
-        json_format="from_json to_json",
-        kernel="Kernel Refused Workspace",
-        pipeline="Pass Pipeline Stage pipeline",
-        region="Region reads_of",
-        space="HOST HostSpace Space",
-        specialize="body_for body_inputs infer_inputs result_types specialize",
-        table="Table",
-        text="parse show",
-        types="FLOATS INTEGERS ITEM_BYTES Dimension Shape TensorType compatible dtype_name unify",
-        verify="verify",
-        where="inherit scope",
+        **{
+            "backend.backend": "Backend CaptureRefused KernelRule",
+            "backend.choice": "stays_whole",
+            "backend.copy_op": "Copy",
+            "backend.fused": "Fused graph_flops inline parted",
+            "backend.kernel": "Kernel Refused Workspace",
+            "backend.region": "Region reads_of",
+            "backend.space": "HOST HostSpace Space",
+            "backend.table": "Table",
+            "formats.json_format": "from_json to_json",
+            "formats.text": "parse",
+            "model.arithmetic": "Arithmetic Operand arithmetic",
+            "model.bodies": "has_effect map_bodies nested subgraphs",
+            "model.control": "Branches Control Loop ReversedLoop",
+            "model.graph": "Graph Rule",
+            "model.op": "Op Sample",
+            "model.types": "Dimension FLOATS INTEGERS ITEM_BYTES Shape TensorType compatible"
+            " dtype_name unify",
+            "model.value": "Input Node Types Value lift producers",
+            "model.where": "inherit scope",
+            "passes.barrier": "OptimizationBarrier",
+            "passes.pipeline": "Pass Pipeline Stage pipeline",
+            "passes.specialize": "body_for body_inputs infer_inputs result_types specialize",
+            "passes.verify": "verify",
+        },
     )

@@ -1,29 +1,27 @@
-"""`byparts parts`, `byparts check NAME`, `byparts new KIND NAME`, and commands of other parts.
+"""`byparts parts`, `byparts new KIND NAME`, and the commands that other parts add.
 
-Also `python -m byparts_graph_ir ...`.  Each command imports what it needs.  A part adds commands of
-its own with the hook `byparts_commands`: `byparts plan` is memplan's.  The exit status is 2 where
-the command was asked wrongly, with one line that says how.
+Also `python -m byparts_graph_ir ...`.  Each command imports what it needs.  A part adds commands
+with the hook `byparts_commands`.  The exit status is 2 where the command was asked wrongly, with
+one line that says how.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from difflib import get_close_matches
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn
 
-from byparts_graph_ir import isolate
 from byparts_graph_ir.errors import PartError
-from byparts_graph_ir.install import install_command, provider
+from byparts_graph_ir.parts import isolate
+from byparts_graph_ir.parts.install import install_command, provider
 
 if TYPE_CHECKING:
-    from byparts_graph_ir.discover import Part
+    from byparts_graph_ir.parts.discover import Part
 
 
-OWN = ("parts", "check", "new")
+OWN = ("parts", "new")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -52,8 +50,6 @@ def _main(argv: list[str]) -> int:
         return _foreign(argv[0], argv[1:])
     parser = _parser()
     args, rest = parser.parse_known_args(argv)
-    if args.command == "check":
-        return _check(args.backend, rest)
     if rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}", args.command)
     if args.command == "new":
@@ -63,7 +59,7 @@ def _main(argv: list[str]) -> int:
 
 def _foreign(name: str, arguments: list[str]) -> int:
     """A command that another part provides."""
-    from byparts_graph_ir.hub import parts
+    from byparts_graph_ir.parts.hub import parts
 
     try:
         command = parts.get("commands", name)
@@ -77,7 +73,7 @@ def _foreign(name: str, arguments: list[str]) -> int:
 
 
 def _no_command(name: str) -> str:
-    from byparts_graph_ir.hub import parts
+    from byparts_graph_ir.parts.hub import parts
 
     known = [*OWN, *parts.names("commands")]
     near = get_close_matches(name, known, n=1)
@@ -97,7 +93,7 @@ def _refused(sentence: str, command: str = "") -> int:
 
 def _tell_notes() -> None:
     """What parts wrote while they were loaded, and what else they should not have done."""
-    from byparts_graph_ir.hub import parts
+    from byparts_graph_ir.parts.hub import parts
 
     for part in parts.all():
         for note in part.notes:
@@ -110,13 +106,13 @@ class _Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         if " " in self.prog:  # the help of one command
             return super().format_help()
-        from byparts_graph_ir.hub import parts  # which are looked for when help is asked for
+        from byparts_graph_ir.parts.hub import parts  # which are looked for when help is asked for
 
-        found = [(record.name, record.doc) for _, record in parts.records("commands")]
-        if not found:
+        commands = [(record.name, record.doc) for _, record in parts.records("commands")]
+        if not commands:
             return super().format_help()
-        width = max(len(name) for name, _ in found)
-        lines = [f"  {name:<{width}}  {doc}".rstrip() for name, doc in sorted(found)]
+        width = max(len(name) for name, _ in commands)
+        lines = [f"  {name:<{width}}  {doc}".rstrip() for name, doc in sorted(commands)]
         return "\n".join([super().format_help(), "commands of other parts:", *lines, ""])
 
     def error(self, message: str, command: str = "") -> NoReturn:
@@ -139,10 +135,6 @@ def _parser() -> _Parser:
         "exit 1 if a part is broken, incompatible or in conflict with another",
     )
     listing.add_argument("--json", action="store_true", help="print JSON")
-    check = commands.add_parser(
-        "check", help="run the conformance kit on a backend; more options go to pytest"
-    )
-    check.add_argument("backend", nargs="+")
     new = commands.add_parser("new", help="start a part of your own")
     new.add_argument("kind", choices=["backend", "op", "pass", "planner", "frontend"])
     new.add_argument("name")
@@ -151,27 +143,27 @@ def _parser() -> _Parser:
 
 
 def _parts(args: argparse.Namespace) -> int:
-    from byparts_graph_ir.hub import parts
-    from byparts_graph_ir.listing import as_json, inspected, table
+    from byparts_graph_ir.parts.hub import parts
+    from byparts_graph_ir.parts.listing import as_json, inspected, table
 
-    found = inspected(parts, load=args.strict)
-    failed = any(part.state in ("broken", "incompatible", "conflict") for part in found)
+    listed = inspected(parts, load=args.strict)
+    failed = any(part.state in ("broken", "incompatible", "conflict") for part in listed)
     status = int(args.strict and failed)
     if args.json:
         import json
 
-        print(json.dumps(as_json(found), indent=1))
+        print(json.dumps(as_json(listed), indent=1))
         return status
-    print(table(found, _width()))
-    records = [record for part in found for group in part.provides.values() for record in group]
+    print(table(listed, _width()))
+    records = [record for part in listed for group in part.provides.values() for record in group]
     if any(record.missing() for record in records):
         print("* needs a module that is not installed")
-    for line in _unknown_switches(found):
+    for line in _unknown_switches(listed):
         print(line)
     if args.verbose:
         for record in records:
             print(f"{type(record).__name__} {record.name} = {record.load}  {record.doc}".rstrip())
-        print(*(part.detail for part in found if part.detail), sep="\n", end="")
+        print(*(part.detail for part in listed if part.detail), sep="\n", end="")
     return status
 
 
@@ -183,11 +175,11 @@ def _width() -> int:
     return get_terminal_size().columns if there else 0
 
 
-def _unknown_switches(found: list[Part]) -> list[str]:
+def _unknown_switches(listed: list[Part]) -> list[str]:
     """A misspelt switch silently does nothing, or disables everything: say so."""
-    from byparts_graph_ir.discover import switch
+    from byparts_graph_ir.parts.discover import switch
 
-    known = {name for part in found for name in (part.name, part.distribution)}
+    known = {name for part in listed for name in (part.name, part.distribution)}
     return [
         f"{variable} names no installed part: {', '.join(sorted(unknown))}"
         for variable in ("BYPARTS_DISABLE", "BYPARTS_ONLY")
@@ -195,37 +187,9 @@ def _unknown_switches(found: list[Part]) -> list[str]:
     ]
 
 
-def _check(backends: list[str], options: list[str]) -> int:
-    """Run the kit in its own process: pytest cannot rewrite the asserts of imported modules."""
-    from byparts_graph_ir.hub import parts
-
-    if find_spec("byparts_conformance") is None:
-        how = install_command("byparts-conformance")
-        return _refused(f"it needs the conformance kit: {how}", "check")
-    names = parts.names("backends")
-    if unknown := [name for name in backends if name not in names]:
-        near = get_close_matches(unknown[0], names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        have = ", ".join(names) or "none"
-        return _refused(f"no backend {unknown[0]!r}; installed: {have}{hint}", "check")
-    _tell_notes()
-    pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull]
-    kit = [
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "byparts_conformance.plugin",
-        "--pyargs",
-        "byparts_conformance.suite",
-    ]
-    return subprocess.call(
-        [*pytest, *kit, *(f"--byparts-backend={name}" for name in backends), *options]
-    )
-
-
 def _new(kind: str, name: str, folder: str) -> int:
     try:
-        from byparts_graph_ir.new import new_part
+        from byparts_graph_ir.parts.new import new_part
 
         made = new_part(kind, name, folder)
     except (PartError, ValueError, OSError) as error:

@@ -12,11 +12,12 @@ understood (a protocol, a name that only type checkers know) accepts everything.
 
 from __future__ import annotations
 
+import sys
 from operator import index
 
-from byparts_graph_ir.arithmetic import Arithmetic
 from byparts_graph_ir.errors import GraphError, refusal
-from byparts_graph_ir.types import dtype_name
+from byparts_graph_ir.model.arithmetic import Arithmetic
+from byparts_graph_ir.model.types import dtype_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,16 +73,17 @@ class _Converters(dict[str, "Convert | None"]):
     def __missing__(self, name: str) -> Convert | None:
         function, code = self.function, self.function.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        said = function.__annotations__.get(name) if name in names else None
-        self[name] = found = said and _converter(name, str(said), function.__globals__)
-        return found
+        annotation = function.__annotations__.get(name) if name in names else None
+        scope = function.__globals__
+        self[name] = converter = annotation and _converter(name, str(annotation), scope)
+        return converter
 
 
 def _taken(new: Any, function: Any, name: str, old: object) -> Any:
-    """What the function gets for an argument that is not as it takes it."""
+    """Return the converted argument, or raise if it could not be converted."""
     if new is _WRONG:
-        told = function.__qualname__.removesuffix(".__init__")
-        raise refusal(told, name, old, function.__annotations__[name])
+        name_of_function = function.__qualname__.removesuffix(".__init__")
+        raise refusal(name_of_function, name, old, function.__annotations__[name])
     return new
 
 
@@ -114,7 +116,13 @@ def _of(text: str, scope: dict[str, Any], depth: int) -> Convert | None:
         return _if(lambda value: isinstance(value, (set, frozenset)))
     if head == "Mapping":
         return _mapping(_of(arguments[-1], scope, depth) if arguments else None)
-    return _named(scope.get(head), scope, depth)
+    return _named(scope[head] if head in scope else _public(head), scope, depth)
+
+
+def _public(name: str) -> Any:
+    """A name of this package, for modules that import it for type checkers only; else `None`."""
+    package = sys.modules["byparts_graph_ir"]
+    return getattr(package, name) if name in package.__all__ else None
 
 
 def _named(meant: Any, scope: dict[str, Any], depth: int) -> Convert | None:

@@ -57,5 +57,5 @@ def add_note(error: E, note: str) -> E:
 
 def refusal(function: str, name: str, value: object, wanted: object) -> ArgumentError:
     """The error where an argument, or a field of an op, is of another kind than it says."""
-    told = "None" if value is None else f"{type(value).__name__} {value!r:.60}"
-    return ArgumentError(f"{function}: {name} is {told}; it takes {wanted}")
+    description = "None" if value is None else f"{type(value).__name__} {value!r:.60}"
+    return ArgumentError(f"{function}: {name} is {description}; it takes {wanted}")

@@ -1,10 +1,10 @@
 """A package whose public names are imported when they are first used (PEP 562).
 
     if TYPE_CHECKING:
-        from byparts_graph_ir.table import Table as Table    # what type checkers and editors read
+        from byparts_graph_ir.backend.table import Table as Table  # type checkers and editors
 
     if not TYPE_CHECKING:
-        __all__ = lazy_names(__name__, graph="Graph Node", table="Table")  # what runs
+        __all__ = lazy_names(__name__, errors="GraphError", **{"backend.table": "Table"})  # runs
 
 `import byparts_opset` then costs no module of ops, and a program that multiplies matrices loads no
 convolution.  A test keeps the two lists equal: `stated_names` reads the first.
@@ -43,10 +43,10 @@ class _Package(ModuleType):
         super().__setattr__(name, value)
 
     def _public(self, value: Any) -> Any:
-        """A function with the check of its arguments, if the package wants that."""
+        """Return `value`; if the package is `checked`, a function that checks its arguments."""
         if not (self.__dict__["_checked"] and type(value) is type(lazy_names)):
             return value
-        from byparts_graph_ir.contract import checked  # it needs modules that this one serves
+        from byparts_graph_ir.contract import checked  # imports modules that are imported by name
 
         return checked(value, self.__name__)
 
@@ -55,7 +55,7 @@ class _Package(ModuleType):
 
 
 def _import(module: str) -> None:
-    from byparts_graph_ir.fork import begin, end  # `import byparts_graph_ir` needs it not
+    from byparts_graph_ir.fork import begin, end  # not for `import byparts_graph_ir`
 
     try:
         begin(module)
@@ -89,5 +89,5 @@ def lazy_names(
 
 def homes(package: str) -> dict[str, str]:
     """Public name -> the module of the package that it lives in, in reading order."""
-    found: dict[str, str] = vars(sys.modules[package])["_homes"]
-    return found
+    modules: dict[str, str] = vars(sys.modules[package])["_homes"]
+    return modules

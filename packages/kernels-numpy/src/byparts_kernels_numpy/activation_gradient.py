@@ -7,21 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_blocks, in_wide_blocks
 from byparts_kernels_numpy.error_function import erf_double, erf_single
 from byparts_kernels_numpy.select import BITS
 from byparts_kernels_numpy.table import kernels
-from byparts_opset.activation import BEND, CUBIC, HALF_ROOT, ROOT_PI
-from byparts_opset.activation_gradient import (
-    FLAT,
-    GeluGradient,
-    ReluGradient,
-    SigmoidGradient,
-    SiluGradient,
-    TanhGradient,
-)
+from byparts_opset.activation import ReluGradient, SigmoidGradient, TanhGradient
 from byparts_opset.dtypes import Array
+from byparts_opset.gelu import BEND, CUBIC, FLAT, HALF_ROOT, ROOT_PI, GeluGradient, SiluGradient
 
 
 @kernels.on(ReluGradient, workspace=True)

@@ -18,7 +18,7 @@ from typing import Union
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
 from byparts_kernels_numpy.softmax import largest, summing
 from byparts_kernels_numpy.table import kernels

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import KernelRule, Op
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.plain import in_turn
 from byparts_kernels_numpy.table import kernels
@@ -27,10 +27,9 @@ from byparts_opset.binary import (
     SquaredDifference,
     Sub,
 )
-from byparts_opset.bits import BitwiseAnd, BitwiseOr, BitwiseXor
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
 from byparts_opset.dtypes import Array
-from byparts_opset.logic import LogicalAnd, LogicalOr, LogicalXor
+from byparts_opset.logic import BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LogicalOr, LogicalXor
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Add: np.add, Sub: np.subtract, Mul: np.multiply, Div: np.true_divide},

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import kept

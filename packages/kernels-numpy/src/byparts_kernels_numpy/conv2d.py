@@ -33,7 +33,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.patches import (
     FEW_CHANNELS,
     Frames,

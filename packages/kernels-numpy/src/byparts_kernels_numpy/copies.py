@@ -12,18 +12,16 @@ from typing import Any, Union
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import empty
-from byparts_opset.broadcast_to import BroadcastTo
+from byparts_opset.axes import BroadcastTo, Reverse, Transpose
 from byparts_opset.dtypes import Array
 from byparts_opset.join import Concat, Split
 from byparts_opset.pad import Pad
 from byparts_opset.reshape import ExpandDims, Flatten, Reshape, Squeeze
-from byparts_opset.reverse import Reverse
 from byparts_opset.slicing import Slice, SliceGradient, slices_of
-from byparts_opset.transpose import Transpose
 
 Renamed = Union[Reshape, Flatten, ExpandDims, Squeeze]
 

@@ -12,7 +12,7 @@ from math import isfinite
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import blocks, in_turn, plain
 from byparts_kernels_numpy.softmax import is_short, largest, line, scratch, summed, summing
 from byparts_kernels_numpy.table import kernels

@@ -12,13 +12,13 @@ from math import prod
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import empty, kept
+from byparts_opset.argmax import TopK
 from byparts_opset.dtypes import Array
 from byparts_opset.index import Gather, Scatter, ScatterAdd, check_range
-from byparts_opset.top_k import TopK
 
 WIDE_ROW = 256  # elements from which adding row by row beats adding element by element
 
@@ -122,6 +122,6 @@ def _add_rows(y: Array, index: Array, rows: Array) -> None:
 
 
 def _top_k(op: TopK, x: Array, values: Array, indices: Array) -> None:
-    found, places = op.evaluate(x)
-    np.copyto(values, found)
+    results, places = op.evaluate(x)
+    np.copyto(values, results)
     np.copyto(indices, places)

@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array

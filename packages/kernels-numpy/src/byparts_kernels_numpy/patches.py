@@ -27,7 +27,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from byparts_graph_ir import TensorType
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.convolution import TO_OIHW, Convolution, placed

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import KernelRule
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.workspace import empty
 from byparts_opset.dtypes import Array, is_half
 

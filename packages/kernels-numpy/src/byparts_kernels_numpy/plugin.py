@@ -1,6 +1,6 @@
 """What this part tells the hub; imports no NumPy."""
 
-from byparts_graph_ir.hooks import Backend, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, hookimpl
 
 BYPARTS_API = (1, 0)
 

@@ -7,7 +7,7 @@ from math import ceil
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.philox import Fill, in_chunks
 from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.table import kernels

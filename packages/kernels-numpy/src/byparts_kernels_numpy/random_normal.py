@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.philox import Fill
 from byparts_kernels_numpy.plain import plain
 from byparts_kernels_numpy.random import drawing, uniform

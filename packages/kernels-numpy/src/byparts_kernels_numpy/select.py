@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_blocks
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array, DType

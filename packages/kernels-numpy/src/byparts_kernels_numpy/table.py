@@ -26,11 +26,11 @@ kernels: Table[KernelRule] = Table.lazily(
     "byparts_kernels_numpy",
     "byparts_opset",
     constant="constant identity",
-    unary="unary trigonometric hyperbolic rounding cast compare logic",
+    unary="unary trigonometric cast compare logic",
     error_function="error_function",
-    activation="activation",
-    activation_gradient="activation_gradient",
-    binary="binary compare logic bits",
+    activation="activation gelu",
+    activation_gradient="activation gelu",
+    binary="binary compare logic",
     select="select",
     matmul="matmul",
     conv2d="conv2d",
@@ -47,8 +47,8 @@ kernels: Table[KernelRule] = Table.lazily(
     reduce="reduce prod",
     argmax="argmax",
     cumulative="cumulative",
-    copies="broadcast_to join pad reshape reverse slicing transpose",
-    index="index top_k",
+    copies="axes join pad reshape slicing",
+    index="argmax index",
 )
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
 

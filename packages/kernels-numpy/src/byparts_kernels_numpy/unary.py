@@ -9,28 +9,43 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import KernelRule, Op
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
-from byparts_opset.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
 from byparts_opset.logic import LogicalNot
-from byparts_opset.rounding import Ceil, Floor, Round, Trunc
-from byparts_opset.trigonometric import Acos, Asin, Atan, Cos, Sin, Tan
+from byparts_opset.trigonometric import (
+    Acos,
+    Acosh,
+    Asin,
+    Asinh,
+    Atan,
+    Atanh,
+    Cos,
+    Cosh,
+    Sin,
+    Sinh,
+    Tan,
+    Tanh,
+)
 from byparts_opset.unary import (
     Abs,
+    Ceil,
     Exp,
     Expm1,
+    Floor,
     Log,
     Log1p,
     Neg,
     Reciprocal,
+    Round,
     Rsqrt,
     Sign,
     Sqrt,
     Square,
+    Trunc,
 )
 
 CALLS: dict[type[Op], Callable[..., Any]] = {

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from byparts_graph_ir.kernel import Workspace
+from byparts_graph_ir.backend.kernel import Workspace
 from byparts_opset.dtypes import Array
 
 Order = Literal["C", "F"]

@@ -7,14 +7,6 @@ from typing import TYPE_CHECKING, Optional
 if TYPE_CHECKING:
     from byparts_graph_ir import Backend
 
-# One module of kernels for each module of ops; add yours here.
-MODULES: tuple[str, ...] = (
-    *("constant", "unary", "activation", "binary", "select", "matmul", "random"),
-    *("reduce", "argmax", "cumulative", "copies", "index"),
-    *("activation_gradient", "softmax", "cross_entropy", "optimizer", "conv2d"),
-    *("pool", "pool_indices", "add_matmul", "add_mul", "batch_norm", "layer_norm", "attention"),
-)
-
 
 def make(
     device: str = "cpu",

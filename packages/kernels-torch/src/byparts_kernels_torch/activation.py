@@ -7,26 +7,24 @@ from functools import partial
 import torch
 from torch._C import _nn as nn  # the C functions; those of torch.nn.functional have no `out`
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number, one_call
 from byparts_kernels_torch.table import Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import scratch
 from byparts_opset.activation import (
-    HALF_ROOT,
     SELU_ALPHA,
     SELU_SCALE,
     Elu,
-    Gelu,
     LeakyRelu,
     Relu,
     Relu6,
     Selu,
     Sigmoid,
-    Silu,
     Softplus,
     Softsign,
 )
+from byparts_opset.gelu import HALF_ROOT, Gelu, Silu
 
 SMALL = 4096  # elements up to which oneDNN's gelu costs more to set up than four calls
 

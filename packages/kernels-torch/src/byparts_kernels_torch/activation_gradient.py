@@ -9,19 +9,13 @@ from typing import Any
 import torch
 
 from byparts_graph_ir import KernelRule, Op
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_kernels_torch.workspace import scratch
-from byparts_opset.activation import HALF_ROOT, ROOT_PI
-from byparts_opset.activation_gradient import (
-    GeluGradient,
-    ReluGradient,
-    SigmoidGradient,
-    SiluGradient,
-    TanhGradient,
-)
+from byparts_opset.activation import ReluGradient, SigmoidGradient, TanhGradient
+from byparts_opset.gelu import HALF_ROOT, ROOT_PI, GeluGradient, SiluGradient
 
 aten = torch.ops.aten
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import nothing
 from byparts_kernels_torch.ops import AddMatMul

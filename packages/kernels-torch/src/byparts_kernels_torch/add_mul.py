@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.ops import AddMul
 from byparts_kernels_torch.table import Tensors, kernels
 from byparts_kernels_torch.wide import widened

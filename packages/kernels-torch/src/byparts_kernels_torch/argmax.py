@@ -8,7 +8,7 @@ from typing import Any, Union
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import nothing
 from byparts_kernels_torch.table import Tensor, Tensors, kernels

@@ -24,7 +24,7 @@ from math import inf, prod
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.ops import AttentionRows, AttentionRowsGradient

@@ -14,10 +14,18 @@ import torch
 
 from byparts_graph_ir import Backend, GraphError, Pass
 from byparts_graph_ir.contract import checked
-from byparts_kernels_torch import MODULES, table
+from byparts_kernels_torch import table
 from byparts_kernels_torch.context import Context
 from byparts_kernels_torch.cuda import find_gpu, on_gpu
 from byparts_kernels_torch.join import join
+
+# One module of kernels for each module of ops; add yours here.
+MODULES: tuple[str, ...] = (
+    *("constant", "unary", "activation", "binary", "select", "matmul", "random"),
+    *("reduce", "argmax", "cumulative", "copies", "index"),
+    *("activation_gradient", "softmax", "cross_entropy", "optimizer", "conv2d"),
+    *("pool", "pool_indices", "add_matmul", "add_mul", "batch_norm", "layer_norm", "attention"),
+)
 
 PASSES = (Pass("join", join, needs=("static",)),)
 

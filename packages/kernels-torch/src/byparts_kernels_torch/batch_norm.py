@@ -8,7 +8,7 @@ from math import prod
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import number
 from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number, one_call
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
@@ -26,9 +26,8 @@ from byparts_opset.binary import (
     SquaredDifference,
     Sub,
 )
-from byparts_opset.bits import BitwiseAnd, BitwiseOr, BitwiseXor
 from byparts_opset.compare import Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual
-from byparts_opset.logic import LogicalAnd, LogicalOr, LogicalXor
+from byparts_opset.logic import BitwiseAnd, BitwiseOr, BitwiseXor, LogicalAnd, LogicalOr, LogicalXor
 
 one_call(
     {

@@ -8,7 +8,7 @@ from typing import Union
 import numpy as np
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.table import DTYPES, Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn

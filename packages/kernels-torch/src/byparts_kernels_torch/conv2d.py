@@ -41,7 +41,7 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch import patches, rows
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner

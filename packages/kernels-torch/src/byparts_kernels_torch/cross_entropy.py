@@ -15,7 +15,7 @@ from math import inf
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import nothing, number
 from byparts_kernels_torch.lanes import padded, short
 from byparts_kernels_torch.table import Tensor, Tensors, kernels

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from byparts_graph_ir import CaptureRefused
+from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.fork import make_lock
-from byparts_graph_ir.kernel import Run
 from byparts_kernels_torch.cuda_space import Gpu
 
 _ONE = make_lock()

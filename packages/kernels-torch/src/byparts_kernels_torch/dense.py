@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial, wraps
 from typing import Any
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensors
 from byparts_kernels_torch.wide import in_turn
 from byparts_kernels_torch.workspace import Rule, scratch

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from byparts_graph_ir import Op
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 
 

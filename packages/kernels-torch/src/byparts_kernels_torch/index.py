@@ -11,14 +11,14 @@ from typing import Union
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
 from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import counted, scratch
+from byparts_opset.argmax import TopK
 from byparts_opset.index import Gather, OneHot, Scatter, ScatterAdd, check_range
-from byparts_opset.top_k import TopK
 
 WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
 

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Value, inherit
-from byparts_graph_ir.lazy_dataclass import field_names, replace
+from byparts_graph_ir.model.frozen import field_names, replace
 from byparts_kernels_torch.ops import (
     TURN,
     AddMatMul,
@@ -32,12 +32,12 @@ from byparts_kernels_torch.ops import (
     MaxPoolScatter,
 )
 from byparts_opset.attention import Attention, AttentionGradient
+from byparts_opset.axes import Transpose
 from byparts_opset.binary import Add, Mul, Sub
 from byparts_opset.constant import Fill
 from byparts_opset.matmul import MatMul
 from byparts_opset.optimizer import Adam, GradientDescent
 from byparts_opset.pool import MaxPool, MaxPoolGradient
-from byparts_opset.transpose import Transpose
 
 
 def join(graph: Graph) -> Graph:
@@ -98,10 +98,10 @@ class _Joining:
         if inputs[0].type.rank != 4:
             return None
         rows = [_rows(v) if v.type.rank == 4 else v for v in inputs]  # logsumexp has three axes
-        found = [v for v in rows if v is not None]
-        if len(found) < len(rows):
+        values = [v for v in rows if v is not None]
+        if len(values) < len(rows):
             return None
-        outputs = op.outputs_of(*found)
+        outputs = op.outputs_of(*values)
         return tuple(TURN(v) if i in turned else v for i, v in enumerate(outputs))
 
     def _sum(
@@ -123,8 +123,8 @@ class _Joining:
         count, rate = len(old.outputs), _number(inputs[-1])
         if rate is None:
             return None
-        found = [self._product(v) for v in old.inputs[count:-1]]
-        rest = [k for k in range(count) if found[k] is None]
+        products = [self._product(v) for v in old.inputs[count:-1]]
+        rest = [k for k in range(count) if products[k] is None]
         if len(rest) == count:
             return None
         outputs: dict[int, Value] = {}
@@ -132,7 +132,7 @@ class _Joining:
             left = [inputs[k] for k in (*rest, *(count + k for k in rest))]
             new = GradientDescent(len(rest)).outputs_of(*left, inputs[-1])
             outputs.update(zip(rest, new, strict=True))
-        for k, product in enumerate(found):
+        for k, product in enumerate(products):
             if product is not None:
                 outputs[k] = _added(product, inputs[k], -rate)
         return tuple(outputs[k] for k in range(count))
@@ -193,7 +193,7 @@ def _added(product: Node, c: Value, scale: float) -> Value:
 
 def _pools(graph: Graph) -> Mapping[Value, Node]:
     """y of a pool -> the node that computes the gradient of that very pool."""
-    found: dict[Value, Node] = {}
+    makers: dict[Value, Node] = {}
     for node in graph.nodes:
         if not isinstance(node.op, MaxPoolGradient):
             continue
@@ -202,8 +202,8 @@ def _pools(graph: Graph) -> Mapping[Value, Node]:
         same = pool is not None and isinstance(pool.op, MaxPool) and pool.inputs == (x,)
         same = same and x.type.dtype in FLOATS  # torch counts places in the type of the elements
         if same and pool is not None and _window(pool.op) == _window(node.op):
-            found[y] = node
-    return found
+            makers[y] = node
+    return makers
 
 
 def _window(op: Op) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensor
 from byparts_kernels_torch.wide import in_turn
 from byparts_kernels_torch.workspace import kept, scratch

@@ -11,7 +11,7 @@ from math import prod
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing
 from byparts_kernels_torch.refuse import floats_only_on_gpu

@@ -11,39 +11,28 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from byparts_graph_ir import Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import FLOATS, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.attention import Attention, AttentionGradient
+from byparts_opset.axes import Transpose
 from byparts_opset.binary import add, mul
 from byparts_opset.broadcast import broadcast_types, meet_types
 from byparts_opset.domain import index_into
-from byparts_opset.dtypes import Array, narrow, wide
-from byparts_opset.elementwise import floats
+from byparts_opset.dtypes import Array, narrow, require, wide
 from byparts_opset.matmul import MatMul
-from byparts_opset.pooling import CASES, check, images, restored, type_of_x, type_of_y, windows
-from byparts_opset.transpose import Transpose
-from byparts_opset.window import Padding, Pair, offsets, padded
+from byparts_opset.pooling import CASES, Pool, images, restored, type_of_x, type_of_y, windows
+from byparts_opset.window import offsets, padded
 
 
-@dataclass(frozen=True)
-class MaxPoolIndices(Op):
+class MaxPoolIndices(Pool):
     """y, places: `MaxPool`, and where each maximum stands first: row * width + column.
 
     A window with a nan has the place of some nan.  Places are i32, half of what torch counts in:
     they are kept for the gradient, and widened some at a time.
     """
 
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
-
-    def __post_init__(self) -> None:
-        check(self)
-
     def infer(self, x: TensorType) -> Types:
-        floats(self, x)  # torch counts places in the type of the elements: i8 has no 128th
+        # Torch counts places in the type of the elements, and i8 has no 128th.
+        require(self.name, x, FLOATS)
         y = type_of_y(self, x)
         return (y, TensorType("i32", y.shape))
 
@@ -73,20 +62,10 @@ class MaxPoolIndices(Op):
             yield Sample(cls(*attributes), (TensorType("f32", shape),))
 
 
-@dataclass(frozen=True)
-class MaxPoolScatter(Op):
+class MaxPoolScatter(Pool):
     """dx in the shape of `like`: each dy added at the place of its window's maximum."""
 
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
-
     ignores = (2,)
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def infer(self, dy: TensorType, places: TensorType, like: TensorType) -> Types:
         if places.dtype != "i32":
@@ -124,7 +103,6 @@ class MaxPoolScatter(Op):
             yield Sample(op, (y, places, x), ((-1, 1), (0, area), (-1, 1)))
 
 
-@dataclass(frozen=True)
 class AddMatMul(Op):
     """y = c + scale * a @ b, for c that broadcasts to the product: a bias, or a sum so far.
 
@@ -143,13 +121,15 @@ class AddMatMul(Op):
     def infer(self, c: TensorType, a: TensorType, b: TensorType) -> Types:
         if b.rank != 2 or (a.rank != 2 and self.transpose_a):
             raise ShapeError(f"{self.name}: b is one matrix, and a is if transposed: {a}, {b}")
-        (product,) = floats(self, *MatMul(self.transpose_a, self.transpose_b).infer(a, b))
+        (product,) = MatMul(self.transpose_a, self.transpose_b).infer(a, b)
+        require(self.name, product, FLOATS)
         if broadcast_types(self.name, c, product) != product:
             raise ShapeError(f"{self.name}: c is {c}, which does not broadcast to {product}")
         return (product,)
 
     def infer_unranked(self, c: TensorType, a: TensorType, b: TensorType) -> Types:
-        return floats(self, *MatMul(self.transpose_a, self.transpose_b).infer_unranked(a, b))
+        (product,) = MatMul(self.transpose_a, self.transpose_b).infer_unranked(a, b)
+        return (require(self.name, product, FLOATS),)
 
     def evaluate(self, c: Array, a: Array, b: Array) -> tuple[Array, ...]:
         product = MatMul(self.transpose_a, self.transpose_b).evaluate(wide(a), wide(b))[0]
@@ -176,7 +156,6 @@ class AddMatMul(Op):
         yield Sample(cls(True, True, -2.0), tuple(flipped))
 
 
-@dataclass(frozen=True)
 class AddMul(Op):
     """z = c + scale * x * y, elementwise, by broadcasting of all three; floats only."""
 
@@ -189,11 +168,11 @@ class AddMul(Op):
     cancels = True
 
     def infer(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
-        floats(self, c)
+        require(self.name, c, FLOATS)
         return (broadcast_types(self.name, c, broadcast_types(self.name, x, y)),)
 
     def infer_unranked(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
-        return (floats(self, c)[0] if c.shape is None else TensorType(c.dtype, None),)
+        return (require(self.name, c, FLOATS) if c.shape is None else TensorType(c.dtype, None),)
 
     def evaluate(self, c: Array, x: Array, y: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
@@ -216,7 +195,6 @@ class AddMul(Op):
             yield Sample(cls(-0.5), types)
 
 
-@dataclass(frozen=True)
 class AttentionRows(Op):
     """y, logsumexp: `Attention` of heads that stand side by side in the rows of a projection.
 
@@ -256,7 +234,6 @@ class AttentionRows(Op):
             yield Sample(cls(causal), _types(*shapes), ((-2, 2),) * 3)
 
 
-@dataclass(frozen=True)
 class AttentionRowsGradient(Op):
     """dq, dk, dv of `AttentionRows`, in the shapes of q, k, v, with the y and logsumexp it gave."""
 
@@ -275,14 +252,14 @@ class AttentionRowsGradient(Op):
         *rows, logsumexp = given
         turned = [x.swapaxes(1, 2) for x in (dy, *rows)]
         op = AttentionGradient(self.causal, self.scale)
-        *found, logsumexp = op.domain(*[*turned, logsumexp])
-        return (*(x.swapaxes(1, 2).copy() for x in found), logsumexp)
+        *inputs, logsumexp = op.domain(*[*turned, logsumexp])
+        return (*(x.swapaxes(1, 2).copy() for x in inputs), logsumexp)
 
     def evaluate(self, dy: Array, *given: Array) -> tuple[Array, ...]:
         *rows, logsumexp = given
         turned = [x.swapaxes(1, 2) for x in (dy, *rows)]
-        found = AttentionGradient(self.causal, self.scale).evaluate(*[*turned, logsumexp])
-        return tuple(x.swapaxes(1, 2).copy() for x in found)
+        gradients = AttentionGradient(self.causal, self.scale).evaluate(*[*turned, logsumexp])
+        return tuple(x.swapaxes(1, 2).copy() for x in gradients)
 
     def decompose(self, dy: Value, *given: Value) -> tuple[Value, ...] | None:
         *rows, logsumexp = given

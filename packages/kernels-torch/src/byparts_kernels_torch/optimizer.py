@@ -13,7 +13,7 @@ from functools import partial
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensor, Tensors, kernels, same_memory
 from byparts_kernels_torch.wide import HALVES, in_turn
 from byparts_kernels_torch.workspace import scratch
@@ -120,11 +120,11 @@ def _copies(moved: Sequence[tuple[Tensor, Tensor]]) -> Iterator[Run]:
 
 def _by_dtype(groups: Sequence[Group]) -> Iterator[list[Group]]:
     """The fused kernels take one dtype at a time, and tensors with elements."""
-    found: dict[torch.dtype, list[Group]] = {}
+    by_dtype: dict[torch.dtype, list[Group]] = {}
     for group in groups:
         if group[0].numel():
-            found.setdefault(group[0].dtype, []).append(group)
-    yield from found.values()
+            by_dtype.setdefault(group[0].dtype, []).append(group)
+    yield from by_dtype.values()
 
 
 def _columns(groups: Sequence[Group]) -> Iterator[list[Tensor]]:

@@ -17,7 +17,7 @@ from itertools import product
 import torch
 
 from byparts_graph_ir import TensorType
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensor
 from byparts_kernels_torch.workspace import kept, scratch
 from byparts_opset.convolution import FROM_OIHW, Convolution, placed

@@ -1,6 +1,6 @@
 """What this part tells the hub; imports no torch."""
 
-from byparts_graph_ir.hooks import Backend, Ops, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, Ops, hookimpl
 
 BYPARTS_API = (1, 0)
 

@@ -31,7 +31,7 @@ from typing import Any
 import torch
 from torch._C import _nn as nn
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.pool_indices import (

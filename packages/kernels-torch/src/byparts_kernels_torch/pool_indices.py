@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch._C import _nn as nn
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import filled, number
 from byparts_kernels_torch.ops import MaxPoolIndices, MaxPoolScatter
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
@@ -153,13 +153,13 @@ def _scatter(op: MaxPoolScatter, inputs: Tensors, outputs: Tensors, workspace: W
 
 def _viewable(workspace: Workspace, *given: Tensor) -> tuple[list[Tensor], list[Run]]:
     """Stand-ins for what has gaps, and how to fill them."""
-    found: list[Tensor] = []
+    copies: list[Tensor] = []
     steps: list[Run] = []
     for x in given:
         gaps = not x.is_contiguous() and not _last(x)
-        found.append(scratch(workspace, x.shape, x) if gaps else x)
-        steps += [partial(found[-1].copy_, x)] if gaps else []
-    return found, steps
+        copies.append(scratch(workspace, x.shape, x) if gaps else x)
+        steps += [partial(copies[-1].copy_, x)] if gaps else []
+    return copies, steps
 
 
 def _frame(x: Tensor, around: Frame, workspace: Workspace) -> Tensor:

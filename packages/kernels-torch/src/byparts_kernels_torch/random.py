@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number
 from byparts_kernels_torch.philox import drawing
 from byparts_kernels_torch.table import Tensor, Tensors, kernels

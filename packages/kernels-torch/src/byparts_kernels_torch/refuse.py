@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any
 
 from byparts_graph_ir import Refused
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.cuda_space import CudaSpace
 from byparts_kernels_torch.table import NAMES, Tensors
 from byparts_kernels_torch.workspace import Rule

@@ -12,7 +12,7 @@ from itertools import product
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.patches import (
     Geometry,
     contiguous,

@@ -7,7 +7,7 @@ from math import inf
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import number, one_call
 from byparts_kernels_torch.table import Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
@@ -15,22 +15,37 @@ from byparts_kernels_torch.workspace import scratch
 from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.error_function import Erf, Erfc, Erfinv
-from byparts_opset.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
 from byparts_opset.logic import LogicalNot
-from byparts_opset.rounding import Ceil, Floor, Round, Trunc
-from byparts_opset.trigonometric import Acos, Asin, Atan, Cos, Sin, Tan
+from byparts_opset.trigonometric import (
+    Acos,
+    Acosh,
+    Asin,
+    Asinh,
+    Atan,
+    Atanh,
+    Cos,
+    Cosh,
+    Sin,
+    Sinh,
+    Tan,
+    Tanh,
+)
 from byparts_opset.unary import (
     Abs,
+    Ceil,
     Exp,
     Expm1,
+    Floor,
     Log,
     Log1p,
     Neg,
     Reciprocal,
+    Round,
     Rsqrt,
     Sign,
     Sqrt,
     Square,
+    Trunc,
 )
 
 one_call(

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.table import Tensor, Tensors
 from byparts_kernels_torch.workspace import Rule, scratch
 

@@ -13,7 +13,7 @@ from typing import Any, Optional, TypeAlias
 
 import torch
 
-from byparts_graph_ir.kernel import Run, Workspace
+from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.table import NAMES, Tensor, Tensors
 
 Rule: TypeAlias = Callable[[Any, Tensors, Tensors, Workspace], Run]  # of an op, with a workspace

@@ -6,34 +6,12 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from byparts_memplan.blocks import (
-        Blocks as Blocks,
-        blocks as blocks,
-        plan_blocks as plan_blocks,
-    )
     from byparts_memplan.buffer import (
         Buffer as Buffer,
         DoesNotFit as DoesNotFit,
-        Placement as Placement,
+        OverBudget as OverBudget,
         PlanError as PlanError,
         lower_bound as lower_bound,
-    )
-    from byparts_memplan.chains import (
-        Chain as Chain,
-        ChainTable as ChainTable,
-        Schedule as Schedule,
-        Stage as Stage,
-        chain_sequences as chain_sequences,
-        check_schedule as check_schedule,
-        forward_evaluations as forward_evaluations,
-        homogeneous as homogeneous,
-        optimal_schedule as optimal_schedule,
-        optimal_within as optimal_within,
-        recurrence_schedule as recurrence_schedule,
-        recursive_schedule as recursive_schedule,
-        revolve as revolve,
-        sequential_schedule as sequential_schedule,
-        sqrt_schedule as sqrt_schedule,
     )
     from byparts_memplan.check import (
         check as check,
@@ -65,29 +43,20 @@ if TYPE_CHECKING:
         curve_svg as curve_svg,
         curve_text as curve_text,
         live_bytes as live_bytes,
-        tradeoff_svg as tradeoff_svg,
-        tradeoff_text as tradeoff_text,
     )
     from byparts_memplan.place import (
         place as place,
+    )
+    from byparts_memplan.placed import (
+        Placement as Placement,
     )
     from byparts_memplan.plan import (
         Location as Location,
         Plan as Plan,
         plan as plan,
     )
-    from byparts_memplan.recomputed import (
-        BudgetError as BudgetError,
-        Recomputation as Recomputation,
-    )
     from byparts_memplan.relocate import (
         relocate as relocate,
-    )
-    from byparts_memplan.rematerialize import (
-        recomputation as recomputation,
-        rematerialize as rematerialize,
-        strategies as strategies,
-        tradeoff as tradeoff,
     )
     from byparts_memplan.report import (
         report as report,
@@ -96,13 +65,7 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
-        blocks="Blocks blocks plan_blocks",
-        buffer="Buffer DoesNotFit Placement PlanError lower_bound",
-        chains=(
-            "Chain ChainTable Schedule Stage chain_sequences check_schedule "
-            "forward_evaluations homogeneous optimal_schedule optimal_within "
-            "recurrence_schedule recursive_schedule revolve sequential_schedule sqrt_schedule"
-        ),
+        buffer="Buffer DoesNotFit OverBudget PlanError lower_bound",
         check="check",
         check_plan="check_plan",
         conflict="smallest_subset",
@@ -110,11 +73,10 @@ if not TYPE_CHECKING:
         json_format="placement_from_json placement_to_json plan_from_json plan_to_json",
         lifetimes="Decision",
         order="order peak_bytes",
-        pictures="curve_svg curve_text live_bytes tradeoff_svg tradeoff_text",
+        pictures="curve_svg curve_text live_bytes",
+        placed="Placement",
         place="place",
         plan="Location Plan plan",
-        recomputed="BudgetError Recomputation",
         relocate="relocate",
-        rematerialize="recomputation rematerialize strategies tradeoff",
         report="report",
     )

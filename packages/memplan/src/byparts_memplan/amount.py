@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def human(size_bytes: int) -> str:
-    """With three digits or four, in powers of 1024.
+    """A byte count as text, with three or four digits, in units of powers of 1024.
 
     >>> human(999), human(4096), human(205_841_920)
     ('999 B', '4.00 KiB', '196.3 MiB')
@@ -20,7 +20,7 @@ def human(size_bytes: int) -> str:
 
 
 def size_bytes(text: str) -> int:
-    """The other way: a number of bytes, or of a unit; MB is a million, MiB is 1024 x 1024.
+    """Read a byte count, with a unit or without; MB is a million bytes, MiB is 1024 x 1024.
 
     >>> size_bytes("1048576"), size_bytes("1 MiB"), size_bytes("1.5kB")
     (1048576, 1048576, 1500)

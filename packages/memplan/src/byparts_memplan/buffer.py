@@ -15,14 +15,31 @@ from operator import index
 
 from byparts_graph_ir import GraphError
 from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_memplan.tuning import BOUND_ALIGNMENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from byparts_graph_ir import Graph
+    from byparts_memplan.placed import Placement
+
 
 class PlanError(GraphError):
     """A problem that cannot be planned, or a plan that is not valid."""
+
+
+class OverBudget(PlanError):
+    """A pass could not bring a graph within a budget of bytes.
+
+    Attributes:
+        graph: the result with the smallest peak that the pass has reached.
+    """
+
+    @property
+    def graph(self) -> Graph:
+        """The graph with the smallest peak."""
+        raise NotImplementedError
 
 
 class DoesNotFit(PlanError):
@@ -78,7 +95,7 @@ class Buffer:
     def __post_init__(self) -> None:
         four = {type(self.size_bytes), type(self.born), type(self.dies), type(self.alignment)}
         if four != {int} or self.pinned.__class__ not in (int, None.__class__):
-            self._make_whole()
+            self._to_python_integers()
         if not isinstance(self.space, str):
             raise PlanError(f"{self} needs the name of a space, such as 'sram'; '' is the default")
         if self.size_bytes < 0 or self.alignment < 1:
@@ -90,8 +107,8 @@ class Buffer:
         if self.gaps.__class__ is not tuple or self.gaps:
             self._check_gaps()
 
-    def _make_whole(self) -> None:
-        """NumPy's integers become Python's: those do not overflow, and JSON knows them."""
+    def _to_python_integers(self) -> None:
+        """Replace NumPy's integers by Python's, which do not overflow and which JSON can write."""
         for name in ("size_bytes", "born", "dies", "alignment", "pinned"):
             given = getattr(self, name)
             if name == "pinned" and given is None:
@@ -121,55 +138,10 @@ class Buffer:
     def lives(self) -> tuple[tuple[int, int], ...]:
         """The intervals of steps in which its bytes are needed: its life without the gaps."""
         if not self.gaps:
-            return ((self.born, self.dies),)
+            return ((self.born, self.dies),) if self.born < self.dies else ()
         borns = (self.born, *(upper for _, upper in self.gaps))
         ends = (*(lower for lower, _ in self.gaps), self.dies)
         return tuple((b, e) for b, e in zip(borns, ends, strict=True) if b < e)
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where every buffer lies.
-
-    Attributes:
-        buffers: the problem.
-        offsets: one for each buffer, in bytes from the start of the arena of its space.
-        arena_bytes: end of the highest buffer; of several spaces, the sum of their ends.
-        lower_bound_bytes: no arena can be smaller: what is alive together (`lower_bound`), or more
-            where a search has proved more.
-        how: what found it, for people.
-    """
-
-    buffers: tuple[Buffer, ...]
-    offsets: tuple[int, ...]
-    arena_bytes: int
-    lower_bound_bytes: int
-    how: str
-
-    @property
-    def optimal(self) -> bool:
-        """Whether no smaller arena is possible, which is then proved."""
-        return self.arena_bytes == self.lower_bound_bytes
-
-    @property
-    def arenas(self) -> dict[str, int]:
-        """Bytes of the arena of each space, in order of first use."""
-        found: dict[str, int] = {}
-        for b, offset in zip(self.buffers, self.offsets, strict=True):
-            found[b.space] = max(found.get(b.space, 0), offset + b.size_bytes)
-        return found
-
-    def draw(self, width: int = 72, height: int = 16) -> str:
-        """The arena as text, steps across and bytes up."""
-        from byparts_memplan.pictures.draw import draw  # draw.py needs this module first
-
-        return draw(self, width=width, height=height)
-
-    def svg(self, labels: Sequence[str] = ()) -> str:
-        """The arena as a picture; `labels` has one tooltip for each buffer."""
-        from byparts_memplan.pictures.svg import svg  # svg.py needs this module first
-
-        return svg(self, labels)
 
 
 def lower_bound(buffers: Sequence[Buffer]) -> int:
@@ -189,16 +161,16 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
 
 
 def checked(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
-    """All of them.
+    """The buffers as a tuple.
 
     Raises:
-        PlanError: one is no buffer; which.
+        PlanError: one is no buffer; says which.
     """
     try:
-        found = iter(buffers)
+        items = iter(buffers)
     except TypeError:
         raise PlanError(f"expected buffers, in a list; got {buffers!r:.60}") from None
-    some = tuple(found)
+    some = tuple(items)
     for i, given in enumerate(some):
         if not isinstance(given, Buffer):
             raise PlanError(f"buffers[{i}] is {given!r:.60}; expected a Buffer")
@@ -206,7 +178,7 @@ def checked(buffers: Iterable[Buffer]) -> tuple[Buffer, ...]:
 
 
 def checked_bytes(name: str, given: int) -> int:
-    """What arenas may take, as Python counts; infinity is no limit.
+    """A number of bytes as Python's integer; infinity is no limit.
 
     Raises:
         PlanError: it is no number; its name and value.
@@ -223,12 +195,12 @@ def check_kind(given: object, kind: type) -> None:
 
 
 def is_integer(given: Any) -> bool:
-    """Whether it is one whole number, of any type; a bool is, an array of several is not."""
+    """Whether `given` is one whole number, of any type; a bool is, an array of several is not."""
     return hasattr(given, "__index__") and is_number(given)
 
 
 def is_number(given: Any) -> bool:
-    """NaN is none."""
+    """Whether `given` is one number, of any type, and not NaN."""
     try:
         return hasattr(given, "__float__") and bool(given <= 0 or given > 0)
     except (TypeError, ValueError, ArithmeticError):  # a class, an array, NaN of decimal
@@ -236,28 +208,25 @@ def is_number(given: Any) -> bool:
 
 
 def by_space(buffers: Iterable[Buffer]) -> dict[str, list[int]]:
-    """Space -> positions of its buffers, in order of first use."""
-    found: dict[str, list[int]] = {}
+    """The positions of the buffers of each space; spaces in order of first use."""
+    spaces: dict[str, list[int]] = {}
     for i, b in enumerate(buffers):
-        found.setdefault(b.space, []).append(i)
-    return found
-
-
-_MOST_GRAINS = 8  # with more alignments than this, only their greatest common divisor pads
+        spaces.setdefault(b.space, []).append(i)
+    return spaces
 
 
 def _bound(buffers: Sequence[Buffer]) -> int:
-    """Of one space."""
+    """The lower bound of one space."""
     ends = [(b.pinned or 0) + b.size_bytes for b in buffers]  # even of those that never live
     alignments = {b.alignment for b in buffers}
-    grains = {gcd(*alignments), *(alignments if len(alignments) <= _MOST_GRAINS else ())}
+    grains = {gcd(*alignments), *(alignments if len(alignments) <= BOUND_ALIGNMENTS else ())}
     lives = [(born, dies, b) for b in buffers if b.size_bytes for born, dies in b.lives]
-    lives = sorted([life for life in lives if life[0] < life[1]], key=lambda life: life[0])
+    lives.sort(key=lambda life: life[0])
     return max([*ends, *[_fullest(lives, grain) for grain in grains]])
 
 
 def _fullest(lives: Sequence[tuple[int, int, Buffer]], grain: int) -> int:
-    """The largest live sum of those aligned to `grain`, padded to it; `lives` in order of birth."""
+    """The most bytes alive of buffers aligned to `grain`, padded; `lives` in order of birth."""
     best = live = 0
     leaving: list[tuple[int, int]] = []  # heap of (dies, bytes)
     pads: list[tuple[int, int]] = []  # heap of (-padding, dies)

@@ -48,7 +48,7 @@ def check(
 
 
 def _integers(offsets: Iterable[int]) -> list[int]:
-    """As Python's, which do not overflow."""
+    """The offsets as Python's integers, which do not overflow."""
     try:
         return [index(offset) for offset in offsets]
     except TypeError:
@@ -85,13 +85,11 @@ def _check_together(buffers: Sequence[Buffer], offsets: Sequence[int], arena_byt
 def _check_apart(
     buffers: Sequence[Buffer], offsets: Sequence[int], names: Sequence[object]
 ) -> None:
-    """No two of a space use the same bytes at the same step."""
+    """Check that no two buffers of a space use the same bytes at the same step."""
     lives = [(*life, i) for i, b in enumerate(buffers) if b.size_bytes for life in b.lives]
     leaving: list[tuple[int, Span]] = []  # heap of (dies, span)
     alive: dict[str, list[Span]] = {b.space: [] for b in buffers}  # sorted, and apart
     for born, dies, i in sorted(lives):
-        if born == dies:
-            continue
         while leaving and leaving[0][0] <= born:
             gone = heappop(leaving)[1]
             others = alive[buffers[gone[2]].space]

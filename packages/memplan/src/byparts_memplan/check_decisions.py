@@ -44,7 +44,7 @@ def check_decisions(
 
 
 def _check_taken(plan: Plan, homes: Mapping[int, Home]) -> None:
-    """All that lie together are joined, and none is joined at two steps."""
+    """Check that decisions join all values that lie in the same bytes, each of them once."""
     joined: dict[int, int] = {}  # value -> another that it was joined to
     seen: set[tuple[int, int]] = set()  # a step may read the bytes through several inputs
 
@@ -74,7 +74,7 @@ def _check_taken(plan: Plan, homes: Mapping[int, Home]) -> None:
 def _check_chances(
     graph: Graph, plan: Plan, homes: Mapping[int, Home], offered: Mapping[Chance, int]
 ) -> None:
-    """Each was there to be taken, and is decided once."""
+    """Check that each decision is on a chance that is offered, and each chance is decided."""
     decided: set[Chance] = set()
     for d in plan.decisions:
         chance = d.kind, d.step, d.source, d.target
@@ -95,7 +95,7 @@ def _check_chances(
 
 
 def _offered(graph: Graph, inplace: Sequence[Pairs]) -> Iterator[tuple[Chance, int]]:
-    """What ops and kernels allow, and the first byte of the target within the source."""
+    """The chances that ops and kernels offer, with the first byte of the target in the source."""
     ids = graph.ids
     for step, node in enumerate(graph.nodes):
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
@@ -106,7 +106,7 @@ def _offered(graph: Graph, inplace: Sequence[Pairs]) -> Iterator[tuple[Chance, i
 
 
 def _check_donated(graph: Graph, plan: Plan) -> None:
-    """Those taken are those that the plan has; those refused could have been asked for."""
+    """Check that the donations taken are those of the plan, and the others could be asked for."""
     outputs = [graph.ids[v] for v in graph.outputs]
     steps = {graph.ids[v]: step for step, n in enumerate(graph.nodes) for v in n.outputs}
     decided = [d for d in plan.decisions if d.kind == "donation"]

@@ -1,8 +1,8 @@
 """Runs a plan on symbolic memory: who wrote each byte last?  Slow and obvious: `plan`'s oracle.
 
-Nothing here looks at lifetimes or buffers.  Memory is a list of stretches, each holding bytes of
-one value; a node reads its inputs, which must find exactly their own bytes, fills its workspace
-with rubbish, and writes its outputs.  A view writes nothing: its bytes are those of its input.
+Nothing here looks at lifetimes or buffers.  Memory is a list of pieces, each holding bytes of one
+value; a node reads its inputs, which must find exactly their own bytes, overwrites its workspace,
+and writes its outputs.  A view writes nothing: its bytes are those of its input.
 What the plan says of buffers and bytes is compared with that afterwards (`check_record.py`).
 """
 
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_memplan.kernel_facts import Kernels
 
-Content = tuple[int, int]  # (value that was written, first byte of it); ~step: its rubbish
+Content = tuple[int, int]  # (value that was written, first byte of it); ~step: its workspace
 Room = tuple[int | None, str]  # a memory: Location.root, Location.space
 
 
@@ -48,7 +48,7 @@ def check_plan(graph: Graph, plan: Plan, kernels: Kernels | None = None) -> None
 
 
 def _facts(graph: Graph, kernels: Kernels | None) -> list[Facts]:
-    """By step; ops without kernels have no workspace."""
+    """What the kernel of each step says; without kernels the op, and no workspace."""
     known_kernels(kernels)  # refuses what is no function
     if kernels is None:
         return [Facts(0, node.op.inplace) for node in graph.nodes]
@@ -56,7 +56,7 @@ def _facts(graph: Graph, kernels: Kernels | None) -> list[Facts]:
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _Piece:
     """Bytes `[lower, upper)` of some memory, which hold `content`."""
 
     lower: int
@@ -65,11 +65,19 @@ class _Stretch:
 
 
 class _Machine:
+    """Symbolic memory, and a run of the plan on it.
+
+    Attributes:
+        memory: the pieces of each memory.
+        content: by value id, the bytes that a reader of the value must find.
+        used: by value id, the first and the last step that touch its bytes.
+    """
+
     def __init__(self, graph: Graph, plan: Plan, facts: Sequence[Facts]) -> None:
         self.graph, self.plan, self.ids, self.facts = graph, plan, graph.ids, facts
         spaces = plan.arenas
         self.arenas = spaces if len(spaces) > 1 else {next(iter(spaces), ""): plan.arena_bytes}
-        self.memory: dict[Room, list[_Stretch]] = {}
+        self.memory: dict[Room, list[_Piece]] = {}
         self.content: dict[int, Content] = {}  # by value id
         self.step = 0
         self.used: dict[int, tuple[int, int]] = {}  # by value id, the first and the last step
@@ -92,7 +100,7 @@ class _Machine:
             if p not in node.op.ignores:
                 self._read(self.ids[v], who)
         if self.facts[self.step].workspace_bytes:
-            self._scribble(node, who)
+            self._use_workspace(node, who)
         views = self._views(node)
         for o, v in enumerate(node.outputs):
             if o in views:
@@ -104,8 +112,8 @@ class _Machine:
             if o not in views:
                 self._read(self.ids[v], f"{who}, right after it has written,")
 
-    def _scribble(self, node: Node, who: str) -> None:
-        """Use the workspace, which touches no input and no output, and destroys all else there."""
+    def _use_workspace(self, node: Node, who: str) -> None:
+        """Overwrite the workspace, which may share no byte with inputs and outputs of its step."""
         size, lower = self.facts[self.step].workspace_bytes, self.plan.workspaces[self.step]
         upper, room = lower + size, (None, space_of(self.graph, self.plan, self.step))
         self._check_place(room, lower, upper, f"{who}: the workspace")
@@ -121,17 +129,17 @@ class _Machine:
         self._put(room, lower, upper, (~self.step, 0))
 
     def _views(self, node: Node) -> dict[int, Content]:
-        """Outputs that lie where the op says that they are bytes of an input."""
-        found = {}
+        """What a reader finds in each output that lies where the op says that it is a view."""
+        views = {}
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             x, y = self.ids[node.inputs[p]], self.ids[node.outputs[o]]
             here, there = self.plan.locations[x], self.plan.locations[y]
             if self._room(x) == self._room(y) and there.offset == here.offset + offset:
-                found[o] = (self.content[x][0], self.content[x][1] + offset)
-        return found
+                views[o] = (self.content[x][0], self.content[x][1] + offset)
+        return views
 
     def _check_overwrite(self, node: Node, o: int, who: str) -> None:
-        """An output may touch the bytes of an input only where the kernel does, and then all."""
+        """Check that an output shares bytes with an input, and then all, where the kernel may."""
         y, inplace = self.ids[node.outputs[o]], self.facts[self.step].inplace
         for p, v in enumerate(node.inputs):
             x = self.ids[v]
@@ -162,10 +170,10 @@ class _Machine:
     def _put(self, room: Room, lower: int, upper: int, content: Content) -> None:
         if lower < upper:
             rest = [piece for s in self.memory.get(room, ()) for piece in _cut(s, lower, upper)]
-            self.memory[room] = [*rest, _Stretch(lower, upper, content)]
+            self.memory[room] = [*rest, _Piece(lower, upper, content)]
 
     def _check_place(self, room: Room, lower: int, upper: int, what: str) -> None:
-        """Bytes are in their memory, and aligned."""
+        """Check that bytes lie within their memory, and are aligned."""
         root, space = room
         if root is None and space not in self.arenas:
             raise PlanError(f"{what} is in {space!r}; arenas are of {list(self.arenas)}")
@@ -177,7 +185,7 @@ class _Machine:
             raise PlanError(f"{what} at {lower} is not aligned to {self.plan.alignment} bytes")
 
     def _check_allowed(self, v: int, root: int | None, who: str) -> None:
-        """Outside memory holds its own input, or what was donated to it."""
+        """Check that memory outside the arena holds its own input, or what was donated to it."""
         if v < len(self.graph.inputs):
             if root != (v if v in self.plan.external else None):
                 raise PlanError(f"{who}: input {v} is not where it was given")
@@ -196,7 +204,7 @@ class _Machine:
         lower, upper = self._range(v)
         origin, first = self.content[v]
         self._use(origin)
-        found = 0
+        found_bytes = 0
         for s in self.memory.get(room, ()):
             a, b = max(s.lower, lower), min(s.upper, upper)
             if a >= b:
@@ -206,9 +214,9 @@ class _Machine:
                     f"{who} reads %{v}, but bytes [{a}, {b}) of {_name(room)} hold "
                     f"{_held(s.content[0])}"
                 )
-            found += b - a
-        if found != upper - lower:
-            missing = upper - lower - found
+            found_bytes += b - a
+        if found_bytes != upper - lower:
+            missing = upper - lower - found_bytes
             raise PlanError(f"{who} reads %{v}, of which {missing} bytes were not written")
 
     def _check_external(self) -> None:
@@ -231,13 +239,13 @@ def _held(origin: int) -> str:
     return f"%{origin}" if origin >= 0 else f"the workspace of step {~origin}"
 
 
-def _cut(s: _Stretch, lower: int, upper: int) -> list[_Stretch]:
-    """What is left of a stretch once `[lower, upper)` is overwritten."""
+def _cut(s: _Piece, lower: int, upper: int) -> list[_Piece]:
+    """What is left of a piece once `[lower, upper)` is overwritten."""
     pieces = []
     if s.lower < lower:
-        pieces.append(_Stretch(s.lower, min(s.upper, lower), s.content))
+        pieces.append(_Piece(s.lower, min(s.upper, lower), s.content))
     if s.upper > upper:
         skip = max(upper - s.lower, 0)
         content = (s.content[0], s.content[1] + skip)
-        pieces.append(_Stretch(s.lower + skip, s.upper, content))
+        pieces.append(_Piece(s.lower + skip, s.upper, content))
     return pieces

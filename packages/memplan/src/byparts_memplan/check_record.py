@@ -63,7 +63,7 @@ def check_record(graph: Graph, plan: Plan, used: Used, facts: Sequence[Facts]) -
 
 
 def _homes(graph: Graph, plan: Plan) -> dict[int, int]:
-    """Value id -> its buffer."""
+    """The buffer of each value, by id."""
     homes: dict[int, int] = {}
     for i, residents in enumerate(plan.residents):
         for v in residents:
@@ -96,7 +96,7 @@ def _check_home(graph: Graph, plan: Plan, v: int, home: int, used: Used) -> None
 
 
 def _check_buffer(graph: Graph, plan: Plan, i: int, used: Used) -> None:
-    """It is no larger and lives no longer than what is in it, and is called by what comes first."""
+    """Check that size, life and label of a buffer are those of its residents."""
     b, residents = plan.placement.buffers[i], plan.residents[i]
     steps = [step for v in residents for step in used.get(v, ())]
     if not steps or list(residents) != sorted(residents):

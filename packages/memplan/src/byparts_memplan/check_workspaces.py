@@ -13,7 +13,7 @@ from byparts_memplan.plan import Plan
 
 
 def workspace_buffers(graph: Graph, plan: Plan, sizes: Sequence[int]) -> dict[int, int]:
-    """Step -> the buffer of its workspace, of those that need one; `sizes` are by step.
+    """The buffer of each step that needs a workspace; `sizes` are by step.
 
     Raises:
         PlanError: a step has none or two, or one that it does not need.
@@ -77,7 +77,7 @@ def _check_workspace(graph: Graph, plan: Plan, step: int, size: int, home: int) 
 
 
 def space_of(graph: Graph, plan: Plan, step: int) -> str:
-    """Where a step computes: where its first output is, or else its first input."""
+    """The space of a step: that of its first output, or else of its first input."""
     node = graph.nodes[step]
     for v in (*node.outputs, *node.inputs):
         return plan.locations[graph.ids[v]].space

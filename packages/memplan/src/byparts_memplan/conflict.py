@@ -10,20 +10,17 @@ out.  That no other set is smaller is only known of a few buffers, where all sma
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import combinations
 from math import comb
 
 from byparts_memplan.buffer import Buffer, by_space, checked, checked_bytes, lower_bound
+from byparts_memplan.tuning import ASKED_SETS, QUESTION_EFFORT
 
 Decide = Callable[[tuple[Buffer, ...], int], "bool | None"]
 """Do these buffers fit in the capacity?  `None` where that was not found out."""
-
-
-_MOST_SETS = 200  # of one size that are tried; of a single buffer, any number
-_QUESTION = 2000  # what one costs, in buffers looked at
 
 
 def smallest_subset(
@@ -44,8 +41,8 @@ def smallest_subset(
     """
     buffers, capacity = checked(buffers), checked_bytes("capacity", capacity)
     judge = _Judge(buffers, capacity, decide, effort)
-    found = [judge.reason(inside) for inside in by_space(buffers).values()]
-    return min([tuple(sorted(reason)) for reason in found if reason], key=len, default=())
+    subsets = [judge.subset(inside) for inside in by_space(buffers).values()]
+    return min([tuple(sorted(subset)) for subset in subsets if subset], key=len, default=())
 
 
 class _Judge:
@@ -57,23 +54,22 @@ class _Judge:
         self.buffers, self.capacity = buffers, capacity
         self.decide, self.effort = decide, effort
 
-    def reason(self, inside: list[int]) -> list[int]:
-        """Of one space; empty if there is none."""
-        crowded = self._at_one_step(inside)
-        if not crowded and not self.too_much(inside):
+    def subset(self, inside: list[int]) -> list[int]:
+        """Few of the buffers of one space that do not fit; empty if all may."""
+        kept = self._of_one_step(inside)
+        if not kept and not self.too_much(inside):
             return []
-        kept = crowded
-        if not crowded or not self._stacks(crowded):
-            kept = sorted(crowded or inside, key=lambda i: (self.buffers[i].born, i))
-            kept = self._without(kept, len(kept) // 2, max(len(kept) // 16, 1))
+        if not kept or not self._stacks(kept):
+            kept = sorted(kept or inside, key=lambda i: (self.buffers[i].born, i))
+            kept = self._without(kept, max(len(kept) // 16, 1))
             kept.sort(key=lambda i: (self.buffers[i].size_bytes, i))
-            kept = self._without(kept, len(kept) // 2, 1)
+            kept = self._without(kept, 1)
         return self._fewer(inside, len(kept)) or kept
 
     def _fewer(self, inside: Sequence[int], size: int) -> list[int]:
-        """Fewer that are too much, if there are, and not too many sets to try."""
+        """Fewer than `size` buffers that are too much, if there are, and few sets to try."""
         for few in range(1, size):
-            if few > 1 and comb(len(inside), few) > _MOST_SETS:
+            if few > 1 and comb(len(inside), few) > ASKED_SETS:
                 return []
             for some in combinations(inside, few):
                 if self.too_much(some):
@@ -89,20 +85,21 @@ class _Judge:
         surely = lower_bound(asked) > self.capacity
         if surely or self.decide is None:
             return surely
-        self.effort -= _QUESTION
+        self.effort -= QUESTION_EFFORT
         return self.decide(asked, self.capacity) is False
 
-    def _stacks(self, crowded: Sequence[int]) -> bool:
-        """Whether a stack of all but one of those that are just too much surely fits."""
-        some = [self.buffers[i] for i in crowded]
+    def _stacks(self, some: Sequence[int]) -> bool:
+        """Whether all but one of those that are just too much surely fit on top of each other."""
+        buffers = [self.buffers[i] for i in some]
+        alignment = buffers[0].alignment
         return all(
-            b.pinned is None and not b.size_bytes % b.alignment and b.alignment == some[0].alignment
-            for b in some
+            b.pinned is None and not b.size_bytes % b.alignment and b.alignment == alignment
+            for b in buffers
         )
 
-    def _without(self, kept: list[int], piece: int, smallest: int) -> list[int]:
-        """What stays when pieces, ever smaller, are left out where they may be."""
-        piece = max(piece, smallest)
+    def _without(self, kept: list[int], smallest: int) -> list[int]:
+        """Leave out pieces, of ever fewer buffers, as long as the rest is too much."""
+        piece = max(len(kept) // 2, smallest)
         while piece >= smallest:
             start = 0
             while start < len(kept):
@@ -114,61 +111,33 @@ class _Judge:
             piece //= 2
         return kept
 
-    def _at_one_step(self, inside: Sequence[int]) -> list[int]:
+    def _of_one_step(self, inside: Sequence[int]) -> list[int]:
         """The fewest of one step that are too much, counted with the padding between them."""
-        found = []
+        subsets = []
         for grain in sorted({1, *[self.buffers[i].alignment for i in inside]})[:8]:
             some = [i for i in inside if self.buffers[i].alignment % grain == 0]
             padding = max([-self.buffers[i].size_bytes % grain for i in some], default=0)
             sizes = {i: -(-self.buffers[i].size_bytes // grain) * grain for i in some}
-            found.append(_fewest(self.buffers, sizes, self.capacity + padding))
-        return min([few for few in found if few], key=len, default=[])
+            subsets.append(_fewest(self.buffers, sizes, self.capacity + padding))
+        return min([few for few in subsets if few], key=len, default=[])
 
 
 def _fewest(buffers: Sequence[Buffer], sizes: dict[int, int], limit: int) -> list[int]:
-    """The fewest alive at one step whose sizes are over the limit.  O(n log n)."""
-    lives = sorted([(*life, i) for i in sizes for life in buffers[i].lives if life[0] < life[1]])
+    """The fewest alive at one step whose sizes are over the limit.  O(n x their number)."""
     leaving: list[tuple[int, int]] = []  # heap of (dies, buffer)
-    alive = _Largest(len(lives))
+    alive: list[tuple[int, int]] = []  # (-size, buffer), sorted
     best: list[int] = []
+    lives = sorted([(*life, k) for k in sizes for life in buffers[k].lives])
     for born, dies, i in lives:
         while leaving and leaving[0][0] <= born:
             gone = heappop(leaving)[1]
-            alive.remove(sizes[gone], gone)
-        alive.add(sizes[i], i)
+            del alive[bisect_left(alive, (-sizes[gone], gone))]
+        insort(alive, (-sizes[i], i))
         heappush(leaving, (dies, i))
-        if alive.sum > limit:
-            best = alive.over(limit)
+        total = 0
+        for count, (negative, _) in enumerate(alive[: len(best) - 1 if best else None], start=1):
+            total -= negative
+            if total > limit:
+                best = [j for _, j in alive[:count]]
+                break
     return best
-
-
-class _Largest:
-    """The sum of the `most` largest of a changing set."""
-
-    def __init__(self, most: int) -> None:
-        self.most, self.sum = most, 0
-        self.order: list[tuple[int, int]] = []  # (-size, buffer), sorted
-
-    def add(self, size: int, i: int) -> None:
-        k = bisect_left(self.order, (-size, i))
-        self.order.insert(k, (-size, i))
-        if k < self.most:
-            self.sum += size
-            if len(self.order) > self.most:
-                self.sum += self.order[self.most][0]
-
-    def remove(self, size: int, i: int) -> None:
-        k = bisect_left(self.order, (-size, i))
-        del self.order[k]
-        if k < self.most:
-            self.sum -= size
-            if len(self.order) >= self.most:
-                self.sum -= self.order[self.most - 1][0]
-
-    def over(self, limit: int) -> list[int]:
-        """The fewest that are over the limit; from now on, fewer are looked for."""
-        self.most = min(self.most, len(self.order))
-        while self.sum > limit:
-            self.most -= 1
-            self.sum += self.order[self.most][0]
-        return [i for _, i in self.order[: self.most + 1]]

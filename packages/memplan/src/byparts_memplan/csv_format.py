@@ -18,7 +18,8 @@ from typing import IO
 
 from byparts_graph_ir import FormatError
 from byparts_graph_ir.contract import checked
-from byparts_memplan.buffer import Buffer, Placement, PlanError
+from byparts_memplan.buffer import Buffer, PlanError
+from byparts_memplan.placed import Placement
 
 _REQUIRED = ("id", "lower", "upper", "size")
 _OPTIONAL = ("alignment", "gaps", "space", "offset")
@@ -103,7 +104,7 @@ def write_placement(ids: Sequence[str], placement: Placement) -> str:
 
 
 class _Row:
-    """One line, split; `columns` says which field is which."""
+    """The fields of one line; `columns` says which field is which."""
 
     def __init__(self, file: str, line: int, text: str) -> None:
         self.file, self.line = file, line
@@ -111,7 +112,7 @@ class _Row:
         self.columns: Mapping[str, int] = {}
 
     def name(self, columns: Mapping[str, int]) -> None:
-        """Say which field is which; there must be as many."""
+        """Set which field is which, after a check that there are as many fields as columns."""
         self.columns = columns
         if len(self.fields) != len(columns):
             extra = min(len(self.fields), len(columns))
@@ -160,7 +161,7 @@ class _Row:
 def _lines(
     source: str | os.PathLike[str] | Iterable[str] | Iterable[bytes], name: str
 ) -> tuple[Iterable[str | bytes], str]:
-    """And what they are called."""
+    """The lines of a file or as given, and what errors call them."""
     if isinstance(source, str) and "\n" in source:
         raise PlanError(f"no path, but lines: {_shown(source)}; expected text.splitlines()")
     if isinstance(source, (str, os.PathLike)):
@@ -172,7 +173,7 @@ def _lines(
 
 
 def lines_of(file: IO[bytes], name: str) -> list[bytes]:
-    """All of them, whatever system ended them.
+    """The lines of a file, with line ends of any system.
 
     Raises:
         FormatError: there is too much.
@@ -184,7 +185,7 @@ def lines_of(file: IO[bytes], name: str) -> list[bytes]:
 
 
 def _rows(lines: Iterable[str | bytes], name: str) -> Iterator[_Row]:
-    """Those lines that are not blank."""
+    """The rows of the lines that are not blank."""
     for number, line in enumerate(lines, 1):
         if not isinstance(line, (str, bytes)):
             raise FormatError(f"{name}:{number}:1: {line!r:.60}; expected a line of text")
@@ -209,7 +210,7 @@ def _decoded(line: bytes, where: str) -> str:
 
 
 def _split(line: str) -> list[str]:
-    """The fields as they stand there, quotes and all."""
+    """The fields of a line, with their quotes."""
     if '"' not in line:
         return line.split(",")
     fields, start = [], 0
@@ -223,16 +224,16 @@ def _split(line: str) -> list[str]:
 
 
 def _columns(header: _Row) -> dict[str, int]:
-    """Which column is where."""
+    """The position of each column."""
     known = f"{','.join(_REQUIRED)} and perhaps {','.join(_OPTIONAL)}"
     columns: dict[str, int] = {}
     for k in range(len(header.fields)):
-        found = header.text(k).lower()
-        column = _ALSO.get(found, found)
+        name = header.text(k).lower()
+        column = _ALSO.get(name, name)
         if column not in (*_REQUIRED, *_OPTIONAL):
-            raise header.fault(k, f"column {_shown(found)} is unknown; {_advice(found)}{known}")
+            raise header.fault(k, f"column {_shown(name)} is unknown; {_advice(name)}{known}")
         if column in columns:
-            raise header.fault(k, f"column {found} is column {columns[column] + 1} again")
+            raise header.fault(k, f"column {name} is column {columns[column] + 1} again")
         columns[column] = k
     if missing := [column for column in _REQUIRED if column not in columns]:
         end = len(header.fields)
@@ -275,10 +276,10 @@ def _buffer(row: _Row) -> Buffer:
 def _gaps(row: _Row) -> tuple[tuple[int, int], ...]:
     gaps = []
     for text in row.text("gaps").split():
-        found = _GAP.fullmatch(text)
-        if not found:
+        matched = _GAP.fullmatch(text)
+        if not matched:
             raise row.fault("gaps", f"gap {_shown(text)}; expected steps, such as 2-4 7-9")
-        gaps.append((int(found[1]), int(found[2])))
+        gaps.append((int(matched[1]), int(matched[2])))
     return tuple(gaps)
 
 

@@ -1,4 +1,4 @@
-"""How much may still be done: counted work, so that answers repeat, or a clock if one is asked."""
+"""How much work a search may still do: counted, so that answers repeat, or limited by a clock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Effort:
     """Work that is left; `spend` says when there is none.
 
     One unit is one buffer looked at, some five million a second.  With `seconds` the clock decides
-    instead, and `work` is not limited.
+    instead, and `work` is not limited.  What a part of an effort spends, `whole` has spent too.
     """
 
     def __init__(
@@ -21,7 +21,7 @@ class Effort:
         self.spent = 0.0
 
     def spend(self, work: float) -> bool:
-        """Take it off; `False` when nothing is left."""
+        """Subtract work from what is left; `False` when nothing is left."""
         self.left -= work
         self.spent += work
         if self.whole is not None:
@@ -31,7 +31,7 @@ class Effort:
         return self.left > 0
 
     def part(self, fraction: float, most: float = float("inf")) -> Effort:
-        """Some of what is left, and not more than `most` work; what it spends is taken off here."""
+        """An effort of a fraction of what is left, at most of `most` work; this is its `whole`."""
         if self.deadline is not None:
             return Effort(0, max(0.0, fraction * (self.deadline - monotonic())), self)
         return Effort(min(fraction * self.left, most), None, self)

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from byparts_graph_ir import FormatError
-from byparts_graph_ir.attributes import shown
-from byparts_graph_ir.field_types import misfit
-from byparts_graph_ir.lazy_dataclass import field_defaults, field_names
-from byparts_graph_ir.strict_json import Json, as_list, check_keys, fault, parsed, path
-from byparts_memplan.buffer import Buffer, Placement, PlanError, check_kind
+from byparts_graph_ir.formats.attributes import shown
+from byparts_graph_ir.formats.strict_json import Json, as_list, check_keys, fault, parsed, path
+from byparts_graph_ir.model.field_types import misfit
+from byparts_graph_ir.model.frozen import field_defaults, field_names
+from byparts_memplan.buffer import Buffer, PlanError, check_kind
 from byparts_memplan.lifetimes import Decision
+from byparts_memplan.placed import Placement
 from byparts_memplan.plan import Location, Plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from byparts_graph_ir.strict_json import Place
+    from byparts_graph_ir.formats.strict_json import Place
 
 FORMAT = 3
 OLDEST = {"placement": 1, "plan": 3}
@@ -76,7 +77,7 @@ def plan_from_json(text: str) -> Plan:
     for name, kind in (("locations", Location), ("decisions", Decision)):
         items = enumerate(as_list(fields[name], (name,)))
         fields[name] = [_row(kind, item, (name, i)) for i, item in items]
-    plan: Plan = _made(Plan, fields, ())
+    plan: Plan = _built(Plan, fields, ())
     buffers = len(plan.placement.buffers)
     if not len(plan.residents) == len(plan.labels) == buffers:
         counts = f"{len(plan.residents)} residents, {len(plan.labels)} labels, {buffers} buffers"
@@ -91,7 +92,7 @@ def _placement_fields(placement: Placement) -> dict[str, Any]:
 def _placement(fields: dict[str, Json], place: Place) -> Placement:
     buffers = enumerate(as_list(fields["buffers"], (*place, "buffers")))
     rows = [_row(Buffer, item, (*place, "buffers", i)) for i, item in buffers]
-    placement: Placement = _made(Placement, {**fields, "buffers": rows}, place)
+    placement: Placement = _built(Placement, {**fields, "buffers": rows}, place)
     if len(placement.offsets) != len(rows):
         what = f"{len(placement.offsets)} offsets of {len(rows)} buffers"
         raise FormatError(f"{path((*place, 'offsets'))}: {what}; expected as many")
@@ -99,16 +100,16 @@ def _placement(fields: dict[str, Json], place: Place) -> Placement:
 
 
 def _row(kind: type, item: Json, place: Place) -> Any:
-    """A value whose fields stand in a list; the last may be absent."""
+    """An instance of `kind` from a list of its fields; the last may be absent."""
     names, given = field_names(kind), as_list(item, place)
     needed = len(names) - len(field_defaults(kind))
     if not needed <= len(given) <= len(names):
         raise fault(place, f"{needed} to {len(names)} fields", given)
-    return _made(kind, dict(zip(names, given, strict=False)), place)
+    return _built(kind, dict(zip(names, given, strict=False)), place)
 
 
-def _made(kind: type, fields: Mapping[str, Json], place: Place) -> Any:
-    """The value, whose fields must be of the types that its class says."""
+def _built(kind: type, fields: Mapping[str, Json], place: Place) -> Any:
+    """An instance of `kind`, after a check that the fields have the types that it declares."""
     known = {name: _tuples(value, 0) for name, value in fields.items()}
     if wrong := misfit(kind, known):
         name, expected = wrong
@@ -120,7 +121,7 @@ def _made(kind: type, fields: Mapping[str, Json], place: Place) -> Any:
 
 
 def _tuples(value: Json, depth: int) -> Json:
-    """Lists become tuples, as deep as any of ours has them."""
+    """Lists as tuples, as deep as any field has them."""
     if not isinstance(value, list) or depth > _DEEPEST:
         return value
     return tuple([_tuples(item, depth + 1) for item in value])
@@ -133,9 +134,9 @@ def _dump(kind: str, fields: dict[str, Any]) -> str:
 def _load(kind: str, text: str, made: type) -> dict[str, Json]:
     """The fields of a document of this kind, and no others."""
     document = parsed(text)
-    found = document.get("byparts") if isinstance(document, dict) else document
-    if found != kind:
-        what = f", but {shown(found)}" if found else ""
+    given = document.get("byparts") if isinstance(document, dict) else document
+    if given != kind:
+        what = f", but {shown(given)}" if given else ""
         raise FormatError(f"not a {kind}{what}; expected what {kind}_to_json writes")
     version = document.get("format")
     oldest = OLDEST[kind]

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a kernel said, checked."""
+    """What a kernel says of itself, checked."""
 
     workspace_bytes: int
     inplace: Pairs
@@ -66,7 +66,7 @@ class KnownKernels:
 
 
 def known_kernels(kernels: Kernels | None) -> KnownKernels | None:
-    """The same function, which remembers; `None` is `None`: then ops say what is in place.
+    """`kernels` as a function that asks once for each node; `None`: ops say what is in place.
 
     Raises:
         PlanError: it is no function.
@@ -82,7 +82,7 @@ def known_kernels(kernels: Kernels | None) -> KnownKernels | None:
 
 
 def checked_facts(node: Node, kernel: Any) -> Facts:
-    """The facts of the node's kernel.
+    """Check what the kernel of a node says.
 
     Raises:
         PlanError: one is missing, or no number that could be meant; names the node.
@@ -101,14 +101,14 @@ def checked_facts(node: Node, kernel: Any) -> Facts:
 
 
 def _bytes(given: object) -> int:
-    found = index(given)  # type: ignore[arg-type]  # its TypeError is what we want
-    if found < 0:
-        raise ValueError(f"workspace_bytes is {found}")
-    return found
+    size = index(given)  # type: ignore[arg-type]  # its TypeError is what we want
+    if size < 0:
+        raise ValueError(f"workspace_bytes is {size}")
+    return size
 
 
 def _position(given: object) -> int:
-    found = index(given)  # type: ignore[arg-type]  # likewise
-    if found < 0:
-        raise ValueError(f"inplace has position {found}")
-    return found
+    position = index(given)  # type: ignore[arg-type]  # likewise
+    if position < 0:
+        raise ValueError(f"inplace has position {position}")
+    return position

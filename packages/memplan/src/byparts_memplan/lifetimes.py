@@ -57,7 +57,8 @@ class Values:
         reads: for each step, the ids of the node's inputs.
         first: for each step, the id of the node's first output; the others follow it.
         space: the memory that its bytes are in; views are in that of their root.
-        inplace: for each step, pairs (input, output): this output may be written over that input.
+        inplace: for each step, pairs (input, output): this output may be written over that input;
+            only those that the node has.
         workspace: for each step, the bytes of its kernel's workspace.
     """
 
@@ -83,6 +84,11 @@ class Values:
         for step, node in enumerate(graph.nodes):
             self.first.append(len(self.born))
             self.born += [step] * len(node.outputs)
+            arity = len(node.inputs), len(node.outputs)  # optional ones may not be there
+            pairs = self.inplace[step]
+            if any(p >= arity[0] or o >= arity[1] for p, o in pairs):
+                pairs = tuple([(p, o) for p, o in pairs if p < arity[0] and o < arity[1]])
+                self.inplace[step] = pairs
         self.decisions: list[Decision] = []
         self.root = list(range(len(self.born)))
         self.at = [0] * len(self.born)
@@ -90,11 +96,27 @@ class Values:
             if type(node.op).views is not Op.views:
                 self._find_views(step, node)
         self.last = self._last_steps()
+        self._readers: dict[int, dict[int, list[int]]] = {}  # by step
+
+    def readers(self, step: int) -> dict[int, list[int]]:
+        """By root, the positions among the inputs of a step that read its bytes.
+
+        An optimizer's step reads thousands of variables, each of which is asked for: remembered.
+        """
+        readers = self._readers.get(step)
+        if readers is None:
+            readers = self._readers[step] = {}
+            ignores = self.graph.nodes[step].op.ignores
+            for p, v in enumerate(self.reads[step]):
+                if p not in ignores:
+                    readers.setdefault(self.root[v], []).append(p)
+        return readers
 
     def _find_views(self, step: int, node: Node) -> None:
+        """Record which outputs of a node are bytes of which inputs."""
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             source, target = _view_ids(self, step, node, p, o, offset)
-            reason = apart(self, source, target)
+            reason = spaces_differ(self, source, target)
             if self.root[target] != target:
                 reason = f"it is a view of %{self.root[target]} already"
             elif not reason:
@@ -103,6 +125,7 @@ class Values:
             self.decisions.append(Decision("view", step, source, target, reason))
 
     def _last_steps(self) -> list[int]:
+        """For each value the last step that reads it; for a root, its views included."""
         last, root = list(self.born), self.root
         for step, node in enumerate(self.graph.nodes):
             ignores = node.op.ignores
@@ -115,22 +138,26 @@ class Values:
 
 
 def positions(graph: Graph, external: Iterable[int]) -> frozenset[int]:
-    """Positions of inputs; raises PlanError unless they are some, of a graph."""
+    """Check positions of inputs.
+
+    Raises:
+        PlanError: `graph` is no graph, or `external` are no positions among its inputs.
+    """
     if not isinstance(graph, Graph):
         raise PlanError(f"expected a Graph; got {graph!r:.60}")
     try:
-        found = frozenset([index(k) for k in external])
+        positions = frozenset([index(k) for k in external])
     except TypeError:
         what = f"external is {external!r:.60}"
         raise PlanError(f"{what}; expected positions of inputs, such as {{0, 2}}") from None
-    for k in sorted(found):
+    for k in sorted(positions):
         if not 0 <= k < len(graph.inputs):
             raise PlanError(f"external: there is no input {k}; the graph has {len(graph.inputs)}")
-    return found
+    return positions
 
 
 def describe(value: Value) -> str:
-    """A value for people: what made it, its type, and the user's line."""
+    """A text for a value: what made it, its type, and the user's line."""
     node, name = value.node, ""
     if isinstance(value, Input):
         name, line = value.name or "input", value.where
@@ -144,32 +171,37 @@ def _place(line: str) -> str:
 
 
 def describe_workspace(values: Values, step: int) -> str:
-    """A workspace for people: of which node, by its first output, and the user's line."""
+    """A text for a workspace: its node, by the first output, and the user's line."""
     node = values.graph.nodes[step]
     name = f"%{values.first[step]}" if node.outputs else f"step {step}"
     return f"workspace of {name} {node.op.name}{_place(node.where)}"
 
 
-def needed(values: Values, step: int) -> str:
-    """Says who still needs some bytes."""
+def still_needed(values: Values, step: int) -> str:
+    """Why bytes may not be written over: who reads them at `step`, their last."""
     nodes = values.graph.nodes
     if step == len(nodes):
         return "the bytes are an output of the graph"
     return f"the bytes are needed until step {step} ({nodes[step].op.name})"
 
 
-def apart(values: Values, x: int, y: int) -> str:
-    """Says that two values are in different spaces; "" if they are in one."""
+def spaces_differ(values: Values, x: int, y: int) -> str:
+    """Why two values cannot share bytes: they are in different spaces; "" if they are in one."""
     here, there = values.space[x], values.space[y]
     return f"they are in {here!r} and {there!r}" if here != there else ""
 
 
 def padded(size_bytes: int, alignment: int) -> int:
-    """Rounded up to a multiple of `alignment`."""
+    """A size rounded up to a multiple of `alignment`."""
     return size_bytes + -size_bytes % alignment
 
 
 def _sizes(graph: Graph) -> list[int]:
+    """Bytes of each value.
+
+    Raises:
+        PlanError: a type is not static.
+    """
     known: dict[int, int] = {}  # types are shared by many values: by identity, which is cheap
     sizes = []
     for i, v in enumerate(graph.values):
@@ -188,7 +220,7 @@ def _sizes(graph: Graph) -> list[int]:
 def _view_ids(
     values: Values, step: int, node: Node, p: int, o: int, offset: int
 ) -> tuple[int, int]:
-    """Ids of input `p` and output `o`; what an op says of its views is not taken on trust."""
+    """Ids of input `p` and output `o` of a view, after a check of what the op says of it."""
     claim = f"step {step} ({node.op.name}) says output {o} is a view of input {p}"
     if not (0 <= p < len(node.inputs) and 0 <= o < len(node.outputs)):
         raise PlanError(f"{claim}; it has {len(node.inputs)} and {len(node.outputs)} of them")

@@ -3,10 +3,10 @@
 What is alive at the worst step bounds every arena, so that is what counts: exactly, with all that
 may be written over something else.  Cheap orders first (`list_schedule.py`); then the peak is taken
 down where it stands: by what a minimum cut says should be done before it (`ordering/bound.py`), and
-by searching the best order of ever longer stretches around it (`ordering/exact.py`).  It ends when
-the cut proves that no order is better, when the stretch is as long as what could matter, or when
-the effort is spent.  A stretch never reaches beyond a *waist*, a task that all others come before
-or after: what lies between two waists can be ordered by itself.
+by searching the best order of ever longer windows around it (`ordering/window.py`).  It ends when
+the cut proves that no order is better, when the window is as long as what could matter, or when the
+effort is spent.  A window never reaches beyond a task that all others come before or after: what
+lies between two such tasks can be ordered by itself.
 
 O((nodes + reads) log nodes) and the effort; deterministic.  Effects keep their order.
 """
@@ -23,13 +23,11 @@ from byparts_memplan.lifetimes import Values, positions
 from byparts_memplan.ordering.search import search
 from byparts_memplan.ordering.tasks import Tasks
 from byparts_memplan.share import Sharing
+from byparts_memplan.tuning import LARGE_GRAPH, ORDER_ROUNDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_memplan.kernel_facts import Kernels
-
-ROUNDS = 5  # what is found is searched again, so that little is left for who calls once more
-LARGE = 5000  # nodes
 
 
 def order(
@@ -39,7 +37,7 @@ def order(
     effort: Optional[int] = None,
     kernels: Optional[Kernels] = None,
 ) -> Graph:
-    """The same nodes in an order with a lower peak; the graph itself where none is found.
+    """The same nodes in an order with a lower peak; the graph itself where none is ordered.
 
     Inputs in `external` live elsewhere, so that reading them for the last time frees nothing.
     `effort` bounds the search, in tasks looked at, about half a million a second; by default a
@@ -55,18 +53,18 @@ def order(
     if effort is not None and (not is_number(effort) or effort < 0):
         raise PlanError(f"effort is {effort!r:.60}; expected a number of tasks, 0 or more")
     before = peak_bytes(graph, external, kernels=known)
-    for _ in range(ROUNDS if len(graph.nodes) < LARGE else 1):
+    for _ in range(ORDER_ROUNDS if len(graph.nodes) < LARGE_GRAPH else 1):
         tasks = Tasks(graph, external, known)
         usual = min(max(40_000, 60 * len(tasks.given)), 300_000)
-        found = search(tasks, usual if effort is None else effort)
-        if found.peak_bytes >= before:
+        ordered = search(tasks, usual if effort is None else effort)
+        if ordered.peak_bytes >= before:
             return graph
-        better = tasks.graph_of(found.sequence)
+        better = tasks.graph_of(ordered.sequence)
         after = peak_bytes(better, external, kernels=known)
         if after >= before:
             return graph
         graph, before = better, after
-        if found.proved:
+        if ordered.proved:
             return graph
     return graph
 

@@ -16,7 +16,6 @@ from time import monotonic
 from byparts_memplan.buffer import (
     Buffer,
     DoesNotFit,
-    Placement,
     PlanError,
     checked,
     checked_bytes,
@@ -24,6 +23,7 @@ from byparts_memplan.buffer import (
 )
 from byparts_memplan.check import check
 from byparts_memplan.effort import Effort
+from byparts_memplan.placed import Placement
 from byparts_memplan.portfolio import Portfolio
 from byparts_memplan.spaces import place_each
 
@@ -81,7 +81,7 @@ def _place_one(
     seconds: float | None,
     seed: int,
 ) -> Placement:
-    """Of one space."""
+    """Place the buffers of one space."""
     best = Portfolio(buffers, capacity)
     whole = Effort(effort, seconds)
     best.run(whole.part(_GREEDY))
@@ -96,7 +96,7 @@ def _place_one(
 
 
 def _search() -> ModuleType | None:
-    """What goes on where greedy orders end; wheels for small devices are without it."""
+    """The module that searches where greedy orders end; wheels for small devices lack it."""
     try:
         import byparts_memplan.placement.improve as search  # most problems never come here
     except ModuleNotFoundError as error:
@@ -126,7 +126,7 @@ def _refusal(made: Placement, capacity: int) -> DoesNotFit:
 def _capacity(
     buffers: Sequence[Buffer], capacity: int | Mapping[str, int] | None
 ) -> int | Mapping[str, int] | None:
-    """As it was given, with NumPy's integers as Python's."""
+    """The capacity, checked, with NumPy's integers as Python's."""
     if not isinstance(capacity, Mapping):
         return None if capacity is None else checked_bytes("capacity", capacity)
     spaces = dict.fromkeys([b.space for b in buffers])

@@ -1,8 +1,8 @@
 """A graph's memory plan: where every value lies, as plain numbers.
 
-The graph's order is the schedule.  First it is settled which values share a buffer (`share.py`),
-then the buffers get offsets in one arena (`place.py`), workspaces of kernels among them.  Inputs
-named in `external` live outside it, and so do all values that are their bytes.
+The graph's order is the schedule.  First values are made to share buffers (`share.py`), then the
+buffers get offsets in one arena (`place.py`), workspaces of kernels among them.  Inputs named in
+`external` live outside the arena, and so do all values that lie in their bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from byparts_graph_ir import Graph, Value
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_memplan.buffer import Buffer, Placement, PlanError, is_integer
+from byparts_memplan.buffer import Buffer, PlanError, is_integer
 from byparts_memplan.lifetimes import (
     Decision,
     Values,
@@ -21,16 +21,21 @@ from byparts_memplan.lifetimes import (
     positions,
 )
 from byparts_memplan.place import place
+from byparts_memplan.placed import Placement
 from byparts_memplan.share import Sharing
+from byparts_memplan.tuning import (
+    MANY_BUFFERS,
+    NEAR,
+    NEAR_OF_MANY,
+    ORDER_EFFORT,
+    PLAN_EFFORT,
+    PLAN_FIRST_EFFORT,
+    PLAN_LAST_EFFORT,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_memplan.kernel_facts import Kernels
-
-_MANY = 2000  # buffers
-_EFFORT = 13_000_000  # of `place`
-_LITTLE, _MUCH, _EACH = 500_000, 10_000_000, 600  # where there are many: at first, then, for each
-_NEAR, _NEAR_OF_MANY = 0.001, 0.005  # of the bound: so little over it is not worth more effort
 
 
 @dataclass(frozen=True)
@@ -78,18 +83,18 @@ class Plan:
 
     @property
     def workspace_bytes(self) -> dict[int, int]:
-        """Step -> padded bytes of its workspace, of the steps that have one."""
+        """The padded bytes of the workspace of each step that has one."""
         homes = zip(self.placement.buffers, self.residents, strict=True)
         return {b.born: b.size_bytes for b, ids in homes if not ids}
 
     @property
     def arena_bytes(self) -> int:
-        """What to allocate, aligned to `alignment`; of several spaces, together."""
+        """The bytes to allocate, aligned to `alignment`; of several spaces, together."""
         return self.placement.arena_bytes
 
     @property
     def arenas(self) -> dict[str, int]:
-        """What to allocate in each space."""
+        """The bytes to allocate in each space."""
         return self.placement.arenas
 
     @property
@@ -102,7 +107,7 @@ class Plan:
 
         No line is longer than `width`, by default the terminal's, and 100 at most.
         """
-        from byparts_memplan.report import report  # report.py needs this module first
+        from byparts_memplan.report import report  # only for who reads it
 
         return report(self, graph, width=width)
 
@@ -192,34 +197,29 @@ def labels_of(values: Values, residents: Sequence[Sequence[int]]) -> tuple[str, 
 def _placed(
     values: Values, external: Sequence[int], donate: Mapping[int, int], alignment: int
 ) -> tuple[Sharing, Placement]:
-    """Everything shared that may be; less of it where that does not come out at the bound.
+    """Share all that may be shared; share less where the arena is not near its lower bound.
 
     Of many buffers, both ways get little effort before the first gets more.
     """
     sharing = Sharing(values, external, donate)
     buffers = _buffers(sharing, alignment)
-    many = len(buffers) > _MANY
-    near = _NEAR_OF_MANY if many else _NEAR
-    found = [(sharing, place(buffers, effort=_LITTLE if many else _EFFORT))]
-    if not _is_near(found[-1][1], near) and _may_be_loosened(*found[-1]):
-        spare = _spare(found[-1][1], len(values.graph.nodes))
-        loose = Sharing(values, external, donate, spare)
-        effort = _LITTLE if many else _EFFORT
-        found.append((loose, place(_buffers(loose, alignment), effort=effort)))
-    if many and not _is_near(found[-1][1], near):
-        effort = max(_MUCH, _EACH * len(buffers))
-        found.append((sharing, place(buffers, effort=effort)))
-    return min(found, key=lambda made: made[1].arena_bytes)
+    many = len(buffers) > MANY_BUFFERS
+    near, effort = (NEAR_OF_MANY, PLAN_FIRST_EFFORT) if many else (NEAR, PLAN_EFFORT)
+    tried = [(sharing, place(buffers, effort=effort))]
 
+    def is_near() -> bool:
+        placement = tried[-1][1]
+        return placement.arena_bytes <= (1 + near) * placement.lower_bound_bytes
 
-def _is_near(placement: Placement, near: float) -> bool:
-    bound = placement.lower_bound_bytes
-    return placement.arena_bytes - bound <= near * bound
-
-
-def _may_be_loosened(sharing: Sharing, placement: Placement) -> bool:
-    one_arena = len(placement.arenas) == 1
-    return one_arena and any(d.taken and d.kind == "in place" for d in sharing.decisions)
+    in_place = any(d.taken and d.kind == "in place" for d in sharing.decisions)
+    if not is_near() and in_place and len(tried[0][1].arenas) == 1:
+        spare = _spare(tried[0][1], len(values.graph.nodes))
+        less = Sharing(values, external, donate, spare)
+        tried.append((less, place(_buffers(less, alignment), effort=effort)))
+    if many and not is_near():
+        effort = max(PLAN_LAST_EFFORT, ORDER_EFFORT * len(buffers))
+        tried.append((sharing, place(buffers, effort=effort)))
+    return min(tried, key=lambda pair: pair[1].arena_bytes)
 
 
 def _spare(placement: Placement, steps: int) -> list[int]:
@@ -233,7 +233,7 @@ def _spare(placement: Placement, steps: int) -> list[int]:
 
 
 def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
-    """Those of values, then the workspaces in order of steps."""
+    """The buffers of values, then the workspaces in order of steps."""
     rows = [*zip(sharing.size, sharing.born, sharing.last, sharing.space, strict=True)]
     for step, size in enumerate(sharing.values.workspace):
         if size:
@@ -245,36 +245,35 @@ def _buffers(sharing: Sharing, alignment: int) -> list[Buffer]:
 
 
 def _space_of(values: Values, step: int) -> str:
-    """Where a step computes: in the space of its first output, or else of its first input."""
+    """The space of a step: that of its first output, or else of its first input."""
     made = range(values.first[step], values.first[step] + len(values.graph.nodes[step].outputs))
     touched = [*made, *values.reads[step]]
     return values.space[values.root[touched[0]]] if touched else ""
 
 
 def _workspaces(values: Values, offsets: Sequence[int]) -> tuple[int, ...]:
+    """The offset of each step's workspace; `offsets` are of those that there are."""
     rest = iter(offsets)
     return tuple([next(rest) if size else 0 for size in values.workspace])
 
 
 def _residents(sharing: Sharing) -> tuple[tuple[int, ...], ...]:
-    found: list[list[int]] = [[] for _ in sharing.size]
+    """The ids of the values in each buffer; none in a workspace."""
+    residents: list[list[int]] = [[] for _ in sharing.size]
     for v, root in enumerate(sharing.values.root):
         home = sharing.home[root]
         if home >= 0:
-            found[home].append(v)
-    found += [[] for size in sharing.values.workspace if size]
-    return tuple([tuple(ids) for ids in found])
+            residents[home].append(v)
+    residents += [[] for size in sharing.values.workspace if size]
+    return tuple([tuple(ids) for ids in residents])
 
 
 def _locations(sharing: Sharing, offsets: Sequence[int]) -> tuple[Location, ...]:
-    values, home = sharing.values, sharing.home
-    return tuple(
-        [
-            Location(~home[r], at, space)
-            if home[r] < 0
-            else Location(None, offsets[home[r]] + at, space)
-            for r, at, space in zip(
-                values.root, values.at, [values.space[r] for r in values.root], strict=True
-            )
-        ]
-    )
+    """Where each value begins, by id."""
+    values, locations = sharing.values, []
+    for root, at in zip(values.root, values.at, strict=True):
+        home, space = sharing.home[root], values.space[root]
+        inside = home >= 0
+        offset = offsets[home] + at if inside else at
+        locations.append(Location(None if inside else ~home, offset, space))
+    return tuple(locations)

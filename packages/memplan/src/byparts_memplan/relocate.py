@@ -15,14 +15,14 @@ from operator import index
 
 from byparts_graph_ir.contract import checked
 from byparts_graph_ir.lazy_dataclass import replace
-from byparts_memplan.buffer import Placement
 from byparts_memplan.check import check
+from byparts_memplan.placed import Placement
 from byparts_memplan.plan import Plan
 
 
 @checked
 def relocate(plan: Plan, offsets: Iterable[int], how: str = "by hand") -> Plan:
-    """The same plan with its buffers elsewhere; what shares a buffer still does.
+    """The same plan with its buffers at other offsets; values that share a buffer still do.
 
     `offsets` has one for each of `plan.placement.buffers`, in bytes from the start of the arena of
     its space.  O(n log n).

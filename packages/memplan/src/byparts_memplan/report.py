@@ -1,7 +1,7 @@
 """A plan in words: what it costs, how near the bound, when most is alive, and what keeps it alive.
 
 A plan is plain numbers and the labels of its buffers.  With the graph at hand the report also says
-what NNVM's blocks would have cost, which node runs at the worst step and around it, and for each
+which node runs at the worst step and around it, and for each
 value alive there who made it, where, and who needs it last.  Nothing is wider than the terminal.
 """
 
@@ -12,12 +12,14 @@ from shutil import get_terminal_size
 
 from byparts_graph_ir import Graph
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import PlanError, check_kind, is_integer
-from byparts_memplan.kernel_facts import Facts
+from byparts_memplan.buffer import PlanError, by_space, check_kind, is_integer
 from byparts_memplan.lifetimes import Decision
-from byparts_memplan.pictures.alive import spaces_of, workspaces_in_words
-from byparts_memplan.plan import Plan
-from byparts_memplan.recompute.peak import Peak, cut
+from byparts_memplan.pictures.alive import workspaces_in_words
+from byparts_memplan.pictures.peak import Peak, cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.plan import Plan
 
 WIDTH = 100  # at most, and where there is no terminal
 LEAST = 40
@@ -27,7 +29,7 @@ ROWS = 10  # of each list
 def report(
     plan: Plan, graph: Graph | None = None, *, rows: int = ROWS, width: int | None = None
 ) -> str:
-    """Some fifty lines; everything in full is in the plan's fields.
+    """A plan in words, some fifty lines; everything in full is in the plan's fields.
 
     `rows` limits each list, `width` each line.  The graph must be the one that was planned.
 
@@ -35,14 +37,14 @@ def report(
         PlanError: it is another one; or what is given is no plan, `rows` no count, or `width`
             too small.
     """
-    if not isinstance(plan, Plan):
+    if not hasattr(plan, "decisions"):
         raise PlanError(f"expected a Plan; got {plan!r:.60}")
     if graph is not None:
         check_kind(graph, Graph)
     if not is_integer(rows) or rows < 0:
         raise PlanError(f"rows is {rows!r:.60}; expected an integer, 0 or more")
-    blocks: list[list[str]] = [_summary(plan, graph)]
-    for space, members in spaces_of(plan.placement.buffers).items():
+    blocks: list[list[str]] = [_summary(plan)]
+    for space, members in by_space(plan.placement.buffers).items():
         peak = Peak(plan, graph, members)
         if peak.alive_bytes:
             several = f" of {space or 'the default space'}" if len(plan.arenas) > 1 else ""
@@ -56,12 +58,9 @@ def report(
     return "\n".join(cut(line, width) for line in lines[:-1])
 
 
-def _summary(plan: Plan, graph: Graph | None) -> list[str]:
+def _summary(plan: Plan) -> list[str]:
     arena, bound, naive = plan.arena_bytes, plan.lower_bound_bytes, plan.naive_bytes
-    costs = [("each on its own", naive, "")]
-    if graph is not None:
-        costs.append(_nnvm(plan, graph))
-    costs.append(("planned", arena, plan.placement.how))
+    costs = [("each on its own", naive, ""), ("planned", arena, plan.placement.how)]
     over = f"planned is {100 * (arena / bound - 1):.2f} % over" if bound else "nothing to place"
     costs.append(("lower bound", bound, "reached: planned is optimal" if arena == bound else over))
     spaces = [f"{name or 'default space'} {human(size)}" for name, size in plan.arenas.items()]
@@ -79,44 +78,35 @@ def _summary(plan: Plan, graph: Graph | None) -> list[str]:
     ]
 
 
-def _nnvm(plan: Plan, graph: Graph) -> tuple[str, int, str]:
-    """With the same workspaces; in place what the ops allow."""
-    from byparts_memplan.blocks import blocks  # only who has the graph pays for it
-
-    scratch = plan.workspace_bytes
-    said = {n: Facts(scratch.get(s, 0), n.op.inplace) for s, n in enumerate(graph.nodes)}
-    made = blocks(graph, external=plan.external, alignment=plan.alignment, kernels=said.__getitem__)
-    return "NNVM's blocks", made.total_bytes, f"in {len(made.sizes)} blocks"
-
-
 def _cost(name: str, size: int, naive: int, words: str) -> str:
     share = f"{100 * size / naive:.1f} %" if naive else ""
     return f"  {name:<16} {human(size):>10} {share:>8}  {words}".rstrip()
 
 
 def _count(plan: Plan, kind: str) -> str:
-    """Values that share so, of those that had a chance to."""
-    found = [d for d in plan.decisions if d.kind == kind]
-    return f"{len({d.target for d in found if d.taken})} of {len({d.target for d in found})}"
+    """How many values share bytes in this way, of those that could perhaps."""
+    able = {d.target for d in plan.decisions if d.kind == kind}
+    taken = {d.target for d in plan.decisions if d.kind == kind and d.taken}
+    return f"{len(taken)} of {len(able)}"
 
 
 def _taken(plan: Plan, graph: Graph | None, rows: int) -> list[str]:
-    """Who shares bytes with whom, the largest first."""
+    """Which values share bytes with which, the largest first."""
     name = _names(graph)
-    found = _largest_first(plan, graph, [d for d in plan.decisions if d.taken])
+    taken = _largest_first(plan, graph, [d for d in plan.decisions if d.taken])
     lines = [
-        f"{size:>12}  {name(d.target)} {_kind(d)} {name(d.source)} at step {d.step}"
-        for size, d in found[:rows]
+        f"{size:>12}  {name(d.target)} {_taken_words(d)} {name(d.source)} at step {d.step}"
+        for size, d in taken[:rows]
     ]
-    return _listed("shared, the largest first", lines, len(found))
+    return _listed("shared, the largest first", lines, len(taken))
 
 
-def _kind(d: Decision) -> str:
+def _taken_words(d: Decision) -> str:
     words = {"in place": "written over", "view": "is a view of", "donation": "replaces input"}
     return words.get(d.kind, f"{d.kind} with")
 
 
-def _wish(d: Decision) -> str:
+def _refused_words(d: Decision) -> str:
     words = {"in place": "over", "view": "as a view of", "donation": "in place of input"}
     return words.get(d.kind, f"{d.kind} with")
 
@@ -124,16 +114,16 @@ def _wish(d: Decision) -> str:
 def _refused(plan: Plan, graph: Graph | None, rows: int) -> list[str]:
     """Values that could have shared bytes and share none, the largest first."""
     name, shared = _names(graph), {d.target for d in plan.decisions if d.taken}
-    found = _largest_first(plan, graph, [d for d in plan.decisions if d.target not in shared])
+    refused = _largest_first(plan, graph, [d for d in plan.decisions if d.target not in shared])
     lines = [
-        f"{size:>12}  {name(d.target)} {_wish(d)} %{d.source}: {d.reason}"
-        for size, d in found[:rows]
+        f"{size:>12}  {name(d.target)} {_refused_words(d)} %{d.source}: {d.reason}"
+        for size, d in refused[:rows]
     ]
-    return _listed("refused, the largest first", lines, len(found))
+    return _listed("refused, the largest first", lines, len(refused))
 
 
 def _names(graph: Graph | None) -> Callable[[int], str]:
-    """What to call a value."""
+    """A function that names values."""
 
     def name(v: int) -> str:
         if graph is None:
@@ -146,15 +136,15 @@ def _names(graph: Graph | None) -> Callable[[int], str]:
 
 
 def _largest_first(
-    plan: Plan, graph: Graph | None, found: Iterable[Decision]
+    plan: Plan, graph: Graph | None, decisions: Iterable[Decision]
 ) -> list[tuple[str, Decision]]:
-    """With the bytes of the target; "" where the plan alone does not know: outside the arena."""
+    """Decisions, largest first, with the bytes of their targets; "" outside the arena."""
     if graph is not None:
         size = {v: value.type.size_bytes for v, value in enumerate(graph.values)}
     else:
         homes = zip(plan.placement.buffers, plan.residents, strict=True)
         size = {v: b.size_bytes for b, ids in homes for v in ids}
-    ranked = sorted(found, key=lambda d: -size.get(d.target, 0))
+    ranked = sorted(decisions, key=lambda d: -size.get(d.target, 0))
     return [(human(size[d.target]) if d.target in size else "", d) for d in ranked]
 
 

@@ -1,7 +1,7 @@
 """Which values lie in the same buffer: views, values written over others, donated variables.
 
-A kernel says which output may be written over which input; where no kernels are given, the op does
-(`op.inplace`).  It is done where the types are equal and nobody needs the old bytes afterwards.
+An output is written over an input where `overwrite.py` allows it and no later step needs the old
+bytes.
 Where several outputs of a node could take several inputs, a maximum matching saves most bytes: the
 larger output chooses first, and gives way only if it can still have another.  Which of two inputs
 an output takes changes nothing in what is alive, as long as both are in the arena; one whose bytes
@@ -9,20 +9,21 @@ are those of a donated variable leaves it altogether, so a chain of such steps i
 the variable's new value as far as the old one is dead.  After this nothing is left to decide but
 offsets.
 
-Buffers that share are long rectangles, which are harder to place.  Where the arena comes out above
-its bound, `loosened` takes back what was shared at steps that have room to spare.
+A buffer that many values share is a long rectangle, which is harder to place.  Where the arena
+comes out above its bound, `plan` shares less: nothing at steps that have room to spare.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from byparts_memplan.donate import donations, forbids, reads_of
-from byparts_memplan.lifetimes import Decision, Values, apart, needed
+from byparts_memplan.donate import donations, replace_refusal
+from byparts_memplan.lifetimes import Decision, Values, still_needed
+from byparts_memplan.overwrite import overwrite_refusal
 
 
 class Sharing:
-    """Buffers, and what lives in each.
+    """The buffers of a graph, and which values lie in each.
 
     Attributes:
         home: by value id of a root (see `Values`): its buffer, or `~k`, the bytes of input `k`.
@@ -49,30 +50,30 @@ class Sharing:
         self.space: list[str] = []
         self.home: dict[int, int] = {k: ~k for k in external}
         self.decisions = list(values.decisions)
-        self.donated, found = donations(values, self.home, donate)
-        self.decisions += found
+        self.donated, decisions = donations(values, self.home, donate)
+        self.decisions += decisions
         ids, graph = values.graph.ids, values.graph
         for k, j in self.donated.items():
             root = values.root[ids[graph.outputs[j]]]
             self.home[root] = ~k
             self._follow_back(k, root)
         for k in range(len(graph.inputs)):
-            self._settle(k)
+            self._give_own_buffer(k)
         for step in range(len(graph.nodes)):
             self._overwrite(step)
             for y in range(values.first[step], values.first[step] + len(graph.nodes[step].outputs)):
-                self._settle(y)
+                self._give_own_buffer(y)
 
     def _follow_back(self, k: int, y: int) -> None:
-        """What `y`, the new value of input `k`, is written over may lie in those bytes as well.
+        """Put what `y`, the new value of input `k`, is written over into the bytes of `k` too.
 
-        As far back as the old value is dead; of several candidates, the one that is alive longest.
+        This goes back as far as the old value of `k` is dead.  Of several candidates for a step,
+        the value that is alive longest is taken.
         """
         values = self.values
         while values.last[k] < (step := values.born[y]):
             o, reads = y - values.first[step], values.reads[step]
-            pairs = values.inplace[step]
-            able = [reads[p] for p, q in pairs if q == o and p < len(reads)]
+            able = [reads[p] for p, q in values.inplace[step] if q == o]
             able = [x for x in able if self._fits(k, step, x, y)]
             if not able:
                 return
@@ -87,17 +88,13 @@ class Sharing:
         return (
             root not in self.home
             and root >= len(values.graph.inputs)
-            and values.types[x] == values.types[y]
-            and values.space[root] == values.space[y]
-            and values.size[root] == values.size[x] == values.size[k]
             and values.last[root] == step
-            and values.last[k] <= values.born[root]
-            and not forbids(values, step, reads_of(values, step, root), y)
-            and not forbids(values, values.born[root], reads_of(values, values.born[root], k), root)
+            and not overwrite_refusal(values, step, x, y)
+            and not replace_refusal(values, k, root)
         )
 
-    def _settle(self, v: int) -> None:
-        """A buffer of its own for a root that has no home yet."""
+    def _give_own_buffer(self, v: int) -> None:
+        """Make a buffer for value `v`, unless it is a view or lies in a buffer already."""
         if self.values.root[v] == v and v not in self.home:
             self.home[v] = len(self.size)
             self.size.append(self.values.size[v])
@@ -106,15 +103,13 @@ class Sharing:
             self.space.append(self.values.space[v])
 
     def _overwrite(self, step: int) -> None:
-        """Let outputs of this node take over the buffers of inputs."""
+        """Write outputs of a step over inputs of it, as many bytes as may be."""
         values = self.values
         if not values.inplace[step]:
             return
         able: dict[int, list[int]] = {}  # output -> inputs it may be written over
         asked: set[tuple[int, int]] = set()  # a value may be several inputs of a node
         for p, o in values.inplace[step]:
-            if p >= len(values.reads[step]) or o >= len(values.graph.nodes[step].outputs):
-                continue  # an optional input or output, not there
             x, y = values.reads[step][p], values.first[step] + o
             if not values.size[y] or (x, y) in asked:
                 continue
@@ -132,27 +127,21 @@ class Sharing:
     def _refusal(self, step: int, x: int, o: int) -> str:
         """Why output `o` may not be written over the value `x`; "" if it may."""
         values, y = self.values, self.values.first[step] + o
-        if values.root[y] != y:
-            return f"the output is a view of %{values.root[y]}"
         if y in self.home:
             return f"the output is written over input {~self.home[y]}"
-        if values.types[x] != values.types[y]:
-            return f"types differ: {values.types[x]} and {values.types[y]}"
-        home = self.home[values.root[x]]
+        home, last = self.home[values.root[x]], values.last[values.root[x]]
         if home < 0:
             return f"the bytes are those of input {~home}, outside the arena"
-        if reason := apart(values, values.root[x], y):
+        if reason := overwrite_refusal(values, step, x, y):
             return reason
-        if self.last[home] > step:
-            return needed(values, self.last[home])
-        if self.last[home] < step:
-            return f"the bytes are free, and perhaps taken, after step {self.last[home]}"
-        if self.size[home] != values.size[x]:
-            return f"it is only {values.size[x]} bytes of a buffer of {self.size[home]}"
-        return self._other_reader(step, x, o) or self._not_needed(step, y)
+        if last > step:
+            return still_needed(values, last)
+        if last < step:
+            return f"the bytes are free, and perhaps taken, after step {last}"
+        return self._not_needed(step, y)
 
     def _not_needed(self, step: int, y: int) -> str:
-        """Where the step has room for both, apart is easier to place."""
+        """Why output `y` is kept apart although it may be shared: the step has room for both."""
         if self.spare is None:
             return ""
         if y not in self.apart:
@@ -162,16 +151,8 @@ class Sharing:
             self.apart.add(y)
         return f"not needed: step {step} has room for both, and apart they are easier to place"
 
-    def _other_reader(self, step: int, x: int, o: int) -> str:
-        """The node may read the same bytes through another input, which it may not overwrite."""
-        op, values, home = self.values.graph.nodes[step].op, self.values, self.home
-        for p, v in enumerate(values.reads[step]):
-            same = home[values.root[v]] == home[values.root[x]] and p not in op.ignores
-            if same and ((p, o) not in values.inplace[step] or values.types[v] != values.types[x]):
-                return f"input {p} reads the same bytes and may not be overwritten"
-        return ""
-
     def _take(self, step: int, able: Mapping[int, list[int]]) -> None:
+        """Match outputs with inputs that they may be written over, and record what was decided."""
         values = self.values
         homes = {y: [self.home[values.root[x]] for x in xs] for y, xs in able.items()}
         chosen = match(homes, sorted(able, key=lambda y: -values.size[y]))
@@ -187,7 +168,11 @@ class Sharing:
 
 
 def match(able: Mapping[int, list[int]], order: Iterable[int]) -> dict[int, int]:
-    """As many outputs as possible, each with one of its own homes (augmenting paths)."""
+    """Match as many outputs as possible, each with one of its homes: a maximum matching.
+
+    `able` gives the homes of each output; outputs earlier in `order` are matched before others.
+    Augmenting paths, O(outputs x pairs).
+    """
     owner: dict[int, int] = {}  # home -> output
     chosen: dict[int, int] = {}  # output -> home
     for first in order:
@@ -198,16 +183,16 @@ def match(able: Mapping[int, list[int]], order: Iterable[int]) -> dict[int, int]
             reached.update((home, output) for home in new)
             free = [home for home in new if home not in owner]
             if free:
-                _shift(free[0], first, reached, owner, chosen)
+                _augment(free[0], first, reached, owner, chosen)
                 break
             todo += [owner[home] for home in new]
     return chosen
 
 
-def _shift(
+def _augment(
     home: int, first: int, reached: Mapping[int, int], owner: dict[int, int], chosen: dict[int, int]
 ) -> None:
-    """Along the path back to `first`, everyone moves on to the home they asked for."""
+    """Give each output on the augmenting path back to `first` the home that it asked for."""
     while True:
         output = reached[home]
         old = chosen.get(output)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, by_space
+from byparts_memplan.buffer import Buffer, DoesNotFit, by_space
+from byparts_memplan.placed import Placement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,53 +26,34 @@ def place_each(
     Bytes and bounds are sums over the spaces.
 
     Raises:
-        DoesNotFit: of the first space that does not, with the placement of all, and positions in
-            `buffers`.
+        DoesNotFit: of the first space that does not, if possible one where that is proved, with the
+            placement of all, and positions in `buffers`.
     """
     spaces = by_space(buffers)
-    if len(spaces) <= 1:
-        only = next(iter(spaces), "")
-        return place_one(tuple(buffers), capacity_of(only, capacity))
-    found: dict[str, Placement] = {}
+    placements: dict[str, Placement] = {}
     failed: dict[str, DoesNotFit] = {}
-    for space, inside in spaces.items():
+    for space, inside in spaces.items() or [("", [])]:
+        room = capacity.get(space) if isinstance(capacity, Mapping) else capacity
         try:
-            found[space] = place_one(
-                tuple([buffers[i] for i in inside]), capacity_of(space, capacity)
-            )
+            placements[space] = place_one(tuple([buffers[i] for i in inside]), room)
         except DoesNotFit as error:
-            found[space], failed[space] = error.placement, error
-    whole = _merged(buffers, spaces, found)
-    if failed:
-        raise _named(whole, spaces, failed)
-    return whole
-
-
-def capacity_of(space: str, capacity: int | Mapping[str, int] | None) -> int | None:
-    """What the arena of this space may take; `None` is no limit."""
-    return capacity.get(space) if isinstance(capacity, Mapping) else capacity
-
-
-def _merged(
-    buffers: Sequence[Buffer], spaces: Mapping[str, list[int]], found: Mapping[str, Placement]
-) -> Placement:
+            if len(spaces) == 1:
+                raise
+            placements[space], failed[space] = error.placement, error
+    if len(placements) == 1:
+        return placements.popitem()[1]
     offsets = [0] * len(buffers)
     for space, inside in spaces.items():
-        for i, offset in zip(inside, found[space].offsets, strict=True):
+        for i, offset in zip(inside, placements[space].offsets, strict=True):
             offsets[i] = offset
-    return Placement(
+    whole = Placement(
         buffers=tuple(buffers),
         offsets=tuple(offsets),
-        arena_bytes=sum([p.arena_bytes for p in found.values()]),
-        lower_bound_bytes=sum([p.lower_bound_bytes for p in found.values()]),
-        how="; ".join([f"{p.how} in {space!r}" for space, p in found.items()]),
+        arena_bytes=sum([p.arena_bytes for p in placements.values()]),
+        lower_bound_bytes=sum([p.lower_bound_bytes for p in placements.values()]),
+        how="; ".join([f"{p.how} in {space!r}" for space, p in placements.items()]),
     )
-
-
-def _named(
-    whole: Placement, spaces: Mapping[str, list[int]], failed: Mapping[str, DoesNotFit]
-) -> DoesNotFit:
-    """Where it is proved is the better reason."""
-    space, error = next(((s, e) for s, e in failed.items() if e.proved), next(iter(failed.items())))
-    subset = tuple([spaces[space][i] for i in error.subset])
-    return DoesNotFit(f"space {space!r}: {error}", whole, error.proved, subset)
+    for space, reason in sorted(failed.items(), key=lambda item: not item[1].proved):  # stable
+        subset = tuple([spaces[space][i] for i in reason.subset])
+        raise DoesNotFit(f"space {space!r}: {reason}", whole, reason.proved, subset)
+    return whole

@@ -18,8 +18,10 @@ from operator import sub
 from typing import Any, Optional
 
 from byparts_graph_ir import Graph, Node, Op, has_effect
+from byparts_memplan.dependencies import dependencies
 from byparts_memplan.kernel_facts import Facts, known_kernels
 from byparts_memplan.lifetimes import Values, positions
+from byparts_memplan.overwrite import overwrite_refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,13 +93,20 @@ class Steps:
 
     @cached_property
     def cost(self) -> list[float]:
-        """Of each step, by the cost given; computed when it is first asked for."""
+        """The cost of each step; computed when it is first asked for."""
         return [self._cost(node) for node in self.nodes]
 
     @cached_property
     def writer(self) -> dict[int, int]:
-        """Storage -> the step that writes it; inputs have none."""
+        """The step that writes each storage; inputs have none."""
         return {w: s for s, written in enumerate(self.writes) for w in written}
+
+    @cached_property
+    def before(self) -> list[tuple[int, ...]]:
+        """By step, those that must run before it; see `dependencies`."""
+        numbers = {node: s for s, node in enumerate(self.nodes)}
+        waits = dependencies(self.graph, lambda node, _: numbers.get(node))
+        return [waits[node] for node in self.nodes]
 
     def live_bytes(self, sequence: Optional[Sequence[int]] = None) -> list[int]:
         """Bytes alive at each position of the sequence (default: each step once, in order).
@@ -139,7 +148,7 @@ class Steps:
         return self._measured[1]
 
     def total_cost(self, sequence: Optional[Sequence[int]] = None) -> float:
-        """Of all steps of the sequence."""
+        """The cost of all steps of the sequence."""
         cost = self.cost
         return sum(cost) if sequence is None else sum([cost[s] for s in sequence])
 
@@ -152,17 +161,17 @@ class Steps:
                     return self.size[w]
             return 0
         taken: set[int] = set()
-        found = 0
+        saved = 0
         for w, candidates in over:
             free = [c for c in candidates if c not in taken and dies.get(c) == t]
             if free:
                 taken.add(free[0])
-                found += self.size[w]
-        return found
+                saved += self.size[w]
+        return saved
 
     @cached_property
     def _rows(self) -> list[tuple[tuple[int, ...], tuple[int, ...], Over]]:
-        """For each step, what it writes and reads that has bytes, and what over what."""
+        """For each step, the storages with bytes that it writes and reads, and its `over`."""
         size = self.size
         return [
             (tuple([w for w in writes if size[w]]), tuple([r for r in reads if size[r]]), over)
@@ -189,46 +198,28 @@ class Steps:
 
     def _workspaces(self) -> dict[int, int]:
         """Give each workspace a storage, which its step writes."""
-        found: dict[int, int] = {}
+        storages: dict[int, int] = {}
         for s, step in enumerate(self.steps):
             if self.values.workspace[step]:
-                found[len(self.size)] = s
+                storages[len(self.size)] = s
                 self.writes[s] = (*self.writes[s], len(self.size))
                 self.size.append(self.values.workspace[step])
-        return found
+        return storages
 
     def _over(self, step: int, outside: frozenset[int]) -> Over:
-        """As `Sharing` allows: equal types, the whole storage, and no other input in the way."""
+        """Storages in the arena that outputs may be written over, where those die at the step."""
         values = self.values
         reads, first = values.reads[step], values.first[step]
-        found: dict[int, list[int]] = {}
+        able: dict[int, dict[int, None]] = {}
         for p, o in values.inplace[step]:
-            if p >= len(reads) or o >= len(self.graph.nodes[step].outputs):
-                continue  # an optional input or output, not there
             x, y = reads[p], first + o
             root = values.root[x]
-            if (
-                values.root[y] == y
-                and values.size[y]
-                and values.types[x] == values.types[y]
-                and root not in outside
-                and values.size[root] == values.size[x]
-                and not self._in_the_way(step, root, x, o)
-            ):
-                found.setdefault(y, []).append(root)
-        return tuple((y, tuple(dict.fromkeys(roots))) for y, roots in found.items())
-
-    def _in_the_way(self, step: int, root: int, x: int, o: int) -> bool:
-        op, values = self.graph.nodes[step].op, self.values
-        return any(
-            values.root[v] == root
-            and p not in op.ignores
-            and ((p, o) not in values.inplace[step] or values.types[v] != values.types[x])
-            for p, v in enumerate(values.reads[step])
-        )
+            if values.size[y] and root not in outside and not overwrite_refusal(values, step, x, y):
+                able.setdefault(y, {})[root] = None
+        return tuple((y, tuple(roots)) for y, roots in able.items())
 
     def _keep_viewed(self) -> None:
-        """A view that comes beside other things is of the first computation, for good."""
+        """Forbid to run a step again if its storage is viewed by a node that also computes."""
         root = self.values.root
         for step in self.steps:
             first = self.values.first[step]
@@ -237,7 +228,7 @@ class Steps:
                     self.again[self.writer[root[v]]] = False
 
     def _again(self, step: int) -> bool:
-        """Effects happen once.  A node that gives a view beside other things stays as it is."""
+        """Whether a step may run again: it has no effect and gives no view beside an output."""
         node = self.graph.nodes[step]
         whole = len(self._writes(step)) == len(node.outputs)
         return whole and bool(node.inputs) and not has_effect(node.op)

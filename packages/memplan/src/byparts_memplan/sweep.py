@@ -21,24 +21,24 @@ def sweep(buffers: Sequence[Buffer]) -> list[int]:
     ground = max((b.pinned + b.size_bytes for b in buffers if b.pinned is not None), default=0)
     forwards = _online(buffers, [(b.born, b.dies, i) for i, b in free], ground)
     backwards = _online(buffers, [(-b.dies, -b.born, i) for i, b in free], ground)
-    found = min(forwards, backwards, key=lambda offsets: _top(buffers, offsets))
-    return [found.get(i, b.pinned or 0) for i, b in enumerate(buffers)]
+    best = min(forwards, backwards, key=lambda offsets: _top(buffers, offsets))
+    return [best.get(i, b.pinned or 0) for i, b in enumerate(buffers)]
 
 
 def _online(
     buffers: Sequence[Buffer], lives: Sequence[tuple[int, int, int]], ground: int
 ) -> dict[int, int]:
-    """Offsets by buffer, for `lives` of (born, dies, buffer)."""
+    """Offsets by buffer, all at or above `ground`; `lives` are (born, dies, buffer)."""
     heap = _Heap(ground)
     offsets: dict[int, int] = {}
     leaving = sorted(lives, key=lambda life: life[1])
-    gone = 0
+    freed = 0
     for born, _, i in sorted(lives, key=lambda life: (life[0], -buffers[life[2]].size_bytes)):
-        while leaving[gone][1] <= born:
-            dead = leaving[gone][2]
-            heap.give(offsets[dead], buffers[dead].size_bytes)
-            gone += 1
-        offsets[i] = heap.take(buffers[i].size_bytes, buffers[i].alignment)
+        while leaving[freed][1] <= born:
+            dead = leaving[freed][2]
+            heap.free(offsets[dead], buffers[dead].size_bytes)
+            freed += 1
+        offsets[i] = heap.allocate(buffers[i].size_bytes, buffers[i].alignment)
     return offsets
 
 
@@ -55,8 +55,8 @@ class _Heap:
         self.starts: dict[int, int] = {}  # by where they end
         self.sizes: list[tuple[int, int]] = []  # (size, start), sorted
 
-    def take(self, size: int, alignment: int) -> int:
-        """The tightest hole that fits, or more arena."""
+    def allocate(self, size: int, alignment: int) -> int:
+        """Allocate bytes in the tightest hole that fits, or at the top.  Returns their offset."""
         for k in range(bisect_left(self.sizes, (size, 0)), len(self.sizes)):
             start = self.sizes[k][1]
             offset, end = start + -start % alignment, self.ends[start]
@@ -73,8 +73,8 @@ class _Heap:
         self.top = offset + size
         return offset
 
-    def give(self, offset: int, size: int) -> None:
-        """Free what was taken, and merge it with the holes beside it."""
+    def free(self, offset: int, size: int) -> None:
+        """Free bytes, and merge them with the holes beside them."""
         start, end = self.starts.get(offset, offset), offset + size
         if start < offset:
             self._remove(start)

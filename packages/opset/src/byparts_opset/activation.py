@@ -1,43 +1,36 @@
-"""Activations, elementwise: all are made of simpler ops, and may have kernels of their own.
+"""Activations, elementwise, and gradients of some: all are made of simpler ops.
 
-Gradients read the output where that is enough, so that the input's memory is free sooner; those of
-the common ones are ops of their own, in `activation_gradient.py`.
+Gradients read the output where that is enough, so that the input's memory is free sooner.  Those of
+the common activations are ops of their own: a backend does in one pass what are several elementwise
+ops.  Their operands broadcast, so the dy of a mean stays one number, and all are linear in dy,
+which is what their own gradients go by.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, ShapeError, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
-from byparts_opset.error_function import erf_of
+from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Value
+from byparts_opset.domain import between
+from byparts_opset.dtypes import NUMBERS, Array
+from byparts_opset.elementwise import BROADCASTS, Binary, Range, Unary, computed, summed_back
 from byparts_opset.half import in_f32
 
 # Klambauer et al. 2017, "Self-Normalizing Neural Networks", https://arxiv.org/abs/1706.02515.
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
-ROOT_PI = math.sqrt(math.pi)
-HALF_ROOT = math.sqrt(0.5)
-# The bent line whose tanh stands for erf in the approximate gelu: BEND * (x + CUBIC * x^3).
-BEND, CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
-@dataclass(frozen=True)
-class Relu(Op):
+class Relu(Unary):
     """y = x above 0, else 0.  The gradient at 0 is 0."""
 
-    pattern = "elementwise"
+    takes = NUMBERS
     zero_sign = False
-    inplace = ((0, 0),)
-    infer = infer_unranked = numbers
-    infer_inputs = same_shape_back
+    smooth = ((0.1, 2.0), (-2.0, -0.1))
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: np.maximum(x, 0), x)
@@ -48,24 +41,16 @@ class Relu(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.maximum(x, 0),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from unary_samples(cls(), 0.1, 2.0)
-        yield from unary_samples(cls(), -2.0, -0.1)
 
-
-@dataclass(frozen=True)
-class Relu6(Op):
+class Relu6(Unary):
     """y = x held between 0 and 6.  The gradient at 0, at 6 and at nan is 0, as in torch.
 
     An op beside `Clip`, whose gradient is made of more nodes where it does not pass on the bounds.
     """
 
-    pattern = "elementwise"
+    takes = NUMBERS
     zero_sign = False
-    inplace = ((0, 0),)
-    infer = infer_unranked = numbers
-    infer_inputs = same_shape_back
+    smooth = ((-2.0, -0.1), (0.1, 5.9), (6.1, 9.0))
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: np.minimum(np.maximum(x, 0), 6), x)
@@ -77,23 +62,14 @@ class Relu6(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.clip(x, 0.0, 6.0),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from unary_samples(cls(), -2.0, -0.1)
-        yield from unary_samples(cls(), 0.1, 5.9)
-        yield from unary_samples(cls(), 6.1, 9.0)
 
-
-@dataclass(frozen=True)
-class LeakyRelu(Op):
+class LeakyRelu(Unary):
     """y = x above 0, else alpha * x, for alpha >= 0."""
 
     alpha: float = 0.2
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
+    examples = ((), (0.01,))
+    smooth = ((0.1, 2.0), (-2.0, -0.1))
 
     def __post_init__(self) -> None:
         _not_negative(self, self.alpha)
@@ -108,14 +84,8 @@ class LeakyRelu(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.select(ops.greater(x, 0), x, self.alpha * x),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from unary_samples(cls(), 0.1, 2.0)
-        yield from unary_samples(cls(0.01), -2.0, -0.1)
 
-
-@dataclass(frozen=True)
-class Elu(Op):
+class Elu(Unary):
     """y = x above 0, else alpha * (e^x - 1), for alpha >= 0.
 
     Clevert et al. 2015, https://arxiv.org/abs/1511.07289.
@@ -123,11 +93,9 @@ class Elu(Op):
 
     alpha: float = 1.0
 
-    pattern = "elementwise"
     zero_sign = False
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
+    examples = ((), (0.5,))
+    smooth = ((0.1, 2.0), (-2.0, -0.1))
 
     def __post_init__(self) -> None:
         _not_negative(self, self.alpha)
@@ -143,21 +111,12 @@ class Elu(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.select(ops.greater(x, 0), x, self.alpha * ops.expm1(x)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from unary_samples(cls(), 0.1, 2.0)
-        yield from unary_samples(cls(0.5), -2.0, -0.1)
 
-
-@dataclass(frozen=True)
-class Selu(Op):
+class Selu(Unary):
     """y = scale * elu(x, alpha), with the constants that keep mean 0 and variance 1."""
 
-    pattern = "elementwise"
     zero_sign = False
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
+    smooth = ((0.1, 2.0), (-2.0, -0.1))
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(x)), x)
@@ -171,20 +130,9 @@ class Selu(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (SELU_SCALE * ops.select(ops.greater(x, 0), x, SELU_ALPHA * ops.expm1(x)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from unary_samples(cls(), 0.1, 2.0)
-        yield from unary_samples(cls(), -2.0, -0.1)
 
-
-@dataclass(frozen=True)
-class Sigmoid(Op):
+class Sigmoid(Unary):
     """y = 1 / (1 + e^-x)."""
-
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: 1 / (1 + np.exp(-x)), x)
@@ -196,19 +144,9 @@ class Sigmoid(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (1 / (1 + ops.exp(-x)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Softplus(Op):
+class Softplus(Unary):
     """y = ln(1 + e^x), without overflow."""
-
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), x)
@@ -220,19 +158,11 @@ class Softplus(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (ops.maximum(x, 0) + ops.log1p(ops.exp(-ops.abs(x))),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Softsign(Op):
+class Softsign(Unary):
     """y = x / (1 + |x|)."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
+    smooth = ((0.1, 2.0),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: x / (1 + np.abs(x)), x)
@@ -246,77 +176,82 @@ class Softsign(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x / (1 + ops.abs(x)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.1, 2.0)
 
+class ActivationGradient(Binary):
+    """dx = dy * slope, which is computed from y, or from x, and linear in dy.
 
-@dataclass(frozen=True)
-class Silu(Op):
-    """y = x * sigmoid(x), also called swish."""
-
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(lambda x: x / (1 + np.exp(-x)), x)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (ops.silu_gradient(dy, node.inputs[0]),)
-
-    @in_f32
-    def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (x * sigmoid(x),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
-
-
-@dataclass(frozen=True)
-class Gelu(Op):
-    """y = x * P(a standard normal number is below x).
-
-    P is (1 + erf(x / sqrt 2)) / 2; approximate, (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2.
-    Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415.
+    Attributes:
+        smooth: ranges of the second input; dy is drawn from [-1, 1).
     """
 
-    approximate: bool = False
-
-    pattern = "elementwise"
-    cancels = True
     inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        if self.approximate:
-            return computed(lambda x: x * (0.5 * (1 + np.tanh(bent(x)))), x)
-        return computed(lambda x: x * (0.5 * (1 + erf_of(x * HALF_ROOT))), x)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (ops.gelu_gradient(dy, node.inputs[0], self.approximate),)
-
-    @in_f32
-    def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (x * (0.5 * (1 + ops.tanh(bent(x))) if self.approximate else normal_share(x)),)
+    takes = FLOATS
+    smooth: ClassVar[tuple[Range, ...]] = ((-2.0, 2.0),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        yield from unary_samples(cls())
-        yield from unary_samples(cls(True))
+        for fields in cls.examples:
+            for limits in cls.smooth:
+                for shapes in BROADCASTS:
+                    dy, y = (TensorType("f32", shape) for shape in shapes)
+                    yield Sample(cls(*fields), (dy, y), ((-1.0, 1.0), limits))
 
 
-def normal_share(x: Value) -> Value:
-    """P(a standard normal number is below x)."""
-    return 0.5 * (1 + ops.erf(x * HALF_ROOT))
+class ReluGradient(ActivationGradient):
+    """dx = dy, but 0 where y = relu(x) is 0."""
+
+    smooth = ((0.1, 2.0), (-2.0, -0.1), (0.0, 0.0))
+
+    def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return computed(lambda dy, y: np.where(y <= 0, 0, dy), dy, y)
+
+    def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
+        dy, y = node.inputs
+        return (ops.sum_like(self(ddx, y), dy), None)
+
+    def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
+        return (ops.select(ops.less_equal(y, 0), 0, dy),)
 
 
-def bent(x: Any) -> Any:
-    """The bent line of the approximate gelu, of values as of arrays."""
-    return BEND * (x + CUBIC * (x * x * x))
+class SigmoidGradient(ActivationGradient):
+    """dx = dy * y * (1 - y), for y = sigmoid(x)."""
+
+    smooth = ((0.0, 1.0),)
+
+    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return (dy, between(0, 1, y))
+
+    def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return computed(lambda dy, y: dy * (y * (1 - y)), dy, y)
+
+    def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
+        dy, y = node.inputs
+        return summed_back(node, self(ddx, y), ddx * dy * (1 - 2 * y))
+
+    @in_f32
+    def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
+        return (dy * (y * (1 - y)),)
+
+
+class TanhGradient(ActivationGradient):
+    """dx = dy * (1 - y * y), for y = tanh(x)."""
+
+    cancels = True
+    smooth = ((-1.0, 1.0),)
+
+    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return (dy, between(-1, 1, y))
+
+    def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
+        return computed(lambda dy, y: dy * (1 - y * y), dy, y)
+
+    def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
+        dy, y = node.inputs
+        return summed_back(node, self(ddx, y), -2 * (ddx * dy * y))
+
+    @in_f32
+    def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
+        return (dy * (1 - y * y),)
 
 
 def _not_negative(op: Op, alpha: float) -> None:
@@ -325,8 +260,9 @@ def _not_negative(op: Op, alpha: float) -> None:
         raise ShapeError(f"{op.name}: alpha is {alpha}, and must not be negative")
 
 
-relu, relu6, sigmoid, softplus, softsign = Relu(), Relu6(), Sigmoid(), Softplus(), Softsign()
-silu, selu = Silu(), Selu()
+relu, relu6, selu, sigmoid = Relu(), Relu6(), Selu(), Sigmoid()
+softplus, softsign = Softplus(), Softsign()
+relu_gradient, sigmoid_gradient, tanh_gradient = ReluGradient(), SigmoidGradient(), TanhGradient()
 
 
 def leaky_relu(x: Value, alpha: float = 0.2) -> Value:
@@ -337,8 +273,3 @@ def leaky_relu(x: Value, alpha: float = 0.2) -> Value:
 def elu(x: Value, alpha: float = 1.0) -> Value:
     """x above 0, else alpha * (e^x - 1)."""
     return Elu(alpha)(x)
-
-
-def gelu(x: Value, approximate: bool = False) -> Value:
-    """x times the share of the standard normal distribution below it; or by tanh, approximately."""
-    return Gelu(approximate)(x)

@@ -1,121 +1,135 @@
-"""Where the extreme element stands: the first of equals, nan before all, as in NumPy."""
+"""Where the extreme elements stand: of equals the first, nan before all, as in NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
-from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import normal_axis
-from byparts_opset.dtypes import Array, wide
-from byparts_opset.reduction import input_flops, reduced_some, type_of
+import byparts_opset as ops
+from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_opset.broadcast import given_axis
+from byparts_opset.dtypes import NUMBERS, Array, require, type_of, wide
+from byparts_opset.elementwise import flat
+from byparts_opset.reduction import check_some, reduced_shape
+from byparts_opset.slicing import along
 
 
-@dataclass(frozen=True)
-class ArgMax(Op):
+class Position(Op):
+    """y = an index into x along `axis`, as i64; `None` counts through all of x."""
+
+    axis: int | None = None
+    keepdims: bool = False
+
+    pattern = "reduction"
+    gradient = flat
+
+    def infer(self, x: TensorType) -> Types:
+        require(self.name, x, NUMBERS, "use any or all, or cast(x, 'i32')")
+        axes = None if self.axis is None else (self.axis,)
+        y = TensorType("i64", reduced_shape(self.name, x, axes, self.keepdims))
+        check_some(self.name, x, axes, y)
+        return (y,)
+
+    infer_unranked = infer
+
+    def flops(self, x: TensorType) -> int:
+        return x.size
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        cases: tuple[tuple[int | None, bool, tuple[int, ...]], ...] = (
+            *((None, False, (3, 4)), (0, False, (3, 4)), (-1, True, (3, 4)), (1, False, (2, 3, 2))),
+            *((None, True, (2, 3)), (None, False, ()), (1, False, (0, 3))),
+        )
+        for axis, keepdims, shape in cases:
+            yield Sample(cls(axis, keepdims), (TensorType("f32", shape),))
+
+
+class ArgMax(Position):
     """y = the index of the greatest of x along `axis`, as i64; `None` counts through all of x."""
 
     name = "argmax"
 
-    axis: int | None = None
-    keepdims: bool = False
-
-    pattern = "reduction"
-    flops = input_flops
-
-    @property
-    def axes(self) -> tuple[int, ...] | None:
-        """`axis` as the other reductions have it."""
-        return None if self.axis is None else (self.axis,)
-
-    def infer(self, x: TensorType) -> Types:
-        return _infer(self, x)
-
-    infer_unranked = infer
-
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         self.infer(type_of(x))  # refuses to look in nothing
-        return (_indices(np.argmax, self, x),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return _samples(cls)
+        y = np.argmax(wide(x), axis=self.axis, keepdims=self.keepdims)
+        return (np.asarray(y, np.int64),)
 
 
-@dataclass(frozen=True)
-class ArgMin(Op):
+class ArgMin(Position):
     """y = the index of the least of x along `axis`, as i64; `None` counts through all of x."""
 
     name = "argmin"
 
-    axis: int | None = None
-    keepdims: bool = False
-
-    pattern = "reduction"
-    flops = input_flops
-
-    @property
-    def axes(self) -> tuple[int, ...] | None:
-        """`axis` as the other reductions have it."""
-        return None if self.axis is None else (self.axis,)
-
-    def infer(self, x: TensorType) -> Types:
-        return _infer(self, x)
-
-    infer_unranked = infer
-
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         self.infer(type_of(x))  # refuses to look in nothing
-        return (_indices(np.argmin, self, x),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
+        y = np.argmin(wide(x), axis=self.axis, keepdims=self.keepdims)
+        return (np.asarray(y, np.int64),)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         # Integers are taken from 255 or -1, which never overflows, as -x may.
         top = 0 if x.type.dtype in FLOATS else 255 if x.type.dtype == "u8" else -1
-        turned = top - x if top else -x
-        return (ArgMax(self.axis, self.keepdims)(turned),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return _samples(cls)
+        return (ArgMax(self.axis, self.keepdims)(top - x if top else -x),)
 
 
 def argmax(x: Value, axis: int | None = None, keepdims: bool = False) -> Value:
     """The index of the greatest along `axis`, or among all."""
-    return ArgMax(_given("argmax", axis, x.type), keepdims)(x)
+    return ArgMax(None if axis is None else given_axis("argmax", axis, x), keepdims)(x)
 
 
 def argmin(x: Value, axis: int | None = None, keepdims: bool = False) -> Value:
     """The index of the least along `axis`, or among all."""
-    return ArgMin(_given("argmin", axis, x.type), keepdims)(x)
+    return ArgMin(None if axis is None else given_axis("argmin", axis, x), keepdims)(x)
 
 
-def _given(name: str, axis: int | None, x: TensorType) -> int | None:
-    return axis if axis is None or x.shape is None else normal_axis(name, axis, len(x.shape))
+class TopK(Op):
+    """values, indices = the k greatest of x along its last axis, in falling order; i64 indices.
+
+    Of equals the first comes first; nan counts as greatest.
+    """
+
+    k: int
+
+    def infer(self, x: TensorType) -> Types:
+        if x.shape == ():
+            raise ShapeError(f"top_k: x is {x}, which has no axis to look along")
+        self.infer_dtypes(x)
+        *rows, last = x.shape or ()
+        if self.k < 0 or (isinstance(last, int) and self.k > last):
+            raise ShapeError(f"top_k: there are no {self.k} elements along the last axis of {x}")
+        return TensorType(x.dtype, (*rows, self.k)), TensorType("i64", (*rows, self.k))
+
+    def infer_dtypes(self, x: TensorType) -> tuple[str, ...]:
+        if x.dtype == "bool":
+            raise ShapeError(f"top_k: bool has no order, got {x}; cast(x, 'i32') first")
+        return x.dtype, "i64"
+
+    def evaluate(self, x: Array) -> tuple[Array, ...]:
+        self.infer(TensorType("f32", x.shape))
+        # Sorted from behind, so that a stable sort leaves the first of equals last, then turned.
+        order = np.argsort(wide(x)[..., ::-1], axis=-1, kind="stable")[..., ::-1]
+        indices = np.array((x.shape[-1] - 1 - order)[..., : self.k], dtype=np.int64, order="C")
+        return np.array(np.take_along_axis(x, indices, -1), order="C"), indices
+
+    def gradient(self, node: Node, dvalues: Value, dindices: Value) -> tuple[Value | None, ...]:
+        """Each dy goes to its index in the flat x: the row times its length, plus the index."""
+        (x,), (_, indices) = node.inputs, node.outputs
+        if self.k == 0:
+            return (None,)
+        indices = ops.Reshape((-1, self.k))(indices)
+        row = ops.CumSum(0, exclusive=True)(ops.ones_like(along(1, 0, 1)(indices)))
+        place = row * ops.count_like(ops.cast(x, "i64"), (-1,)) + indices
+        line = ops.ScatterAdd(0)(place, ops.Reshape((-1, self.k))(dvalues), ops.Reshape((-1,))(x))
+        return (ops.reshape_like(line, x),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for k, shape in ((2, (5,)), (3, (2, 3)), (1, (2, 2, 4)), (2, (0, 3)), (0, (2, 3))):
+            yield Sample(cls(k), (TensorType("f32", shape),))
 
 
-def _infer(op: ArgMax | ArgMin, x: TensorType) -> Types:
-    (y,) = reduced_some(op, x)
-    return (TensorType("i64", y.shape),)
-
-
-def _indices(find: Callable[..., Any], op: ArgMax | ArgMin, x: Array) -> Array:
-    y = np.asarray(find(wide(x), axis=op.axis, keepdims=op.keepdims))
-    return y.astype(np.int64, copy=False)
-
-
-def _samples(make: Any) -> Iterator[Sample]:
-    cases: tuple[tuple[int | None, bool, tuple[int, ...]], ...] = (
-        *((None, False, (3, 4)), (0, False, (3, 4)), (-1, True, (3, 4)), (1, False, (2, 3, 2))),
-        *((None, True, (2, 3)), (None, False, ()), (1, False, (0, 3))),
-    )
-    for axis, keepdims, shape in cases:
-        yield Sample(make(axis, keepdims), (TensorType("f32", shape),))
+def top_k(x: Value, k: int) -> tuple[Value, Value]:
+    """The k greatest along the last axis in falling order, and their indices."""
+    values, indices = TopK(k).outputs_of(x)
+    return values, indices

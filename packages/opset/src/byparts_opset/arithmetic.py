@@ -9,13 +9,13 @@ are one object, and `fill(True, "bool")` says the other thing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from types import ModuleType
 from typing import Any
 
-import byparts_opset
 from byparts_graph_ir import ArgumentError, Operand, ShapeError, Value, arithmetic
-from byparts_graph_ir.arithmetic import advise
 from byparts_graph_ir.lazy_names import homes
+from byparts_graph_ir.model.arithmetic import advise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:
-    """Values, with 0-d constants for the numbers among `inputs`; `name` is the op that gets them.
+    """Replace the numbers among `inputs` by 0-d constants; `name` is the op that takes them.
 
     Raises:
         ArgumentError: one of them is neither a value nor a number, or is Python's True or False.
@@ -61,30 +61,43 @@ def _number(x: Any, dtype: str | None, inputs: Sequence[Operand], name: str) -> 
         raise ShapeError(f"{name}: {error} (operands: {beside})") from None
 
 
+_registered: dict[str, ModuleType] = {}  # "ops": the package that `register` was given
+
+
 @lru_cache(maxsize=1024)
 def _fill(text: str, x: float, dtype: str) -> Fill:
-    """The same op for the same number: a program has few.  `text` tells 0.0 from -0.0."""
-    return byparts_opset.Fill(x, dtype)
+    """Make a `Fill` once for each number: a program has few.  `text` tells 0.0 from -0.0."""
+    op: Fill = _registered["ops"].Fill(x, dtype)
+    return op
 
 
-def _later(key: str, name: str) -> Callable[..., Value]:
-    """The function of this name; its module is imported when it is first called."""
+def register(ops: ModuleType) -> None:
+    """Let Python's operators on values call the functions of `ops`, the package of the op set."""
+    _registered["ops"] = ops
+    for key, name in {**{name: name for name in _NAMES}, **_BITS}.items():
+        arithmetic[key] = _later(ops, key, name)
+    arithmetic["lift"] = lift
+    advise((*_THEIRS, *filter(str.islower, homes(ops.__name__))), partial(_advice, ops))
+
+
+def _later(ops: ModuleType, key: str, name: str) -> Callable[..., Value]:
+    """Stand in for the function `name` until its first call, which imports its module."""
 
     def first(*operands: Any) -> Value:
-        function: Callable[..., Value] = getattr(byparts_opset, name)
+        function: Callable[..., Value] = getattr(ops, name)
         arithmetic[key] = function
         return function(*operands)
 
     return first
 
 
-def _advice(name: str) -> str:
-    """What to write for `x.name`."""
+def _advice(ops: ModuleType, name: str) -> str:
+    """Say which function to call in the place of `x.name`, as text."""
     from inspect import signature  # only for a message
 
-    found = _THEIRS.get(name, name)
-    names = list(signature(getattr(byparts_opset, found)).parameters)
-    return f"ops.{found}({', '.join(['x', *names[1:]])})"
+    ours = _THEIRS.get(name, name)
+    names = list(signature(getattr(ops, ours)).parameters)
+    return f"ops.{ours}({', '.join(['x', *names[1:]])})"
 
 
 # NumPy's names for what is called otherwise here.
@@ -98,7 +111,3 @@ _NAMES = (
     *("less", "less_equal", "greater", "greater_equal", "transpose"),
 )
 _BITS = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "invert": "bitwise_not"}
-arithmetic.update({name: _later(name, name) for name in _NAMES})
-arithmetic.update({sign: _later(sign, name) for sign, name in _BITS.items()})
-arithmetic["lift"] = lift
-advise((*_THEIRS, *filter(str.islower, homes("byparts_opset"))), _advice)

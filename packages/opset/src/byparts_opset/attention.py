@@ -20,12 +20,20 @@ from math import inf
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import (
+    FLOATS,
+    Dimension,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+)
 from byparts_opset.broadcast import meet_dims, same_dtype
 from byparts_opset.domain import between, finite
-from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
-from byparts_opset.elementwise import floats
+from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype, require
 from byparts_opset.half import sum_dtype, widened
 
 # The axes of each operand behind the batch: s queries, t keys, widths d and e.
@@ -35,7 +43,6 @@ AXES = {
 }
 
 
-@dataclass(frozen=True)
 class Attention(Op):
     """y, logsumexp: y = softmax(scale * q kᵀ) v, and the log of the sum under each softmax.
 
@@ -98,7 +105,6 @@ class Attention(Op):
             yield Sample(cls(causal, scale), (q, k, v), ((-2, 2),) * 3)
 
 
-@dataclass(frozen=True)
 class AttentionGradient(Op):
     """dq, dk, dv of `Attention`, with the y and logsumexp that it gave."""
 
@@ -135,9 +141,9 @@ class AttentionGradient(Op):
         with np.errstate(all="ignore"):
             p = np.exp(_scores_of(self, q, k) - logsumexp[..., None])
             mean = (dy * y).sum(axis=-1, keepdims=True)
-            ds = p * (dy @ _turned(v) - mean) * _scale_of(self, q)
-            found = (ds @ k, _turned(ds) @ q, _turned(p) @ dy)
-        return tuple(narrow(x, dtype) for x in found)
+            ds = p * (dy @ _transposed(v) - mean) * _scale_of(self, q)
+            gradients = (ds @ k, _transposed(ds) @ q, _transposed(p) @ dy)
+        return tuple(narrow(x, dtype) for x in gradients)
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
         return ops.gradient_by_decomposition(node, *dys)
@@ -160,7 +166,7 @@ class AttentionGradient(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        """Of half types also, where the last input is not of the type of the others."""
+        """In half types, too, for which `logsumexp` has another dtype than the other inputs."""
         for causal, scale, q, k, v in _samples():
             op = cls(causal, scale)
             for dtype in ("f32", "f16", "bf16"):
@@ -179,7 +185,7 @@ def attention(
 def _of_logsumexp(
     op: Attention, q: Value, k: Value, logsumexp: Value, dlogsumexp: Value
 ) -> tuple[Value, Value]:
-    """What the gradient of the second output adds to dq and dk."""
+    """Compute what the gradient of the second output adds to dq and dk."""
     dtype = q.type.dtype
     q, k = widened(q), widened(k)
     scale = _scale(op, q)
@@ -199,13 +205,13 @@ def _of_no_keys(y: TensorType, logsumexp: TensorType) -> tuple[Value, ...] | Non
 
 
 def _scores(op: Attention | AttentionGradient, q: Value, k: Value) -> Value:
-    """q kᵀ, for q scaled already; -inf where the query does not see the key.  [..., s, t]."""
+    """Compute q kᵀ, [..., s, t], of a scaled q; -inf where a mask hides the key from the query."""
     scores = ops.matmul(q, k, transpose_b=True)
     return ops.select(_seen(scores), scores, -inf) if op.causal else scores
 
 
 def _seen(scores: Value) -> Value:
-    """Whether key j is not behind query i: a constant where the sizes are known."""
+    """Compute whether j <= i for query i and key j: a constant where the sizes are known."""
     s, t = (None, None) if scores.type.shape is None else scores.type.shape[-2:]
     if isinstance(s, int) and isinstance(t, int):
         return ops.greater_equal(ops.expand_dims(ops.arange(0, s), -1), ops.arange(0, t))
@@ -221,8 +227,8 @@ def _scale(op: Attention | AttentionGradient, q: Value) -> Value | float:
 
 
 def _scores_of(op: Attention | AttentionGradient, q: Array, k: Array) -> Array:
-    """`_scores` in f64, for q not scaled."""
-    scores: Array = q.astype(np.float64) @ _turned(k.astype(np.float64)) * _scale_of(op, q)
+    """Compute `_scores` of arrays, in f64; q is not scaled yet."""
+    scores: Array = q.astype(np.float64) @ _transposed(k.astype(np.float64)) * _scale_of(op, q)
     return np.where(np.tri(*scores.shape[-2:]) > 0, scores, -inf) if op.causal else scores
 
 
@@ -230,30 +236,30 @@ def _scale_of(op: Attention | AttentionGradient, q: Array) -> float:
     return float(max(q.shape[-1], 1) ** -0.5) if op.scale is None else op.scale
 
 
-def _turned(x: Array) -> Array:
+def _transposed(x: Array) -> Array:
     y: Array = x.swapaxes(-1, -2)
     return y
 
 
 def _inferred(op: Op, outputs: tuple[str, ...], **types: TensorType) -> Types:
-    """The types of `outputs`, by what all the inputs say of each axis.  Any may lack a rank."""
+    """Infer the types of `outputs` from all that the inputs say of each axis; ranks may lack."""
     q = types["q"]
-    floats(op, q)
+    require(op.name, q, FLOATS)
     same_dtype(op.name, *(t for name, t in types.items() if name != "logsumexp"))
     sums = TensorType(sum_dtype(q.dtype), None)
     same_dtype(op.name, sums, types.get("logsumexp", sums))
     lead, sizes = _sizes(op, types)
-    found = []
+    result = []
     for name in outputs:
         dims = None if lead is None else (*lead, *(sizes.get(a) for a in AXES[name]))
-        found.append(TensorType(sums.dtype if name == "logsumexp" else q.dtype, dims))
-    return tuple(found)
+        result.append(TensorType(sums.dtype if name == "logsumexp" else q.dtype, dims))
+    return tuple(result)
 
 
 def _sizes(
     op: Op, types: dict[str, TensorType]
 ) -> tuple[tuple[Dimension, ...] | None, dict[str, Dimension]]:
-    """The batch, if some rank is known, and the size of each axis in `AXES`."""
+    """Collect the leading axes, if some rank is known, and the size of each axis in `AXES`."""
     what = ", ".join(f"{name} is {t}" for name, t in types.items())
     lead: tuple[Dimension, ...] | None = None
     sizes: dict[str, Dimension] = {}

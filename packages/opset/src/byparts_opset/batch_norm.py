@@ -15,37 +15,91 @@ from collections.abc import Iterator
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import meet_dims, meet_types, normal_axis, same_dtype
-from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
-from byparts_opset.elementwise import floats
+from byparts_graph_ir import (
+    FLOATS,
+    Dimension,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+)
+from byparts_opset.broadcast import given_axis, meet_dims, meet_types, normal_axis, same_dtype
+from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype, require
 from byparts_opset.half import in_f32, sum_dtype, widened
 
 
-@dataclass(frozen=True)
-class BatchNorm(Op):
+class Channelwise(Op):
+    """An op on x with its channels at `axis`, and on parameters and statistics of each channel."""
+
+    axis: int = 1
+    epsilon: float = 1e-5
+
+    def channels(self, x: TensorType, *vectors: TensorType) -> TensorType:
+        """[channels], with all that x at `axis` and the vectors know of it.
+
+        Raises:
+            ShapeError: dtypes or sizes differ, x is of integers, or a vector is none.
+        """
+        same_dtype(self.name, require(self.name, x, FLOATS), *vectors)
+        c: Dimension = None
+        if x.shape is not None:
+            c = x.shape[normal_axis(self.name, self.axis, len(x.shape))]
+        for t in vectors:
+            if t.shape is None:
+                continue
+            what = f"x is {x}, with its channels at axis {self.axis}, and a parameter is {t}"
+            if len(t.shape) != 1:
+                raise ShapeError(f"{self.name}: {what}, of rank {t.rank} and not 1")
+            c = meet_dims(self.name, c, t.shape[0], what)
+        return TensorType(x.dtype, (c,))
+
+    def with_channels(self, x: TensorType, channels: TensorType) -> TensorType:
+        """The type of x, with the size of `channels` at `axis`."""
+        if x.shape is None or channels.shape is None:
+            return x
+        a = self.axis % len(x.shape)
+        return TensorType(x.dtype, (*x.shape[:a], channels.shape[0], *x.shape[a + 1 :]))
+
+    def statistics(self, x: TensorType, *given: TensorType) -> Types:
+        """Check that statistics have `sum_dtype`; returns their types with the dtype of x."""
+        same_dtype(self.name, TensorType(sum_dtype(x.dtype), None), *given)
+        return tuple(TensorType(x.dtype, t.shape) for t in given)
+
+    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
+        """Take the shape of x from y, and that of each parameter from the axis of the channels."""
+        x = meet_types(self.name, inputs[0], outputs[0])
+        vectors = (TensorType(x.dtype, t.shape) for t in (*inputs[1:], *outputs[1:]))
+        c = self.channels(x, *vectors)
+        return (self.with_channels(x, c), *(TensorType(t.dtype, c.shape) for t in inputs[1:]))
+
+    def beside(self, v: Value, x: Value) -> Value:
+        """[channels] -> [channels, 1, 1], which broadcasts against x."""
+        assert x.type.rank is not None
+        trailing = x.type.rank - 1 - self.axis % x.type.rank
+        return ops.expand_dims(v, tuple(range(1, 1 + trailing))) if trailing else v
+
+    def centred(self, x: Value, mean: Value) -> Value:
+        """x - mean, channel by channel."""
+        return x - self.beside(mean, x)
+
+
+class BatchNorm(Channelwise):
     """y, mean, variance: x normalised over all axes but `axis`, by its own (biased) statistics.
 
     x, y: any shape with `channels` at `axis`; gamma, beta: [channels]; mean, variance: [channels],
     in f32 for half types, where the variance of numbers above 256 would be infinite.
     """
 
-    axis: int = 1
-    epsilon: float = 1e-5
-
     inplace = ((0, 0),)
 
     def infer(self, x: TensorType, gamma: TensorType, beta: TensorType) -> Types:
-        c = _channels(self, self.axis, x, gamma, beta)
-        return (_with_channels(x, self.axis, c), _summed(c), _summed(c))
+        c = self.channels(x, gamma, beta)
+        return (self.with_channels(x, c), _summed(c), _summed(c))
 
-    def infer_unranked(self, x: TensorType, gamma: TensorType, beta: TensorType) -> Types:
-        c = _channels(self, self.axis, x, gamma, beta)
-        return (_with_channels(x, self.axis, c), _summed(c), _summed(c))
-
-    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
-        return _back(self, self.axis, inputs, outputs)
+    infer_unranked = infer
 
     def evaluate(self, x: Array, gamma: Array, beta: Array) -> tuple[Array, ...]:
         axes = other_axes(self.axis, x.ndim)
@@ -67,10 +121,10 @@ class BatchNorm(Op):
         wide = widened(x)
         n = ops.count_like(wide) / ops.count_like(widened(gamma))
         if not ops.is_zero(dmean):
-            dx = dx + ops.cast(per_channel(dmean / n, x, self.axis), dx.type.dtype)
+            dx = dx + ops.cast(self.beside(dmean / n, x), dx.type.dtype)
         if not ops.is_zero(dvariance):
-            slope = per_channel(dvariance * (2.0 / n), x, self.axis)
-            dx = dx + ops.cast(centred(wide, mean, self.axis) * slope, dx.type.dtype)
+            slope = self.beside(dvariance * (2.0 / n), x)
+            dx = dx + ops.cast(self.centred(wide, mean) * slope, dx.type.dtype)
         return (dx, dgamma, dbeta)
 
     @in_f32
@@ -79,9 +133,9 @@ class BatchNorm(Op):
             return None
         axes = other_axes(self.axis, x.type.rank)
         mean = ops.mean(x, axes)
-        variance = ops.mean(ops.square(centred(x, mean, self.axis)), axes)
-        scale = per_channel(ops.rsqrt(variance + self.epsilon) * gamma, x, self.axis)
-        y = centred(x, mean, self.axis) * scale + per_channel(beta, x, self.axis)
+        variance = ops.mean(ops.square(self.centred(x, mean)), axes)
+        scale = self.beside(ops.rsqrt(variance + self.epsilon) * gamma, x)
+        y = self.centred(x, mean) * scale + self.beside(beta, x)
         return (y, mean, variance)
 
     @classmethod
@@ -90,8 +144,7 @@ class BatchNorm(Op):
             yield Sample(cls(axis), (x, c, c))
 
 
-@dataclass(frozen=True)
-class BatchNormGradient(Op):
+class BatchNormGradient(Channelwise):
     """dx, dgamma, dbeta of `BatchNorm`, with the statistics it gave.
 
     With h = (x - mean) / sqrt(variance + epsilon), sums over all axes but `axis`, n elements each:
@@ -100,10 +153,8 @@ class BatchNormGradient(Op):
         dx = gamma / sqrt(variance + epsilon) * (dy - dbeta / n - h * dgamma / n)
     """
 
-    axis: int = 1
-    epsilon: float = 1e-5
-
     inplace = ((4, 0),)
+    infer_inputs = Op.infer_inputs  # that of the family is for one x and vectors; dy is none
 
     def infer(
         self,
@@ -114,10 +165,10 @@ class BatchNormGradient(Op):
         dy: TensorType,
     ) -> Types:
         both = meet_types(self.name, x, dy)
-        statistics = _statistics(self, x, mean, variance)
-        c = _channels(self, self.axis, both, gamma, *statistics)
+        statistics = self.statistics(x, mean, variance)
+        c = self.channels(both, gamma, *statistics)
         same_dtype(self.name, x, dy)
-        return (_with_channels(both, self.axis, c), c, c)
+        return (self.with_channels(both, c), c, c)
 
     infer_unranked = infer
 
@@ -145,32 +196,28 @@ class BatchNormGradient(Op):
             return None
         axes = other_axes(self.axis, x.type.rank)
         deviation = ops.rsqrt(variance + self.epsilon)
-        h = centred(x, mean, self.axis) * per_channel(deviation, x, self.axis)
+        h = self.centred(x, mean) * self.beside(deviation, x)
         dyh = dy * h
-        slope = h * per_channel(ops.mean(dyh, axes), x, self.axis)
-        inner = dy - per_channel(ops.mean(dy, axes), x, self.axis) - slope
-        dx = per_channel(gamma * deviation, x, self.axis) * inner
+        slope = h * self.beside(ops.mean(dyh, axes), x)
+        inner = dy - self.beside(ops.mean(dy, axes), x) - slope
+        dx = self.beside(gamma * deviation, x) * inner
         return (dx, ops.sum(dyh, axes), ops.sum(dy, axes))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        """Of half types also, where the statistics are not of the type of the others."""
+        """In half types, too, for which the statistics have another dtype than the other inputs."""
         for axis, x, c in _samples():
             for dtype in ("f32", "f16", "bf16"):
                 y, d = (TensorType(dtype, t.shape) for t in (x, c))
                 yield Sample(cls(axis), (y, d, c, c, y), (*[(-1, 1)] * 3, (0.5, 2), (-1, 1)))
 
 
-@dataclass(frozen=True)
-class BatchNormInference(Op):
+class BatchNormInference(Channelwise):
     """y = (x - mean) / sqrt(variance + epsilon) * gamma + beta, with statistics that are given.
 
     x, y: any shape with `channels` at `axis`; the others: [channels], and statistics of half types
     also in f32, as `BatchNorm` gives them.
     """
-
-    axis: int = 1
-    epsilon: float = 1e-5
 
     inplace = ((0, 0),)
     pattern = "broadcast"
@@ -184,14 +231,11 @@ class BatchNormInference(Op):
         variance: TensorType,
     ) -> Types:
         if x.dtype not in (mean.dtype, variance.dtype):
-            mean, variance = _statistics(self, x, mean, variance)
-        c = _channels(self, self.axis, x, gamma, beta, mean, variance)
-        return (_with_channels(x, self.axis, c),)
+            mean, variance = self.statistics(x, mean, variance)
+        c = self.channels(x, gamma, beta, mean, variance)
+        return (self.with_channels(x, c),)
 
     infer_unranked = infer
-
-    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
-        return _back(self, self.axis, inputs, outputs)
 
     def evaluate(
         self, x: Array, gamma: Array, beta: Array, mean: Array, variance: Array
@@ -206,8 +250,8 @@ class BatchNormInference(Op):
     def decompose(
         self, x: Value, gamma: Value, beta: Value, mean: Value, variance: Value
     ) -> tuple[Value, ...]:
-        scale = per_channel(ops.rsqrt(variance + self.epsilon) * gamma, x, self.axis)
-        return (centred(x, mean, self.axis) * scale + per_channel(beta, x, self.axis),)
+        scale = self.beside(ops.rsqrt(variance + self.epsilon) * gamma, x)
+        return (self.centred(x, mean) * scale + self.beside(beta, x),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -219,7 +263,7 @@ def batch_norm(
     x: Value, gamma: Value, beta: Value, axis: int = 1, epsilon: float = 1e-5
 ) -> tuple[Value, Value, Value]:
     """(y, mean, variance) of a batch, in training; the statistics go to `moving_average`."""
-    op = BatchNorm(_normal("batch_norm", axis, x), epsilon)
+    op = BatchNorm(given_axis("batch_norm", axis, x), epsilon)
     y, mean, variance = op.outputs_of(x, gamma, beta)
     return y, mean, variance
 
@@ -234,7 +278,7 @@ def batch_norm_inference(
     epsilon: float = 1e-5,
 ) -> Value:
     """Batch normalisation by moving statistics."""
-    op = BatchNormInference(_normal("batch_norm_inference", axis, x), epsilon)
+    op = BatchNormInference(given_axis("batch_norm_inference", axis, x), epsilon)
     return op(x, gamma, beta, mean, variance)
 
 
@@ -248,22 +292,6 @@ def other_axes(axis: int, rank: int) -> tuple[int, ...]:
     return tuple(a for a in range(rank) if a != axis % rank)
 
 
-def per_channel(v: Value, x: Value, axis: int) -> Value:
-    """[channels] -> [channels, 1, 1], which broadcasts against x with its channels at `axis`."""
-    assert x.type.rank is not None
-    trailing = x.type.rank - 1 - axis % x.type.rank
-    return ops.expand_dims(v, tuple(range(1, 1 + trailing))) if trailing else v
-
-
-def centred(x: Value, mean: Value, axis: int) -> Value:
-    """x - mean, channel by channel."""
-    return x - per_channel(mean, x, axis)
-
-
-def _normal(name: str, axis: int, x: Value) -> int:
-    return axis if x.type.rank is None else normal_axis(name, axis, x.type.rank)
-
-
 def _affine(
     x: Array, gamma: Array, beta: Array, mean: Array, variance: Array, axis: int, epsilon: float
 ) -> tuple[Array, ...]:
@@ -274,48 +302,13 @@ def _affine(
 
 
 def _beside(v: Array, x: Array, axis: int) -> Array:
-    """[channels] -> [1, channels, 1, 1], as `axis` of x wants."""
+    """[channels] -> [1, channels, 1, 1], with the channels at `axis`, to broadcast against x."""
     return np.expand_dims(v, other_axes(axis, x.ndim))
-
-
-def _channels(op: Op, axis: int, x: TensorType, *vectors: TensorType) -> TensorType:
-    """[channels], with all that x at `axis` and the vectors know of it."""
-    same_dtype(op.name, *floats(op, x), *vectors)
-    c: Dimension = None if x.shape is None else x.shape[normal_axis(op.name, axis, len(x.shape))]
-    for t in vectors:
-        if t.shape is None:
-            continue
-        what = f"x is {x}, with its channels at axis {axis}, and a parameter is {t}"
-        if len(t.shape) != 1:
-            raise ShapeError(f"{op.name}: {what}, of rank {t.rank} and not 1")
-        c = meet_dims(op.name, c, t.shape[0], what)
-    return TensorType(x.dtype, (c,))
 
 
 def _summed(channels: TensorType) -> TensorType:
     """The type of statistics of channels."""
     return TensorType(sum_dtype(channels.dtype), channels.shape)
-
-
-def _statistics(op: Op, x: TensorType, *given: TensorType) -> tuple[TensorType, ...]:
-    """The types of statistics, as if they were of the dtype of x; they are of `sum_dtype`."""
-    same_dtype(op.name, TensorType(sum_dtype(x.dtype), None), *given)
-    return tuple(TensorType(x.dtype, t.shape) for t in given)
-
-
-def _with_channels(x: TensorType, axis: int, channels: TensorType) -> TensorType:
-    if x.shape is None or channels.shape is None:
-        return x
-    a = axis % len(x.shape)
-    return TensorType(x.dtype, (*x.shape[:a], channels.shape[0], *x.shape[a + 1 :]))
-
-
-def _back(op: Op, axis: int, inputs: Types, outputs: Types) -> Types:
-    """The shape rule backwards: y tells x, and x at `axis` tells every parameter."""
-    x = meet_types(op.name, inputs[0], outputs[0])
-    vectors = (TensorType(x.dtype, t.shape) for t in (*inputs[1:], *outputs[1:]))
-    c = _channels(op, axis, x, *vectors)
-    return (_with_channels(x, axis, c), *(TensorType(t.dtype, c.shape) for t in inputs[1:]))
 
 
 def _samples() -> Iterator[tuple[int, TensorType, TensorType]]:

@@ -1,4 +1,4 @@
-"""What ops with bodies share: a body from a Python function, its types, its rounds, its reverse.
+"""What ops with bodies share: bodies from Python functions, their types, rounds and gradients.
 
 A body is a closed graph.  Written in Python it is a function of values, called once with the inputs
 of the body; what it reads must be among its arguments, because a graph that captured values of the
@@ -8,7 +8,7 @@ program around it could be neither printed, compared nor moved.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Union
+from typing import Union
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from byparts_graph_ir import (
     producers,
     unify,
 )
+from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_opset.composite import is_zero
 from byparts_opset.dtypes import Array
 from byparts_opset.evaluate import evaluate
@@ -38,16 +39,16 @@ Function = Union[Graph, Callable[..., object]]
 
 
 def traced(what: str, function: Function, types: Sequence[TensorType], outside: str) -> Graph:
-    """The body that `function` computes, on inputs of these types; a graph is taken as it is.
+    """The graph that `function` computes on inputs of these types; a graph is returned as it is.
 
     Args:
-        what: which body this is, for errors, such as "while_loop: body".
+        what: the name of the body in errors, such as "while_loop: body".
         function: takes a value for each type, gives a value or several.
-        types: of the inputs of the body.
-        outside: how a value of the program around is passed in, for errors.
+        types: the types of the inputs of the body.
+        outside: how to pass in a value of the program around the body, for errors.
 
     Raises:
-        ArgumentError: the function gives something else, or reads what it was not given.
+        ArgumentError: the function returns no values, or reads values that are not its arguments.
     """
     if isinstance(function, Graph):
         return function
@@ -74,21 +75,51 @@ def _check_closed(
             )
 
 
-def kept_types(op: Op, states: Sequence[TensorType], results: Sequence[TensorType]) -> Types:
-    """The types of states after any number of rounds, which are those before.
+def kept_types(
+    op: Op,
+    states: Sequence[TensorType],
+    results: Sequence[TensorType],
+    declared: Sequence[TensorType] = (),
+) -> Types:
+    """The types of the states, which no round may change.
+
+    Where the body's own type of a state (`declared`) has an unknown dimension, a round may change
+    that dimension; it is then unknown after the loop.
 
     Raises:
-        ShapeError: the body gives a state of another type, or not one for each.
+        ShapeError: the body gives a state another type, or gives more or fewer states.
     """
     if len(states) != len(results):
         raise ShapeError(f"{op.name}: the body gives {len(results)} states, takes {len(states)}")
+    found = []
     for i, (x, y) in enumerate(zip(states, results, strict=True)):
-        if not compatible(x, y):
+        if declared and _may_become(x, y, declared[i]):
+            found.append(_common(x, y))
+        elif compatible(x, y):
+            found.append(unify(x, y))
+        else:
             raise ShapeError(
                 f"{op.name}: state {i} is {x}, and the body makes {y} of it; a state keeps its "
                 f"type, {_advice(x, y)}"
             )
-    return tuple([unify(x, y) for x, y in zip(states, results, strict=True)])
+    return tuple(found)
+
+
+def _may_become(x: TensorType, y: TensorType, declared: TensorType) -> bool:
+    """Whether `y` differs from `x` in dimensions that are unknown in `declared`, and only there."""
+    if x.dtype != y.dtype or x.shape is None or y.shape is None or x.rank != y.rank:
+        return False
+    changed = [i for i, (m, n) in enumerate(zip(x.shape, y.shape, strict=True)) if m != n]
+    known = [n for m, n in zip(x.shape, y.shape, strict=True) if m != n and None not in (m, n)]
+    dims = declared.shape
+    return bool(known) and dims is not None and all(dims[i] is None for i in changed)
+
+
+def _common(x: TensorType, y: TensorType) -> TensorType:
+    """The type with the dimensions in which both agree; the others are unknown."""
+    assert x.shape is not None and y.shape is not None, "types that may become each other"
+    dims = [m if m == n else None for m, n in zip(x.shape, y.shape, strict=True)]
+    return TensorType(x.dtype, tuple(dims))
 
 
 def _advice(x: TensorType, y: TensorType) -> str:
@@ -98,7 +129,7 @@ def _advice(x: TensorType, y: TensorType) -> str:
 
 
 def run_round(op: Op, name: str, body: Graph, round_: int, arrays: Sequence[Array]) -> list[Array]:
-    """What a body gives in a round, counted from 1; an error says which."""
+    """Evaluate a body in a round; an error names the body and the round, counted from 1."""
     try:
         return list(evaluate(body, *arrays))
     except Exception as error:
@@ -107,33 +138,41 @@ def run_round(op: Op, name: str, body: Graph, round_: int, arrays: Sequence[Arra
 
 
 def is_true(answer: Array) -> bool:
-    """What a bool of no dimensions says."""
+    """Whether a bool array of no dimensions is true."""
     return bool(np.asarray(answer).item())
 
 
 def check_condition(op: Op, what: str, results: Sequence[TensorType]) -> None:
-    """Refuse what is not one bool of no dimensions."""
+    """Raise `ShapeError` unless `results` is one bool[]; `what` names it in the message."""
     if len(results) != 1 or not compatible(results[0], TensorType("bool", ())):
         given = ", ".join(map(str, results))
         raise ShapeError(f"{op.name}: {what} is ({given}); expected one bool[], as in x > 0")
 
 
-def retyped(node: Node, **bodies: tuple[Graph, Sequence[TensorType]]) -> dict[str, Any]:
-    """Those of the bodies that change when they get these types, by the names of their fields."""
-    new = {n: body_for(node.op, body, types) for n, (body, types) in bodies.items()}
-    return {n: body for n, body in new.items() if body is not bodies[n][0]}
+def retyped(node: Node, **types: Sequence[TensorType]) -> tuple[Value, ...] | None:
+    """The outputs of the node with its bodies on inputs of these types; `None` if none changes.
+
+    Args:
+        node: of an op with bodies.
+        types: of the inputs of each body, by the name of its field.
+    """
+    old: dict[str, Graph] = {name: getattr(node.op, name) for name in types}
+    new = {name: body_for(node.op, old[name], types[name]) for name in types}
+    if all(new[name] is old[name] for name in types):
+        return None
+    return Node(replace(node.op, **new), node.inputs, node.where).outputs
 
 
 def is_float(v: Value) -> bool:
-    """Whether it carries a gradient."""
+    """Whether the value is of a dtype that has gradients."""
     return v.type.dtype in FLOATS
 
 
 def pull_back(body: Graph, seeds: Sequence[int], wanted: Sequence[int]) -> Graph:
-    """The reverse of a body: (its inputs, dy of each output in `seeds`) -> dx of those in `wanted`.
+    """The gradient of a body: (its inputs, dy of the outputs `seeds`) -> dx of the inputs `wanted`.
 
-    A dx that nothing reaches is zeros (`is_zero`).  The values of the body are computed again, as
-    far as a gradient reads them.
+    A dx to which no gradient flows is zeros (`is_zero`).  Values of the body that a gradient reads
+    are computed again.
 
     Raises:
         NotImplementedError: an op in between has no gradient.
@@ -153,8 +192,67 @@ def pull_back(body: Graph, seeds: Sequence[int], wanted: Sequence[int]) -> Graph
     return Graph.of((*body.inputs, *dys), results)
 
 
+@dataclass(frozen=True)
+class RoundGradient:
+    """The gradient of one round of a loop.
+
+    Attributes:
+        dxs: position of an input of the body -> its gradient, for inputs that are floats.
+        seeds: position of an output of the body -> the input that stands for its gradient.
+        moving: positions of the states that are floats: their gradients go from round to round.
+        shared: positions of the invariants that have a gradient, which is the sum over all rounds.
+        sums: inputs for these sums before the round.
+        totals: the sums after the round.
+        read: positions of the inputs of the body that the gradients read.
+    """
+
+    dxs: dict[int, Value]
+    seeds: dict[int, Value]
+    moving: list[int]
+    shared: list[int]
+    sums: list[Value]
+    totals: list[Value]
+    read: list[int]
+
+    @property
+    def carried(self) -> list[int]:
+        """Positions of the inputs whose gradients go from round to round."""
+        return self.moving + self.shared
+
+    def start(self, inputs: Sequence[Value], dys: Sequence[Value]) -> list[Value]:
+        """The carried gradients before the first round backwards: those of the states, and zeros.
+
+        Args:
+            inputs: what the body's inputs are taken from, in the program.
+            dys: the gradients of the last states.
+        """
+        zeros = [ops.zeros_like(inputs[i]) for i in self.shared]
+        return [*[dys[i] for i in self.moving], *zeros]
+
+
+def round_gradient(body: Graph, states: int, first: int, rows: Sequence[int] = ()) -> RoundGradient:
+    """The gradient of a body.
+
+    Args:
+        body: of a loop.
+        states: how many of its inputs and outputs are states.
+        first: position of its first invariant.
+        rows: positions of further outputs that have gradients.
+    """
+    floats = [i for i, v in enumerate(body.inputs) if is_float(v)]
+    moving = [i for i in floats if i < states]
+    back = pull_back(body, [*moving, *rows], floats)
+    dxs = dict(zip(floats, back.outputs, strict=True))
+    seeds = dict(zip((*moving, *rows), back.inputs[len(body.inputs) :], strict=True))
+    shared = [i for i in floats if i >= first and not is_zero(dxs[i])]
+    sums: list[Value] = [Input(body.inputs[i].type, None, f"sum{i}", "") for i in shared]
+    totals = [total + dxs[i] for total, i in zip(sums, shared, strict=True)]
+    read = [i for i in read_inputs(back) if i < len(body.inputs)]
+    return RoundGradient(dxs, seeds, moving, shared, sums, totals, read)
+
+
 def _between(body: Graph, xs: Iterable[Value]) -> list[Node]:
-    """The nodes through which a gradient may flow to `xs`, in order."""
+    """The nodes through which gradients may flow to `xs`, in order."""
     carries = set(xs)
     path = []
     for node in body.nodes:
@@ -171,7 +269,7 @@ def _add(found: dict[Value, Value], v: Value, dv: Value) -> None:
 
 
 def read_inputs(graph: Graph) -> list[int]:
-    """The positions of the inputs that a node reads or that are outputs."""
+    """The positions of the inputs that a node reads, or that are outputs."""
     read = {v for n in graph.nodes for v in n.inputs} | set(graph.outputs)
     return [i for i, v in enumerate(graph.inputs) if v in read]
 
@@ -182,12 +280,12 @@ def seeded(dys: Sequence[Value]) -> list[int]:
 
 
 def narrowed(body: Graph, outputs: Sequence[int]) -> Graph:
-    """The body that gives only these outputs, with its effects; it takes the same inputs."""
+    """The body with only these outputs, and with all its effects; its inputs stay."""
     return Graph.of(body.inputs, [body.outputs[i] for i in outputs], order=body.values)
 
 
 def needed_states(body: Graph, states: int, wanted: Sequence[int]) -> list[int]:
-    """The states that the wanted outputs of a loop depend on, round after round; with effects."""
+    """The states that the wanted outputs of a loop, or effects, depend on after any rounds."""
     needed = {i for i in wanted if i < states}
     while True:
         outputs = [*sorted(needed), *[i for i in wanted if i >= states]]
@@ -198,5 +296,5 @@ def needed_states(body: Graph, states: int, wanted: Sequence[int]) -> list[int]:
 
 
 def taking(body: Graph, inputs: Sequence[int]) -> Graph:
-    """The body with these of its inputs; it reads no others."""
+    """The body with only these of its inputs; no node may read another one."""
     return Graph(tuple([body.inputs[i] for i in inputs]), body.nodes, body.outputs)

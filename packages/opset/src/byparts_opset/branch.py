@@ -25,10 +25,8 @@ from byparts_graph_ir import (
     body_inputs,
     compatible,
     graph_flops,
-    inline,
     result_types,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_opset.bodies import (
     Function,
     check_condition,
@@ -47,7 +45,6 @@ from byparts_opset.dtypes import Array
 from byparts_opset.evaluate import evaluate
 
 
-@dataclass(frozen=True)
 class If(Op):
     """The outputs of `then` on the values if the condition holds, else those of `otherwise`.
 
@@ -98,17 +95,17 @@ class If(Op):
         return op, (0, *[1 + i for i in inputs]), outputs
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        """The branch itself where the condition is known; else branches of the inputs' types."""
+        """One branch, where the condition is a constant; else the op on the inputs' types."""
         condition, *values = node.inputs
         maker = condition.node
         if maker is not None and isinstance(maker.op, ops.Fill):
-            return inline(self.then if maker.op.value else self.otherwise, values)
+            chosen = ops.Call(self.then if maker.op.value else self.otherwise)
+            return chosen.decompose(*values) or chosen.outputs_of(*values)
         types = [v.type for v in values]
-        new = retyped(node, then=(self.then, types), otherwise=(self.otherwise, types))
-        return Node(replace(self, **new), node.inputs, node.where).outputs if new else None
+        return retyped(node, then=types, otherwise=types)
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        """A choice between the reverses of the branches, by the same condition."""
+        """The gradient of one of the branches, chosen by the same condition."""
         condition, *values = node.inputs
         types, seeds = [v.type for v in values], seeded(dys)
         wanted = [i for i, x in enumerate(values) if is_float(x)]
@@ -123,7 +120,7 @@ class If(Op):
         return tuple(dxs)
 
     def flops(self, condition: TensorType, *types: TensorType) -> int:
-        """Those of the longer branch."""
+        """The operations of the branch that has more."""
         branches = (self.then, self.otherwise)
         return max(graph_flops(body_for(self, branch, types)) for branch in branches)
 
@@ -141,7 +138,7 @@ class If(Op):
 def cond(
     condition: Value, then: Function, otherwise: Function, values: Sequence[Value] = ()
 ) -> tuple[Value, ...]:
-    """What `then` gives on the values if the condition (bool[]) holds, else what `otherwise` gives.
+    """The outputs of `then` on the values if the condition (bool[]) holds, else of `otherwise`.
 
         (y,) = cond(ops.sum(x) > 0, lambda x: x, lambda x: -x, (x,))
 
@@ -159,7 +156,7 @@ def cond(
 
 
 def _either(a: TensorType, b: TensorType) -> TensorType:
-    """What holds of both."""
+    """The type with the dimensions in which both agree, and the others unknown."""
     if a.shape is None or b.shape is None:
         return TensorType(a.dtype, None)
     dims: list[Dimension] = [m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from byparts_graph_ir import Dimension, Shape, ShapeError, TensorType
+from byparts_graph_ir import Dimension, Shape, ShapeError, TensorType, Value
 
 
 def same_dtype(name: str, *types: TensorType) -> str:
@@ -73,7 +73,7 @@ def _broadcast_dims(
 
 
 def meet_dims(name: str, a: Dimension, b: Dimension, what: str) -> Dimension:
-    """What is known of a dimension that is both `a` and `b`: a number, else a symbol, else `None`.
+    """Combine what `a` and `b` say of one dimension: a number, else a symbol, else `None`.
 
     Raises:
         ShapeError: two different numbers; `what` says of what, as in "x is f32[2] and w is f32[3]".
@@ -86,7 +86,7 @@ def meet_dims(name: str, a: Dimension, b: Dimension, what: str) -> Dimension:
 
 
 def meet_types(name: str, known: TensorType, other: TensorType) -> TensorType:
-    """`known`, with what the shape of `other` adds, where both are the shape of one thing."""
+    """Combine the shapes of two types of one tensor; the dtype is that of `known`."""
     if known.shape is None or other.shape is None:
         return TensorType(known.dtype, other.shape if known.shape is None else known.shape)
     what = f"shapes differ: {known} and {other}"
@@ -107,6 +107,15 @@ def normal_axis(name: str, axis: int, rank: int) -> int:
     return axis % rank
 
 
+def given_axis(name: str, axis: int, x: Value) -> int:
+    """`axis` counted from the front, if the rank of x is known yet.
+
+    Raises:
+        ShapeError: x has no such axis.
+    """
+    return axis if x.type.rank is None else normal_axis(name, axis, x.type.rank)
+
+
 def normal_axes(name: str, axes: int | Iterable[int] | None, rank: int) -> tuple[int, ...]:
     """Axes counted from the front, ascending; `None` means all of them.
 
@@ -116,12 +125,23 @@ def normal_axes(name: str, axes: int | Iterable[int] | None, rank: int) -> tuple
     if axes is None:
         return tuple(range(rank))
     given = (axes,) if isinstance(axes, int) else tuple(axes)
-    found = tuple(sorted(normal_axis(name, a, rank) for a in given))
-    if len(set(found)) != len(found):
+    normal = tuple(sorted(normal_axis(name, a, rank) for a in given))
+    if len(set(normal)) != len(normal):
         raise ShapeError(f"{name}: axes {given} name one axis twice at rank {rank}")
-    return found
+    return normal
+
+
+def given_axes(name: str, axes: int | Iterable[int], x: Value) -> tuple[int, ...]:
+    """Axes counted from the front, ascending, if the rank of x is known yet.
+
+    Raises:
+        ShapeError: x has no such axis, or one is named twice.
+    """
+    if x.type.shape is not None:
+        return normal_axes(name, axes, len(x.type.shape))
+    return (axes,) if isinstance(axes, int) else tuple(axes)
 
 
 def same_shape(a: TensorType, b: TensorType) -> bool:
-    """Whether both are known to have one shape, whatever their symbols stand for."""
+    """Whether both have the same shape for all values of their symbols."""
     return a.shape is not None and a.shape == b.shape and None not in a.shape

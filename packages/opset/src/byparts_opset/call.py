@@ -21,7 +21,6 @@ from byparts_graph_ir import (
     inline,
     result_types,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
 from byparts_opset.bodies import (
     Function,
     is_float,
@@ -38,9 +37,8 @@ from byparts_opset.dtypes import Array
 from byparts_opset.evaluate import evaluate
 
 
-@dataclass(frozen=True)
 class Call(Op):
-    """The outputs of `body` on these inputs."""
+    """The outputs of `body` on the inputs of the op."""
 
     body: Graph
 
@@ -55,8 +53,9 @@ class Call(Op):
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         return evaluate(self.body, *inputs)
 
-    def decompose(self, *inputs: Value) -> tuple[Value, ...]:
-        return inline(self.body, inputs)
+    def decompose(self, *inputs: Value) -> tuple[Value, ...] | None:
+        """The nodes of the body; `None` if it has an effect, which no output may need."""
+        return None if self.body.has_effect else inline(self.body, inputs)
 
     def control(self, *types: TensorType) -> Branches:
         return Branches((body_for(self, self.body, types),), ("body",))
@@ -68,12 +67,11 @@ class Call(Op):
         return Call(taking(body, inputs)), inputs, outputs
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        """The body gets the types that its inputs have got."""
-        new = retyped(node, body=(self.body, [v.type for v in node.inputs]))
-        return Node(replace(self, **new), node.inputs, node.where).outputs if new else None
+        """The call with its body on the types of the node's inputs."""
+        return retyped(node, body=[v.type for v in node.inputs])
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        """One call of the reverse of the body."""
+        """One call of the gradient of the body."""
         body = body_for(self, self.body, [v.type for v in node.inputs])
         wanted = [i for i, x in enumerate(body.inputs) if is_float(x)]
         seeds = seeded(dys)
@@ -95,12 +93,12 @@ class Call(Op):
 
 
 def call(function: Function, *inputs: Value) -> tuple[Value, ...]:
-    """What a function of values gives on these, as one op; a graph will do for the function.
+    """Apply a function of values, or a graph, to these inputs as one op; returns its outputs.
 
         (y,) = call(lambda x, w: ops.tanh(x @ w), x, w)
 
     Raises:
-        ArgumentError: the function reads a value that it is not given.
+        ArgumentError: the function reads a value that is not its argument.
     """
     types = [v.type for v in inputs]
     how = "pass it in, as in call(function, x, w)"

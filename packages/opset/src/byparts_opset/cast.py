@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.domain import between, finite
 from byparts_opset.dtypes import Array, numpy_dtype, wide
 
 
-@dataclass(frozen=True)
 class Cast(Op):
     """y = x as `dtype`.
 

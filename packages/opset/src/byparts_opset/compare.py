@@ -5,217 +5,91 @@ Nothing here has a gradient.  A comparison with nan is false, but for `not_equal
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import inf
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import FLOATS, Node, Op, Sample, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import (
-    answered,
-    asked,
-    binary_samples,
-    broadcast_back,
-    compared,
-    matched,
-    same_shape_back,
-    unary_samples,
-)
+from byparts_graph_ir import FLOATS, Value
+from byparts_opset.dtypes import BOOLS, NUMBERS
+from byparts_opset.elementwise import Comparison, Question
 
 
-@dataclass(frozen=True)
-class Equal(Op):
+class Equal(Comparison):
     """z = x == y."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = matched
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.equal, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls())
+    takes = NUMBERS | BOOLS
+    ufunc = np.equal
 
 
-@dataclass(frozen=True)
-class NotEqual(Op):
+class NotEqual(Comparison):
     """z = x != y."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = matched
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.not_equal, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
+    takes = NUMBERS | BOOLS
+    ufunc = np.not_equal
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         return (ops.logical_not(equal(x, y)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Less(Op):
+class Less(Comparison):
     """z = x < y."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = compared
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.less, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls())
+    ufunc = np.less
 
 
-@dataclass(frozen=True)
-class LessEqual(Op):
+class LessEqual(Comparison):
     """z = x <= y."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = compared
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.less_equal, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
+    ufunc = np.less_equal
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         return (ops.logical_or(less(x, y), equal(x, y)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Greater(Op):
+class Greater(Comparison):
     """z = x > y."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = compared
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.greater, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
+    ufunc = np.greater
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         return (less(y, x),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls())
 
-
-@dataclass(frozen=True)
-class GreaterEqual(Op):
+class GreaterEqual(Comparison):
     """z = x >= y."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = compared
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.greater_equal, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
+    ufunc = np.greater_equal
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         return (less_equal(y, x),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls())
 
-
-@dataclass(frozen=True)
-class IsNan(Op):
+class IsNan(Question):
     """y = whether x is nan."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = asked
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return answered(np.isnan, x)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
+    ufunc = np.isnan
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (not_equal(x, x),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class IsInf(Op):
+class IsInf(Question):
     """y = whether x is inf or -inf."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = asked
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return answered(np.isinf, x)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
+    ufunc = np.isinf
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (equal(ops.abs(x), inf) if x.type.dtype in FLOATS else not_equal(x, x),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class IsFinite(Op):
+class IsFinite(Question):
     """y = whether x is neither nan nor infinite."""
 
-    pattern = "elementwise"
-    infer = infer_unranked = asked
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return answered(np.isfinite, x)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
+    ufunc = np.isfinite
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (less(ops.abs(x), inf) if x.type.dtype in FLOATS else equal(x, x),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
 
 equal, not_equal = Equal(), NotEqual()

@@ -40,14 +40,14 @@ def gradient_by_decomposition(node: Node, *dys: Value) -> tuple[Value | None, ..
 
 
 def is_zero(x: Value) -> bool:
-    """Whether a value is zeros by construction, as the gradient of an output nobody used."""
+    """Whether x is a constant 0, possibly broadcast: the gradient of an output that is not used."""
     while x.node is not None and isinstance(x.node.op, (ops.BroadcastLike, ops.BroadcastTo)):
         x = x.node.inputs[0]
     return x.node is not None and isinstance(x.node.op, ops.Fill) and x.node.op.value == 0
 
 
 def _nodes_between(inputs: tuple[Value, ...], outputs: tuple[Value, ...]) -> list[Node]:
-    """What computes `outputs` from `inputs`, in order; iterative, and never behind an input."""
+    """List the nodes that compute `outputs` from `inputs`, in order.  Iterative."""
     known = set(inputs)
     seen: dict[Node, None] = {}
     todo = [(v.node, False) for v in reversed(outputs) if v not in known and v.node is not None]
@@ -62,7 +62,7 @@ def _nodes_between(inputs: tuple[Value, ...], outputs: tuple[Value, ...]) -> lis
 
 
 def _pull_back(gradients: Gradients, node: Node) -> None:
-    """Add to the gradients of a node's inputs what those of its outputs make of them."""
+    """Add to the gradients of the inputs of `node` those that flow from its outputs."""
     if not any(y in gradients for y in node.outputs):
         return
     dys = [gradients[y] if y in gradients else ops.zeros_like(y) for y in node.outputs]

@@ -16,7 +16,6 @@ import numpy as np
 from byparts_graph_ir import (
     FLOATS,
     INTEGERS,
-    Node,
     Op,
     Sample,
     ShapeError,
@@ -24,13 +23,12 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.dtypes import Array, dtype_name, numpy_dtype
+from byparts_opset.elementwise import flat
 
 Number = Union[float, int, bool]
 
 
-@dataclass(frozen=True, eq=False)
 class Fill(Op):
     """y[...] = value, in a static shape."""
 
@@ -39,6 +37,7 @@ class Fill(Op):
     shape: tuple[int, ...] = ()
 
     pattern = "elementwise"
+    gradient = flat
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", exact(self.value, self.dtype))
@@ -57,9 +56,6 @@ class Fill(Op):
         with np.errstate(all="ignore"):
             return (np.full(self.shape, self.value, numpy_dtype(self.dtype)),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return ()
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         yield Sample(cls(1.5, "f32", (2, 3)), ())
@@ -67,13 +63,14 @@ class Fill(Op):
         yield Sample(cls(True, "bool", (0, 2)), ())
 
 
-@dataclass(frozen=True)
 class Constant(Op):
     """y = data, its bytes in C order and little-endian."""
 
     data: bytes
     dtype: str
     shape: tuple[int, ...]
+
+    gradient = flat
 
     def infer(self) -> Types:
         y = TensorType(self.dtype, self.shape)
@@ -84,16 +81,12 @@ class Constant(Op):
     def evaluate(self) -> tuple[Array, ...]:
         return (np.frombuffer(self.data, numpy_dtype(self.dtype)).reshape(self.shape).copy(),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return ()
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         yield Sample(_literal(np.arange(6, dtype=np.float32).reshape(2, 3)), ())
         yield Sample(_literal(np.zeros((0,), np.int64)), ())
 
 
-@dataclass(frozen=True)
 class Range(Op):
     """y[i] = start + i * step, for as long as that is before stop.  1-d."""
 
@@ -102,15 +95,14 @@ class Range(Op):
     step: Number = 1
     dtype: str = "i32"
 
+    gradient = flat
+
     def infer(self) -> Types:
         return (TensorType(self.dtype, (self._count(),)),)
 
     def evaluate(self) -> tuple[Array, ...]:
         i: Array = np.arange(self._count(), dtype=np.float64 if self.dtype in FLOATS else np.int64)
         return ((self.start + i * self.step).astype(numpy_dtype(self.dtype)),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return ()
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -124,7 +116,6 @@ class Range(Op):
         return max(0, ceil((self.stop - self.start) / self.step))
 
 
-@dataclass(frozen=True)
 class Eye(Op):
     """y[i, j] = 1 where i = j, else 0.  [rows, columns]."""
 
@@ -132,14 +123,13 @@ class Eye(Op):
     columns: int
     dtype: str = "f32"
 
+    gradient = flat
+
     def infer(self) -> Types:
         return (TensorType(self.dtype, (self.rows, self.columns)),)
 
     def evaluate(self) -> tuple[Array, ...]:
         return (np.eye(self.rows, self.columns, dtype=numpy_dtype(self.dtype)),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return ()
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -149,7 +139,7 @@ class Eye(Op):
 
 
 def fill(value: Number, dtype: str = "f32", shape: Iterable[int] = ()) -> Value:
-    """A value of this shape, all of it one number."""
+    """Make a constant with every element equal to `value`."""
     return Fill(value, dtype, tuple(shape))()
 
 
@@ -226,7 +216,7 @@ def _as_array(x: Any, dtype: str | None) -> Array:
 
 
 def _is_one_number(x: Array) -> bool:
-    """Bit for bit: 0.0 beside -0.0 is two."""
+    """Whether all elements have the same bits: 0.0 and -0.0 do not."""
     bits = np.ascontiguousarray(x).reshape(-1).view(f"u{x.dtype.itemsize}")
     return bits.size > 0 and bool((bits == bits[0]).all())
 

@@ -16,19 +16,17 @@ reverses: its o are the channels of x (as TensorFlow and Torch have it, too).  T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import Dimension, Node, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_dims, meet_types
 from byparts_opset.convolution import (
     CASES,
     TO_OIHW,
     Convolution,
-    check,
     dims,
     grouped,
     grouped_filter,
@@ -40,10 +38,9 @@ from byparts_opset.convolution import (
     ungrouped_filter,
 )
 from byparts_opset.domain import moderate
-from byparts_opset.dtypes import Array
+from byparts_opset.dtypes import Array, type_of
 from byparts_opset.matmul import number_dtype
 from byparts_opset.window import (
-    Padding,
     Pair,
     from_nchw,
     nchw_dims,
@@ -51,31 +48,17 @@ from byparts_opset.window import (
     padded,
     padding_of,
     pair,
+    remade,
     side,
     span,
 )
 
-C = TypeVar("C", bound=Op)
 
-
-@dataclass(frozen=True)
-class Conv2d(Op):
+class Conv2d(Convolution):
     """y[n, o, p, q] = sum over i, u, v of x[n, i, p s + u d, q s + v d] w[o, i, u, v].
 
-    x is padded first; negative padding crops it.  s are the `strides`, d the `dilations`, each
-    (height, width).  With `groups`, an output channel sees the input channels of its group only.
+    x is padded first; negative padding crops it.  s are the `strides`, d the `dilations`.
     """
-
-    strides: Pair = (1, 1)
-    padding: Padding = "VALID"
-    dilations: Pair = (1, 1)
-    groups: int = 1
-    layout: str = "NCHW"
-
-    pattern = "contraction"
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def infer(self, x: TensorType, filter: TensorType) -> Types:
         return (type_of_y(self, x, filter),)
@@ -87,13 +70,10 @@ class Conv2d(Op):
         return types_back(self, x, filter, outputs[0])
 
     def domain(self, x: Array, filter: Array) -> tuple[Array, ...]:
-        return (
-            x,
-            moderate(filter),
-        )
+        return (x, moderate(filter))
 
     def evaluate(self, x: Array, filter: Array) -> tuple[Array, ...]:
-        counts, around = placed(self, _type(x), _type(filter))
+        counts, around = placed(self, type_of(x), type_of(filter))
         images, w = grouped(self, x), grouped_filter(self, filter)
         y = np.zeros((*images.shape[:2], w.shape[1], *counts), images.dtype)
         framed = padded(images, around)
@@ -104,10 +84,8 @@ class Conv2d(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         x, filter = node.inputs
-        return (
-            _input_gradient(self, dy, filter, x),
-            _as(Conv2dFilterGradient, self)(x, dy, filter),
-        )
+        dw = remade(Conv2dFilterGradient, self)(x, dy, filter)
+        return (_input_gradient(self, dy, filter, x), dw)
 
     def flops(self, x: TensorType, filter: TensorType) -> int:
         return 2 * self.infer(x, filter)[0].size * _taps(self, filter)
@@ -118,24 +96,17 @@ class Conv2d(Op):
             yield Sample(op, (x, filter))
 
 
-@dataclass(frozen=True)
-class Conv2dTranspose(Op):
+class Conv2dTranspose(Convolution):
     """y[n, i, p s + u d, q s + v d] += x[n, o, p, q] w[o, i, u, v] for all p, q, u, v.
 
     What a `Conv2d` with these attributes, whose x is our y, sends back there.  Padding is cut off
     at the end, or where negative added as zeros: y has (extent - 1) s + span - padding elements.
     """
 
-    strides: Pair = (1, 1)
     padding: tuple[Pair, Pair] = ((0, 0), (0, 0))
-    dilations: Pair = (1, 1)
-    groups: int = 1
-    layout: str = "NCHW"
-
-    pattern = "contraction"
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if isinstance(self.padding, str):
             raise ShapeError(
                 f"{self.name}: padding {self.padding!r} fits several extents of y; "
@@ -160,14 +131,11 @@ class Conv2dTranspose(Op):
         return (meet_types(self.name, x, type_of_y(self, y, filter)), filter)
 
     def domain(self, x: Array, filter: Array) -> tuple[Array, ...]:
-        return (
-            x,
-            moderate(filter),
-        )
+        return (x, moderate(filter))
 
     def evaluate(self, x: Array, filter: Array) -> tuple[Array, ...]:
         given, w = grouped(self, x), grouped_filter(self, filter)
-        (y_type,) = self.infer(_type(x), _type(filter))
+        (y_type,) = self.infer(type_of(x), type_of(filter))
         extents = nchw_dims(self.name, "y", y_type, self.layout)[2:]
         frame = [int(e or 0) + sum(around) for e, around in zip(extents, self.padding, strict=True)]
         y = np.zeros((*given.shape[:2], w.shape[2], *frame), given.dtype)
@@ -181,7 +149,7 @@ class Conv2dTranspose(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         x, filter = node.inputs
-        return (_as(Conv2d, self)(dy, filter), _as(Conv2dFilterGradient, self)(dy, x, filter))
+        return (remade(Conv2d, self)(dy, filter), remade(Conv2dFilterGradient, self)(dy, x, filter))
 
     def flops(self, x: TensorType, filter: TensorType) -> int:
         return 2 * x.size * _taps(self, filter)
@@ -191,7 +159,7 @@ class Conv2dTranspose(Op):
         for op, x, filter in _cases():
             around = _transposed_padding(op, x, filter)
             assert around is not None, "samples are static"
-            yield Sample(_as(cls, op, around), (*op.infer(x, filter), filter))
+            yield Sample(remade(cls, op, padding=around), (*op.infer(x, filter), filter))
 
     def _extent(self, axis: int, extent: Dimension, kernel: Dimension) -> Dimension:
         reach, removed = span(kernel, self.dilations[axis]), sum(self.padding[axis])
@@ -209,21 +177,10 @@ class Conv2dTranspose(Op):
         return whole - removed
 
 
-@dataclass(frozen=True)
-class Conv2dInputGradient(Op):
+class Conv2dInputGradient(Convolution):
     """dx in the shape of `like`: what a `Conv2d` with these attributes sends back to its x."""
 
-    strides: Pair = (1, 1)
-    padding: Padding = "VALID"
-    dilations: Pair = (1, 1)
-    groups: int = 1
-    layout: str = "NCHW"
-
     ignores = (2,)
-    pattern = "contraction"
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def infer(self, dy: TensorType, filter: TensorType, like: TensorType) -> Types:
         dy = meet_types(self.name, dy, type_of_y(self, like, filter))
@@ -232,26 +189,28 @@ class Conv2dInputGradient(Op):
     infer_unranked = infer
 
     def domain(self, dy: Array, filter: Array, like: Array) -> tuple[Array, ...]:
-        return (
-            dy,
-            moderate(filter),
-            like,
-        )
+        return (dy, moderate(filter), like)
 
     def evaluate(self, dy: Array, filter: Array, like: Array) -> tuple[Array, ...]:
-        around = _transposed_padding(self, _type(like), _type(filter))
-        return _as(Conv2dTranspose, self, around).evaluate(dy, filter)
+        around = _transposed_padding(self, type_of(like), type_of(filter))
+        return remade(Conv2dTranspose, self, padding=around).evaluate(dy, filter)
 
     def gradient(self, node: Node, g: Value) -> tuple[Value | None, ...]:
         dy, filter, _ = node.inputs
-        return (_as(Conv2d, self)(g, filter), _as(Conv2dFilterGradient, self)(g, dy, filter), None)
+        return (
+            remade(Conv2d, self)(g, filter),
+            remade(Conv2dFilterGradient, self)(g, dy, filter),
+            None,
+        )
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         return self.decompose(*node.inputs)
 
     def decompose(self, dy: Value, filter: Value, like: Value) -> tuple[Value, ...] | None:
         around = _transposed_padding(self, like.type, filter.type)
-        return None if around is None else (_as(Conv2dTranspose, self, around)(dy, filter),)
+        return (
+            None if around is None else (remade(Conv2dTranspose, self, padding=around)(dy, filter),)
+        )
 
     def flops(self, dy: TensorType, filter: TensorType, like: TensorType) -> int:
         return 2 * dy.size * _taps(self, filter)
@@ -259,27 +218,16 @@ class Conv2dInputGradient(Op):
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for op, x, filter in _cases():
-            yield Sample(_as(cls, op), (*op.infer(x, filter), filter, x))
+            yield Sample(remade(cls, op), (*op.infer(x, filter), filter, x))
 
 
-@dataclass(frozen=True)
-class Conv2dFilterGradient(Op):
+class Conv2dFilterGradient(Convolution):
     """dw in the shape of `like`: what a `Conv2d` with these attributes sends back to its filter.
 
     dw[o, i, u, v] = sum over n, p, q of dy[n, o, p, q] x[n, i, p s + u d, q s + v d].
     """
 
-    strides: Pair = (1, 1)
-    padding: Padding = "VALID"
-    dilations: Pair = (1, 1)
-    groups: int = 1
-    layout: str = "NCHW"
-
     ignores = (2,)
-    pattern = "contraction"
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def infer(self, x: TensorType, dy: TensorType, like: TensorType) -> Types:
         dy = meet_types(self.name, dy, type_of_y(self, x, like))
@@ -288,14 +236,10 @@ class Conv2dFilterGradient(Op):
     infer_unranked = infer
 
     def domain(self, x: Array, dy: Array, like: Array) -> tuple[Array, ...]:
-        return (
-            moderate(x),
-            moderate(dy),
-            like,
-        )
+        return (moderate(x), moderate(dy), like)
 
     def evaluate(self, x: Array, dy: Array, like: Array) -> tuple[Array, ...]:
-        counts, around = placed(self, _type(x), _type(like))
+        counts, around = placed(self, type_of(x), type_of(like))
         framed, given = padded(grouped(self, x), around), grouped(self, dy)
         w = np.zeros_like(grouped_filter(self, like))
         with np.errstate(all="ignore"):
@@ -305,7 +249,7 @@ class Conv2dFilterGradient(Op):
 
     def gradient(self, node: Node, g: Value) -> tuple[Value | None, ...]:
         x, dy, _ = node.inputs
-        return (_input_gradient(self, dy, g, x), _as(Conv2d, self)(x, g), None)
+        return (_input_gradient(self, dy, g, x), remade(Conv2d, self)(x, g), None)
 
     def flops(self, x: TensorType, dy: TensorType, like: TensorType) -> int:
         return 2 * dy.size * _taps(self, like)
@@ -313,7 +257,7 @@ class Conv2dFilterGradient(Op):
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for op, x, filter in _cases():
-            yield Sample(_as(cls, op), (x, *op.infer(x, filter), filter))
+            yield Sample(remade(cls, op), (x, *op.infer(x, filter), filter))
 
 
 def conv2d(
@@ -337,14 +281,14 @@ def conv2d(
 def _input_gradient(op: Convolution, dy: Value, filter: Value, x: Value) -> Value:
     around = _transposed_padding(op, x.type, filter.type)
     if around is None:
-        return _as(Conv2dInputGradient, op)(dy, filter, x)
-    return _as(Conv2dTranspose, op, around)(dy, filter)
+        return remade(Conv2dInputGradient, op)(dy, filter, x)
+    return remade(Conv2dTranspose, op, padding=around)(dy, filter)
 
 
 def _transposed_padding(
     op: Convolution, x: TensorType, filter: TensorType
 ) -> tuple[Pair, Pair] | None:
-    """The padding that makes a transposed convolution give just x's extents, if they are known."""
+    """The padding with which a transposed convolution gives the extents of x; `None` if unknown."""
     sides = []
     for axis, (extent, kernel) in enumerate(
         zip(*(d[2:] for d in dims(op, x, filter)), strict=True)
@@ -356,21 +300,10 @@ def _transposed_padding(
     return (sides[0], sides[1])
 
 
-def _as(kind: Callable[..., C], op: Convolution, padding: Padding | None = None) -> C:
-    """Another op with the attributes of this one."""
-    around = op.padding if padding is None else padding
-    return kind(op.strides, around, op.dilations, op.groups, op.layout)
-
-
 def _taps(op: Convolution, filter: TensorType) -> int:
-    """Products for each element of y."""
+    """How many products are summed for one element of y."""
     o = filter.dims[TO_OIHW[op.layout][0]]
     return filter.size // o if o else 0
-
-
-def _type(x: Array) -> TensorType:
-    """The type of an array, all but its dtype, which extents do not need."""
-    return TensorType("f32", x.shape)
 
 
 def _cases() -> Iterator[tuple[Conv2d, TensorType, TensorType]]:

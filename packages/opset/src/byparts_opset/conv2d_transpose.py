@@ -1,6 +1,6 @@
 """The transposed convolution as people ask for it: "SAME", output padding, a shape of the output.
 
-The op takes padding in numbers, since several extents of y fit one of x; here they are found.
+The op takes padding in numbers, since several extents of y fit one of x.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def conv2d_transpose(
     output_padding: int | Pair = 0,
     output_shape: Pair | None = None,
 ) -> Value:
-    """The reverse of `conv2d` with these attributes and this filter: x is its y.
+    """Transposed convolution: maps the y of `conv2d` with these attributes to the shape of its x.
 
     Several extents of y fit where strides exceed 1.  y gets the least plus `output_padding`, or,
     under "SAME", that of x times the stride; or (height, width) is asked for as `output_shape`.

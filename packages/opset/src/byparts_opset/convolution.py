@@ -1,4 +1,4 @@
-"""What the convolution ops share: their type rule both ways, and groups as an axis of arrays.
+"""The family of convolutions: fields, type rule both ways, and groups as an axis of arrays.
 
 Layouts: images NCHW with filters OIHW, or images NHWC with filters HWIO; o counts output channels,
 i the input channels of one group.
@@ -6,11 +6,9 @@ i the input channels of one group.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from byparts_graph_ir import Dimension, ShapeError, TensorType, Types
+from byparts_graph_ir import Dimension, Op, ShapeError, TensorType, Types
 from byparts_opset.broadcast import meet_dims
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.matmul import number_dtype
@@ -35,32 +33,31 @@ TO_OIHW = {"NCHW": (0, 1, 2, 3), "NHWC": (3, 2, 0, 1)}
 FROM_OIHW = {"NCHW": (0, 1, 2, 3), "NHWC": (2, 3, 1, 0)}
 
 
-class Convolution(Protocol):
-    """The attributes of every convolution op."""
+class Convolution(Op):
+    """A sum of products of images and a filter, each pixel with those under a window around it.
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def strides(self) -> Pair: ...
-    @property
-    def padding(self) -> Padding: ...
-    @property
-    def dilations(self) -> Pair: ...
-    @property
-    def groups(self) -> int: ...
-    @property
-    def layout(self) -> str: ...
+    `strides` and `dilations` are (height, width).  With `groups`, an output channel belongs to the
+    input channels of its group only.
+    """
 
+    strides: Pair = (1, 1)
+    padding: Padding = "VALID"
+    dilations: Pair = (1, 1)
+    groups: int = 1
+    layout: str = "NCHW"
 
-def check(op: Convolution) -> None:
-    """Refuse attributes that mean nothing."""
-    check_fields(op.name, op.padding, op.layout, strides=op.strides, dilations=op.dilations)
-    if not (isinstance(op.groups, int) and op.groups > 0):
-        raise ShapeError(f"{op.name}: groups {op.groups!r} is no count from 1")
+    pattern = "contraction"
+
+    def __post_init__(self) -> None:
+        """Refuse attributes that mean nothing."""
+        pairs = {"strides": self.strides, "dilations": self.dilations}
+        check_fields(self.name, self.padding, self.layout, **pairs)
+        if not (isinstance(self.groups, int) and self.groups > 0):
+            raise ShapeError(f"{self.name}: groups {self.groups!r} is no count from 1")
 
 
 def dims(op: Convolution, x: TensorType, filter: TensorType) -> tuple[Dims, Dims]:
-    """Of images as n, c, h, w and of a filter as o, i, kh, kw.
+    """Give the dimensions of images as n, c, h, w and of a filter as o, i, kh, kw.
 
     Raises:
         ShapeError: a rank is not 4, or the output channels do not split into groups.
@@ -80,7 +77,7 @@ def dims(op: Convolution, x: TensorType, filter: TensorType) -> tuple[Dims, Dims
 
 
 def type_of_y(op: Convolution, x: TensorType, filter: TensorType) -> TensorType:
-    """What `Conv2d` with these attributes gives.
+    """Infer the type of y, for a `Conv2d` with these attributes.
 
     Raises:
         ShapeError: dtypes, channels or extents do not fit.
@@ -98,7 +95,7 @@ def type_of_y(op: Convolution, x: TensorType, filter: TensorType) -> TensorType:
 
 
 def types_back(op: Convolution, x: TensorType, filter: TensorType, y: TensorType) -> Types:
-    """x and the filter of a `Conv2d`, with what y tells of them and each of the other."""
+    """Infer the types of x and of the filter of a `Conv2d` from all three types."""
     (n, c, h, w), (o, i, kh, kw) = dims(op, x, filter)
     y_n, y_o, y_h, y_w = nchw_dims(op.name, "y", y, op.layout)
     what = f"x is {x}, the filter is {filter} and y is {y}"
@@ -125,9 +122,9 @@ def placed(op: Convolution, x: TensorType, filter: TensorType) -> tuple[Pair, tu
 
 
 def transposed_side(around: Side, extent: int, reach: int, stride: int) -> Pair:
-    """The padding with which a transposed convolution gives just this extent of x.
+    """The padding with which a transposed convolution gives this extent of x.
 
-    Elements behind the last window got no say in y; they are added as negative padding.
+    Elements behind the last window do not affect y; negative padding adds them.
     """
     lower, upper = pads(around, extent, reach, stride)
     return lower, upper - (extent + lower + upper - reach) % stride
@@ -170,7 +167,7 @@ def _extent(op: Convolution, axis: int, extent: Dimension, kernel: Dimension) ->
 def _extent_back(
     op: Convolution, axis: int, extent: Dimension, kernel: Dimension, y: Dimension
 ) -> Dimension:
-    """The extent of x, known from that of y where each window moves by one."""
+    """Infer the extent of x from that of y, which is possible where the stride is 1."""
     reach, around = span(kernel, op.dilations[axis]), side(op.padding, axis)
     if isinstance(extent, int) or op.strides[axis] != 1:
         return extent

@@ -22,6 +22,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import (
+    FLOATS,
     INTEGERS,
     GraphError,
     Node,
@@ -32,15 +33,16 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
-from byparts_opset.domain import index_into
-from byparts_opset.dtypes import Array, narrow
-from byparts_opset.elementwise import floats
-from byparts_opset.half import in_f32
+from byparts_opset.domain import between, index_into
+from byparts_opset.dtypes import Array, narrow, require
+from byparts_opset.elementwise import Binary, computed, summed_back
+from byparts_opset.half import in_f32, widened
+
+LEAST_LOG = -100.0  # of a probability of 0; torch has the same number
+LEAST_SPREAD = 1e-12  # of p * (1 - p), in the gradient; likewise
 
 
-@dataclass(frozen=True)
 class SoftmaxCrossEntropy(Op):
     """loss = -sum(labels * log(softmax(logits)), -1); residual = d loss / d logits.
 
@@ -52,12 +54,12 @@ class SoftmaxCrossEntropy(Op):
 
     def infer(self, logits: TensorType, labels: TensorType) -> Types:
         same_dtype(self.name, logits, labels)
-        both = meet_types(self.name, floats(self, logits)[0], labels)
+        both = meet_types(self.name, require(self.name, logits, FLOATS), labels)
         return (_losses(self, both), both)
 
     def infer_unranked(self, logits: TensorType, labels: TensorType) -> Types:
         same_dtype(self.name, logits, labels)
-        both = meet_types(self.name, floats(self, logits)[0], labels)
+        both = meet_types(self.name, require(self.name, logits, FLOATS), labels)
         return self.infer(both, both) if both.shape is not None else (both, both)
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
@@ -97,7 +99,6 @@ class SoftmaxCrossEntropy(Op):
             yield Sample(cls(), (x, x), ((-2, 2), (0.1, 1)))
 
 
-@dataclass(frozen=True)
 class SparseSoftmaxCrossEntropy(Op):
     """loss = -log(softmax(logits))[label]; residual = d loss / d logits = softmax - one_hot(label).
 
@@ -110,7 +111,7 @@ class SparseSoftmaxCrossEntropy(Op):
 
     def infer(self, logits: TensorType, labels: TensorType) -> Types:
         _check_integers(self, labels)
-        loss = _examples(self, floats(self, logits)[0], labels)
+        loss = _examples(self, require(self.name, logits, FLOATS), labels)
         return (loss, _joined(loss, logits))
 
     def infer_unranked(self, logits: TensorType, labels: TensorType) -> Types:
@@ -118,7 +119,7 @@ class SparseSoftmaxCrossEntropy(Op):
         if logits.shape is not None:
             return self.infer(logits, TensorType(labels.dtype, logits.shape[:-1]))
         classes = TensorType(logits.dtype, None if labels.shape is None else (*labels.shape, None))
-        return (TensorType(logits.dtype, labels.shape), *floats(self, classes))
+        return (TensorType(logits.dtype, labels.shape), require(self.name, classes, FLOATS))
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
         logits = meet_types(self.name, inputs[0], outputs[1])
@@ -162,6 +163,47 @@ class SparseSoftmaxCrossEntropy(Op):
             yield Sample(cls(), types, ((-2, 2), (0, shape[-1])))
 
 
+class BinaryCrossEntropy(Binary):
+    """z = -(t * log p + (1 - t) * log(1 - p)), with logarithms held at -100 and above.
+
+    dp = dz * (p - t) / max(p * (1 - p), 1e-12), as in torch: 0 where p = t = 0 or p = t = 1.
+    dt = dz * (log(1 - p) - log p), of the same logarithms.
+    """
+
+    takes = FLOATS
+    smooth = ((0.1, 0.9), (0.1, 0.9))
+
+    def domain(self, p: Array, t: Array) -> tuple[Array, ...]:
+        return (between(0, 1, p), between(0, 1, t))
+
+    def evaluate(self, p: Array, t: Array) -> tuple[Array, ...]:
+        def loss(p: Array, t: Array) -> Array:
+            sure, unsure = np.log(p), np.log1p(-p)
+            least = p.dtype.type(LEAST_LOG)
+            z: Array = (t - 1) * np.maximum(unsure, least) - t * np.maximum(sure, least)
+            return z
+
+        return computed(loss, p, t)
+
+    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
+        (p, t), dtype = node.inputs, node.inputs[0].type.dtype
+        wide_p, wide_dz = widened(p), widened(dz)
+        slope = (wide_p - widened(t)) / ops.maximum((1 - wide_p) * wide_p, LEAST_SPREAD)
+        none, all = ops.equal(wide_p, 0), ops.equal(wide_p, 1)
+        sure = ops.select(none, LEAST_LOG, ops.log(ops.select(none, 1, wide_p)))
+        unsure = ops.select(all, LEAST_LOG, ops.log1p(-ops.select(all, 0, wide_p)))
+        dt = wide_dz * (unsure - sure)
+        return summed_back(node, ops.cast(wide_dz * slope, dtype), ops.cast(dt, dtype))
+
+    @in_f32
+    def decompose(self, p: Value, t: Value) -> tuple[Value, ...] | None:
+        sure, unsure = (ops.maximum(x, LEAST_LOG) for x in (ops.log(p), ops.log1p(-p)))
+        return ((t - 1) * unsure - t * sure,)
+
+
+binary_cross_entropy = BinaryCrossEntropy()
+
+
 def softmax_cross_entropy(logits: Value, labels: Value) -> Value:
     """The loss of each example, for labels that are distributions: [..., classes] -> [...]."""
     return SoftmaxCrossEntropy().outputs_of(logits, labels)[0]
@@ -183,14 +225,14 @@ def check_labels(labels: Array, classes: int) -> None:
 
 
 def _losses(op: Op, logits: TensorType) -> TensorType:
-    """[...], for logits of [..., classes]."""
+    """The type of the losses, [...], for logits of [..., classes]."""
     if not logits.shape:
         raise ShapeError(f"{op.name}: logits are [..., classes], got {logits}")
     return TensorType(logits.dtype, logits.shape[:-1])
 
 
 def _examples(op: Op, logits: TensorType, labels: TensorType) -> TensorType:
-    """[...], which is the shape of integer labels and the front of that of logits."""
+    """The type of the losses, [...], from the logits [..., classes] and the labels [...]."""
     loss = _losses(op, logits)
     assert loss.shape is not None and labels.shape is not None
     what = f"logits are {logits} and labels are {labels}"
@@ -201,7 +243,7 @@ def _examples(op: Op, logits: TensorType, labels: TensorType) -> TensorType:
 
 
 def _joined(loss: TensorType, logits: TensorType) -> TensorType:
-    """[..., classes], with what the type of the losses knows of [...]."""
+    """The type of the logits, [..., classes], with the leading dimensions of `loss`."""
     assert loss.shape is not None and logits.shape is not None
     return TensorType(logits.dtype, (*loss.shape, logits.shape[-1]))
 
@@ -215,7 +257,7 @@ def _check_integers(op: Op, labels: TensorType) -> None:
 
 
 def _log_softmax(logits: Array) -> Array:
-    """In f64 along the last axis."""
+    """log(softmax) along the last axis, in f64."""
     x = logits.astype(np.float64)
     with np.errstate(all="ignore"):
         below = x - x.max(axis=-1, keepdims=True, initial=-np.inf)

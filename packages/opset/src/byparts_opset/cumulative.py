@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import normal_axis
-from byparts_opset.dtypes import Array, narrow, wide
+from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
+from byparts_opset.broadcast import given_axis, normal_axis
+from byparts_opset.dtypes import NUMBERS, Array, narrow, require, wide
 from byparts_opset.elementwise import same_shape_back
 
 
-@dataclass(frozen=True)
 class CumSum(Op):
     """y[i] = x[0] + ... + x[i] along `axis`.
 
@@ -28,8 +26,7 @@ class CumSum(Op):
     reverse: bool = False
 
     def infer(self, x: TensorType) -> Types:
-        if x.dtype == "bool":
-            raise ShapeError(f"cumsum: bool has no arithmetic, got {x}; cast(x, 'i32') first")
+        require(self.name, x, NUMBERS, "cast(x, 'i32') first")
         if x.shape is not None:
             normal_axis(self.name, self.axis, len(x.shape))
         return (x,)
@@ -61,6 +58,4 @@ class CumSum(Op):
 
 def cumsum(x: Value, axis: int, exclusive: bool = False, reverse: bool = False) -> Value:
     """Running sums along `axis`."""
-    rank = x.type.rank
-    axis = axis if rank is None else normal_axis("cumsum", axis, rank)
-    return CumSum(axis, exclusive, reverse)(x)
+    return CumSum(given_axis("cumsum", axis, x), exclusive, reverse)(x)

@@ -12,6 +12,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import (
+    FLOATS,
     Dimension,
     GraphError,
     Node,
@@ -22,14 +23,12 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_types
 from byparts_opset.draw import Stream
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, floats
+from byparts_opset.dtypes import Array, require
+from byparts_opset.elementwise import computed
 
 
-@dataclass(frozen=True)
 class Dropout(Op):
     """y = 0 where dropped, else x / (1 - rate).  `dropped` is a bool that broadcasts to x."""
 
@@ -44,7 +43,7 @@ class Dropout(Op):
     def infer(self, x: TensorType, dropped: TensorType) -> Types:
         if dropped.dtype != "bool":
             raise ShapeError(f"dropout: dropped is a bool, got {dropped}")
-        (y,) = floats(self, x)
+        y = require(self.name, x, FLOATS)
         mask = TensorType(x.dtype, dropped.shape)
         return (meet_types(self.name, y, TensorType(x.dtype, broadcast_shape(self.name, y, mask))),)
 

@@ -9,11 +9,11 @@ from functools import cache
 
 import numpy as np
 
-from byparts_graph_ir import ShapeError
+from byparts_graph_ir import FLOATS, INTEGERS, ShapeError, TensorType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import Any, NoReturn, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -25,6 +25,37 @@ _NUMPY = {
     **{"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8"},
 }
 _OURS = {np.dtype(theirs): ours for ours, theirs in _NUMPY.items()}
+
+NUMBERS = FLOATS | INTEGERS
+BOOLS = frozenset({"bool"})
+_REFUSALS = {  # what ops of these dtypes say of another one, and what to do about it
+    FLOATS: ("takes floats", "cast(x, 'f32') first"),
+    INTEGERS: ("takes integers", "compare first, as in x > 0"),
+    NUMBERS: ("bool has no arithmetic", "use the logic ops, or cast(x, 'i32')"),
+    BOOLS: ("takes bools", "compare first, as in x > 0 or ops.equal(x, 0)"),
+}
+
+
+def refuse(name: str, x: TensorType, takes: frozenset[str], advice: str = "") -> NoReturn:
+    """Raise the ShapeError of an op `name` that takes `takes`, one of the sets here, and got x."""
+    refusal, hint = _REFUSALS[takes]
+    raise ShapeError(f"{name}: {refusal}, got {x}; {advice or hint}")
+
+
+def require(name: str, x: TensorType, takes: frozenset[str], advice: str = "") -> TensorType:
+    """Check the dtype of x, and return x.
+
+    Raises:
+        ShapeError: the dtype of x is not among `takes`.
+    """
+    if x.dtype not in takes:
+        refuse(name, x, takes, advice)
+    return x
+
+
+def type_of(x: Array) -> TensorType:
+    """The type of an array."""
+    return TensorType(dtype_name(x.dtype), x.shape)
 
 
 @cache
@@ -57,12 +88,12 @@ def is_half(dtype: DType) -> bool:
 
 
 def wide(x: Array) -> Array:
-    """In f32 if it is a half type, else as it is."""
+    """Convert half types to f32; other arrays are returned as they are."""
     return x.astype(np.float32) if is_half(x.dtype) else x
 
 
 def narrow(x: Any, dtype: DType) -> Array:
-    """An array of this dtype: rounds back what `wide` widened, and makes arrays of 0-d scalars."""
+    """Convert to an array of `dtype`: rounds the result of a computation on `wide` arrays."""
     y = np.asarray(x)
     if y.dtype == dtype:
         return y

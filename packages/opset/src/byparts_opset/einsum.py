@@ -17,7 +17,6 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_dims
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.matmul import number_dtype
@@ -28,7 +27,6 @@ T = TypeVar("T")
 Term = tuple[str, Value]  # the letters of the axes of a value
 
 
-@dataclass(frozen=True)
 class Einsum(Op):
     """y[out] = sum over the letters not in `out` of the product of the operands.
 
@@ -161,7 +159,7 @@ def einsum(equation: str, *operands: Value) -> Value:
 
 
 def _joined(a: Term, b: Term, after: set[str], sizes: dict[str, Dimension]) -> Term | None:
-    """The product of two operands, summed over what comes `after` nowhere; `None` if unknown."""
+    """Multiply two operands and sum over letters not in `after`; `None` if a size is not known."""
     a, b = _summed(a, after | set(b[0])), _summed(b, after | set(a[0]))
     both = [i for i in a[0] if i in b[0]]
     batch, inner = _letters(both, after), "".join(i for i in both if i not in after)
@@ -169,18 +167,18 @@ def _joined(a: Term, b: Term, after: set[str], sizes: dict[str, Dimension]) -> T
     right = "".join(i for i in b[0] if i not in both)
     if not inner:
         return _outer(a, b, batch, left, right)
-    turned_a, turned_b = a[0] == batch + inner + left, b[0] == batch + right + inner
-    matrix_a = _matrices(a, batch, (inner, left) if turned_a else (left, inner), sizes)
-    matrix_b = _matrices(b, batch, (right, inner) if turned_b else (inner, right), sizes)
+    transposed_a, transposed_b = a[0] == batch + inner + left, b[0] == batch + right + inner
+    matrix_a = _matrices(a, batch, (inner, left) if transposed_a else (left, inner), sizes)
+    matrix_b = _matrices(b, batch, (right, inner) if transposed_b else (inner, right), sizes)
     if matrix_a is None or matrix_b is None:
         return None
-    letters, y = batch + left + right, ops.MatMul(turned_a, turned_b)(matrix_a, matrix_b)
+    letters, y = batch + left + right, ops.MatMul(transposed_a, transposed_b)(matrix_a, matrix_b)
     split = y if len(left) == len(right) == 1 else _shaped(y, [sizes[i] for i in letters])
     return None if split is None else (letters, split)
 
 
 def _outer(a: Term, b: Term, batch: str, left: str, right: str) -> Term:
-    """The product of all with all, within a batch."""
+    """Multiply every element of a by every element of b with the same batch index."""
     x, y = _ordered(a, batch + left), _ordered(b, batch + right)
     n, m = len(batch), len(left)
     x = ops.expand_dims(x, range(n + m, n + m + len(right))) if right else x
@@ -212,7 +210,7 @@ def _product(letters: str, sizes: dict[str, Dimension]) -> Dimension:
 
 
 def _summed(term: Term, needed: set[str]) -> Term:
-    """Summed over the letters that nobody needs."""
+    """Sum over the letters that are not in `needed`."""
     letters, x = term
     axes = tuple(axis for axis, i in enumerate(letters) if i not in needed)
     return (_letters(letters, needed), ops.Sum(axes, False)(x)) if axes else term

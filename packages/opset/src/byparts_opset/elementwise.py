@@ -1,102 +1,189 @@
-"""What the elementwise ops share: type rules, evaluation in wide types, samples.
+"""The families of elementwise ops: one small base class for each, which says what they share.
 
-Functions, not a base class: an op takes what it needs, as in `infer = infer_unranked = floats`
-(these rules hold for unknown ranks too).
+A member of a family says its equation, its meaning (`evaluate`, or NumPy's `ufunc`) and `gradient`:
+
+    class Sinh(Unary):
+        \"\"\"y = sinh x = (e^x - e^-x) / 2.\"\"\"
+
+        ufunc = np.sinh
+
+        def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+            return (dy * ops.cosh(node.inputs[0]),)
+
+and sets those class attributes in which it differs from its family.  The shape rules hold for
+unknown ranks, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from byparts_graph_ir import FLOATS, Dimension, Op, Sample, ShapeError, TensorType, Types
-from byparts_opset.broadcast import broadcast_types, meet_types, same_dtype
-from byparts_opset.dtypes import Array, narrow, wide
+import byparts_opset as ops
+from byparts_graph_ir import FLOATS, Dimension, Node, Op, Sample, TensorType, Types, Value
+from byparts_opset.broadcast import broadcast_types
+from byparts_opset.dtypes import BOOLS, NUMBERS, Array, narrow, refuse, wide
+
+Range = tuple[float, float]
+Pairs = tuple[tuple[int, int], ...]
 
 
-def anything(self: Op, x: TensorType) -> Types:
-    """y is of the type of x."""
-    return (x,)
-
-
-def numbers(self: Op, x: TensorType) -> Types:
-    """y is of the type of x, which is no bool."""
-    return (_number(self, x),)
-
-
-def floats(self: Op, x: TensorType) -> Types:
-    """y is of the type of x, a float."""
-    return (_float(self, x),)
-
-
-def asked(self: Op, x: TensorType) -> Types:
-    """y is a bool in the shape of x, which is no bool."""
-    return (TensorType("bool", _number(self, x).shape),)
-
-
-def two_numbers(self: Op, x: TensorType, y: TensorType) -> Types:
-    """z is broadcast from x and y, of one dtype, which is no bool."""
-    if x is y or x == y:  # most nodes of most programs, and building them should cost little
-        return (_number(self, x),)
-    return (_number(self, broadcast_types(self.name, x, y)),)
-
-
-def two_floats(self: Op, x: TensorType, y: TensorType) -> Types:
-    """z is broadcast from x and y, of one float dtype."""
-    return (_float(self, broadcast_types(self.name, x, y)),)
-
-
-def compared(self: Op, x: TensorType, y: TensorType) -> Types:
-    """z is a bool, broadcast from x and y, of one dtype, which is no bool."""
-    return (TensorType("bool", _number(self, broadcast_types(self.name, x, y)).shape),)
-
-
-def matched(self: Op, x: TensorType, y: TensorType) -> Types:
-    """z is a bool, broadcast from x and y, of one dtype."""
-    return (TensorType("bool", broadcast_types(self.name, x, y).shape),)
-
-
-def bools(self: Op, x: TensorType) -> Types:
-    """y is of the type of x, which is a bool."""
-    return (_bool(self, x, x),)
-
-
-def two_bools(self: Op, x: TensorType, y: TensorType) -> Types:
-    """z is broadcast from x and y, both bool."""
-    return (_bool(self, broadcast_types(self.name, x, y), x),)
-
-
-def float_twins(self: Op, x: TensorType, y: TensorType) -> Types:
-    """z is of the type of x and of y, which are of one shape and one float dtype."""
-    if x is y or x == y:
-        return (_float(self, x),)
-    same_dtype(self.name, x, y)
-    return (_float(self, meet_types(self.name, x, y)),)
+def flat(self: Op, node: Node, *dys: Value) -> tuple[Value | None, ...]:
+    """The gradient of what is constant almost everywhere, or gives no floats: none."""
+    return (None,) * len(node.inputs)
 
 
 def same_shape_back(self: Op, inputs: Types, outputs: Types) -> Types:
-    """The rule backwards for one input: x has the shape of y."""
+    """The input of an op whose output has its shape."""
     return (TensorType(inputs[0].dtype, outputs[0].shape),)
 
 
-def twins_back(self: Op, inputs: Types, outputs: Types) -> Types:
-    """`float_twins` backwards: each input has the shape of all three."""
-    x, y = (meet_types(self.name, t, outputs[0]) for t in inputs)
-    return (meet_types(self.name, x, y), meet_types(self.name, y, x))
-
-
 def broadcast_back(self: Op, inputs: Types, outputs: Types) -> Types:
-    """The rule backwards for broadcasting: what the result tells of an axis, where only it can."""
+    """The inputs of a broadcasting op, with what its output tells of axes that only it knows."""
     if any(t.shape is None for t in (*inputs, *outputs)):
         return inputs
-    found = []
+    known = []
     for i, x in enumerate(inputs):
         others = [t.shape or () for j, t in enumerate(inputs) if j != i]
         axes = range(-len(x.shape or ()), 0)
-        found.append(TensorType(x.dtype, tuple(_dim_back(a, x, others, outputs[0]) for a in axes)))
-    return tuple(found)
+        known.append(TensorType(x.dtype, tuple(_dim_back(a, x, others, outputs[0]) for a in axes)))
+    return tuple(known)
+
+
+def _dim_back(
+    axis: int, x: TensorType, others: Sequence[tuple[Dimension, ...]], y: TensorType
+) -> Dimension:
+    known, result = (x.shape or ())[axis], (y.shape or ())[axis]
+    alone = all(len(shape) < -axis or shape[axis] == 1 for shape in others)
+    return result if not isinstance(known, int) and (alone or result == 1) else known
+
+
+class Elementwise(Op):
+    """Each element of the output is computed from one element of each input.
+
+    Attributes:
+        ufunc: NumPy's function for it, if it has one; otherwise a member writes `evaluate`.
+        takes: the dtypes that the inputs may have.
+        advice: what to do about another dtype, if that is not what `dtypes.refuse` says.
+        examples: the fields of the ops in the samples, each tried on all ranges.
+    """
+
+    pattern = "elementwise"
+    ufunc: ClassVar[np.ufunc | None] = None
+    takes: ClassVar[frozenset[str]] = FLOATS
+    advice: ClassVar[str] = ""
+    examples: ClassVar[tuple[tuple[object, ...], ...]] = ((),)
+
+    def evaluate(self, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+        return computed(self.ufunc, *inputs) if self.ufunc else super().evaluate()
+
+
+class Unary(Elementwise):
+    """y has the type of x, and may be written over it.
+
+    Attributes:
+        smooth: ranges of x on which the gradient exists; the samples are drawn from each.
+    """
+
+    inplace: ClassVar[Pairs] = ((0, 0),)
+    smooth: ClassVar[tuple[Range, ...]] = ((-2.0, 2.0),)
+
+    def infer(self, x: TensorType) -> Types:
+        if x.dtype not in self.takes:
+            refuse(self.name, x, self.takes, self.advice)
+        return (x,)
+
+    infer_unranked = infer
+    infer_inputs = same_shape_back
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        """A matrix, a 0-d and an empty x."""
+        dtype = "bool" if cls.takes is BOOLS else "f32"
+        for fields in cls.examples:
+            for limits in cls.smooth:
+                for shape in ((3, 4), (), (0, 2)):
+                    ranges = () if cls.takes is BOOLS else (limits,)
+                    yield Sample(cls(*fields), (TensorType(dtype, shape),), ranges)
+
+
+class Question(Unary):
+    """y is a bool in the shape of x, which is a number."""
+
+    inplace = ()
+    takes = NUMBERS
+
+    def infer(self, x: TensorType) -> Types:
+        return (TensorType("bool", super().infer(x)[0].shape),)
+
+    def evaluate(self, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+        return answered(self.ufunc, *inputs) if self.ufunc else super().evaluate()
+
+    infer_unranked = infer
+    gradient = flat
+
+
+class Binary(Elementwise):
+    """z is broadcast from x and y, which have one dtype, and may be written over either.
+
+    Attributes:
+        smooth: ranges of x and of y on which the gradients exist; samples are drawn from them.
+    """
+
+    inplace: ClassVar[Pairs] = ((0, 0), (1, 0))
+    takes = NUMBERS
+    smooth: ClassVar[tuple[Range, ...]] = ((-2.0, 2.0), (-2.0, 2.0))
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        # Most types are equal in most programs, and building nodes should cost little.
+        z = x if x is y or x == y else broadcast_types(self.name, x, y)
+        if z.dtype not in self.takes:
+            refuse(self.name, x, self.takes, self.advice)
+        return (z,)
+
+    infer_unranked = infer
+    infer_inputs = broadcast_back
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for fields in cls.examples:
+            for shapes in BROADCASTS:
+                yield Sample(cls(*fields), _typed("f32", *shapes), cls.smooth)
+
+
+class Comparison(Binary):
+    """z is a bool, broadcast from x and y."""
+
+    inplace = ()
+
+    def infer(self, x: TensorType, y: TensorType) -> Types:
+        return (TensorType("bool", super().infer(x, y)[0].shape),)
+
+    def evaluate(self, *inputs: Any, **_: Any) -> tuple[Any, ...]:
+        return answered(self.ufunc, *inputs) if self.ufunc else super().evaluate()
+
+    infer_unranked = infer
+    gradient = flat
+
+
+class Logic(Binary):
+    """z is broadcast from x and y, all of them bools."""
+
+    takes = BOOLS
+    gradient = flat
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for shapes in BROADCASTS:
+            yield Sample(cls(), _typed("bool", *shapes))
+
+
+# Shapes of samples of two inputs: equal, broadcasting both ways, a 0-d operand, nothing at all.
+BROADCASTS: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+    *(((3, 4), (3, 4)), ((3, 1), (4,)), ((2, 3), ()), ((), (2,)), ((), ()), ((0, 2), (1, 2))),
+)
 
 
 def computed(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
@@ -111,58 +198,11 @@ def answered(f: Callable[..., Any], x: Array, *more: Array) -> tuple[Array]:
         return (np.asarray(f(wide(x), *map(wide, more)), dtype=bool),)
 
 
-def unary_samples(op: Op, low: float = -2.0, high: float = 2.0) -> Iterator[Sample]:
-    """A matrix, a 0-d and an empty case, drawn from `[low, high)`."""
-    for shape in ((3, 4), (), (0, 2)):
-        yield Sample(op, (TensorType("f32", shape),), ((low, high),))
+def summed_back(node: Node, *gradients: Value) -> tuple[Value | None, ...]:
+    """One gradient for each input, in the shape of the output: summed to the input's shape."""
+    pairs = zip(gradients, node.inputs, strict=True)
+    return tuple(ops.sum_like(dx, x) for dx, x in pairs)
 
 
-def binary_samples(
-    op: Op,
-    x: tuple[float, float] = (-2.0, 2.0),
-    y: tuple[float, float] = (-2.0, 2.0),
-    dtype: str = "f32",
-) -> Iterator[Sample]:
-    """Equal shapes, broadcasting both ways, a 0-d operand, and nothing at all."""
-    shapes = (
-        ((3, 4), (3, 4)),
-        ((3, 1), (4,)),
-        ((2, 3), ()),
-        ((), (2,)),
-        ((), ()),
-        ((0, 2), (1, 2)),
-    )
-    for a, b in shapes:
-        ranges = () if dtype == "bool" else (x, y)
-        yield Sample(op, (TensorType(dtype, a), TensorType(dtype, b)), ranges)
-
-
-def _dim_back(
-    axis: int, x: TensorType, others: Sequence[tuple[Dimension, ...]], y: TensorType
-) -> Dimension:
-    known, result = (x.shape or ())[axis], (y.shape or ())[axis]
-    alone = all(len(shape) < -axis or shape[axis] == 1 for shape in others)
-    return result if not isinstance(known, int) and (alone or result == 1) else known
-
-
-def _number(op: Op, x: TensorType) -> TensorType:
-    if x.dtype == "bool":
-        raise ShapeError(
-            f"{op.name}: bool has no arithmetic, got {x}; use the logic ops, or cast(x, 'i32')"
-        )
-    return x
-
-
-def _bool(op: Op, z: TensorType, x: TensorType) -> TensorType:
-    if z.dtype != "bool":
-        raise ShapeError(
-            f"{op.name}: takes bools, got {x}; compare first, as in x > 0 or ops.equal(x, 0)"
-        )
-    return z
-
-
-def _float(op: Op, x: TensorType) -> TensorType:
-    if x.dtype not in FLOATS:
-        advice = getattr(op, "integer_advice", "cast(x, 'f32') first")
-        raise ShapeError(f"{op.name}: takes floats, got {x}; {advice}")
-    return x
+def _typed(dtype: str, *shapes: tuple[int, ...]) -> Types:
+    return tuple(TensorType(dtype, shape) for shape in shapes)

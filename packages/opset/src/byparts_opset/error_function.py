@@ -7,29 +7,21 @@ method on them, from the normal quantile of `statistics`.  Slow, and good to the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import Node, Value
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, floats, same_shape_back, unary_samples
+from byparts_opset.elementwise import Unary, computed
 
 SLOPE = 2 / math.sqrt(math.pi)  # of erf at 0
 
 erf_of = np.vectorize(math.erf, otypes=[np.float64])  # of arrays
 
 
-@dataclass(frozen=True)
-class Erf(Op):
+class Erf(Unary):
     """y = 2 / sqrt(pi) * the integral of e^(-t^2) from 0 to x."""
-
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(erf_of, x)
@@ -38,19 +30,9 @@ class Erf(Op):
         (x,) = node.inputs
         return (dy * (SLOPE * ops.exp(-(x * x))),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Erfc(Op):
+class Erfc(Unary):
     """y = 1 - erf(x), with all its digits where erf is near 1."""
-
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(np.vectorize(math.erfc, otypes=[np.float64]), x)
@@ -59,19 +41,11 @@ class Erfc(Op):
         (x,) = node.inputs
         return (-(dy * (SLOPE * ops.exp(-(x * x)))),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Erfinv(Op):
+class Erfinv(Unary):
     """erf(y) = x, for x in (-1, 1); infinite at the ends, nan beyond."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
+    smooth = ((-0.95, 0.95),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(np.vectorize(_inverse, otypes=[np.float64]), x)
@@ -80,13 +54,9 @@ class Erfinv(Op):
         (y,) = node.outputs
         return (dy * (ops.exp(y * y) / SLOPE),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), -0.95, 0.95)
-
 
 def _inverse(x: float) -> float:
-    """Newton's steps from the quantile of the normal distribution, on the side with more digits."""
+    """erfinv(x) by two Newton steps from a normal quantile; uses erfc where erf is near 1."""
     from statistics import NormalDist  # loads `random` and `decimal`: 10 ms that few programs need
 
     size = abs(x)

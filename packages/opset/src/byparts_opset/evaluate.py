@@ -50,7 +50,7 @@ def _check_inputs(graph: Graph, arrays: list[Array]) -> None:
 
 
 def _last_uses(graph: Graph) -> dict[Value, int]:
-    """Value -> the step after which nobody needs it; outputs are needed after every step."""
+    """Map each value to the last step that reads it; outputs to the number of steps."""
     last: dict[Value, int] = {}
     for i, node in enumerate(graph.nodes):
         for v in (*node.outputs, *node.inputs):

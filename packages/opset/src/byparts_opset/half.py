@@ -17,17 +17,17 @@ HALVES = ("f16", "bf16")
 
 
 def sum_dtype(dtype: str) -> str:
-    """The dtype of sums and statistics: f32 for half types, in which those of many do not fit."""
+    """The dtype of sums and statistics: f32 for half types, which sums of many elements exceed."""
     return "f32" if dtype in HALVES else dtype
 
 
 def widened(x: Value) -> Value:
-    """In f32 if it is of a half type, as `dtypes.wide` does for arrays."""
+    """Cast half types to f32, as `dtypes.wide` does for arrays."""
     return ops.cast(x, sum_dtype(x.type.dtype))
 
 
 def in_f32(decompose: Callable[..., Decomposition]) -> Callable[..., Decomposition]:
-    """A `decompose` that is given half types in f32, and whose results get the op's own types."""
+    """Decorate `decompose`: half types are cast to f32 before, and the results back after."""
 
     @wraps(decompose)
     def widening(self: Any, *inputs: Value) -> Decomposition:

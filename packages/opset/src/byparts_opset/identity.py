@@ -1,4 +1,4 @@
-"""Ops that pass their input on: under another name, without a gradient, or saying so."""
+"""Ops that pass their input on: under another name, without a gradient, or printing it."""
 
 from __future__ import annotations
 
@@ -6,56 +6,51 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from byparts_graph_ir import Node, Op, Sample, TensorType, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
 from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import anything, same_shape_back
-
-Views = tuple[tuple[int, int, int], ...]
+from byparts_opset.elementwise import flat, same_shape_back
 
 
-@dataclass(frozen=True)
-class Identity(Op):
+class Passing(Op):
     """y = x; no copy."""
 
     pattern = "injective"
-    infer = infer_unranked = anything
     infer_inputs = same_shape_back
 
-    def views(self, x: TensorType) -> Views:
+    def infer(self, x: TensorType) -> Types:
+        return (x,)
+
+    infer_unranked = infer
+
+    def views(self, x: TensorType) -> tuple[tuple[int, int, int], ...]:
         return ((0, 0, 0),)
+
+    def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
+        return dys
+
+
+class Identity(Passing):
+    """y = x; no copy."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return (np.array(x),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (dy,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x,)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        yield Sample(cls(), (TensorType("f32", (2, 3)),))
-        yield Sample(cls(), (TensorType("f32", ()),))
+        for shape in ((2, 3), ()):
+            yield Sample(cls(), (TensorType("f32", shape),))
 
 
-@dataclass(frozen=True)
-class StopGradient(Op):
+class StopGradient(Passing):
     """y = x, but no gradient passes."""
 
-    pattern = "injective"
-    infer = infer_unranked = anything
-    infer_inputs = same_shape_back
-
-    def views(self, x: TensorType) -> Views:
-        return ((0, 0, 0),)
+    gradient = flat
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return (np.array(x),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x,)
@@ -65,25 +60,17 @@ class StopGradient(Op):
         yield Sample(cls(), (TensorType("i32", (2, 3)),))
 
 
-@dataclass(frozen=True)
-class Print(Op):
+class Print(Passing):
     """y = x, and a line on standard output each time: the message, then the elements."""
 
     message: str = ""
 
     effect = True
-    infer = infer_unranked = anything
-    infer_inputs = same_shape_back
-
-    def views(self, x: TensorType) -> Views:
-        return ((0, 0, 0),)
+    pattern = "opaque"
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         print(f"{self.message} {x}" if self.message else x)
         return (np.array(x),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (dy,)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

@@ -25,14 +25,13 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import meet_types, normal_axis, same_dtype
+from byparts_opset.broadcast import given_axis, meet_types, normal_axis, same_dtype
 from byparts_opset.constant import Number, exact
 from byparts_opset.domain import index_into
 from byparts_opset.dtypes import Array, narrow, numpy_dtype, wide
+from byparts_opset.elementwise import flat
 
 
-@dataclass(frozen=True)
 class Gather(Op):
     """y[..., i, ...] = x[..., indices[i], ...]: the indices' axes stand in the place of `axis`."""
 
@@ -71,7 +70,6 @@ class Gather(Op):
             yield Sample(cls(axis), types, ((-1.0, 1.0), (0, x[axis])))
 
 
-@dataclass(frozen=True)
 class ScatterAdd(Op):
     """y = zeros in the shape of `like`, plus each update at its index along `axis`."""
 
@@ -122,7 +120,6 @@ class ScatterAdd(Op):
             yield Sample(cls(s.op.axis), (indices, updates, x), (s.ranges[1],))
 
 
-@dataclass(frozen=True)
 class Scatter(Op):
     """y = x with each update in the place of the slice at its index along `axis`; the last wins.
 
@@ -174,7 +171,7 @@ class Scatter(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        """More indices than slices, so that some come twice; no index; no slice; no element."""
+        """Fewer and more indices than slices, so that some repeat; no index, slice or element."""
         for axis, x, n in (
             *((0, (4, 3), 2), (1, (2, 3, 2), 7), (-1, (2, 3), 5), (0, (3,), 8), (0, (1,), 1)),
             *((0, (3, 2), 0), (1, (3, 2, 0), 2), (0, (0, 2), 0)),
@@ -185,7 +182,6 @@ class Scatter(Op):
             yield Sample(cls(axis), types, ((-1.0, 1.0), (0, x[axis]), (-1.0, 1.0)))
 
 
-@dataclass(frozen=True)
 class OneHot(Op):
     """y[..., j] = `on` where j = indices[...], else `off`, for j below `depth`.
 
@@ -196,6 +192,8 @@ class OneHot(Op):
     dtype: str = "f32"
     on: Number = 1
     off: Number = 0
+
+    gradient = flat
 
     def infer(self, indices: TensorType) -> Types:
         (row,) = self.infer_unranked(indices)
@@ -212,9 +210,6 @@ class OneHot(Op):
         dtype = numpy_dtype(self.dtype).type
         return (np.asarray(np.where(hot, dtype(self.on), dtype(self.off))),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
-
     def decompose(self, indices: Value) -> tuple[Value, ...] | None:
         each = ops.arange(0, self.depth, dtype="i64")
         hot = ops.equal(ops.ExpandDims((-1,))(ops.cast(indices, "i64")), each)
@@ -230,16 +225,12 @@ class OneHot(Op):
 
 def gather(x: Value, indices: Value, axis: int = 0) -> Value:
     """The slices of x along `axis` that the indices name."""
-    rank = x.type.rank
-    return Gather(axis if rank is None else normal_axis("gather", axis, rank))(x, indices)
+    return Gather(given_axis("gather", axis, x))(x, indices)
 
 
 def scatter_add(indices: Value, updates: Value, like: Value, axis: int = 0) -> Value:
     """Zeros in the shape of `like`, plus each update at its index; equal indices add up."""
-    rank = like.type.rank
-    return ScatterAdd(axis if rank is None else normal_axis("scatter_add", axis, rank))(
-        indices, updates, like
-    )
+    return ScatterAdd(given_axis("scatter_add", axis, like))(indices, updates, like)
 
 
 def scatter(x: Value, indices: Value, updates: Value, axis: int = 0) -> Value:
@@ -247,10 +238,7 @@ def scatter(x: Value, indices: Value, updates: Value, axis: int = 0) -> Value:
 
     An assignment: of updates at equal indices the last one wins.
     """
-    rank = x.type.rank
-    return Scatter(axis if rank is None else normal_axis("scatter", axis, rank))(
-        x, indices, updates
-    )
+    return Scatter(given_axis("scatter", axis, x))(x, indices, updates)
 
 
 def one_hot(
@@ -261,7 +249,7 @@ def one_hot(
 
 
 def check_range(name: str, indices: Array, size: int, axis: int) -> None:
-    """All of `indices` are in [0, size).
+    """Check that all of `indices` are in [0, size).
 
     Raises:
         GraphError: the first that is not, and where it stands.

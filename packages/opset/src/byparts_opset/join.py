@@ -21,15 +21,13 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import meet_dims, normal_axis, same_dtype
+from byparts_opset.broadcast import given_axis, meet_dims, normal_axis, same_dtype
 from byparts_opset.dtypes import Array
 from byparts_opset.slicing import along
 
 Views = tuple[tuple[int, int, int], ...]
 
 
-@dataclass(frozen=True)
 class Concat(Op):
     """y = the inputs, one after the other along `axis`; their other dimensions are equal."""
 
@@ -65,7 +63,7 @@ class Concat(Op):
         return SplitLike(self.axis, len(node.inputs)).outputs_of(dy, *node.inputs)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        """Only of what has elements: in gradients of padding and slices some have none."""
+        """Drop inputs without elements, which gradients of padding and slices have."""
         if len(node.inputs) == 1:
             return node.inputs
         if not all(x.type.static for x in node.inputs):
@@ -84,7 +82,6 @@ class Concat(Op):
             yield Sample(cls(axis), tuple(TensorType("f32", s) for s in shapes))
 
 
-@dataclass(frozen=True)
 class Split(Op):
     """y0, y1, ... = x cut along `axis` into parts of these sizes."""
 
@@ -111,7 +108,7 @@ class Split(Op):
         return (x.dtype,) * len(self.sizes)
 
     def views(self, x: TensorType) -> Views:
-        """Each part is a run of bytes, if there is but one row before the axis."""
+        """Each part is a contiguous range of bytes, if the axes before have size 1."""
         axis = normal_axis(self.name, self.axis, len(x.dims))
         if prod(x.dims[:axis]) != 1:
             return ()
@@ -150,7 +147,6 @@ class Split(Op):
             yield Sample(cls(sizes, axis), (TensorType("f32", shape),))
 
 
-@dataclass(frozen=True)
 class SplitLike(Op):
     """y0, y1, ... = x cut along `axis` into parts as long as those of the other inputs.
 
@@ -199,15 +195,14 @@ class SplitLike(Op):
 
 
 def concat(xs: Sequence[Value], axis: int = 0) -> Value:
-    """The values one after the other along `axis`."""
+    """Join values end to end along `axis`."""
     rank = xs[0].type.rank if xs else None
     return Concat(axis if rank is None else normal_axis("concat", axis, rank))(*xs)
 
 
 def split(x: Value, sizes: Union[int, Sequence[int]], axis: int = 0) -> tuple[Value, ...]:
-    """x cut along `axis`: into so many equal parts, or into parts of these sizes."""
-    rank = x.type.rank
-    axis = axis if rank is None else normal_axis("split", axis, rank)
+    """Cut x along `axis` into `sizes` equal parts, or into parts of these sizes."""
+    axis = given_axis("split", axis, x)
     if isinstance(sizes, int):
         size: Any = None if x.type.shape is None else x.type.shape[axis]
         if not isinstance(size, int) or sizes < 1 or size % sizes:
@@ -217,12 +212,12 @@ def split(x: Value, sizes: Union[int, Sequence[int]], axis: int = 0) -> tuple[Va
 
 
 def stack(xs: Sequence[Value], axis: int = 0) -> Value:
-    """Values of one shape along a new axis, which is counted in the result."""
+    """Join values of one shape along a new axis; `axis` is its position in the result."""
     return Concat(axis)(*(ops.ExpandDims((axis,))(x) for x in xs))
 
 
 def unstack(x: Value, axis: int = 0) -> tuple[Value, ...]:
-    """The slices along `axis`, each without it; the size of the axis must be known."""
+    """Cut x into its slices along `axis`, and remove that axis; its size must be known."""
     size: Any = (
         x.type.shape[normal_axis("unstack", axis, len(x.type.shape))] if x.type.shape else None
     )
@@ -240,7 +235,7 @@ def _common(name: str, xs: Sequence[TensorType]) -> str:
 
 
 def _total(sizes: Sequence[Dimension]) -> Dimension:
-    """The sum, if it is known; one symbol beside zeros is itself."""
+    """Add sizes; `None` if unknown.  A symbol plus zeros is the symbol."""
     rest = [d for d in sizes if d != 0]
     if len(rest) == 1:
         return rest[0]
@@ -249,7 +244,7 @@ def _total(sizes: Sequence[Dimension]) -> Dimension:
 
 
 def _sizes(axis: int, xs: Sequence[TensorType]) -> tuple[int, ...] | None:
-    """How long each is along the axis, if that is known of all."""
+    """The size of each value along the axis, or `None` if one is not known."""
     dims = [None if x.shape is None else x.shape[axis] for x in xs]
     known = tuple(d for d in dims if isinstance(d, int))
     return known if len(known) == len(dims) else None

@@ -13,15 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
-from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype
-from byparts_opset.elementwise import floats
+from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype, require
 from byparts_opset.half import in_f32, sum_dtype, widened
 
 
-@dataclass(frozen=True)
 class LayerNorm(Op):
     """y, mean, variance: x normalised over its last `axes` axes, by its own (biased) statistics.
 
@@ -45,7 +42,7 @@ class LayerNorm(Op):
         if x.shape is not None:
             last = TensorType(x.dtype, x.shape[len(x.shape) - self.axes :])
             return self.infer(x, *(last if t.shape is None else t for t in (gamma, beta)))
-        same_dtype(self.name, *floats(self, x), gamma, beta)
+        same_dtype(self.name, require(self.name, x, FLOATS), gamma, beta)
         sums = TensorType(sum_dtype(x.dtype), None)
         return (x, sums, sums)
 
@@ -97,7 +94,6 @@ class LayerNorm(Op):
             yield Sample(cls(axes), (x, last, last))
 
 
-@dataclass(frozen=True)
 class LayerNormGradient(Op):
     """dx, dgamma, dbeta of `LayerNorm`, with the statistics it gave.
 
@@ -165,7 +161,7 @@ class LayerNormGradient(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        """Of half types also, where the statistics are not of the type of the others."""
+        """In half types, too, for which the statistics have another dtype than the other inputs."""
         ranges = (*[(-1, 1)] * 3, (0.5, 2), (-1, 1))
         for axes, x, last in _samples():
             for dtype in ("f32", "f16", "bf16"):
@@ -191,7 +187,7 @@ def _rows(axes: int, x: TensorType) -> TensorType:
 
 def _last(op: Op, axes: int, x: TensorType, *parameters: TensorType) -> TensorType:
     """[*last], with all that x and the parameters know of it."""
-    same_dtype(op.name, *floats(op, x), *parameters)
+    same_dtype(op.name, require(op.name, x, FLOATS), *parameters)
     shape = x.shape or ()
     if not 1 <= axes <= len(shape):
         raise ShapeError(f"{op.name}: {axes} last axes of {x}, which has {len(shape)}")

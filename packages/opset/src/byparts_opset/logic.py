@@ -1,107 +1,114 @@
-"""Logic on bools, by NumPy's broadcasting.  Nothing here has a gradient."""
+"""Logic on bools and on the bits of integers, by NumPy's broadcasting.  Nothing has a gradient.
+
+On values `&`, `|`, `^` and `~` mean the one or the other, by dtype.  Negative integers are in two's
+complement, so `~x = x ^ -1`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from byparts_graph_ir import Node, Op, Sample, TensorType, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import (
-    answered,
-    binary_samples,
-    bools,
-    broadcast_back,
-    same_shape_back,
-    two_bools,
-)
+from byparts_graph_ir import INTEGERS, Operand, Sample, TensorType, Value, lift
+from byparts_opset.dtypes import BOOLS
+from byparts_opset.elementwise import Binary, Logic, Unary, flat
 
 
-@dataclass(frozen=True)
-class LogicalAnd(Op):
+class LogicalAnd(Logic):
     """z = x and y."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0), (1, 0))
-    infer = infer_unranked = two_bools
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.logical_and, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls(), dtype="bool")
+    ufunc = np.logical_and
 
 
-@dataclass(frozen=True)
-class LogicalOr(Op):
+class LogicalOr(Logic):
     """z = x or y."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0), (1, 0))
-    infer = infer_unranked = two_bools
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.logical_or, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls(), dtype="bool")
+    ufunc = np.logical_or
 
 
-@dataclass(frozen=True)
-class LogicalXor(Op):
+class LogicalXor(Logic):
     """z = x or y, but not both."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0), (1, 0))
-    infer = infer_unranked = two_bools
-    infer_inputs = broadcast_back
-
-    def evaluate(self, x: Array, y: Array) -> tuple[Array, ...]:
-        return answered(np.logical_xor, x, y)
-
-    def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
-        return (None, None)
+    ufunc = np.logical_xor
 
     def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
         return (logical_and(logical_or(x, y), logical_not(logical_and(x, y))),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return binary_samples(cls(), dtype="bool")
 
-
-@dataclass(frozen=True)
-class LogicalNot(Op):
+class LogicalNot(Unary):
     """y = not x."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = bools
-    infer_inputs = same_shape_back
+    takes = BOOLS
+    gradient = flat
+    ufunc = np.logical_not
 
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return answered(np.logical_not, x)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
+class Bitwise(Binary):
+    """z is broadcast from x and y, all of them integers of one dtype."""
+
+    takes = INTEGERS
+    gradient = flat
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        yield Sample(cls(), (TensorType("bool", (3, 4)),))
-        yield Sample(cls(), (TensorType("bool", ()),))
+        """Signed and unsigned, broadcast, 0-d and empty."""
+        for dtype, x, y in (
+            *(("i32", (3, 4), (3, 4)), ("i64", (3, 1), (4,)), ("u8", (2, 3), ()), ("i8", (), (2,))),
+            *(("i16", (0, 2), (1, 2)), ("i32", (), ())),
+        ):
+            limits = (0.0 if dtype == "u8" else -100.0, 100.0)
+            yield Sample(cls(), (TensorType(dtype, x), TensorType(dtype, y)), (limits, limits))
+
+
+class BitwiseAnd(Bitwise):
+    """z = the bits set in both x and y."""
+
+    ufunc = np.bitwise_and
+
+
+class BitwiseOr(Bitwise):
+    """z = the bits set in x, in y or in both."""
+
+    ufunc = np.bitwise_or
+
+    def decompose(self, x: Value, y: Value) -> tuple[Value, ...] | None:
+        return (bitwise_xor(bitwise_xor(x, y), bitwise_and(x, y)),)
+
+
+class BitwiseXor(Bitwise):
+    """z = the bits set in x or in y, but not in both."""
+
+    ufunc = np.bitwise_xor
 
 
 logical_and, logical_or, logical_xor = LogicalAnd(), LogicalOr(), LogicalXor()
 logical_not = LogicalNot()
+
+
+def bitwise_and(x: Operand, y: Operand) -> Value:
+    """The bits set in both integers; of bools `logical_and`."""
+    return _by_dtype(BitwiseAnd(), logical_and, x, y)
+
+
+def bitwise_or(x: Operand, y: Operand) -> Value:
+    """The bits set in one integer or both; of bools `logical_or`."""
+    return _by_dtype(BitwiseOr(), logical_or, x, y)
+
+
+def bitwise_xor(x: Operand, y: Operand) -> Value:
+    """The bits set in one integer alone; of bools `logical_xor`."""
+    return _by_dtype(BitwiseXor(), logical_xor, x, y)
+
+
+def bitwise_not(x: Value) -> Value:
+    """Every bit of an integer inverted; of a bool `logical_not`."""
+    if x.type.dtype == "bool":
+        return logical_not(x)
+    return BitwiseXor()(x, 255 if x.type.dtype == "u8" else -1)
+
+
+def _by_dtype(of_bits: Bitwise, of_bools: Callable[..., Value], x: Operand, y: Operand) -> Value:
+    x, y = lift((x, y), of_bits.name)
+    both = x.type.dtype == y.type.dtype == "bool"
+    return of_bools(x, y) if both else of_bits(x, y)

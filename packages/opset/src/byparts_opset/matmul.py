@@ -12,12 +12,10 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import broadcast_shape, meet_dims, same_dtype
 from byparts_opset.dtypes import Array, narrow, wide
 
 
-@dataclass(frozen=True)
 class MatMul(Op):
     """y[..., m, n] = sum over k of a[..., m, k] b[..., k, n].
 
@@ -74,7 +72,7 @@ class MatMul(Op):
         return (ops.sum_like(da, a), ops.sum_like(db, b))
 
     def _gradient_of_layer(self, a: Value, b: Value, dy: Value) -> tuple[Value | None, ...]:
-        """One product for all of the batch, where the general rule makes many and sums them."""
+        """Compute db as one product of all rows; the general rule sums one for each batch index."""
         rows, dys = _as_rows(a), _as_rows(dy)
         db = MatMul(True, False)(dys, rows) if self.transpose_b else MatMul(True, False)(rows, dys)
         return (MatMul(False, not self.transpose_b)(dy, b), db)
@@ -93,7 +91,7 @@ class MatMul(Op):
         yield _sample(cls(), (0, 2), (2, 3))
 
     def _matrix(self, x: TensorType, transposed: bool) -> tuple[Dimension, Dimension]:
-        """Rows and columns of the matrices in x, as they are multiplied."""
+        """Rows and columns of the matrices in x, after the transposition that the flag says."""
         assert x.shape is not None, "infer sees known ranks"
         if len(x.shape) < 2:
             raise ShapeError(
@@ -141,7 +139,7 @@ def _stored(x: TensorType, rows: Dimension, columns: Dimension, transposed: bool
 
 
 def _is_dense_layer(op: MatMul, a: Value, b: Value) -> bool:
-    """Whether many rows meet one matrix, so that leading axes can be read as more rows."""
+    """Whether b is one matrix for the whole batch, so that leading axes of a can become rows."""
     if op.transpose_a or a.type.shape is None or b.type.shape is None:
         return False
     widths = (a.type.shape[-1], *b.type.shape)

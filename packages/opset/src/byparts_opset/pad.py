@@ -1,7 +1,7 @@
 """More elements at both ends of axes: one value, or what the tensor itself has there.
 
 `constant` repeats `value`; `edge` the last element; `reflect` mirrors at the last element,
-`symmetric` behind it.  The last three are slices, turned round and joined, one axis after another,
+`symmetric` behind it.  The last three are slices, reversed and joined, one axis after another,
 and so are their gradients.
 """
 
@@ -14,7 +14,6 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.constant import Number, exact
 from byparts_opset.dtypes import Array
 from byparts_opset.slicing import along
@@ -23,7 +22,6 @@ Paddings = tuple[tuple[int, int], ...]
 _MODES = ("constant", "edge", "reflect", "symmetric")
 
 
-@dataclass(frozen=True)
 class Pad(Op):
     """y = x with `paddings[a] = (before, after)` more elements along axis a."""
 
@@ -127,17 +125,17 @@ class Pad(Op):
         whole = dx
         for count, side, part in ((lo, -1, along(axis, 0, lo)), (hi, 1, along(axis, -hi, None))):
             if count:
-                turned = ops.Sum((axis,), True) if self.mode == "edge" else ops.Reverse((axis,))
+                mirror = ops.Sum((axis,), True) if self.mode == "edge" else ops.Reverse((axis,))
                 source = self._source(axis, count, side)
                 put = ops.SliceGradient(source.starts, source.stops, source.steps)
-                dx = dx + put(turned(part(dy)), whole)
+                dx = dx + put(mirror(part(dy)), whole)
         return dx
 
 
 def pad(
     x: Value, paddings: Iterable[Iterable[int]], value: Number = 0, mode: str = "constant"
 ) -> Value:
-    """x with `(before, after)` more elements along each axis."""
+    """Add `(before, after)` elements along each axis of x."""
     pairs: Any = tuple(tuple(pair) for pair in paddings)
     return Pad(pairs, value, mode)(x)
 

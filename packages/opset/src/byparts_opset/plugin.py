@@ -1,6 +1,6 @@
 """What this part tells the hub; imports no NumPy."""
 
-from byparts_graph_ir.hooks import Ops, hookimpl
+from byparts_graph_ir.parts.hooks import Ops, hookimpl
 
 BYPARTS_API = (1, 0)
 

@@ -10,53 +10,36 @@ made from x and y again, each time; so the gradient of the gradient picks the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import FLOATS, Node, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_types
 from byparts_opset.domain import finite
-from byparts_opset.dtypes import Array
+from byparts_opset.dtypes import NUMBERS, Array, require
 from byparts_opset.pooling import (
     CASES,
-    check,
+    Pool,
     divisors,
     first_maxima,
-    float_type,
     images,
-    rebuilt,
     restored,
     type_of_x,
     type_of_y,
     unpadded,
     windows,
 )
-from byparts_opset.window import TO_NCHW, Padding, Pair, offsets, padded, padding_of, pair
-
-A = TypeVar("A")
+from byparts_opset.window import TO_NCHW, Pair, offsets, padded, padding_of, pair, remade
 
 
-@dataclass(frozen=True)
-class MaxPool(Op):
+class MaxPool(Pool):
     """y[n, c, p, q] = max over u, v of x[n, c, p s + u, q s + v], the window being `ksize`."""
 
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
-
-    def __post_init__(self) -> None:
-        check(self)
-
     def infer(self, x: TensorType) -> Types:
-        if x.dtype == "bool":
-            raise ShapeError(f"{self.name}: bools have no maximum, got {x}; cast(x, 'u8') first")
-        return (type_of_y(self, x),)
+        return (type_of_y(self, require(self.name, x, NUMBERS, "cast(x, 'u8') first")),)
 
     infer_unranked = infer
 
@@ -74,7 +57,7 @@ class MaxPool(Op):
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,), (y,) = node.inputs, node.outputs
-        return (rebuilt(MaxPoolGradient, self)(x, y, dy),)
+        return (remade(MaxPoolGradient, self)(x, y, dy),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -82,21 +65,11 @@ class MaxPool(Op):
             yield Sample(cls(*attributes), (TensorType("f32", shape),))
 
 
-@dataclass(frozen=True)
-class MaxPoolGradient(Op):
+class MaxPoolGradient(Pool):
     """dx: each dy added to the first element of x, in its window, that is y, where y = max_pool(x).
 
     A window whose maximum is nan passes nothing on.
     """
-
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def infer(self, x: TensorType, y: TensorType, dy: TensorType) -> Types:
         y = meet_types(self.name, meet_types(self.name, type_of_y(self, x), y), dy)
@@ -106,7 +79,7 @@ class MaxPoolGradient(Op):
 
     def domain(self, x: Array, y: Array, dy: Array) -> tuple[Array, ...]:
         x = finite(x)
-        return (x, *rebuilt(MaxPool, self).evaluate(x), dy)
+        return (x, *remade(MaxPool, self).evaluate(x), dy)
 
     def evaluate(self, x: Array, y: Array, dy: Array) -> tuple[Array, ...]:
         _, around = windows(self, x.shape)
@@ -119,7 +92,7 @@ class MaxPoolGradient(Op):
 
     def gradient(self, node: Node, g: Value) -> tuple[Value | None, ...]:
         x, y, _ = node.inputs
-        return (None, None, rebuilt(MaxPoolGradientGradient, self)(x, y, g))
+        return (None, None, remade(MaxPoolGradientGradient, self)(x, y, g))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -128,18 +101,8 @@ class MaxPoolGradient(Op):
             yield Sample(op, (x, type_of_y(op, x), type_of_y(op, x)))
 
 
-@dataclass(frozen=True)
-class MaxPoolGradientGradient(Op):
+class MaxPoolGradientGradient(Pool):
     """y: of each window the element of g that stands where x is the maximum y (where first)."""
-
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def infer(self, x: TensorType, y: TensorType, g: TensorType) -> Types:
         x = type_of_x(self, meet_types(self.name, x, g), y)
@@ -149,7 +112,7 @@ class MaxPoolGradientGradient(Op):
 
     def domain(self, x: Array, y: Array, g: Array) -> tuple[Array, ...]:
         x = finite(x)
-        return (x, *rebuilt(MaxPool, self).evaluate(x), g)
+        return (x, *remade(MaxPool, self).evaluate(x), g)
 
     def evaluate(self, x: Array, y: Array, g: Array) -> tuple[Array, ...]:
         framed = padded(images(self, g), windows(self, x.shape)[1])
@@ -160,7 +123,7 @@ class MaxPoolGradientGradient(Op):
 
     def gradient(self, node: Node, h: Value) -> tuple[Value | None, ...]:
         x, y, _ = node.inputs
-        return (None, None, rebuilt(MaxPoolGradient, self)(x, y, h))
+        return (None, None, remade(MaxPoolGradient, self)(x, y, h))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -169,22 +132,24 @@ class MaxPoolGradientGradient(Op):
             yield Sample(op, (x, type_of_y(op, x), x))
 
 
-@dataclass(frozen=True)
-class AveragePool(Op):
-    """y[n, c, p, q] = mean over u, v of x[n, c, p s + u, q s + v], the window being `ksize`."""
+class Averaging(Pool):
+    """A mean under each window, which counts its padding with `count_include_pad`."""
 
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
     count_include_pad: bool = False
 
-    def __post_init__(self) -> None:
-        check(self)
+    @classmethod
+    def cases(cls) -> Iterator[tuple[Averaging, TensorType]]:
+        """Ops and the types of their images, for samples."""
+        for attributes, shape in CASES:
+            for counted in (False, True):
+                yield cls(*(*attributes, counted)), TensorType("f32", shape)
+
+
+class AveragePool(Averaging):
+    """y[n, c, p, q] = mean over u, v of x[n, c, p s + u, q s + v], the window being `ksize`."""
 
     def infer(self, x: TensorType) -> Types:
-        return (type_of_y(self, float_type(self, x)),)
+        return (type_of_y(self, require(self.name, x, FLOATS)),)
 
     infer_unranked = infer
 
@@ -202,32 +167,21 @@ class AveragePool(Op):
         return (restored(self, y, x),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (rebuilt(AveragePoolGradient, self)(dy, node.inputs[0]),)
+        return (remade(AveragePoolGradient, self)(dy, node.inputs[0]),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        for op, x in _average_cases(cls):
+        for op, x in cls.cases():
             yield Sample(op, (x,))
 
 
-@dataclass(frozen=True)
-class AveragePoolGradient(Op):
+class AveragePoolGradient(Averaging):
     """dx in the shape of `like`: each dy, divided as the mean was, added all over its window."""
-
-    ksize: Pair
-    strides: Pair
-    padding: Padding = "VALID"
-    layout: str = "NCHW"
-    ceil_mode: bool = False
-    count_include_pad: bool = False
 
     ignores = (1,)
 
-    def __post_init__(self) -> None:
-        check(self)
-
     def infer(self, dy: TensorType, like: TensorType) -> Types:
-        y = meet_types(self.name, type_of_y(self, float_type(self, like)), dy)
+        y = meet_types(self.name, type_of_y(self, require(self.name, like, FLOATS)), dy)
         return (type_of_x(self, like, y),)
 
     infer_unranked = infer
@@ -243,11 +197,11 @@ class AveragePoolGradient(Op):
         return (restored(self, unpadded(dx, around), dy),)
 
     def gradient(self, node: Node, g: Value) -> tuple[Value | None, ...]:
-        return (rebuilt(AveragePool, self)(g), None)
+        return (remade(AveragePool, self)(g), None)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        for op, x in _average_cases(cls):
+        for op, x in cls.cases():
             yield Sample(op, (type_of_y(op, x), x))
 
 
@@ -294,9 +248,3 @@ def _spatial(name: str, layout: str) -> tuple[int, ...]:
     if layout not in TO_NCHW:
         raise ShapeError(f"{name}: layout {layout!r:.60} is neither 'NCHW' nor 'NHWC'")
     return TO_NCHW[layout][2:]
-
-
-def _average_cases(cls: Callable[..., A]) -> Iterator[tuple[A, TensorType]]:
-    for attributes, shape in CASES:
-        for counted in (False, True):
-            yield cls(*attributes, counted), TensorType("f32", shape)

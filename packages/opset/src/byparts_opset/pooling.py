@@ -1,13 +1,13 @@
-"""What the pooling ops share: their type rule, where the windows stand, what a mean divides by."""
+"""The family of pooling ops: fields, type rule, places of the windows, divisors of means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import FLOATS, Dimension, Op, ShapeError, TensorType
+from byparts_graph_ir import Dimension, Op, ShapeError, TensorType
 from byparts_opset.broadcast import meet_dims
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.window import (
@@ -25,46 +25,29 @@ from byparts_opset.window import (
     side,
 )
 
-P = TypeVar("P", bound=Op)
 Frame = tuple[Pair, Pair]  # padding along height and width
 
 
-class Pool(Protocol):
-    """The attributes of every pooling op."""
+class Pool(Op):
+    """An op on images under a window of size `ksize` that moves by `strides`."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def ksize(self) -> Pair: ...
-    @property
-    def strides(self) -> Pair: ...
-    @property
-    def padding(self) -> Padding: ...
-    @property
-    def layout(self) -> str: ...
-    @property
-    def ceil_mode(self) -> bool: ...
+    ksize: Pair
+    strides: Pair
+    padding: Padding = "VALID"
+    layout: str = "NCHW"
+    ceil_mode: bool = False
 
-
-def check(op: Pool) -> None:
-    """Refuse attributes that mean nothing, and windows that could lie on padding alone."""
-    check_fields(op.name, op.padding, op.layout, ksize=op.ksize, strides=op.strides)
-    if isinstance(op.padding, str):
-        return
-    for around, kernel in zip(op.padding, op.ksize, strict=True):
-        if not all(0 <= p < kernel for p in around):
-            raise ShapeError(
-                f"{op.name}: padding {op.padding} is not within 0 and ksize {op.ksize}, "
-                "so some window would hold padding alone"
-            )
-
-
-def rebuilt(kind: Callable[..., P], op: Pool) -> P:
-    """Another op with the attributes of this one."""
-    attributes = [op.ksize, op.strides, op.padding, op.layout, op.ceil_mode]
-    if hasattr(op, "count_include_pad"):
-        attributes.append(op.count_include_pad)
-    return kind(*attributes)
+    def __post_init__(self) -> None:
+        """Refuse attributes that mean nothing, and windows that could lie on padding alone."""
+        check_fields(self.name, self.padding, self.layout, ksize=self.ksize, strides=self.strides)
+        if isinstance(self.padding, str):
+            return
+        for around, kernel in zip(self.padding, self.ksize, strict=True):
+            if not all(0 <= p < kernel for p in around):
+                raise ShapeError(
+                    f"{self.name}: padding {self.padding} is not within 0 and ksize {self.ksize}, "
+                    "so some window would hold padding alone"
+                )
 
 
 def type_of_y(op: Pool, x: TensorType) -> TensorType:
@@ -78,7 +61,7 @@ def type_of_y(op: Pool, x: TensorType) -> TensorType:
 
 
 def type_of_x(op: Pool, x: TensorType, y: TensorType) -> TensorType:
-    """The type of the images, with what y tells of it."""
+    """The type of the images, completed from the batch and channels of y."""
     n, c, h, w = nchw_dims(op.name, "x", x, op.layout)
     y_n, y_c, *_ = nchw_dims(op.name, "y", y, op.layout)
     what = f"x is {x} and y is {y}"
@@ -86,15 +69,8 @@ def type_of_x(op: Pool, x: TensorType, y: TensorType) -> TensorType:
     return from_nchw(x.dtype, (n, c, h, w), op.layout)
 
 
-def float_type(op: Pool, x: TensorType) -> TensorType:
-    """x, if it holds floats."""
-    if x.dtype not in FLOATS:
-        raise ShapeError(f"{op.name}: takes floats, got {x}; cast(x, 'f32') first")
-    return x
-
-
 def windows(op: Pool, shape: tuple[int, ...]) -> tuple[Pair, Frame]:
-    """How many windows there are, and the padding on which they all fit, in numbers."""
+    """Count the windows along each axis, and give the padding that they need, in numbers."""
     counts, around = [], []
     for axis, extent in enumerate(_extents(op, shape)):
         kernel, stride = op.ksize[axis], op.strides[axis]
@@ -108,7 +84,7 @@ def windows(op: Pool, shape: tuple[int, ...]) -> tuple[Pair, Frame]:
 
 
 def divisors(op: Pool, shape: tuple[int, ...], count_include_pad: bool) -> Array:
-    """Of how many elements each window takes the mean: [height, width] of y."""
+    """The number of elements by which the sum under each window is divided: [height, width]."""
     (h, w), (counts, around) = _extents(op, shape), windows(op, shape)
     inside = np.ones((h, w), np.int64)
     if count_include_pad:
@@ -125,19 +101,19 @@ def divisors(op: Pool, shape: tuple[int, ...], count_include_pad: bool) -> Array
 
 
 def images(op: Pool, x: Array) -> Array:
-    """As NCHW, in a dtype to compute in."""
+    """View images as NCHW, half types in f32."""
     view: Array = wide(x).transpose(TO_NCHW[op.layout])
     return view
 
 
 def restored(op: Pool, x: Array, like: Array) -> Array:
-    """NCHW images in the layout of the op and the dtype of `like`."""
+    """Convert NCHW images to the layout of the op and the dtype of `like`."""
     result: Array = np.ascontiguousarray(x.transpose(FROM_NCHW[op.layout]))
     return narrow(result, like.dtype)
 
 
 def unpadded(x: Array, around: Frame) -> Array:
-    """Without its border."""
+    """Remove the padding from images."""
     (top, bottom), (left, right) = around
     return padded(x, ((-top, -bottom), (-left, -right)))
 

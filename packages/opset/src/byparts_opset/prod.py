@@ -13,32 +13,16 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import normal_axis
+from byparts_opset.broadcast import given_axis
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.elementwise import same_shape_back
-from byparts_opset.reduction import (
-    Axes,
-    given_axes,
-    input_flops,
-    reduced_number,
-    reduction_samples,
-    restored,
-    simpler,
-)
+from byparts_opset.reduction import Axes, Reduction, reduced_axes
 
 
-@dataclass(frozen=True)
-class Prod(Op):
+class Prod(Reduction):
     """y = the product of x over `axes`; 1 of no elements."""
 
-    axes: tuple[int, ...] | None = None
-    keepdims: bool = False
-
-    pattern = "reduction"
-    infer = infer_unranked = reduced_number
-    canonical = simpler
-    flops = input_flops
+    limits = (0.5, 2.0)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         w = wide(x)
@@ -51,15 +35,9 @@ class Prod(Op):
         if self.axes is None:
             line = ops.Reshape((-1,))(x)
             return (ops.reshape_like(_chain(line, (0,), ops.Reshape((1,))(dy)), x),)
-        return (_chain(x, self.axes, restored(self, dy)),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from reduction_samples(cls, 0.5, 2.0)
-        yield Sample(cls((0,)), (TensorType("f32", (0, 3)),))
+        return (_chain(x, self.axes, self.restore(dy)),)
 
 
-@dataclass(frozen=True)
 class ProdOfOthers(Op):
     """y[i] = the product of all x[j] along `axis` but x[i]."""
 
@@ -94,25 +72,22 @@ class ProdOfOthers(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        yield Sample(cls(0), (TensorType("f32", (3,)),), ((0.5, 2.0),))
-        yield Sample(cls(-1), (TensorType("f32", (2, 3)),), ((0.5, 2.0),))
-        yield Sample(cls(1), (TensorType("f32", (2, 1, 2)),), ((0.5, 2.0),))
-        yield Sample(cls(0), (TensorType("f32", (0, 2)),), ((0.5, 2.0),))
+        for axis, shape in ((0, (3,)), (-1, (2, 3)), (1, (2, 1, 2)), (0, (0, 2))):
+            yield Sample(cls(axis), (TensorType("f32", shape),), ((0.5, 2.0),))
 
 
 def prod(x: Value, axes: Axes = None, keepdims: bool = False) -> Value:
     """The product over `axes`, all by default."""
-    return Prod(given_axes("prod", axes, x.type), keepdims)(x)
+    return Prod(reduced_axes("prod", axes, x.type), keepdims)(x)
 
 
 def prod_of_others(x: Value, axis: int) -> Value:
     """For each element along `axis`, the product of the others."""
-    rank = x.type.rank
-    return ProdOfOthers(axis if rank is None else normal_axis("prod_of_others", axis, rank))(x)
+    return ProdOfOthers(given_axis("prod_of_others", axis, x))(x)
 
 
 def _chain(x: Value, axes: tuple[int, ...], dy: Value) -> Value:
-    """The gradient of a product over `axes`, one after the other; dy has them of size 1."""
+    """The gradient of a product over `axes`, axis by axis; dy has these axes with size 1."""
     stages = [x]
     for axis in axes[:-1]:
         stages.append(Prod((axis,), True)(stages[-1]))
@@ -130,5 +105,5 @@ def _leave_one_out(x: Value, axis: int) -> tuple[Value, Value]:
 
 
 def _two_axes(axis: int) -> tuple[int, int]:
-    """Where a new axis and `axis` stand once the new one was put before it."""
+    """The positions of a new axis, inserted before `axis`, and of `axis` after that."""
     return (axis, axis + 1) if axis >= 0 else (axis - 1, axis)

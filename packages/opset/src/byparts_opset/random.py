@@ -12,53 +12,26 @@ functions of it.  Where a shape is asked for, a value to be shaped like will do 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import isfinite, prod
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import GraphError, Node, Op, Sample, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.draw import (
-    FieldShape,
-    Shape,
-    Stream,
-    check_float,
-    draw,
-    draw_samples,
-    drawn_type,
-    numbers,
-    placed,
-)
+from byparts_graph_ir import GraphError, Value
+from byparts_opset.draw import Draw, FieldShape, FloatDraw, Shape, Stream, draw, numbers
 from byparts_opset.dtypes import Array, numpy_dtype
 from byparts_opset.philox import stream
 
 BITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of a random word (f64: of two) in a uniform
 
 
-@dataclass(frozen=True)
-class RandomUniform(Op):
+class RandomUniform(FloatDraw):
     """y = k * 2^-bits in [0, 1), where k is the top `bits` bits of a random integer.
 
     Inputs: key, counter, and a value to be shaped like where `shape` is None.  Element i takes
     word i of the stream; f64 takes the 64-bit number words[2i] + 2^32 * words[2i + 1].
     bits = 24 for f32, 53 for f64, 11 for f16, 8 for bf16: every y is exact.
     """
-
-    shape: FieldShape = None
-    dtype: str = "f32"
-
-    ignores = (2,)
-    shape_fields = ("shape",)
-
-    def __post_init__(self) -> None:
-        check_float(self.name, self.dtype)
-
-    def infer(self, key: TensorType, counter: TensorType, *like: TensorType) -> Types:
-        return drawn_type(self, self.shape, self.dtype, key, counter, *like)
-
-    infer_unranked = infer
 
     def evaluate(self, key: Array, counter: Array, *like: Array) -> tuple[Array, ...]:
         shape, bits = numbers(self.shape, like), BITS[self.dtype]
@@ -70,19 +43,8 @@ class RandomUniform(Op):
         y = k.astype(np.float64) * 2.0**-bits
         return (y.astype(numpy_dtype(self.dtype)).reshape(shape),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,) * len(node.inputs)
 
-    def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        return placed(self, node)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from draw_samples(cls((3, 5)), cls((7,), "f64"), cls(()), cls((0, 2)), cls())
-
-
-@dataclass(frozen=True)
-class Bernoulli(Op):
+class Bernoulli(Draw):
     """y = u < p, a bool that is true with probability p; both sides are f32.
 
     Inputs as `RandomUniform`, of which element i takes uniform i.
@@ -91,36 +53,18 @@ class Bernoulli(Op):
     p: float
     shape: FieldShape = None
 
-    ignores = (2,)
-    shape_fields = ("shape",)
+    examples = ((0.3, (3, 5)), (1.0, (4,)), (0.0, ()), (0.5, (0,)), (0.5,))
 
     def __post_init__(self) -> None:
         if not 0 <= self.p <= 1:
             raise GraphError(f"bernoulli: p is {self.p}, which is no probability")
 
-    def infer(self, key: TensorType, counter: TensorType, *like: TensorType) -> Types:
-        return drawn_type(self, self.shape, "bool", key, counter, *like)
-
-    infer_unranked = infer
-
     def evaluate(self, key: Array, counter: Array, *like: Array) -> tuple[Array, ...]:
         (u,) = RandomUniform(numbers(self.shape, like)).evaluate(key, counter)
         return (np.asarray(u < np.float32(self.p)),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,) * len(node.inputs)
-
     def decompose(self, key: Value, counter: Value, *like: Value) -> tuple[Value, ...] | None:
         return (RandomUniform(self.shape)(key, counter, *like) < self.p,)
-
-    def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        return placed(self, node)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from draw_samples(
-            cls(0.3, (3, 5)), cls(1.0, (4,)), cls(0.0, ()), cls(0.5, (0,)), cls(0.5)
-        )
 
 
 def random_uniform(
@@ -131,7 +75,7 @@ def random_uniform(
     high: float = 1.0,
     dtype: str = "f32",
 ) -> Value:
-    """Uniform in [low, high): u * (high - low) + low, and below `high` also after rounding."""
+    """Draw from [low, high), uniformly: u * (high - low) + low, less than `high` when rounded."""
     if not (low < high and isfinite(low) and isfinite(high - low)):
         raise GraphError(f"random_uniform: takes finite low < high, got {low} and {high}")
     u = draw(RandomUniform(None, dtype), key, counter, shape)
@@ -141,14 +85,14 @@ def random_uniform(
 
 
 def bernoulli(key: Stream, counter: Stream, shape: Shape, p: float = 0.5) -> Value:
-    """Bools, true with probability p."""
+    """Draw bools that are true with probability p."""
     return draw(Bernoulli(p), key, counter, shape)
 
 
 def random_int(
     key: Stream, counter: Stream, shape: Shape, low: int, high: int, dtype: str = "i32"
 ) -> Value:
-    """Integers of [low, high): low + floor(u * (high - low)) of an f64 uniform.
+    """Draw integers of [low, high): low + floor(u * (high - low)) for an f64 uniform u.
 
     Exact on every backend, and even to one part in 2^53 / (high - low).
     """
@@ -160,7 +104,7 @@ def random_int(
 
 
 def next_counter(counter: Value, drawn: int | Value) -> Value:
-    """The counter after a draw: of so many elements, or of as many as the value drawn has."""
+    """Advance the counter past `drawn` elements, or past those of the value `drawn`."""
     if isinstance(drawn, Value):
         drawn = drawn.type.size if drawn.type.static else ops.count_like(ops.cast(drawn, "i64"))
     return counter + drawn

@@ -2,76 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from statistics import NormalDist
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.draw import (
-    FieldShape,
-    Shape,
-    Stream,
-    check_float,
-    draw,
-    draw_samples,
-    drawn_type,
-    known_shape,
-    numbers,
-    placed,
-    wide_dtype,
-)
+from byparts_graph_ir import Value
+from byparts_opset.draw import FloatDraw, Shape, Stream, draw, known_shape, numbers
 from byparts_opset.dtypes import Array, numpy_dtype
 
 
-@dataclass(frozen=True)
-class RandomNormal(Op):
+class RandomNormal(FloatDraw):
     """y = sqrt(-2 log(1 - u)) cos(2 pi v): standard normal, by Box and Muller 1958.
 
     Inputs as `RandomUniform`.  Element i takes the uniforms 2i and 2i + 1 of the stream as u and v;
     half types are computed in f32.
     """
 
-    shape: FieldShape = None
-    dtype: str = "f32"
-
-    ignores = (2,)
-    shape_fields = ("shape",)
-
-    def __post_init__(self) -> None:
-        check_float(self.name, self.dtype)
-
-    def infer(self, key: TensorType, counter: TensorType, *like: TensorType) -> Types:
-        return drawn_type(self, self.shape, self.dtype, key, counter, *like)
-
-    infer_unranked = infer
-
     def evaluate(self, key: Array, counter: Array, *like: Array) -> tuple[Array, ...]:
         shape = numbers(self.shape, like)
-        (pairs,) = ops.RandomUniform((*shape, 2), wide_dtype(self.dtype)).evaluate(key, counter)
+        (pairs,) = ops.RandomUniform((*shape, 2), self.wide_dtype).evaluate(key, counter)
         u, v = np.moveaxis(pairs.astype(np.float64), -1, 0)
         y = np.sqrt(-2 * np.log1p(-u)) * np.cos(2 * np.pi * v)
         return (np.asarray(y).astype(numpy_dtype(self.dtype)),)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,) * len(node.inputs)
 
     def decompose(self, key: Value, counter: Value, *like: Value) -> tuple[Value, ...] | None:
         shape = known_shape(self.shape, like)
         if shape is None:
             return None
-        pairs = ops.RandomUniform((*shape, 2), wide_dtype(self.dtype))(key, counter)
+        pairs = ops.RandomUniform((*shape, 2), self.wide_dtype)(key, counter)
         u, v = pairs[..., 0], pairs[..., 1]
         return (ops.cast(ops.sqrt(ops.log(1.0 - u) * -2.0) * ops.cos(v * (2 * np.pi)), self.dtype),)
-
-    def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        return placed(self, node)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from draw_samples(cls((3, 5)), cls((7,), "f64"), cls(()), cls((0, 2)), cls())
 
 
 # sqrt(2) erfinv(x) / x as a polynomial in -log(1 - x^2), lowest power first, on |x| <= erf(sqrt 2).
@@ -92,59 +53,32 @@ POLYNOMIAL_F64 = (
 WITHIN_TWO = 0.9544997361036415855994347  # erf(sqrt(2)): the mass of a normal within 2 sigma
 
 
-@dataclass(frozen=True)
-class TruncatedNormal(Op):
+class TruncatedNormal(FloatDraw):
     """y = sqrt(2) erfinv((2u - 1) erf(sqrt 2)): standard normal given |y| <= 2, exactly within.
 
     Inputs as `RandomUniform`, of which element i takes uniform i; half types are computed in f32.
     The inverse of the distribution, not redrawing, so that element i needs nothing of the others.
     """
 
-    shape: FieldShape = None
-    dtype: str = "f32"
-
-    ignores = (2,)
-    shape_fields = ("shape",)
-
-    def __post_init__(self) -> None:
-        check_float(self.name, self.dtype)
-
-    def infer(self, key: TensorType, counter: TensorType, *like: TensorType) -> Types:
-        return drawn_type(self, self.shape, self.dtype, key, counter, *like)
-
-    infer_unranked = infer
-
     def evaluate(self, key: Array, counter: Array, *like: Array) -> tuple[Array, ...]:
         shape = numbers(self.shape, like)
-        (u,) = ops.RandomUniform(shape, wide_dtype(self.dtype)).evaluate(key, counter)
+        (u,) = ops.RandomUniform(shape, self.wide_dtype).evaluate(key, counter)
         normal = NormalDist()
         p = 0.5 + (u.reshape(-1).astype(np.float64) - 0.5) * WITHIN_TWO
         y = np.array([normal.inv_cdf(q) for q in p.tolist()]).clip(-2, 2)
         return (y.reshape(shape).astype(numpy_dtype(self.dtype)),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,) * len(node.inputs)
-
     def decompose(self, key: Value, counter: Value, *like: Value) -> tuple[Value, ...] | None:
         shape = known_shape(self.shape, like)
         if shape is None:
             return None
-        x = (ops.RandomUniform(shape, wide_dtype(self.dtype))(key, counter) - 0.5) * (
-            2 * WITHIN_TWO
-        )
+        x = (ops.RandomUniform(shape, self.wide_dtype)(key, counter) - 0.5) * (2 * WITHIN_TWO)
         w = -ops.log(1.0 - x * x)
         highest, *rest = reversed(POLYNOMIAL_F64 if self.dtype == "f64" else POLYNOMIAL_F32)
         y = w * highest + rest[0]
         for c in rest[1:]:
             y = y * w + c
         return (ops.cast(ops.minimum(ops.maximum(y * x, -2.0), 2.0), self.dtype),)
-
-    def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        return placed(self, node)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from draw_samples(cls((3, 5)), cls((7,), "f64"), cls(()), cls((0, 2)), cls())
 
 
 def random_normal(
@@ -155,7 +89,7 @@ def random_normal(
     stddev: float = 1.0,
     dtype: str = "f32",
 ) -> Value:
-    """Normal with this mean and standard deviation."""
+    """Draw from the normal distribution with this mean and standard deviation."""
     return _scaled(draw(RandomNormal(None, dtype), key, counter, shape), mean, stddev)
 
 
@@ -167,7 +101,7 @@ def truncated_normal(
     stddev: float = 1.0,
     dtype: str = "f32",
 ) -> Value:
-    """Normal, given that it is within 2 `stddev` of `mean`."""
+    """Draw from the normal distribution truncated to 2 `stddev` around `mean`."""
     return _scaled(draw(TruncatedNormal(None, dtype), key, counter, shape), mean, stddev)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import byparts_opset
 from byparts_graph_ir import Op
 from byparts_graph_ir.lazy_names import homes
-from byparts_graph_ir.op_name import snake_case
+from byparts_graph_ir.model.op_name import snake_case
 
 
 class _Ops(Mapping[str, type[Op]]):

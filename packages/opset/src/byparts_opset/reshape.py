@@ -26,20 +26,33 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import normal_axes
+from byparts_opset.broadcast import given_axes, normal_axes
 from byparts_opset.dtypes import Array
 
-Views = tuple[tuple[int, int, int], ...]
+
+class View(Op):
+    """y = the elements of x, in order, in another shape: the same bytes."""
+
+    pattern = "injective"
+
+    def views(self, x: TensorType) -> tuple[tuple[int, int, int], ...]:
+        return ((0, 0, 0),)
+
+    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
+        return (ops.reshape_like(dy, node.inputs[0]),)
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        """A `Reshape`, where the shape of y can be written as its field."""
+        (y,) = Node(self, (x,)).outputs
+        target = as_target(y.type.shape)
+        return None if target is None else (Reshape(target)(x),)
 
 
-@dataclass(frozen=True)
-class Reshape(Op):
+class Reshape(View):
     """y = the elements of x in `shape`: numbers, symbols, and at most one -1 for what is left."""
 
     shape: tuple[Union[int, str], ...]
 
-    pattern = "injective"
     shape_fields = ("shape",)
 
     def infer(self, x: TensorType) -> Types:
@@ -51,9 +64,6 @@ class Reshape(Op):
         _check_target(self.shape)
         return (TensorType(x.dtype, tuple(None if d == -1 else d for d in self.shape)),)
 
-    def views(self, x: TensorType) -> Views:
-        return ((0, 0, 0),)
-
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         names = {d for d in self.shape if isinstance(d, str)}
         if len(names) > 1 or (names and -1 in self.shape):
@@ -62,15 +72,15 @@ class Reshape(Op):
         (y,) = Reshape(bound).infer(TensorType("f32", x.shape))
         return (np.array(x.reshape(y.dims)),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (ops.reshape_like(dy, node.inputs[0]),)
-
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,), (y,) = node.inputs, node.outputs
         if y.type.static and x.type == y.type:
             return (x,)
         known = y.type.static and y.type.dims != self.shape
         return (Reshape(y.type.dims)(x),) if known else None
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return None  # this is what the other views are made of
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -80,11 +90,8 @@ class Reshape(Op):
         yield Sample(cls((-1, 2)), (TensorType("f32", (0, 4)),))
 
 
-@dataclass(frozen=True)
-class Flatten(Op):
+class Flatten(View):
     """y = x as a matrix: the first axis stays, the others become one."""
-
-    pattern = "injective"
 
     def infer(self, x: TensorType) -> Types:
         if x.shape == ():
@@ -95,21 +102,12 @@ class Flatten(Op):
     def infer_unranked(self, x: TensorType) -> Types:
         return (TensorType(x.dtype, (None, None)),)
 
-    def views(self, x: TensorType) -> Views:
-        return ((0, 0, 0),)
-
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return (np.array(x.reshape(x.shape[0], prod(x.shape[1:]))),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (ops.reshape_like(dy, node.inputs[0]),)
-
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,) = node.inputs
-        return (x,) if x.type.rank == 2 else _as_reshape(node)
-
-    def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return _as_reshape(Node(self, (x,)))
+        return (x,) if x.type.rank == 2 else self.decompose(x)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -117,13 +115,10 @@ class Flatten(Op):
             yield Sample(cls(), (TensorType("f32", shape),))
 
 
-@dataclass(frozen=True)
-class ExpandDims(Op):
+class ExpandDims(View):
     """y = x with axes of size 1; `axes` are where they stand in y."""
 
     axes: tuple[int, ...]
-
-    pattern = "injective"
 
     def infer(self, x: TensorType) -> Types:
         old = list(x.shape or ())
@@ -139,9 +134,6 @@ class ExpandDims(Op):
         axes = normal_axes(self.name, self.axes, len(y.shape))
         return (TensorType(x.dtype, tuple(d for i, d in enumerate(y.shape) if i not in axes)),)
 
-    def views(self, x: TensorType) -> Views:
-        return ((0, 0, 0),)
-
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return (np.array(np.expand_dims(x, self.axes)),)
 
@@ -151,22 +143,16 @@ class ExpandDims(Op):
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         return node.inputs if not self.axes else None
 
-    def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return _as_reshape(Node(self, (x,)))
-
     @classmethod
     def samples(cls) -> Iterator[Sample]:
         for axes, shape in (((0,), (2, 3)), ((1, -1), (2, 3)), ((0,), ()), ((-1,), (0, 2))):
             yield Sample(cls(axes), (TensorType("f32", shape),))
 
 
-@dataclass(frozen=True)
-class Squeeze(Op):
+class Squeeze(View):
     """y = x without `axes`, which are of size 1; `None`: without all that are."""
 
     axes: tuple[int, ...] | None = None
-
-    pattern = "injective"
 
     def infer(self, x: TensorType) -> Types:
         shape = x.shape or ()
@@ -179,22 +165,13 @@ class Squeeze(Op):
                 raise ShapeError(f"squeeze: axis {a} of {x} is of size {shape[a]}, not 1")
         return (TensorType(x.dtype, tuple(d for i, d in enumerate(shape) if i not in axes)),)
 
-    def views(self, x: TensorType) -> Views:
-        return ((0, 0, 0),)
-
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         (y,) = self.infer(TensorType("f32", x.shape))
         return (np.array(x.reshape(y.dims)),)
 
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (ops.reshape_like(dy, node.inputs[0]),)
-
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
         (x,), (y,) = node.inputs, node.outputs
         return (x,) if x.type == y.type and y.type.shape is not None else None
-
-    def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return _as_reshape(Node(self, (x,)))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -230,14 +207,11 @@ def squeeze(x: Value, axes: Union[int, Iterable[int], None] = None) -> Value:
         axes = tuple(i for i, d in enumerate(x.type.dims) if d == 1)
     if axes is None:
         return Squeeze()(x)
-    axes = (axes,) if isinstance(axes, int) else tuple(axes)
-    return Squeeze(
-        axes if x.type.shape is None else normal_axes("squeeze", axes, len(x.type.shape))
-    )(x)
+    return Squeeze(given_axes("squeeze", axes, x))(x)
 
 
 def as_target(shape: Shape) -> tuple[Union[int, str], ...] | None:
-    """A shape as the attribute of a `Reshape`; `None` where that could fail once more is known.
+    """Write a shape as the field of a `Reshape`; `None` where it could fail for some sizes.
 
     -1 stands for one unknown dimension, if no other can turn out 0.
     """
@@ -249,11 +223,6 @@ def as_target(shape: Shape) -> tuple[Union[int, str], ...] | None:
     if not sure and (target.count(-1) > 1 or not all(isinstance(d, int) and d for d in others)):
         return None
     return target
-
-
-def _as_reshape(node: Node) -> tuple[Value, ...] | None:
-    target = as_target(node.outputs[0].type.shape)
-    return None if target is None else (Reshape(target)(node.inputs[0]),)
 
 
 def _check_target(shape: tuple[Union[int, str], ...]) -> None:
@@ -269,7 +238,7 @@ def _check_target(shape: tuple[Union[int, str], ...]) -> None:
 
 
 def _left(x: TensorType, shape: tuple[Union[int, str], ...]) -> Dimension:
-    """What the -1 is, if there is one and it can be known; checks what can be checked.
+    """The dimension that -1 stands for, or `None`; checks the number of elements where possible.
 
     Symbols that stand on both sides cancel.
     """
@@ -309,7 +278,7 @@ def _count(x: TensorType) -> str:
 
 
 def _product(dims: Iterable[Dimension]) -> Dimension:
-    """The product, if it is known; that of one symbol and ones is the symbol."""
+    """Multiply dimensions; `None` if unknown.  A symbol times ones is the symbol."""
     rest = [d for d in dims if d != 1]
     if 0 in rest:
         return 0

@@ -1,10 +1,9 @@
 """A graph repeated along the first axis of some arrays: `lax.scan` of JAX, `Scan` of ONNX.
 
-Its reverse is a scan in the opposite direction.  That needs the states between the rounds, so the
-gradient repeats the forward scan with the states as further outputs, and computes again within each
-round what the reverse of the body reads: length * (bytes of the states) are kept, and one round's
-values at a time.  States that the reverse does not read are not kept.  (That the scan runs twice
-forwards, `share` of byparts-optimize undoes.)
+Its gradient is a scan in the opposite direction, which needs the states before each round.  So the
+gradient repeats the forward scan with these states as further rows, and in each round computes
+again the other values that the gradient of the body reads.  It keeps length * (bytes of the states
+that are read) and the values of one round.  (`share` of byparts-optimize takes out the first scan.)
 """
 
 from __future__ import annotations
@@ -33,16 +32,15 @@ from byparts_graph_ir import (
     result_types,
     unify,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.model.frozen import replace
 from byparts_opset.bodies import (
     Function,
-    is_float,
     kept_types,
     narrowed,
     needed_states,
-    pull_back,
     read_inputs,
     retyped,
+    round_gradient,
     run_round,
     seeded,
     taking,
@@ -53,7 +51,6 @@ from byparts_opset.composite import is_zero
 from byparts_opset.dtypes import Array, dtype_name, numpy_dtype
 
 
-@dataclass(frozen=True)
 class Scan(Op):
     """`body` once for each slice of the sequences along axis 0, passing states on.
 
@@ -112,7 +109,7 @@ class Scan(Op):
         return (*states, *(stacked if n else self._empty(inputs)))
 
     def _empty(self, inputs: Sequence[Array]) -> list[Array]:
-        """The stacks of no rows."""
+        """The stacked rows of no rounds."""
         types = self._round_types([TensorType(dtype_name(x.dtype), x.shape) for x in inputs])
         rows = body_for(self, self.body, types).outputs[self.states :]
         return [np.zeros((0, *v.type.dims), numpy_dtype(v.type.dtype)) for v in rows]
@@ -139,7 +136,7 @@ class Scan(Op):
     def covers(
         self, inputs: tuple[Value, ...], other: Op, given: tuple[Value, ...]
     ) -> tuple[int, ...] | None:
-        """It does if it is the same scan with further rows, as a gradient makes it."""
+        """The outputs of `other`, if this is the same scan with further rows (of a gradient)."""
         if not isinstance(other, Scan) or inputs != given:
             return None
         first = range(len(other.body.outputs))
@@ -149,61 +146,45 @@ class Scan(Op):
         return tuple(first) if same else None
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        """The body gets the types that its inputs have got."""
-        types = self._round_types([v.type for v in node.inputs])
-        new = retyped(node, body=(self.body, types))
-        return Node(replace(self, **new), node.inputs, node.where).outputs if new else None
+        """The scan with its body on the types of the node's inputs."""
+        return retyped(node, body=self._round_types([v.type for v in node.inputs]))
 
     def gradient(self, node: Node, *dys: Value) -> tuple[Value | None, ...]:
-        """A scan the other way round, over the states that the forward scan went through."""
+        """A scan in the opposite direction, over the states before each round."""
         s, q = self.states, self.states + self.sequences
         body = body_for(self, self.body, self._round_types([v.type for v in node.inputs]))
-        floats = [i for i, v in enumerate(body.inputs) if is_float(v)]
-        moving = [i for i in floats if i < s]
-        seeds = moving + [i for i in seeded(dys) if i >= s]
-        back = pull_back(body, seeds, floats)
-        dxs = dict(zip(floats, back.outputs, strict=True))
-        shared = [i for i in floats if i >= q and not is_zero(dxs[i])]
-        rows = [i for i in floats if s <= i < q and not is_zero(dxs[i])]
-        read = read_inputs(back)
-        visited = [i for i in read if i < s]
-        given = [i for i in read if s <= i < len(body.inputs)]
-        if not (visited or any(i < q for i in given) or len(seeds) > len(moving)) and q > s:
+        seeds = [i for i in seeded(dys) if i >= s]
+        back = round_gradient(body, s, q, seeds)
+        rows = [i for i in range(s, q) if i in back.dxs and not is_zero(back.dxs[i])]
+        visited = [i for i in back.read if i < s]
+        given = [i for i in back.read if i >= s]
+        if not (visited or any(i < q for i in given) or seeds) and q > s:
             given = [s, *given]  # something must say how many rounds there are
+        slices, rest = [i for i in given if i < q], [i for i in given if i >= q]
 
-        sums = [Input(body.inputs[i].type, None, f"sum{i}", "") for i in shared]
-        seed_of = dict(zip(seeds, back.inputs[len(body.inputs) :], strict=True))
         round_ = Graph.of(
             (
-                *[seed_of[i] for i in moving],
-                *sums,
-                *[body.inputs[i] for i in (*visited, *[i for i in given if i < q])],
-                *[seed_of[i] for i in seeds if i >= s],
-                *[body.inputs[i] for i in given if i >= q],
+                *[back.seeds[i] for i in back.moving],
+                *back.sums,
+                *[body.inputs[i] for i in (*visited, *slices)],
+                *[back.seeds[i] for i in seeds],
+                *[body.inputs[i] for i in rest],
             ),
-            (
-                *[dxs[i] for i in moving],
-                *[total + dxs[i] for total, i in zip(sums, shared, strict=True)],
-                *[dxs[i] for i in rows],
-            ),
+            (*[back.dxs[i] for i in back.moving], *back.totals, *[back.dxs[i] for i in rows]),
         )
         sequences = (
             *self._visited(node, body, visited),
-            *[node.inputs[i] for i in given if i < q],
-            *[dys[i] for i in seeds if i >= s],
+            *[node.inputs[i] for i in slices],
+            *[dys[i] for i in seeds],
         )
-        op = Scan(round_, len(moving) + len(sums), len(sequences), self.length, not self.reverse)
-        found = op.outputs_of(
-            *[dys[i] for i in moving],
-            *[ops.zeros_like(node.inputs[i]) for i in shared],
-            *sequences,
-            *[node.inputs[i] for i in given if i >= q],
-        )
-        placed = dict(zip((*moving, *shared, *rows), found, strict=True))
+        op = Scan(round_, len(back.carried), len(sequences), self.length, not self.reverse)
+        start = back.start(node.inputs, dys)
+        found = op.outputs_of(*start, *sequences, *[node.inputs[i] for i in rest])
+        placed = dict(zip((*back.carried, *rows), found, strict=True))
         return tuple([placed.get(i) for i in range(len(node.inputs))])
 
     def _visited(self, node: Node, body: Graph, which: Sequence[int]) -> tuple[Value, ...]:
-        """The states at the beginning of each round, stacked; by a scan that gives them too."""
+        """The states `which` before each round, stacked: rows of a scan that gives them, too."""
         if not which:
             return ()
         states = [body.inputs[i] for i in which]
@@ -217,7 +198,7 @@ class Scan(Op):
         return n * graph_flops(body)
 
     def _length(self, types: Sequence[TensorType]) -> Dimension:
-        """The number of rounds."""
+        """The number of rounds; unknown while no size along axis 0 is known."""
         n: Dimension = self.length
         for i, t in enumerate(types[self.states : self.states + self.sequences]):
             if t.shape is not None:
@@ -228,7 +209,7 @@ class Scan(Op):
         return n
 
     def _round_types(self, types: Sequence[TensorType]) -> Types:
-        """Of what the body takes."""
+        """The types of the inputs of the body."""
         s, q = self.states, self.states + self.sequences
         if len(types) < q:
             raise ShapeError(f"scan: {s} states and {q - s} sequences, got {len(types)} inputs")
@@ -286,12 +267,12 @@ def scan(
 
 
 def _slice(t: TensorType) -> TensorType:
-    """Of one slice of a sequence."""
+    """The type of one slice of a sequence."""
     if t.shape == ():
         raise ShapeError(f"scan: a sequence is {t}, and has no axis to scan along")
     return TensorType(t.dtype, None if t.shape is None else t.shape[1:])
 
 
 def _stacked(t: TensorType, n: Dimension) -> TensorType:
-    """Of n such."""
+    """The type of n stacked arrays."""
     return TensorType(t.dtype, None if t.shape is None else (n, *t.shape))

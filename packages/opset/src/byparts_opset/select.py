@@ -7,19 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, ShapeError, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir import Node, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import broadcast_shape, same_dtype
 from byparts_opset.constant import exact
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import broadcast_back, computed, numbers, same_shape_back
+from byparts_opset.dtypes import NUMBERS, Array
+from byparts_opset.elementwise import Elementwise, Unary, broadcast_back, computed
 
 
-@dataclass(frozen=True)
-class Select(Op):
+class Select(Elementwise):
     """z = x where the condition c holds, else y, by NumPy's broadcasting of all three."""
 
-    pattern = "elementwise"
     inplace = ((1, 0), (2, 0))
 
     def infer(self, c: TensorType, x: TensorType, y: TensorType) -> Types:
@@ -54,8 +51,7 @@ class Select(Op):
             yield Sample(cls(), types)
 
 
-@dataclass(frozen=True)
-class Clip(Op):
+class Clip(Unary):
     """y = x, but low where it is below and high where it is above; nan of nan.
 
     The gradient passes on the bounds themselves, as that of torch's clamp, and nowhere beyond;
@@ -67,10 +63,8 @@ class Clip(Op):
     high: float
     strict: bool = False
 
-    pattern = "elementwise"
+    takes = NUMBERS
     zero_sign = False
-    inplace = ((0, 0),)
-    infer_inputs = same_shape_back
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
@@ -82,7 +76,7 @@ class Clip(Op):
     def infer(self, x: TensorType) -> Types:
         for bound in (self.low, self.high):
             exact(bound, x.dtype)
-        return numbers(self, x)
+        return super().infer(x)
 
     infer_unranked = infer
 

@@ -26,14 +26,12 @@ from byparts_graph_ir import (
     Types,
     Value,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_opset.broadcast import meet_types
 from byparts_opset.dtypes import Array
 
 Bounds = tuple[Optional[int], ...]
 
 
-@dataclass(frozen=True)
 class Slice(Op):
     """y = x[starts[0]:stops[0]:steps[0], ...] along the leading axes; the others stay whole."""
 
@@ -51,7 +49,7 @@ class Slice(Op):
         return (TensorType(x.dtype, (*cut, *shape[len(cut) :])),)
 
     def views(self, x: TensorType) -> tuple[tuple[int, int, int], ...]:
-        """One index along each leading axis, a run along the next, and the others whole."""
+        """y is contiguous in x if it has one index of each leading axis and a range of the next."""
         cut = [range(d)[s] for s, d in zip(slices_of(self), x.dims, strict=False)]
         ranges = [*cut, *map(range, x.dims[len(cut) :])]
         first = next((i for i, r in enumerate(ranges) if len(r) > 1), len(ranges))
@@ -71,7 +69,7 @@ class Slice(Op):
         return (SliceGradient(self.starts, self.stops, self.steps)(dy, node.inputs[0]),)
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
-        """One way to write each slice whose axis is known; none for axes that stay whole."""
+        """Write each slice of a known axis in one way; drop those at the end that take all."""
         (x,) = node.inputs
         best = _normal(slices_of(self), x.type)
         if best is None:
@@ -85,7 +83,6 @@ class Slice(Op):
             yield Sample(op, (TensorType("f32", x),))
 
 
-@dataclass(frozen=True)
 class SliceGradient(Op):
     """y = zeros in the shape of `like`, but dy in the part that `Slice` takes."""
 
@@ -113,7 +110,7 @@ class SliceGradient(Op):
         return (Slice(self.starts, self.stops, self.steps)(ddx), None)
 
     def decompose(self, dy: Value, like: Value) -> tuple[Value, ...] | None:
-        """Turned round where steps are negative, spread by zeros, padded; axis by axis."""
+        """Axis by axis: reverse for negative steps, insert zeros between elements, pad."""
         if not like.type.static:
             return None
         y, paddings = dy, [(0, 0)] * len(like.type.dims)
@@ -161,7 +158,7 @@ def getitem(x: Value, index: Any) -> Value:
 
 
 def along(axis: int, start: int | None, stop: int | None, step: int = 1) -> Slice:
-    """The slice of one axis, counted from the front."""
+    """Make the `Slice` that takes start:stop:step of `axis`, and all of the other axes."""
     before = (None,) * axis
     return Slice((*before, start), (*before, stop), () if step == 1 else (*(1,) * axis, step))
 
@@ -250,7 +247,7 @@ def _without_ellipsis(x: TensorType, items: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _one(x: TensorType, axis: int, item: Any) -> slice:
-    """The slice of one element, checked where the size is known."""
+    """The slice that takes one element; the index is checked where the size is known."""
     if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         what = str(item.type) if isinstance(item, Value) else repr(item)
         raise ShapeError(

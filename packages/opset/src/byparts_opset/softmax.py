@@ -7,31 +7,42 @@ gives nan.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.broadcast import normal_axis
+from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
+from byparts_opset.broadcast import given_axis, meet_types, normal_axis, same_dtype
 from byparts_opset.domain import between
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, float_twins, floats, same_shape_back, twins_back
+from byparts_opset.dtypes import Array, require
+from byparts_opset.elementwise import computed, same_shape_back
 from byparts_opset.half import in_f32
 
 
-@dataclass(frozen=True)
-class Softmax(Op):
-    """y = exp(x) / sum(exp(x)), along one axis.  Same shape as x."""
+class Rows(Op):
+    """y has the type of x, a float, and is computed row by row along `axis`."""
 
     axis: int = -1
 
     inplace = ((0, 0),)
-    infer_unranked = floats
     infer_inputs = same_shape_back
 
     def infer(self, x: TensorType) -> Types:
-        return _along(self, self.axis, x)
+        normal_axis(self.name, self.axis, len(x.shape or ()))
+        return self.infer_unranked(x)
+
+    def infer_unranked(self, x: TensorType) -> Types:
+        return (require(self.name, x, FLOATS),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for axis, shape in SAMPLES:
+            yield Sample(cls(axis), (TensorType("f32", shape),), ((-2, 2),))
+
+
+class Softmax(Rows):
+    """y = exp(x) / sum(exp(x)), along one axis.  Same shape as x."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: np.exp(_log_softmax(x, self.axis)), x)
@@ -44,23 +55,9 @@ class Softmax(Op):
         e = ops.exp(x - ops.max(x, (self.axis,), keepdims=True))
         return (e / ops.sum(e, (self.axis,), keepdims=True),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from _samples(cls(-1), cls(0), cls(1))
 
-
-@dataclass(frozen=True)
-class LogSoftmax(Op):
+class LogSoftmax(Rows):
     """y = x - log(sum(exp(x))), along one axis.  Same shape as x."""
-
-    axis: int = -1
-
-    inplace = ((0, 0),)
-    infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def infer(self, x: TensorType) -> Types:
-        return _along(self, self.axis, x)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: _log_softmax(x, self.axis), x)
@@ -73,26 +70,51 @@ class LogSoftmax(Op):
         below = x - ops.max(x, (self.axis,), keepdims=True)
         return (below - ops.log(ops.sum(ops.exp(below), (self.axis,), keepdims=True)),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from _samples(cls(-1), cls(0), cls(1))
 
+class RowsGradient(Op):
+    """dx has the type of dy and of y, a float, and is computed row by row along `axis`.
 
-@dataclass(frozen=True)
-class SoftmaxGradient(Op):
-    """dx = y * (dy - sum(y * dy)), for y = softmax(x) along one axis."""
+    Attributes:
+        outputs: [low, high], in which every element of y is.
+    """
 
     axis: int = -1
 
     inplace = ((0, 0),)
-    infer_unranked = float_twins
-    infer_inputs = twins_back
+    outputs: ClassVar[tuple[float, float]]
 
     def infer(self, dy: TensorType, y: TensorType) -> Types:
-        return _along(self, self.axis, *float_twins(self, dy, y))
+        (dx,) = self.infer_unranked(dy, y)
+        normal_axis(self.name, self.axis, len(dx.shape or ()))
+        return (dx,)
+
+    def infer_unranked(self, dy: TensorType, y: TensorType) -> Types:
+        same_dtype(self.name, dy, y)
+        return (meet_types(self.name, require(self.name, dy, FLOATS), y),)
+
+    def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
+        dy, y = (meet_types(self.name, t, outputs[0]) for t in inputs)
+        return (meet_types(self.name, dy, y), meet_types(self.name, y, dy))
 
     def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
-        return (dy, between(0, 1, y))
+        return (dy, between(*self.outputs, y))
+
+    def total(self, x: Value) -> Value:
+        """The sum of each row."""
+        return ops.sum(x, (self.axis,), keepdims=True)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        low, high = cls.outputs
+        for axis, shape in SAMPLES:
+            x = TensorType("f32", shape)
+            yield Sample(cls(axis), (x, x), ((-1, 1), (max(low, -4.0), high)))
+
+
+class SoftmaxGradient(RowsGradient):
+    """dx = y * (dy - sum(y * dy)), for y = softmax(x) along one axis."""
+
+    outputs = (0.0, 1.0)
 
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         def slope(dy: Array, y: Array) -> Array:
@@ -104,33 +126,18 @@ class SoftmaxGradient(Op):
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         """The Jacobian is symmetric, so dy gets what dx would."""
         dy, y = node.inputs
-        below, along = _total(self, y * dy), _total(self, ddx * y)
+        below, along = self.total(y * dy), self.total(ddx * y)
         return (self(ddx, y), ddx * (dy - below) - dy * along)
 
     @in_f32
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
-        return (y * (dy - _total(self, y * dy)),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from _gradient_samples(cls(-1), cls(0), cls(1), (0, 1))
+        return (y * (dy - self.total(y * dy)),)
 
 
-@dataclass(frozen=True)
-class LogSoftmaxGradient(Op):
+class LogSoftmaxGradient(RowsGradient):
     """dx = dy - exp(y) * sum(dy), for y = log_softmax(x) along one axis."""
 
-    axis: int = -1
-
-    inplace = ((0, 0),)
-    infer_unranked = float_twins
-    infer_inputs = twins_back
-
-    def infer(self, dy: TensorType, y: TensorType) -> Types:
-        return _along(self, self.axis, *float_twins(self, dy, y))
-
-    def domain(self, dy: Array, y: Array) -> tuple[Array, ...]:
-        return (dy, between(-np.inf, 0, y))
+    outputs = (-np.inf, 0.0)
 
     def evaluate(self, dy: Array, y: Array) -> tuple[Array, ...]:
         def slope(dy: Array, y: Array) -> Array:
@@ -142,48 +149,31 @@ class LogSoftmaxGradient(Op):
     def gradient(self, node: Node, ddx: Value) -> tuple[Value | None, ...]:
         dy, y = node.inputs
         share = ddx * ops.exp(y)
-        return (ddx - _total(self, share), -(share * _total(self, dy)))
+        return (ddx - self.total(share), -(share * self.total(dy)))
 
     @in_f32
     def decompose(self, dy: Value, y: Value) -> tuple[Value, ...] | None:
-        return (dy - ops.exp(y) * _total(self, dy),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        yield from _gradient_samples(cls(-1), cls(0), cls(1), (-4, 0))
+        return (dy - ops.exp(y) * self.total(dy),)
 
 
 def softmax(x: Value, axis: int = -1) -> Value:
     """exp(x) along `axis`, scaled to a sum of 1."""
-    return Softmax(_normal("softmax", x, axis))(x)
+    return Softmax(given_axis("softmax", axis, x))(x)
 
 
 def log_softmax(x: Value, axis: int = -1) -> Value:
     """The logarithm of `softmax`, exact also where that rounds to 0."""
-    return LogSoftmax(_normal("log_softmax", x, axis))(x)
+    return LogSoftmax(given_axis("log_softmax", axis, x))(x)
 
 
 def softmax_gradient(dy: Value, y: Value, axis: int = -1) -> Value:
     """The gradient of y = `softmax(x, axis)`."""
-    return SoftmaxGradient(_normal("softmax_gradient", y, axis))(dy, y)
+    return SoftmaxGradient(given_axis("softmax_gradient", axis, y))(dy, y)
 
 
 def log_softmax_gradient(dy: Value, y: Value, axis: int = -1) -> Value:
     """The gradient of y = `log_softmax(x, axis)`."""
-    return LogSoftmaxGradient(_normal("log_softmax_gradient", y, axis))(dy, y)
-
-
-def _normal(name: str, x: Value, axis: int) -> int:
-    return axis if x.type.rank is None else normal_axis(name, axis, x.type.rank)
-
-
-def _along(op: Op, axis: int, x: TensorType) -> Types:
-    normal_axis(op.name, axis, len(x.shape or ()))
-    return floats(op, x)
-
-
-def _total(op: SoftmaxGradient | LogSoftmaxGradient, x: Value) -> Value:
-    return ops.sum(x, (op.axis,), keepdims=True)
+    return LogSoftmaxGradient(given_axis("log_softmax_gradient", axis, y))(dy, y)
 
 
 def _log_softmax(x: Array, axis: int) -> Array:
@@ -195,13 +185,4 @@ def _log_softmax(x: Array, axis: int) -> Array:
     return y.astype(x.dtype)
 
 
-def _samples(last: Op, first: Op, middle: Op) -> Iterator[Sample]:
-    for op, shape in ((last, (3, 4)), (first, (5,)), (middle, (2, 3, 4)), (last, (0, 3))):
-        yield Sample(op, (TensorType("f32", shape),), ((-2, 2),))
-
-
-def _gradient_samples(
-    last: Op, first: Op, middle: Op, limits: tuple[float, float]
-) -> Iterator[Sample]:
-    for sample in _samples(last, first, middle):
-        yield Sample(sample.op, sample.types * 2, ((-1, 1), limits))
+SAMPLES = ((-1, (3, 4)), (0, (5,)), (1, (2, 3, 4)), (-1, (0, 3)))  # (axis, shape of x)

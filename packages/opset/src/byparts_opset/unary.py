@@ -1,93 +1,55 @@
-"""Signs, powers and logarithms of one value, elementwise.
+"""Signs, powers, logarithms and rounding of one value, elementwise.
 
 Gradients read the output where that is enough, so that the input's memory is free sooner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from byparts_graph_ir import Node, Op, Sample, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_opset.dtypes import Array
-from byparts_opset.elementwise import computed, floats, numbers, same_shape_back, unary_samples
+import byparts_opset as ops
+from byparts_graph_ir import Node, Value
+from byparts_opset.dtypes import NUMBERS, Array
+from byparts_opset.elementwise import Unary, computed, flat
 from byparts_opset.half import in_f32
 
 
-@dataclass(frozen=True)
-class Neg(Op):
+class Neg(Unary):
     """y = -x."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = numbers
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.negative, x)
+    takes = NUMBERS
+    ufunc = np.negative
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (-dy,)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Abs(Op):
+class Abs(Unary):
     """y = |x|.  The gradient at 0 is 0."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = numbers
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.abs, x)
+    takes = NUMBERS
+    smooth = ((0.5, 2.0),)
+    ufunc = np.abs
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * sign(node.inputs[0]),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.5, 2.0)
 
-
-@dataclass(frozen=True)
-class Sign(Op):
+class Sign(Unary):
     """y = -1, 0 or 1, as x is below, at or above 0; nan of nan.  Flat: no gradient."""
 
-    pattern = "elementwise"
+    takes = NUMBERS
+    gradient = flat
     zero_sign = False
-    inplace = ((0, 0),)
-    infer = infer_unranked = numbers
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.sign, x)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        return (None,)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.5, 2.0)
+    smooth = ((0.5, 2.0),)
+    ufunc = np.sign
 
 
-@dataclass(frozen=True)
-class Square(Op):
+class Square(Unary):
     """y = x * x."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = numbers
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.square, x)
+    takes = NUMBERS
+    ufunc = np.square
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * (2 * node.inputs[0]),)
@@ -95,22 +57,12 @@ class Square(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (x * x,)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Reciprocal(Op):
+class Reciprocal(Unary):
     """y = 1 / x."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.reciprocal, x)
+    smooth = ((0.5, 2.0),)
+    ufunc = np.reciprocal
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (y,) = node.outputs
@@ -119,39 +71,21 @@ class Reciprocal(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (1 / x,)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.5, 2.0)
 
-
-@dataclass(frozen=True)
-class Sqrt(Op):
+class Sqrt(Unary):
     """y = the root of x; nan below 0."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.sqrt, x)
+    smooth = ((0.5, 2.0),)
+    ufunc = np.sqrt
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (0.5 * dy / node.outputs[0],)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.5, 2.0)
 
-
-@dataclass(frozen=True)
-class Rsqrt(Op):
+class Rsqrt(Unary):
     """y = 1 / sqrt(x)."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
+    smooth = ((0.5, 2.0),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(lambda x: np.reciprocal(np.sqrt(x)), x)
@@ -164,91 +98,86 @@ class Rsqrt(Op):
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (1 / sqrt(x),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.5, 2.0)
 
-
-@dataclass(frozen=True)
-class Exp(Op):
+class Exp(Unary):
     """y = e^x."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.exp, x)
+    ufunc = np.exp
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * node.outputs[0],)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Expm1(Op):
+class Expm1(Unary):
     """y = e^x - 1, exact near 0."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.expm1, x)
+    ufunc = np.expm1
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy * (node.outputs[0] + 1),)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls())
 
-
-@dataclass(frozen=True)
-class Log(Op):
+class Log(Unary):
     """y = ln x; -inf at 0, nan below."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.log, x)
+    smooth = ((0.5, 2.0),)
+    ufunc = np.log
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy / node.inputs[0],)
 
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), 0.5, 2.0)
 
-
-@dataclass(frozen=True)
-class Log1p(Op):
+class Log1p(Unary):
     """y = ln(1 + x), exact near 0."""
 
-    pattern = "elementwise"
-    inplace = ((0, 0),)
-    infer = infer_unranked = floats
-    infer_inputs = same_shape_back
-
-    def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(np.log1p, x)
+    smooth = ((-0.5, 2.0),)
+    ufunc = np.log1p
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (dy / (node.inputs[0] + 1),)
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        return unary_samples(cls(), -0.5, 2.0)
 
 
 neg, abs, sign = Neg(), Abs(), Sign()
 square, reciprocal, sqrt, rsqrt = Square(), Reciprocal(), Sqrt(), Rsqrt()
 exp, expm1, log, log1p = Exp(), Expm1(), Log(), Log1p()
+
+
+class Floor(Unary):
+    """y = the greatest whole number that is not above x."""
+
+    gradient = flat
+    smooth = ((0.6, 0.9),)
+    ufunc = np.floor
+
+
+class Ceil(Unary):
+    """y = the least whole number that is not below x."""
+
+    gradient = flat
+    smooth = ((0.6, 0.9),)
+    ufunc = np.ceil
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (-floor(-x),)
+
+
+class Round(Unary):
+    """y = the nearest whole number, halves to even."""
+
+    gradient = flat
+    smooth = ((0.6, 0.9),)
+    ufunc = np.rint
+
+
+class Trunc(Unary):
+    """y = x rounded towards 0."""
+
+    gradient = flat
+    smooth = ((0.6, 0.9),)
+    ufunc = np.trunc
+
+    def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        return (ops.select(ops.less(x, 0), ceil(x), floor(x)),)
+
+
+floor, ceil, round, trunc = Floor(), Ceil(), Round(), Trunc()

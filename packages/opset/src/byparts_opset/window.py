@@ -17,13 +17,14 @@ Sources: the rules and their names are TensorFlow's (https://www.tensorflow.org/
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
-from byparts_graph_ir import Dimension, ShapeError, TensorType
+from byparts_graph_ir import Dimension, Op, ShapeError, TensorType
 from byparts_opset.dtypes import Array
 
+Kind = TypeVar("Kind", bound=Op)
 Pair = tuple[int, int]
 Padding = Union[str, tuple[Pair, Pair]]
 Side = Union[str, Pair]  # the padding along one axis
@@ -54,7 +55,7 @@ def from_nchw(dtype: str, dims: Dims, layout: str) -> TensorType:
 
 
 def span(kernel: Dimension, dilation: int) -> int | None:
-    """How far a window reaches."""
+    """The number of elements from the first to the last under a window, or `None`."""
     return (kernel - 1) * dilation + 1 if isinstance(kernel, int) else None
 
 
@@ -64,7 +65,7 @@ def side(padding: Padding, axis: int) -> Side:
 
 
 def pads(around: Side, extent: int, reach: int, stride: int) -> Pair:
-    """Padding in front and behind, in numbers."""
+    """The padding before and after the image along one axis, in numbers."""
     if around == "VALID":
         return (0, 0)
     if around == "SAME":
@@ -102,7 +103,7 @@ def extent_of(
 
 
 def check_fields(name: str, padding: Padding, layout: str, **positive: tuple[int, ...]) -> None:
-    """Refuse attributes that mean nothing.
+    """Check the fields of an op with a window.
 
     Raises:
         ShapeError: naming the attribute, its value, and what it may be.
@@ -119,6 +120,12 @@ def check_fields(name: str, padding: Padding, layout: str, **positive: tuple[int
         )
 
 
+def remade(kind: type[Kind], op: Op, **changes: Any) -> Kind:
+    """An op of `kind` with the fields of `op`, but for `changes`."""
+    names: tuple[str, ...] = kind.__match_args__
+    return kind(**{name: getattr(op, name) for name in names} | changes)
+
+
 def pair(x: int | tuple[int, ...]) -> Pair:
     """`(height, width)`; a number stands for both."""
     values = (x, x) if isinstance(x, int) else tuple(x) if hasattr(x, "__iter__") else ()
@@ -128,7 +135,7 @@ def pair(x: int | tuple[int, ...]) -> Pair:
 
 
 def padding_of(x: Any) -> Padding:
-    """A `Padding` from what people write: also in lower case, one number, or one for each axis."""
+    """Convert an argument to a `Padding`: a name in any case, one number, or one for each axis."""
     if isinstance(x, str):
         return x.upper()
     sides = (x, x) if isinstance(x, int) else tuple(x) if hasattr(x, "__iter__") else ()
@@ -142,7 +149,7 @@ def padding_of(x: Any) -> Padding:
 def offsets(
     kernel: Pair, counts: Pair, strides: Pair, dilations: Pair = (1, 1)
 ) -> Iterator[tuple[int, int, slice, slice]]:
-    """For each element (i, j) of the window, row by row: where it meets the padded image."""
+    """For each element (i, j) of the window, row by row, the slices of the image under it."""
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             rows = _strided(i * dilations[0], counts[0], strides[0])
@@ -150,7 +157,7 @@ def offsets(
 
 
 def padded(x: Array, around: tuple[Pair, Pair], value: Any = 0) -> Array:
-    """Images [..., h, w] with a border; a negative one crops."""
+    """Pad images [..., h, w] with `value`; negative padding crops."""
     grown = [(max(0, lower), max(0, upper)) for lower, upper in around]
     y = np.pad(x, [(0, 0)] * (x.ndim - 2) + grown, constant_values=value)
     (top, bottom), (left, right) = around

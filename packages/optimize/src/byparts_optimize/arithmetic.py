@@ -1,9 +1,9 @@
-"""Sums, products and powers: what is equal to the bit, and what is so for real numbers only.
+"""Rules for sums, products and powers: exact ones, and ones that hold for real numbers only.
 
-IEEE 754 leaves less than school does: x + 0.0 turns -0.0 into 0.0 (x + -0.0 and x - 0.0 change
-nothing), x * 0 is not 0 for inf and nan, 0 - x is not -x for 0.  Those stand in the second half.
+In IEEE 754 some laws of real numbers fail: x + 0.0 turns -0.0 into 0.0 (x + -0.0 and x - 0.0 do
+not), x * 0 is not 0 for inf and nan, 0 - x is not -x for 0.  Such rules are in the second half.
 Signs commute with products and quotients exactly.  Integers wrap and obey the laws of a ring, so
-for them both halves hold, and `exact_for_integers` says so.
+for them the rules of both halves are exact (`_exact_for_integers`).
 """
 
 # ruff: noqa: E701  (one rule a line)
@@ -197,7 +197,7 @@ def _both(c: Value, d: Value) -> bool:
 
 
 def _doubles(c: Value, d: Value) -> bool:
-    """Whether c is 1, 2, 4, ... or one of those less 0, and c * d is far from overflow."""
+    """Whether |c| is 1, 2, 4, ... and c * d is far from overflow."""
     x, y = number(c), number(d)
     if not (isinstance(x, float) and isinstance(y, float)):
         return False

@@ -1,8 +1,8 @@
-"""Repeats elements as late as can be, and not at all where the op does it itself.
+"""Moves broadcasts behind elementwise ops, and removes them where the op broadcasts by itself.
 
-Elementwise ops broadcast, so `x * broadcast_to(c, [32, 784])` is `x * c`, and what is computed from
-repeated operands alone is computed once and repeated after: `-broadcast_to(c)` is
-`broadcast_to(-c)`.  This is what makes the gradient of a mean a product with a number.
+Elementwise ops broadcast, so `x * broadcast_to(c, [32, 784])` is `x * c`.  An op whose operands are
+all broadcast is computed before the broadcast: `-broadcast_to(c)` is `broadcast_to(-c)`.  Thereby
+the gradient of a mean becomes a product with one number.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _REPEATING = (BroadcastTo, ExpandDims, Reshape)
 
 
 def repeat_late(node: Node) -> Optional[Value]:
-    """The op on its operands as they were before they were repeated, if it takes them so.
+    """Apply the op to its operands before they were broadcast; `None` where that is not possible.
 
-    Its result may have a smaller shape, for `simplify` to repeat.
+    The result may have a smaller shape than the output of `node`; `simplify` broadcasts it.
     """
     if node.op.pattern != "elementwise" or not any(map(_may_repeat, node.inputs)):
         return None
@@ -37,7 +37,7 @@ def _all_once(node: Node) -> Optional[tuple[Value, ...]]:
 
 
 def _each_once(node: Node) -> list[tuple[Value, ...]]:
-    """One operand as it was before, for ops that insist on the shape of another."""
+    """Only one operand without its broadcast, for ops that need the shape of another operand."""
     if len(node.inputs) < 2:
         return []
     once = [_once(v) for v in node.inputs]
@@ -49,13 +49,13 @@ def _each_once(node: Node) -> list[tuple[Value, ...]]:
 
 
 def _may_repeat(v: Value) -> bool:
-    """A quick look before the real one: most nodes end here."""
+    """A fast test that most nodes fail, before the slower `_once`."""
     op = None if v.node is None else v.node.op
     return op.__class__ in _REPEATING or (isinstance(op, Fill) and op.shape != ())
 
 
 def _once(v: Value) -> Value:
-    """What v repeats; v itself if it repeats nothing."""
+    """The value that v is a broadcast of; v itself if it is none."""
     match v:
         case Value(node=Node(BroadcastTo(), (x,))):
             return x
@@ -65,7 +65,7 @@ def _once(v: Value) -> Value:
 
 
 def _takes(node: Node, operands: tuple[Value, ...]) -> bool:
-    """Whether the op broadcasts these; what it then gives broadcasts to what it gave."""
+    """Whether the op accepts these operands.  Its result then broadcasts to the old one."""
     try:
         node.op.infer(*(v.type for v in operands))
     except ShapeError:

@@ -1,7 +1,7 @@
 """Gives each node the simplest form that its types allow, as its op says (`Op.canonical`).
 
-This is what turns `broadcast_like`, `sum_like` and the rest into static ops, or into nothing, once
-shapes are known.
+When shapes are known, `broadcast_like`, `sum_like` and similar ops become ops with static
+attributes, or disappear.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from byparts_optimize.inside import inside
 
 @checked
 def canonical(graph: Graph) -> Graph:
-    """The same program with every op in its canonical form.
+    """Return the program with every op in its canonical form.
 
-    Needs nothing, does most on static types; preserves values to the bit, effects and their order.
+    Does most on static types.  Preserves values to the bit, effects and their order.
     O(nodes); enters subgraphs.
     """
     return graph.rewrite(canonical_rule)
 
 
 def canonical_rule(node: Node) -> Optional[tuple[Value, ...]]:
-    """The pass, of one node."""
+    """The pass as a rule for `Graph.rewrite`."""
     node = inside(node, canonical)
     return node.op.canonical(node) or node.outputs

@@ -1,4 +1,4 @@
-"""Selections, extremes and logic: nothing is rounded here, so every rule is exact."""
+"""Rules for selections, extremes and logic.  These ops do not round, so every rule is exact."""
 
 # ruff: noqa: E701  (one rule a line)
 from __future__ import annotations
@@ -82,7 +82,7 @@ def either(node: Node) -> Optional[Value]:
 
 @rules.on(LogicalNot)
 def negation(node: Node) -> Optional[Value]:
-    """Not; an order has no opposite, because of nan."""
+    """Not.  There is no rule for `!(x < y)`: with a nan it is not `x >= y`."""
     match node.inputs:
         case (Value(node=Node(LogicalNot(), (x,))),): return x                # !!x = x
         case (Value(node=Node(Equal(), (x, y))),): return not_equal(x, y)     # !(x == y)

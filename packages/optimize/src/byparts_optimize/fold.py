@@ -1,13 +1,13 @@
-"""Computes, once and now, what depends on constants alone (constant folding).
+"""Constant folding: computes nodes whose inputs are all constants.
 
-`Op.evaluate` says what a node means, so no rule is needed for any op.  Two forms of result:
+`Op.evaluate` gives the result, so no op needs a rule of its own.  There are two forms of result:
 
 - An elementwise op on `Fill`s is evaluated on one element and gives a `Fill`, at any size.
 - Anything else small is evaluated whole and becomes a `Constant`, or a `Fill` where all of its
   elements are the same bits.
 
-"Small" keeps a program from carrying megabytes that it could compute: a result is at most
-`limit_bytes`, or no larger than the literal data it is made of (a transposed weight).
+"Small" keeps large arrays out of the program: a result has at most `limit_bytes`, or at most as
+many bytes as the constants that it is computed from (e.g. a transposed weight).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from byparts_optimize.inside import inside
 Array = NDArray[Any]
 
 LIMIT_BYTES = 64 * 1024
-_MOST_INPUT_BYTES = 64 * LIMIT_BYTES  # a Fill of gigabytes is never spread out to sum it
+_MAX_INPUT_BYTES = 64 * LIMIT_BYTES  # a Fill of gigabytes is never expanded in memory
 
 
 @checked
 def fold(graph: Graph, *, limit_bytes: int = LIMIT_BYTES) -> Graph:
-    """The same program with what depends on constants alone computed.
+    """Return the program with nodes replaced whose inputs are all constants.
 
-    Needs nothing; preserves values to the bit (to one rounding of the dtype where a backend's
+    Preserves values to the bit (to one rounding of the dtype where a backend's
     kernel differs from `evaluate`), effects and their order.  Idempotent.  O(nodes) and the ops
     themselves; enters subgraphs.
     """
@@ -41,7 +41,7 @@ def fold(graph: Graph, *, limit_bytes: int = LIMIT_BYTES) -> Graph:
 
 
 def fold_rule(limit_bytes: int) -> Rule:
-    """The pass, of one node."""
+    """The pass as a rule for `Graph.rewrite`."""
 
     def rule(node: Node) -> Optional[tuple[Value, ...]]:
         node = inside(node, lambda g: fold(g, limit_bytes=limit_bytes))
@@ -55,9 +55,9 @@ def fold_rule(limit_bytes: int) -> Rule:
 
 
 def _foldable(node: Node) -> bool:
-    """Every input is made of nothing, and all types are ones that NumPy can hold.
+    """Whether every input is a constant, and NumPy has all dtypes.
 
-    Not a node with bodies: how long a loop takes is known when it ends.
+    Never a node with bodies: a loop might run for a long time or forever.
     """
     if subgraphs(node.op):
         return False
@@ -96,7 +96,7 @@ def _fold_small(node: Node, limit_bytes: int) -> Optional[tuple[Value, ...]]:
     literal_bytes = sum(len(op.data) for op in makers if isinstance(op, Constant))
     result_bytes = sum(v.type.size_bytes for v in node.outputs)
     input_bytes = sum(v.type.size_bytes for v in node.inputs)
-    if result_bytes > max(limit_bytes, literal_bytes) or input_bytes > _MOST_INPUT_BYTES:
+    if result_bytes > max(limit_bytes, literal_bytes) or input_bytes > _MAX_INPUT_BYTES:
         return None
     inputs = [v.node.op.evaluate()[v.node.outputs.index(v)] for v in node.inputs if v.node]
     return tuple(_literal(y) for y in node.op.evaluate(*inputs))

@@ -1,13 +1,14 @@
-"""Joins the nodes that a backend wants into regions that it can compute in one go.
+"""Joins the nodes that a backend wants into regions, each computed by one kernel.
 
     %2 = mul(%x, %y)                 %4 = fused(%x, %y, graph=(%0, %1) {
     %3 = matmul(%x, %y)       ->         %2 = mul(%0, %1)  %3 = add(%2, %1)  return %3 })
     %4 = add(%2, %y)                 %3 = matmul(%x, %y)
 
-A region is convex: no path leaves it and comes back, so it can run when all its inputs are there.
-Regions are maximal: no two of them, and no wanted node beside one, can be joined where the backend
-agrees and the program stays without a cycle.  (Which maximal ones is a choice: earlier edges first,
-then siblings.  The best ones are NP-hard to find, whatever "best" is.)
+A region is convex: no path leaves it and enters it again, so it can run as soon as all its inputs
+are computed.  Regions are maximal: no two of them can be joined so that the backend agrees and the
+program has no cycle.  There are several such sets of regions; which one results is decided by the
+order of the joins: edges in program order, then siblings.  Finding a best set is NP-hard for every
+usual cost.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Optional
 
 from byparts_graph_ir import Fused, Graph, Input, Node, Op, Value, reads_of
+from byparts_graph_ir.backend.fused import lone_region
 from byparts_graph_ir.contract import checked
-from byparts_graph_ir.fused import lone_region
 from byparts_optimize.grow import Growth, Joins, may_join
 
 Wants = Callable[[Node], bool]
@@ -32,29 +33,31 @@ def fuse(
     alone: Wants = lambda node: False,
     refused: Collection[Op] = (),
 ) -> Graph:
-    """The same program with maximal convex regions of wanted nodes as one `Fused` node each.
+    """Return the program with each maximal convex region of wanted nodes as one `Fused` node.
 
-    Takes nodes without effects, of static types, that are not regions already.  Preserves values to
-    the bit, effects and their order; the order of nodes changes where a region asks for it.
-    Idempotent.  O(edges) questions, and as many of `Regions.join`; does not enter subgraphs.
+    Only nodes without effects, of static types, that are not `Fused` already, enter a region.
+    Preserves values to the bit, effects and their order; nodes are reordered only where a region
+    requires it.  Idempotent.  Calls `joins` and `Regions.join` O(edges) times.  Bodies are left as
+    they are.
 
     Args:
-        graph: needs nothing.
+        graph: any graph.
         wants: whether a node may be in a region.
-        joins: the region that two regions make, or `None` (see `Backend.joins`), asked of regions
-            that read each other, then of siblings: those that read the same value, if that is more
-            than a number.  Without it all are joined that read each other, and no siblings.
-        alone: whether a region may be this one node; otherwise it stays as it is.
-        refused: regions that are not to be made, e.g. because they did not compile.  Their nodes
-            are joined into regions of at most half as many nodes; a region of one stays a node.
+        joins: returns the joint region of two regions, or `None` to keep them apart (see
+            `Backend.joins`).  Called for regions of which one reads the other, then for siblings:
+            regions that read the same value of more than one element.  If `joins` is `None`, all
+            regions of which one reads the other are joined, and no siblings.
+        alone: whether this node may be a region by itself; otherwise it stays a plain node.
+        refused: ops of regions that must not be made, e.g. because they did not compile.  Their
+            nodes are joined into regions of at most half as many nodes; one node stays a node.
 
     Raises:
-        GraphError: `joins` gave something else than the two regions joined.
+        GraphError: `joins` returned something else than the two regions joined.
     """
     wanted = [may_join(node) and wants(node) for node in graph.nodes]
     if not any(wanted):
         return graph
-    limits: dict[int, int] = {}  # how many nodes the region of a node may have
+    limits: dict[int, int] = {}  # index of a node -> the largest number of nodes of its region
     parts = _parts(graph, wanted, joins, alone, limits)
     while broken := [p for p in parts if p.node.op in refused] if refused else ():
         for part in broken:
@@ -69,10 +72,16 @@ def fuse(
 
 
 class _Part(NamedTuple):
-    """Nodes that become one, and what of theirs that one computes."""
+    """A node of the new program and the nodes that it replaces.
+
+    Attributes:
+        nodes: indices of the replaced nodes in the old program.
+        node: the node that replaces them; it reads values of the old program.
+        outputs: the values of the old program that the outputs of `node` stand for.
+    """
 
     nodes: list[int]
-    node: Node  # on the values of the program as it was
+    node: Node
     outputs: Sequence[Value]
 
 
@@ -83,21 +92,21 @@ def _parts(
     alone: Wants,
     limits: dict[int, int],
 ) -> list[_Part]:
-    """The program as it is to be, in order."""
-    reads, found = reads_of(graph), []
+    """The nodes of the new program, in order."""
+    reads, parts = reads_of(graph), []
     for nodes in Growth(graph, wanted, joins, limits).members():
         node = graph.nodes[nodes[0]]
         if len(nodes) > 1:
-            found.append(_joint(nodes, [graph.nodes[i] for i in nodes], reads))
+            parts.append(_joint(nodes, [graph.nodes[i] for i in nodes], reads))
         elif wanted[nodes[0]] and limits.get(nodes[0], 1) and alone(node):
-            found.append(_Part(nodes, lone_region(node), node.outputs))
+            parts.append(_Part(nodes, lone_region(node), node.outputs))
         else:
-            found.append(_Part(nodes, node, node.outputs))
-    return found
+            parts.append(_Part(nodes, node, node.outputs))
+    return parts
 
 
 def _joint(ids: list[int], nodes: Sequence[Node], reads: Mapping[Value, int]) -> _Part:
-    """One node for these; its inputs in the order in which they are first read."""
+    """One `Fused` node for `nodes`; its inputs are in the order in which they are first read."""
     inside = Counter(v for node in nodes for v in node.inputs)
     made = dict.fromkeys(v for node in nodes for v in node.outputs)
     outputs = [v for v in made if reads.get(v, 0) > inside[v]]
@@ -113,6 +122,6 @@ def _joint(ids: list[int], nodes: Sequence[Node], reads: Mapping[Value, int]) ->
 
 
 def _again(old: Node, env: Mapping[Value, Value]) -> Node:
-    """The node on the values that its inputs are now; itself if they are the same."""
+    """The node with its inputs replaced by `env`; the same node if no input changes."""
     inputs = tuple([env[v] for v in old.inputs])
     return old if inputs == old.inputs else Node(old.op, inputs, old.where)

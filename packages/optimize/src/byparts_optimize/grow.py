@@ -1,8 +1,9 @@
-"""Grows regions: joins those that read each other, then siblings, as long as a backend agrees.
+"""Grows regions: joins pairs of regions of which one reads the other, then siblings.
 
-A join needs the backend, whose answer depends on the two regions alone and is asked for once, and
-no path that leaves the joint region and comes back (`regions.py`), which may change with each
-other join.  So the pairs are tried again until nothing more joins.
+Two regions are joined if the backend agrees and if no path leaves the joint region and enters it
+again (`regions.py` checks that).  The backend's answer depends on the two regions alone, so a
+refusal is remembered.  Whether there is such a path may change with every other join, so all pairs
+are tried again until no join succeeds.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from byparts_optimize.regions import Regions
 
 Joins = Callable[[Region, Region], Optional[Region]]
 
-_MOST_SIBLINGS = 64  # of those that read one value: how many before it each is compared with
+_MAX_SIBLINGS = 64  # each reader of a value is paired with at most so many readers before it
 
 
 class Growth:
-    """The regions of a graph while they grow; each begins as one node.
+    """The regions of a graph while they are being joined; each begins as one node.
 
     Args:
-        graph: whose nodes.
+        graph: the graph whose nodes are joined into regions.
         wanted: for each node whether it may be in a region with others.
-        joins: the backend's answer; `None`: all regions that read each other, and no siblings.
-        limits: node -> how many nodes its region may have at most; others have no limit.
+        joins: the backend's rule (`Backend.joins`); `None`: all regions of which one reads the
+            other are joined, and no siblings.
+        limits: index of a node -> the largest number of nodes of its region; no entry: no limit.
     """
 
     def __init__(
@@ -45,73 +47,75 @@ class Growth:
         self._limits = dict(limits)
         reads = reads_of(graph)
         self._regions = {i: Region(n, reads) for i, n in enumerate(graph.nodes) if wanted[i]}
-        self._answers: set[tuple[Region, Region]] = set()  # what the backend has refused
+        self._refused: set[tuple[Region, Region]] = set()  # pairs that the backend refused
         siblings = _siblings(graph, wanted) if joins is not None else ()
         self._pairs = (tuple(self._neighbours()), tuple(dict.fromkeys(siblings)))
 
     def members(self) -> list[list[int]]:
-        """The nodes of each region when nothing more joins, in an order in which they can run."""
-        while any([self._joined_along(pairs) for pairs in self._pairs]):
+        """Join until no join succeeds; the node indices of each region, in an order to run them."""
+        while any([self._join_pairs(pairs) for pairs in self._pairs]):
             pass
-        found: dict[int, list[int]] = {i: [] for i in self._vertices.order()}
+        regions: dict[int, list[int]] = {i: [] for i in self._vertices.order()}
         for i in range(len(self._wanted)):
-            found[self._vertices.find(i)].append(i)
-        return list(found.values())
+            regions[self._vertices.find(i)].append(i)
+        return list(regions.values())
 
     def _neighbours(self) -> Iterator[tuple[int, int]]:
         for b, sources in enumerate(self._sources):
             if self._wanted[b]:
                 yield from ((a, b) for a in sources if self._wanted[a])
 
-    def _joined_along(self, pairs: Iterable[tuple[int, int]]) -> bool:
-        """Join the regions of these pairs of nodes until none of them can be; whether any was."""
+    def _join_pairs(self, pairs: Iterable[tuple[int, int]]) -> bool:
+        """Join the regions of these pairs of nodes until no join succeeds.  True if one did."""
         any_joined = False
         while True:
-            refused = []
+            apart = []  # pairs to try again after another join
             before = len(self._regions)
             for pair in pairs:
                 a, b = map(self._vertices.find, pair)
                 if a != b and not self._join(a, b):
-                    refused.append(pair)  # until what is between them has joined one of the two
+                    apart.append(pair)
             if len(self._regions) == before:
                 return any_joined
-            pairs, any_joined = refused, True
+            pairs, any_joined = apart, True
 
     def _join(self, a: int, b: int) -> bool:
         if self._vertices.place[a] > self._vertices.place[b]:
             a, b = b, a
         first, second = self._regions[a], self._regions[b]
         limit = min(self._limits.get(a, maxsize), self._limits.get(b, maxsize))
-        if first.size + second.size > limit or (first, second) in self._answers:
+        if first.size + second.size > limit or (first, second) in self._refused:
             return False
-        made = self._answer(first, second)
-        if made is None:
-            self._answers.add((first, second))
+        joint = self._ask(first, second)
+        if joint is None:
+            self._refused.add((first, second))
             return False
         if not self._vertices.join(a, b):
             return False
-        self._regions[a] = made
+        self._regions[a] = joint
         del self._regions[b]
         self._limits[a] = limit
         return True
 
-    def _answer(self, first: Region, second: Region) -> Optional[Region]:
+    def _ask(self, first: Region, second: Region) -> Optional[Region]:
+        """The joint region by the backend's rule; `None` if the rule refuses the join."""
         if self._joins is None:
             return first.joined(second)
-        made = self._joins(first, second)
-        if made is not None and getattr(made, "parts", None) != (first, second):
+        joint = self._joins(first, second)
+        if joint is not None and getattr(joint, "parts", None) != (first, second):
             raise GraphError(
-                f"fuse: joins({first}, {second}) gave {made!r:.60}; "
+                f"fuse: joins({first}, {second}) gave {joint!r:.60}; "
                 "return a.joined(b, summary), or None where they are better apart"
             )
-        return made
+        return joint
 
 
 def _siblings(graph: Graph, wanted: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Pairs of wanted nodes that read the same value, by value, in order.
+    """Pairs of wanted nodes that read the same value, grouped by the value.
 
-    Not of those that share a number: nothing is saved by reading it once, and one region of all
-    updates, which share the learning rate, would keep all gradients alive until it runs.
+    Values of one element do not count: reading such a value once instead of twice saves nothing,
+    and all optimizer updates read the learning rate, so they would become one region, which would
+    keep all gradients alive until it runs.
     """
     readers: dict[Value, list[int]] = {}
     for i, node in enumerate(graph.nodes):
@@ -120,14 +124,14 @@ def _siblings(graph: Graph, wanted: Sequence[bool]) -> Iterator[tuple[int, int]]
                 readers.setdefault(v, []).append(i)
     for nodes in readers.values():
         for at, b in enumerate(nodes):
-            yield from ((a, b) for a in nodes[max(0, at - _MOST_SIBLINGS) : at])
+            yield from ((a, b) for a in nodes[max(0, at - _MAX_SIBLINGS) : at])
 
 
 def _edges(graph: Graph, sources: Sequence[Sequence[int]]) -> list[set[int]]:
-    """Node -> nodes that must come later: those that read it, and after an effect the next one."""
+    """For each node the nodes that must run later: its readers; for an effect the next effect."""
     after: list[set[int]] = [set() for _ in graph.nodes]
-    for i, made in enumerate(sources):
-        for source in made:
+    for i, nodes in enumerate(sources):
+        for source in nodes:
             after[source].add(i)
     effects = [i for i, node in enumerate(graph.nodes) if has_effect(node.op)]
     for first, second in pairwise(effects):
@@ -136,7 +140,7 @@ def _edges(graph: Graph, sources: Sequence[Sequence[int]]) -> list[set[int]]:
 
 
 def may_join(node: Node) -> bool:
-    """Whether a region may hold it at all: static types, no effect, no region itself."""
+    """Whether the node may be in any region: static types, no effect, not a region itself."""
     types = (v.type for v in (*node.inputs, *node.outputs))
     return (
         not has_effect(node.op) and not isinstance(node.op, Fused) and all(t.static for t in types)

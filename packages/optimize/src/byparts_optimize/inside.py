@@ -1,4 +1,4 @@
-"""How a pass enters the bodies of a node: explicitly, by asking for it here."""
+"""Applies a pass to the bodies of a node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_graph_ir import Graph, Node, Op, map_bodies
-from byparts_graph_ir.lazy_dataclass import field_names
+from byparts_graph_ir.model.frozen import field_names
 
 GraphPass = Callable[[Graph], Graph]
 

@@ -1,6 +1,6 @@
-"""Replaces what a backend lacks by what it has, as each op itself says how (`Op.decompose`).
+"""Replaces ops that a backend lacks by simpler ops, as `Op.decompose` says.
 
-To a fixpoint, because a decomposition may use an op that has to be decomposed in turn.
+Repeated until nothing changes, because a decomposition may use ops that must be decomposed too.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from byparts_optimize.inside import inside
 
 Supports = Callable[[Node], bool]
 
-_MOST_LEVELS = 20  # deeper than any op is composed; an op that decomposes into itself ends here
+_MAX_LEVELS = 20  # no op decomposes so often; stops an op that decomposes into itself
 
 
 @checked
 def legalize(graph: Graph, supports: Supports) -> Graph:
-    """The same program in nodes for which `supports(node)` holds.
+    """Return the program with nodes for which `supports(node)` is true.
 
-    Needs nothing; preserves values to float rounding, effects and their order; gives "legal".
-    Idempotent.  O(nodes) for each level of composition; enters bodies, but not regions (`Fused`):
-    whoever compiles a region asked for its nodes.
+    Preserves values to float rounding, effects and their order.  Idempotent.  O(nodes) for each
+    level of decomposition.  Enters bodies, but not regions (`Fused`): the backend that compiles a
+    region has chosen its nodes.
 
     Raises:
-        MissingRule: an op that is not supported and is made of nothing simpler.
-        GraphError: an op that decomposes into itself.
+        MissingRule: an op is not supported and has no decomposition.
+        GraphError: an op decomposes into itself.
     """
-    for _ in range(_MOST_LEVELS):
+    for _ in range(_MAX_LEVELS):
         replaced: list[str] = []
 
         def rule(node: Node) -> Optional[tuple[Value, ...]]:
@@ -37,13 +37,13 @@ def legalize(graph: Graph, supports: Supports) -> Graph:
                 node = inside(node, lambda g: legalize(g, supports))
             if supports(node):
                 return node.outputs
-            replaced.append(node.op.name)  # noqa: B023  (read in this turn of the loop alone)
+            replaced.append(node.op.name)  # noqa: B023  (called in this round of the loop only)
             return _decomposed(node)
 
         graph = graph.rewrite(rule)
         if not replaced:
             return graph
-    raise GraphError(f"legalize: {replaced[0]} is still there after {_MOST_LEVELS} decompositions")
+    raise GraphError(f"legalize: {replaced[0]} is still there after {_MAX_LEVELS} decompositions")
 
 
 def _decomposed(node: Node) -> tuple[Value, ...]:

@@ -17,16 +17,16 @@ Outputs = tuple[Value, ...]
 
 @checked
 def merge(graph: Graph) -> Graph:
-    """The same program with equal pure expressions computed once.
+    """Return the program with equal pure expressions computed once.
 
-    Needs nothing; preserves values to the bit, effects and their order, and the first of the equal
+    Preserves values to the bit, effects and their order, and the first of the equal
     nodes with its `where`.  Idempotent.  O(nodes); enters subgraphs.
     """
     return graph.rewrite(merge_rule())
 
 
 def merge_rule() -> Rule:
-    """The pass, of one node after the other of one graph."""
+    """A fresh rule for `Graph.rewrite`; it remembers the nodes of one graph."""
     seen: dict[object, Outputs] = {}
 
     def rule(node: Node) -> Optional[Outputs]:
@@ -39,5 +39,5 @@ def merge_rule() -> Rule:
 
 
 def _exactly(op: Op) -> tuple[str, ...]:
-    """What equality of the fields forgets: that 0.0 is not -0.0, and 1 neither True nor 1.0."""
+    """Tell apart fields that Python calls equal: 0.0 and -0.0; 1, True and 1.0."""
     return tuple([repr(v) for v in attributes(op) if isinstance(v, (int, float, tuple))])

@@ -1,7 +1,7 @@
-"""What only moves elements, or gives them another type: views of views, transposes, casts.
+"""Rules for ops that move or repeat elements or change their type: views, transposes, casts.
 
-All of it is exact but for the transposes that a `matmul` takes as flags: the sums are the same, but
-a BLAS may add them in another order then.
+All rules are exact except for the transposes that a `matmul` takes as flags: the sums have the same
+terms, but a BLAS may add them in another order.
 """
 
 # ruff: noqa: E701  (one rule a line)
@@ -87,7 +87,7 @@ def broadcast_to(node: Node) -> Optional[Value]:
 
 @rules.on(Cast)
 def converted(node: Node) -> Optional[Value]:
-    """Casts; one that loses nothing may be skipped on the way to another."""
+    """Casts.  A lossless cast before another cast is removed."""
     to = node.outputs[0].type.dtype
     match node.inputs:
         case (x,) if x.type.dtype == to: return x                             # same type
@@ -110,7 +110,7 @@ def matmul(node: Node) -> Optional[Value]:
 
 
 def without_leading_ones(x: Value) -> Value:
-    """What x is a view of with nothing but axes of size 1 put in front; broadcasting adds those."""
+    """If x is a reshape of z that only adds leading axes of size 1: z; else x."""
     match x:
         case Value(node=Node(ExpandDims() | Reshape(), (z,))) if z.type.shape is not None:
             rank = len(z.type.shape)
@@ -122,7 +122,7 @@ def without_leading_ones(x: Value) -> Value:
 
 
 def _order(node: Node) -> Optional[tuple[int, ...]]:
-    """The permutation, counted from the front; `None` if the rank is not known."""
+    """The permutation with axes counted from 0; `None` if the rank is not known."""
     rank = node.inputs[0].type.rank
     op = node.op
     if rank is None or not isinstance(op, Transpose):

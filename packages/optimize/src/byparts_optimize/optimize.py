@@ -1,8 +1,8 @@
 """The usual passes in the usual order, until nothing changes.
 
-All of them look at one node with its inputs done, so they share one walk over the nodes: canonical
-form, then folding, then algebra, then the equal node made before.  That is twice as fast as
-walks of their own, and finds at once what they would find in turns.
+Each of these passes rewrites one node whose inputs are rewritten already, so one traversal of the
+nodes applies all of them: canonical form, constant folding, algebra, then common subexpressions.
+That is twice as fast as one traversal for each pass and needs fewer rounds.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from byparts_optimize.prune import prune
 from byparts_optimize.share import share
 from byparts_optimize.simplify import Sweep
 
-_MOST_ROUNDS = 20
+_MAX_ROUNDS = 20
 
 
 @checked
 def optimize(graph: Graph, *, fast_math: bool = False, limit_bytes: int = LIMIT_BYTES) -> Graph:
-    """The same program, smaller: canonical forms, constants folded, algebra, equal work done once.
+    """Apply canonical forms, constant folding, algebra and common subexpression elimination.
 
-    Needs nothing, does most on static types (`specialize` first); preserves what `simplify` does.
+    Does most on static types: `specialize` first.  Preserves what `simplify` preserves.
     Idempotent.  O(nodes) a round, two or three rounds in practice.
     """
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         before, simpler = graph, Sweep(fast_math)
         steps = (canonical_rule, fold_rule(limit_bytes), simpler.rule, merge_rule())
-        graph = prune(share(before.rewrite(_in_turn(steps))))
+        graph = prune(share(before.rewrite(_one_after_another(steps))))
         if (graph.nodes, graph.outputs) == (before.nodes, before.outputs):
             break
     return graph
 
 
-def _in_turn(steps: tuple[Rule, ...]) -> Rule:
-    """Each rule on what the one before made of the node."""
+def _one_after_another(steps: tuple[Rule, ...]) -> Rule:
+    """One rule that applies each of `steps` to the result of the one before."""
 
     def rule(node: Node) -> tuple[Value, ...]:
         for step in steps:

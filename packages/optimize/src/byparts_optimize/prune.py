@@ -1,4 +1,4 @@
-"""Takes out of calls, branches and loops what nobody reads of them (dead code across bodies).
+"""Removes unread outputs of calls, branches and loops, and their computation in the bodies.
 
 `Graph.of` drops a node whose outputs nobody reads; of a node with several outputs, of which some
 are read, only the op knows what the others cost (`Op.narrow`): rows that a loop stacks, a sum that
@@ -16,9 +16,9 @@ Narrow = tuple[Op, tuple[int, ...], tuple[int, ...]]
 
 @checked
 def prune(graph: Graph) -> Graph:
-    """The same program without outputs of calls, branches and loops that nobody reads.
+    """Return the program without outputs of calls, branches and loops that no node reads.
 
-    Needs nothing; preserves values to the bit, effects and their order.  Idempotent.  O(nodes);
+    Preserves values to the bit, effects and their order.  Idempotent.  O(nodes);
     enters bodies.
     """
     if not any(subgraphs(node.op) for node in graph.nodes):
@@ -39,9 +39,9 @@ def prune(graph: Graph) -> Graph:
 
 
 def _narrowed(graph: Graph) -> dict[Node, Narrow]:
-    """Of each node that is needed: its op now, which inputs it takes, which outputs it gives."""
+    """For each node that is read: its op with fewer outputs, the inputs and outputs it keeps."""
     read = set(graph.outputs)
-    found: dict[Node, Narrow] = {}
+    narrow: dict[Node, Narrow] = {}
     for node in reversed(graph.nodes):
         wanted = tuple([i for i, v in enumerate(node.outputs) if v in read])
         if not (wanted or has_effect(node.op)):
@@ -49,7 +49,7 @@ def _narrowed(graph: Graph) -> dict[Node, Narrow]:
         every = node.op, tuple(range(len(node.inputs))), tuple(range(len(node.outputs)))
         less = node.op.narrow(wanted) if subgraphs(node.op) else None
         if less is not None and (len(less[1]), len(less[2])) == (len(every[1]), len(every[2])):
-            less = None  # it is as it was
-        found[node] = less or every
-        read.update(node.inputs[i] for i in found[node][1])
-    return found
+            less = None  # nothing is removed
+        narrow[node] = less or every
+        read.update(node.inputs[i] for i in narrow[node][1])
+    return narrow

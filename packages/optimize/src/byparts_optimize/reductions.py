@@ -1,4 +1,4 @@
-"""Reductions: of what repeats, of one element, of signs.
+"""Reductions of one element, of constants, of broadcasts and of negated values.
 
 The sign of a zero that a sum gives is not defined (NumPy adds to 0.0 and so never gives -0.0, other
 libraries start with the first element), so nothing here keeps it.

@@ -1,8 +1,8 @@
 """The tables that `simplify` reads: op class -> a rule for nodes of that op.
 
-A rule sees one node, its inputs simplified already, and gives a value that is equal to the node's
-output, or `None`.  It need not care for broadcasting: where `x * 1` has a larger shape than x,
-`simplify` broadcasts what the rule gives.  Ops of a third party get rules the same way:
+A rule takes one node, whose inputs are simplified already, and returns a value that is equal to the
+node's output, or `None`.  It may ignore broadcasting: where `x * 1` has a larger shape than x,
+`simplify` broadcasts the result of the rule.  Ops of a third party get rules the same way:
 
     @rules.on(MyOp)
     def my_op(node: Node) -> Value | None:
@@ -21,11 +21,11 @@ from byparts_opset import Fill
 SimplifyRule = Callable[[Node], Optional[Value]]
 
 rules: Table[SimplifyRule] = Table("rule")
-fast_rules: Table[SimplifyRule] = Table("fast_rule")  # those that `fast_math=True` adds
+fast_rules: Table[SimplifyRule] = Table("fast_rule")  # rules that `fast_math=True` adds
 
 
 def number(v: Value) -> Union[float, int, bool, None]:
-    """The one number that v is known to hold everywhere."""
+    """The number that all elements of v are known to equal; `None` if there is none."""
     match v:
         case Value(node=Node(Fill(c))):
             return c
@@ -33,7 +33,7 @@ def number(v: Value) -> Union[float, int, bool, None]:
 
 
 def is_zero(v: Value, sign: int = 0) -> bool:
-    """Whether v is 0 everywhere; of floats, the zero of this sign (0: any)."""
+    """Whether all elements of v are 0; for floats, the zero of this sign (0: either)."""
     c = number(v)
     if c is None or c is False or c != 0:
         return False
@@ -41,5 +41,5 @@ def is_zero(v: Value, sign: int = 0) -> bool:
 
 
 def is_float(v: Value) -> bool:
-    """Whether v rounds."""
+    """Whether v is of a floating point type."""
     return v.type.dtype in ("f16", "bf16", "f32", "f64")

@@ -1,8 +1,8 @@
-"""Runs a loop once where a longer one does the same and more.
+"""Removes a loop where another loop computes its outputs too.
 
-The gradient of a loop needs its states between the rounds, and so repeats the loop with the states
-as further outputs.  Where the loop itself is in the program too, as in every step of training, it
-need not run: what it gives, the longer one gives (`Op.covers`).
+The gradient of a loop needs the states between the rounds, so it repeats the loop with the states
+as additional outputs.  A training step has both loops.  The op says whether the loop with more
+outputs computes those of the other one (`Op.covers`); the other one is then removed.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from byparts_graph_ir.contract import checked
 
 @checked
 def share(graph: Graph) -> Graph:
-    """The same program without loops that are parts of longer ones.
+    """Return the program without loops whose outputs another loop computes too.
 
-    Needs nothing; preserves values to the bit, effects and their order.  A longer loop takes the
-    place of the shorter one, if all that it reads is there by then or is a constant.  O(nodes), and
-    a comparison of each two loops on the same inputs; does not enter bodies.
+    Preserves values to the bit, effects and their order.  The loop with more outputs moves to the
+    place of the other one; this requires that its additional inputs are constants.  O(nodes) and
+    one comparison for each pair of loops of one class.  Bodies are left as they are.
     """
     loops = [n for n in graph.nodes if type(n.op).covers is not Op.covers]
-    found = _covered([n for n in loops if not has_effect(n.op)])
-    if not found:
+    covered = _covered([n for n in loops if not has_effect(n.op)])
+    if not covered:
         return graph
-    nodes = _moved(graph, found)
+    nodes = _moved(graph, covered)
     env: dict[Value, Value] = {v: v for v in graph.inputs}
     for old in nodes:
-        if old in found:
-            longer, which = found[old]
+        if old in covered:
+            longer, which = covered[old]
             outputs = [env[longer.outputs[i]] for i in which]
         else:
             inputs = tuple([env[v] for v in old.inputs])
@@ -41,25 +41,25 @@ Covered = dict[Node, tuple[Node, tuple[int, ...]]]
 
 
 def _covered(loops: list[Node]) -> Covered:
-    """Loop -> a later one that covers it, and which outputs of that are its own."""
-    found: Covered = {}
+    """Loop -> a later loop that covers it, and the outputs of the latter that are its own."""
+    covered: Covered = {}
     for i, longer in enumerate(loops):
         for loop in loops[:i]:
-            if loop in found or longer in found or type(loop.op) is not type(longer.op):
+            if loop in covered or longer in covered or type(loop.op) is not type(longer.op):
                 continue
             which = longer.op.covers(longer.inputs, loop.op, loop.inputs)
             more = [v.node for v in longer.inputs if v not in loop.inputs]
             if which is not None and all(made and not made.inputs for made in more):
-                found[loop] = longer, which
-    return found
+                covered[loop] = longer, which
+    return covered
 
 
-def _moved(graph: Graph, found: Covered) -> list[Node]:
-    """The nodes in an order in which each longer loop stands before the first that it covers."""
+def _moved(graph: Graph, covered: Covered) -> list[Node]:
+    """Order the nodes so that each covering loop stands before the first loop that it covers."""
     nodes: dict[Node, None] = {}
     for node in graph.nodes:
-        if node in found:
-            longer = found[node][0]
+        if node in covered:
+            longer = covered[node][0]
             constants = [v.node for v in longer.inputs if v.node and not v.node.inputs]
             nodes.update(dict.fromkeys((*constants, longer)))
         nodes[node] = None

@@ -1,16 +1,17 @@
-"""Algebra: replaces what is written by something equal that costs less.
+"""Algebra: replaces expressions by equal ones that cost less.
 
-The rules stand by subject, one a line with its equation: `arithmetic.py`, `choices.py`,
+The rules are grouped by subject, one a line with its equation: `arithmetic.py`, `choices.py`,
 `movement.py`, `reductions.py`; `broadcasts.py` is one rule for all elementwise ops.  By default
-they change no bit of a result, with these exceptions, where the new form is as near or nearer:
+they change no bit of a result, with these exceptions, where the new form has no larger error:
 
 - `x ** -1` becomes `1 / x` and `x ** 2` becomes `x * x`: rounded once, where a power may not be;
-- `x * 2 * c` becomes `x * (2 * c)`: no overflow on the way;
+- `x * 2 * c` becomes `x * (2 * c)`: the intermediate `x * 2` cannot overflow any more;
 - a `matmul` takes transposes as flags: the same sums, maybe in another order;
-- the sign of a nan, and of a zero that is a sum, are nobody's business: backends differ in them.
+- the sign of a nan, and of a zero that is a sum, may change: backends differ in them anyway.
 
-`fast_math=True` adds those that hold of real numbers alone: `x + 0 = x` (loses -0.0), `x * 0 = 0`
-(loses inf and nan), reordering of constants, division by a constant as a product.
+`fast_math=True` adds rules that hold for real numbers but not for all floats: `x + 0 = x` (loses
+-0.0), `x * 0 = 0` (loses inf and nan), reordering of constants, division by a constant as a
+product.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from byparts_optimize.broadcasts import repeat_late
 from byparts_optimize.inside import inside
 from byparts_optimize.rules import fast_rules, rules
 
-_MOST_SWEEPS = 100
+_MAX_SWEEPS = 100
 
 
 @checked
 def simplify(graph: Graph, *, fast_math: bool = False) -> Graph:
-    """The same program by the rules, to a fixpoint.
+    """Apply the rules until none applies.
 
-    Needs nothing, does most on static types; preserves values as said above, effects and their
-    order.  Idempotent.  O(nodes) a sweep, two or three sweeps in practice; enters subgraphs.
+    Most rules need static types.  Preserves values as the module says, effects and their order.
+    Idempotent.  O(nodes) a sweep, two or three sweeps in practice.  Enters bodies.
     """
-    for _ in range(_MOST_SWEEPS):
+    for _ in range(_MAX_SWEEPS):
         sweep = Sweep(fast_math)
         graph = graph.rewrite(sweep.rule)
         if not sweep.hits:
@@ -51,12 +52,12 @@ class Sweep:
         self.hits: list[str] = []
 
     def rule(self, node: Node) -> Optional[tuple[Value, ...]]:
-        """As `Graph.rewrite` asks: what a rule made of the node, and rules of that."""
+        """For `Graph.rewrite`: apply rules to the node and to their results until none applies."""
         node = inside(node, lambda g: simplify(g, fast_math=self.fast_math))
         if len(node.outputs) != 1 or has_effect(node.op):
             return node.outputs
         (y,) = node.outputs
-        for _ in range(_MOST_SWEEPS):
+        for _ in range(_MAX_SWEEPS):
             z = None if y.node is None else self._apply(y.node)
             if z is None:
                 return (y,)
@@ -68,18 +69,18 @@ class Sweep:
             return None
         for table in (rules, fast_rules) if self.fast_math else (rules,):
             rule = table.get(node.op)
-            found = None if rule is None else _fitted(rule(node), node.outputs[0])
-            if found is not None:
+            simpler = None if rule is None else _fitted(rule(node), node.outputs[0])
+            if simpler is not None:
                 self.hits.append(node.op.name)
-                return found
-        found = _fitted(repeat_late(node), node.outputs[0])
-        if found is not None:
+                return simpler
+        simpler = _fitted(repeat_late(node), node.outputs[0])
+        if simpler is not None:
             self.hits.append(node.op.name)
-        return found
+        return simpler
 
 
 def _fitted(new: Optional[Value], old: Value) -> Optional[Value]:
-    """The new value in the type of the old one; `None` where its shape cannot be known to be it."""
+    """Broadcast `new` to the type of `old`; `None` where that is not known to be possible."""
     if new is None or old.type.shape is None:
         return None
     if new.type == old.type:

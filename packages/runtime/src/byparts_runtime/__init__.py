@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     from byparts_runtime.building.options import (
         BuildOptions as BuildOptions,
     )
-    from byparts_runtime.executor import (
-        Executor as Executor,
-        Statistics as Statistics,
-    )
-    from byparts_runtime.feeds import (
-        FeedSlots as FeedSlots,
-    )
     from byparts_runtime.inspect.costs import (
         Costs as Costs,
     )
@@ -40,6 +33,13 @@ if TYPE_CHECKING:
     from byparts_runtime.memory.variable import (
         Variable as Variable,
     )
+    from byparts_runtime.run.executor import (
+        Executor as Executor,
+        Statistics as Statistics,
+    )
+    from byparts_runtime.run.feed_slots import (
+        FeedSlots as FeedSlots,
+    )
     from byparts_runtime.run.program import (
         BoundProgram as BoundProgram,
         Program as Program,
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
-        executor="Executor Statistics",
-        feeds="FeedSlots",
         **{
             "building.build": "build",
             "building.options": "BuildOptions",
@@ -59,6 +57,8 @@ if not TYPE_CHECKING:
             "memory.plan": "Location Plan Planner separate",
             "memory.store": "Store",
             "memory.variable": "Variable",
+            "run.executor": "Executor Statistics",
+            "run.feed_slots": "FeedSlots",
             "run.program": "BoundProgram Program",
         },
     )

@@ -26,7 +26,7 @@ from byparts_graph_ir import (
     Table,
     TensorType,
 )
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_opset import MatMul
 from byparts_opset.dtypes import Array, numpy_dtype
 from byparts_optimize import merge

@@ -12,7 +12,7 @@ from functools import cache, partial
 from typing import Any
 
 from acme_byparts_c.compiler import shared_library
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 
 SOURCE = r"""
 #include <time.h>

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from byparts_graph_ir import GraphError
+from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.fork import make_lock
-from byparts_graph_ir.kernel import Run
 
 FLAGS = "-O3 -march=native -fno-math-errno -fno-trapping-math -fopenmp-simd -shared -fPIC -w"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from byparts_graph_ir.hooks import Backend, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, hookimpl
 
 BYPARTS_API = (1, 0)
 

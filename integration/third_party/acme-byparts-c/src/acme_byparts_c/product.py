@@ -11,7 +11,7 @@ from typing import Any
 
 from acme_byparts_c.compiler import call, later
 from byparts_graph_ir import Kernel, Refused, TensorType
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_opset import MatMul
 
 MOST_COLUMNS = 16

@@ -10,7 +10,7 @@ import byparts_opset as ops
 from acme_byparts_npu.ops import Delay, MulAdd
 from acme_byparts_npu.space import Tensor, command
 from byparts_graph_ir import KernelRule, MissingRule, Op, Table
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 
 kernels: Table[KernelRule] = Table("kernel")
 

@@ -1,6 +1,6 @@
 """What this part tells byparts; imports nothing else."""
 
-from byparts_graph_ir.hooks import Backend, Frontend, Ops, Pass, Planner, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, Frontend, Ops, Pass, Planner, hookimpl
 
 BYPARTS_API = (1, 0)
 

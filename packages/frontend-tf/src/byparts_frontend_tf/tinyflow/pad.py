@@ -7,7 +7,6 @@ placeholder of any shape.  These two ops wait: with the rank known they are `Pad
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 
 
-@dataclass(frozen=True)
 class PadAxis(Op):
     """y = x with zeros before and behind it along one axis."""
 
@@ -59,7 +57,6 @@ class PadAxis(Op):
         yield Sample(cls(-1, 0, 1), (TensorType("f32", (0, 3)),))
 
 
-@dataclass(frozen=True)
 class CropAxis(Op):
     """y = x without the first and last elements along one axis."""
 

@@ -120,8 +120,8 @@ def _translate(node: Node, env: dict[Value, Value], updates: dict[Variable, Valu
 
 def _needed(outputs: Sequence[Value]) -> dict[Value, None]:
     """The values without a node that the outputs depend on."""
-    found = {v: None for n in producers(outputs) for v in n.inputs if v.node is None}
-    return found | {v: None for v in outputs if v.node is None}
+    inputs = {v: None for n in producers(outputs) for v in n.inputs if v.node is None}
+    return inputs | {v: None for v in outputs if v.node is None}
 
 
 def _check_fed(needed: Iterable[Value], known: Iterable[Value]) -> None:

@@ -19,7 +19,7 @@ from byparts_frontend_tf.tinyflow.program import Step, make_step
 from byparts_frontend_tf.tinyflow.random import RUNS
 from byparts_frontend_tf.tinyflow.state import Variable
 from byparts_graph_ir import ArgumentError, GraphError, ShapeError, TensorType, Value, compatible
-from byparts_graph_ir.hub import PartError, parts
+from byparts_graph_ir.parts.hub import PartError, parts
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_runtime import Executor, Variable as Stored
 
@@ -105,9 +105,9 @@ class Session:
             self._target(v, t) for v, t in zip(step.updates, step.update_types(types), strict=True)
         )
         bound = dict(zip(step.states, read, strict=True))  # names of TinyFlow need not be unique
-        found = self.executor(step.graph, *arrays, variables=bound, updates=written)
+        results = self.executor(step.graph, *arrays, variables=bound, updates=written)
         self._variables.update(zip(step.updates, written, strict=True))
-        return found
+        return results
 
     def _stored(self, variable: Variable) -> Stored:
         if variable is RUNS and variable not in self._variables:

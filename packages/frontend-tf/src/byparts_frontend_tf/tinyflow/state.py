@@ -25,7 +25,7 @@ from byparts_graph_ir import (
     Value,
 )
 from byparts_graph_ir.contract import checked
-from byparts_graph_ir.where import where
+from byparts_graph_ir.model.where import where
 
 float32 = "f32"
 
@@ -77,7 +77,6 @@ def placeholder(dtype: str = float32, shape: Shape = None, name: str | None = No
     return Input(kind, None, automatic("placeholder") if name is None else name, where())
 
 
-@dataclass(frozen=True)
 class Assign(Op):
     """y = value; and the variable is value after the run."""
 
@@ -97,7 +96,6 @@ class Assign(Op):
         return (None, dy)
 
 
-@dataclass(frozen=True)
 class Group(Op):
     """Nothing, made of several things: fetching it runs them and gives `None`."""
 
@@ -151,17 +149,17 @@ def variables_of(*values: Value) -> tuple[Variable, ...]:
 
 def leaves(values: Iterable[Value]) -> dict[Value, None]:
     """The values without a node that `values` depend on, in depth-first order.  Iterative."""
-    found: dict[Value, None] = {}
+    states: dict[Value, None] = {}
     seen: set[Node] = set()
     todo = list(values)[::-1]
     while todo:
         v = todo.pop()
         if v.node is None:
-            found[v] = None
+            states[v] = None
         elif v.node not in seen:
             seen.add(v.node)
             todo.extend(reversed(v.node.inputs))
-    return found
+    return states
 
 
 _pending: list[Value] = []

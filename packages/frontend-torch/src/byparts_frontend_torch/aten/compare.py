@@ -33,5 +33,5 @@ def _asked(function: Any) -> Any:
 
 for _name, _function in _COMPARISONS.items():
     rules.on(f"aten.{_name}.Tensor", f"aten.{_name}.Scalar")(_compared(_function))
-for _name, _function in _QUESTIONS.items():
-    rules.on(f"aten.{_name}.default")(_asked(_function))
+for _name, _question in _QUESTIONS.items():
+    rules.on(f"aten.{_name}.default")(_asked(_question))

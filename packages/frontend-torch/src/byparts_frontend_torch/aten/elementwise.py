@@ -275,13 +275,13 @@ def _of_bits(name: str, function: Any) -> Any:
     return rule
 
 
-for _name, _function in (
+for _name, _logical in (
     ("and", ops.logical_and),
     ("or", ops.logical_or),
     ("xor", ops.logical_xor),
 ):
     rules.on(f"aten.bitwise_{_name}.Tensor", f"aten.bitwise_{_name}.Scalar")(
-        _of_bits(_name, _function)
+        _of_bits(_name, _logical)
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 
 from byparts_graph_ir import MissingRule, Node
-from byparts_graph_ir.hub import parts
+from byparts_graph_ir.parts.hub import parts
 from byparts_memplan.kernel_facts import Facts
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ class BackendKernels:
         self._backends = [parts.backend(name) for name in names]
 
     def __call__(self, node: Node) -> KernelFacts:
-        """The kernel, or what the op says."""
+        """The kernel of a node, or what the op says if no backend has one."""
         types = [v.type for v in node.inputs]
         for backend in self._backends:
             try:
@@ -47,6 +48,14 @@ class BackendKernels:
         return Facts(0, node.op.inplace)
 
     def __str__(self) -> str:
-        """Whose kernels these are, and what they lack; one line."""
+        """The names of the backends, and the ops that they lack; one line."""
         lacking = f"; none for {', '.join(self.missing)}" if self.missing else ""
         return f"kernels of {', '.join(self.names)}{lacking}"
+
+
+def kernels_of(options: argparse.Namespace) -> BackendKernels | None:
+    """The kernels of the backends that the options name; `None` if they name none."""
+    names = [name for text in options.backend for name in text.split(",") if name]
+    if not names:
+        return None
+    return BackendKernels(names)

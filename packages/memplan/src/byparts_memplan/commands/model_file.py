@@ -6,6 +6,7 @@ shows in its first letter.  Nothing of it is run.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -25,8 +26,20 @@ from byparts_memplan.buffer import PlanError
 Shapes = Mapping[str, tuple[int, ...]]
 
 
+def static_graph(options: argparse.Namespace) -> tuple[Graph, frozenset[int]]:
+    """The graph that the options name, made static, and its inputs outside the arena.
+
+    Raises:
+        OSError, FormatError, PlanError, ShapeError: as the functions below.
+    """
+    dims, shapes = dict(options.dim), dict(options.shape)
+    graph = make_static(read_graph(options.model), dims, shapes)
+    patterns = [p for text in options.external for p in text.split(",") if p]
+    return graph, external_inputs(graph, patterns)
+
+
 def read_graph(path: str) -> Graph:
-    """The graph in a file, or for "-" in what comes in.
+    """Read the graph in a file, or on standard input for "-".
 
     Raises:
         OSError: there is no such file, or it cannot be read.
@@ -51,7 +64,7 @@ def read_graph(path: str) -> Graph:
 
 
 def make_static(graph: Graph, dims: Mapping[str, int], shapes: Shapes) -> Graph:
-    """The graph with numbers for its named dimensions, and shapes for inputs that lack more.
+    """Give the named dimensions of a graph their numbers, and inputs of unknown shape theirs.
 
     Raises:
         PlanError: a name is not there, or something still has no number; says which option to give.
@@ -86,26 +99,26 @@ def external_inputs(graph: Graph, patterns: Sequence[str]) -> frozenset[int]:
         PlanError: a pattern matches nothing.
     """
     names = input_names(graph)
-    found: set[int] = set()
+    external: set[int] = set()
     for pattern in patterns:
         but = pattern.startswith("!")
         matching = [k for k, name in enumerate(names) if fnmatchcase(name, pattern[but:])]
         if not matching and pattern != "none":
             known = _known(names, "inputs")
             raise PlanError(f"--external {pattern}: no input has such a name; {known}")
-        found = found.difference(matching) if but else found.union(matching)
-    return frozenset(found)
+        external = external.difference(matching) if but else external.union(matching)
+    return frozenset(external)
 
 
 def input_names(graph: Graph) -> list[str]:
-    """Of each input its name; its number where it has none or where another has the same."""
+    """The name of each input; its number where it has none or where an earlier one has the same."""
     names = [getattr(v, "name", "") for v in graph.inputs]
     seen: set[str] = set()
-    found = []
+    unique = []
     for k, name in enumerate(names):
-        found.append(name if name and name not in seen else str(k))
+        unique.append(name if name and name not in seen else str(k))
         seen.add(name)
-    return found
+    return unique
 
 
 def _check_static(graph: Graph, names: Sequence[str]) -> None:

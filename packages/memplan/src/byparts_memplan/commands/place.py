@@ -18,17 +18,18 @@ from time import perf_counter
 from byparts_graph_ir import FormatError
 from byparts_memplan import __version__
 from byparts_memplan.amount import size_bytes
-from byparts_memplan.buffer import Buffer, DoesNotFit, Placement, PlanError
+from byparts_memplan.buffer import Buffer, DoesNotFit, PlanError
 from byparts_memplan.check import check
 from byparts_memplan.commands.place_words import json_of, refusal, summary
 from byparts_memplan.csv_format import lines_of, read_buffers, write_placement
 from byparts_memplan.place import place
+from byparts_memplan.placed import Placement
 
 DEFAULT_TIME_LIMIT_S = 10.0
 
 
 def main(argv: Sequence[str] | None = None, program: str = "python -m byparts_memplan") -> int:
-    """The command line; returns the exit status."""
+    """Run the command line.  Returns the exit status."""
     args = _parser(program).parse_args(argv)
     start = perf_counter()
     try:
@@ -149,7 +150,7 @@ def _place(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _patience(time_limit_s: float) -> Iterator[None]:
-    """Says after a while that it goes on, to a person at a terminal."""
+    """Tell a person at a terminal after a while that the search goes on."""
     timer = Timer(
         1.5, _say, [f"searching, for {time_limit_s:g} s at most; --time-limit changes it"]
     )
@@ -173,7 +174,7 @@ def _read(file: str) -> tuple[tuple[str, ...], tuple[Buffer, ...]]:
 def _capacities(
     given: Sequence[tuple[str | None, int]], buffers: Sequence[Buffer]
 ) -> int | Mapping[str, int] | None:
-    """One for all, or by space."""
+    """The capacity of every space, or of each by name."""
     named: dict[str, int] = {}
     for name, amount in given:
         if name is not None and named.setdefault(name, amount) != amount:
@@ -189,7 +190,7 @@ def _capacities(
 
 
 def _check_pinned(file: str, ids: Sequence[str], buffers: Sequence[Buffer]) -> None:
-    """With the ids in the error."""
+    """Check that pinned buffers do not overlap; errors name them by their ids."""
     pinned = [i for i, b in enumerate(buffers) if b.pinned is not None]
     some, offsets = [buffers[i] for i in pinned], [buffers[i].pinned or 0 for i in pinned]
     arenas = Placement(tuple(some), tuple(offsets), 0, 0, "").arenas

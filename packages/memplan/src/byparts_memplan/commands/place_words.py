@@ -7,8 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import Buffer, DoesNotFit, Placement
+from byparts_memplan.buffer import Buffer, DoesNotFit
 from byparts_memplan.csv_format import write_placement
+from byparts_memplan.placed import Placement
 
 JSON_FORMAT = 1
 _MOST_NAMED = 40  # buffers of a reason
@@ -31,7 +32,7 @@ def refusal(
     capacity: int | Mapping[str, int] | None,
     time_s: float,
 ) -> str:
-    """Why not, with the ids of the file; some lines."""
+    """Why the buffers do not fit, with the ids of the file; some lines."""
     made = failed.placement
     proof = "proved" if failed.proved else f"not proved: none was found in {time_s:.2f} s"
     lines = [
@@ -44,7 +45,7 @@ def refusal(
 
 
 def _told(capacity: int | Mapping[str, int] | None) -> str:
-    """As it was given."""
+    """The capacity as it was given."""
     if not isinstance(capacity, Mapping):
         return str(capacity)
     return ", ".join([f"{name}={amount}" for name, amount in capacity.items()])
@@ -67,7 +68,7 @@ def _reason(ids: Sequence[str], buffers: Sequence[Buffer], subset: Sequence[int]
 
 
 def _table(ids: Sequence[str], buffers: Sequence[Buffer]) -> list[str]:
-    """As the file says them, in columns; those that say nothing are left out."""
+    """The buffers as the file has them, in columns; columns that say nothing are left out."""
     text = write_placement(ids, Placement(tuple(buffers), (0,) * len(buffers), 0, 0, ""))
     rows = [list(row) for row in csv.reader(text.splitlines())]
     for row, pin in zip(rows, ["offset", *[b.pinned for b in buffers]], strict=True):
@@ -82,7 +83,7 @@ def _table(ids: Sequence[str], buffers: Sequence[Buffer]) -> list[str]:
 
 
 def json_of(ids: Sequence[str], made: Placement, failed: DoesNotFit | None) -> str:
-    """The object whose fields `byparts_memplan.__main__` describes."""
+    """The answer as JSON; `byparts_memplan.__main__` describes its fields."""
     fields: dict[str, object] = {
         "byparts": "offsets",
         "format": JSON_FORMAT,

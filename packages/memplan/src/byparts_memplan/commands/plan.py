@@ -13,30 +13,23 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from errno import EISDIR, ENOENT
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from byparts_graph_ir import FormatError, Graph, GraphError
+from byparts_graph_ir import Graph, GraphError
 from byparts_graph_ir.errors import add_note
-from byparts_graph_ir.hub import PartError, parts
+from byparts_graph_ir.parts.hub import PartError, parts
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import PlanError
-from byparts_memplan.commands.model_file import external_inputs, make_static, read_graph
+from byparts_memplan.buffer import OverBudget, PlanError
+from byparts_memplan.commands.backend_kernels import BackendKernels, kernels_of
+from byparts_memplan.commands.console import check_places, complain, print_progress, write
+from byparts_memplan.commands.model_file import static_graph
 from byparts_memplan.commands.plan_options import parser
 from byparts_memplan.pictures.curve import curve_text, live_bytes, percent
-from byparts_memplan.pictures.curve_svg import curve_svg, tradeoff_svg
+from byparts_memplan.pictures.curve_svg import curve_svg
 from byparts_memplan.plan import Plan
-from byparts_memplan.recomputed import BudgetError
-from byparts_memplan.rematerialize import rematerialize, tradeoff
 from byparts_memplan.steps import Steps
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from byparts_memplan.commands.backend_kernels import BackendKernels
 
 TRIES = 4  # to bring an arena within the budget
 
@@ -44,27 +37,24 @@ Stages = dict[str, Graph]  # what was done -> the graph after it, in order
 
 
 def command(arguments: Sequence[str]) -> int:
-    """Runs it; returns the exit status."""
+    """Run `byparts plan`.  Returns the exit status."""
     options = parser().parse_args(arguments)
     try:
         return _run(options)
-    except BudgetError as error:
-        _complain(options.model, error)
+    except OverBudget as error:
+        complain("plan", options.model, error)
         return 1
     except BrokenPipeError:
         raise  # whoever called knows how to end
     except (GraphError, PartError, OSError) as error:
-        _complain(options.model, error)
+        complain("plan", options.model, error)
         return 2
 
 
 def _run(options: argparse.Namespace) -> int:
-    _check_places([options.svg, options.curve, options.tradeoff])
-    given = read_graph(options.model)
-    graph = make_static(given, dict(options.dim), dict(options.shape))
-    patterns = [p for text in options.external for p in text.split(",") if p]
-    external = external_inputs(graph, patterns)
-    kernels = _kernels(options)
+    check_places([options.svg, options.curve])
+    graph, external = static_graph(options)
+    kernels = kernels_of(options)
     stages, made = _made(options, graph, external, kernels)
     graph = list(stages.values())[-1]
     if options.check:
@@ -74,34 +64,12 @@ def _run(options: argparse.Namespace) -> int:
     for line in _said(options, stages, external, kernels, made):
         print(line)
     if options.svg:
-        _write(options.svg, made.svg())
+        write(options.svg, made.svg())
     if options.curve:
         known: dict[str, Any] = {"external": external, "kernels": kernels}
         curves = {name: live_bytes(g, **known) for name, g in stages.items()}
-        _write(options.curve, curve_svg(curves, budget_bytes=options.budget, title=options.model))
-    if options.tradeoff:
-        written, asked = stages["as written"], {"effort": options.effort, "progress": _progress()}
-        points = tradeoff(written, external=external, kernels=kernels, **asked)
-        _write(options.tradeoff, tradeoff_svg({"recomputed": points}, log=True))
+        write(options.curve, curve_svg(curves, budget_bytes=options.budget, title=options.model))
     return _within(options, made)
-
-
-def _check_places(paths: Sequence[str | None]) -> None:
-    """That pictures can be written, before a search that takes minutes."""
-    for path in filter(None, paths):
-        if Path(path).is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), path)
-        if not Path(path).absolute().parent.is_dir():
-            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), path)
-
-
-def _kernels(options: argparse.Namespace) -> BackendKernels | None:
-    names = [name for text in options.backend for name in text.split(",") if name]
-    if not names:
-        return None
-    from byparts_memplan.commands.backend_kernels import BackendKernels  # backends are heavy
-
-    return BackendKernels(names)
 
 
 def _made(
@@ -110,7 +78,7 @@ def _made(
     external: frozenset[int],
     kernels: BackendKernels | None,
 ) -> tuple[Stages, Plan]:
-    """What was asked for, and the plan of it.
+    """The graph after each stage that was asked for, and the plan of the last.
 
     A budget is for the arena, where buffers are aligned and may leave holes; what comes out over it
     is tried again with so much less.
@@ -140,20 +108,15 @@ def _recomputed(
     **limits: Any,
 ) -> Graph:
     """Where it cannot be, with the budget for an arena that can, which is more than a peak."""
-    asked = {"effort": options.effort, "progress": _progress(), **limits}
+    asked = {"effort": options.effort, "progress": print_progress(), **limits}
     try:
-        return rematerialize(graph, external=external, kernels=kernels, **asked)
-    except BudgetError as error:
+        rematerialize = parts.get("passes", "rematerialize")
+        made: Graph = rematerialize(graph, external=external, kernels=kernels, **asked)
+        return made
+    except OverBudget as error:
         arena = _planned(options, error.graph, external, kernels).arena_bytes
         add_note(error, f"the smallest arena found: --budget {arena}")
         raise
-
-
-def _progress() -> Callable[[str], None] | None:
-    """What goes on, for a person at a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return None
-    return lambda line: print(line, file=sys.stderr)
 
 
 def _planned(
@@ -230,20 +193,3 @@ def _within(options: argparse.Namespace, made: Plan) -> int:
     arena, budget = human(made.arena_bytes), human(options.budget)
     print(f"byparts plan: the arena takes {arena}, over the budget of {budget}", file=sys.stderr)
     return 1
-
-
-def _write(path: str, text: str) -> None:
-    Path(path).write_text(text, encoding="utf-8")
-    print(f"wrote {path}, {human(len(text.encode()))}", file=sys.stderr)
-
-
-def _complain(model: str, error: Exception) -> None:
-    words = re.sub(r"try budget_bytes=\d+, ", "try ", f"{model}: {error}")  # a note says which
-    if isinstance(error, OSError):
-        words = f"{error.filename or '<stdout>'}: {error.strerror or error}"
-    print(f"byparts plan: {words}", file=sys.stderr)
-    for note in getattr(error, "__notes__", ()):
-        print(f"  {note}", file=sys.stderr)
-    if isinstance(error, FormatError) and "unknown op" in str(error):
-        having = ", ".join(part.distribution for part, _ in parts.records("ops")) or "none"
-        print(f"  parts with ops: {having}; the one that has it must be installed", file=sys.stderr)

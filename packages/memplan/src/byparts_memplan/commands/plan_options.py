@@ -9,12 +9,20 @@ from byparts_memplan.amount import size_bytes
 
 
 def parser() -> argparse.ArgumentParser:
-    """Of the whole command line."""
+    """The parser of `byparts plan`."""
     made = argparse.ArgumentParser(
         "byparts plan",
         description="The memory plan of a graph: where every value lies in one arena.",
         allow_abbrev=False,
     )
+    add_graph(made)
+    _add_work(made.add_argument_group("what is done"))
+    _add_output(made.add_argument_group("what is printed and written; default: the report"))
+    return made
+
+
+def add_graph(made: argparse.ArgumentParser) -> None:
+    """Add the options that say which graph is meant."""
     made.add_argument("model", help="a graph as JSON or as text; - for what comes in")
     graph = made.add_argument_group("the graph")
     graph.add_argument(
@@ -31,12 +39,10 @@ def parser() -> argparse.ArgumentParser:
         help="inputs that live outside the arena, by name or pattern, '!x' takes one back; "
         "default: none",
     )
-    _add_work(made.add_argument_group("what is done"))
-    _add_output(made.add_argument_group("what is printed and written; default: the report"))
-    return made
 
 
-def _add_work(group: argparse._ArgumentGroup) -> None:
+def add_kernels(group: argparse._ArgumentGroup) -> None:
+    """Add the option that names backends."""
     group.add_argument(
         "--backend",
         action="append",
@@ -44,16 +50,20 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
         metavar="numpy",
         help="count the workspaces of its kernels; of several, the first that has the op",
     )
+
+
+def _add_work(group: argparse._ArgumentGroup) -> None:
+    add_kernels(group)
     group.add_argument("--order", action="store_true", help="first look for a better order")
     limit = group.add_mutually_exclusive_group()
     limit.add_argument(
         "--budget", type=_bytes, metavar="200MiB", help="recompute as little as fits into it"
     )
     limit.add_argument(
-        "--max-extra-cost", type=_fraction, metavar="0.01", help="recompute at most so much work"
+        "--max-extra-cost", type=fraction, metavar="0.01", help="recompute at most so much work"
     )
     group.add_argument(
-        "--effort", type=_fraction, default=1.0, metavar="1", help="how long to search for that"
+        "--effort", type=fraction, default=1.0, metavar="1", help="how long to search for that"
     )
     group.add_argument("--alignment", type=_alignment, default=64, metavar="N", help="default: 64")
     group.add_argument("--planner", metavar="NAME", help="another installed planner, e.g. blocks")
@@ -67,21 +77,20 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--json", action="store_true", help="the plan as JSON, and nothing else")
     group.add_argument("--svg", metavar="OUT.svg", help="the arena as a picture")
     group.add_argument("--curve", metavar="OUT.svg", help="bytes alive at each step as a picture")
-    group.add_argument("--tradeoff", metavar="OUT.svg", help="bytes against extra work, searched")
 
 
 def _dim(text: str) -> tuple[str, int]:
-    found = re.fullmatch(r"([^=]+)=(\d+)", text)
-    if found is None:
+    matched = re.fullmatch(r"([^=]+)=(\d+)", text)
+    if matched is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not like n=32")
-    return found[1], int(found[2])
+    return matched[1], int(matched[2])
 
 
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    found = re.fullmatch(r"([^=]+)=((\d+(,\d+)*)?)", text)
-    if found is None:
+    matched = re.fullmatch(r"([^=]+)=((\d+(,\d+)*)?)", text)
+    if matched is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not like x=32,784")
-    return found[1], tuple([int(d) for d in found[2].split(",") if d])
+    return matched[1], tuple([int(d) for d in matched[2].split(",") if d])
 
 
 def _bytes(text: str) -> int:
@@ -91,7 +100,8 @@ def _bytes(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def _fraction(text: str) -> float:
+def fraction(text: str) -> float:
+    """Read a number, 0 or more, also written as 1%."""
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:

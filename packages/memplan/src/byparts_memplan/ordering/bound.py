@@ -18,12 +18,12 @@ from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 @dataclass(frozen=True)
 class Bound:
-    """Of one task.
+    """How little can be alive while one task runs.
 
     Attributes:
-        level_bytes: in no order is less alive while it runs.
-        first: tasks to be done before it, for that little to be alive.
-        looks: edges looked at to find that out.
+        level_bytes: in no order is less alive while the task runs.
+        first: the tasks to be done before it, for that little to be alive.
+        looks: how many edges were looked at to find that out.
     """
 
     level_bytes: int
@@ -32,7 +32,7 @@ class Bound:
 
 
 def bound(tasks: Tasks, task: int, work: int = FOREVER) -> Bound:
-    """Of one task, by a minimum cut; cheaper and lower where that takes more than `work` edges.
+    """The bound of one task, by a minimum cut; a lower one where that takes more than `work` edges.
 
     O(tasks + reads) where no task is free to come before or after, as usual at the peak of a step.
     """
@@ -44,26 +44,27 @@ def bound(tasks: Tasks, task: int, work: int = FOREVER) -> Bound:
     flow = cut.network.flow(work) if cut.index else 0
     if flow is None:
         return Bound(level, frozenset(earlier), cut.network.looks)
-    near = cut.network.near()
-    first = earlier | {t for t, i in cut.index.items() if near[i]}
+    side = cut.network.source_side()
+    first = earlier | {t for t, i in cut.index.items() if side[i]}
     return Bound(level + flow, frozenset(first), cut.network.looks)
 
 
 def _reached(edges: Sequence[Sequence[int]], start: int) -> set[int]:
-    found: set[int] = set()
+    """All tasks that edges lead to from the start, which is not one of them."""
+    reached: set[int] = set()
     todo = [start]
     while todo:
         for t in edges[todo.pop()]:
-            if t not in found:
-                found.add(t)
+            if t not in reached:
+                reached.add(t)
                 todo.append(t)
-    return found
+    return reached
 
 
 def _reusable(tasks: Tasks, task: int, later: set[int], idle: Sequence[int]) -> int:
-    """Bytes it may write over inputs, where nothing forbids that those die there.
+    """Bytes that a task may write over inputs, where nothing forbids that these die there.
 
-    Feeds that nobody reads do in the first task: in this one, if they are `idle`.
+    Feeds that nobody reads die in the first task of any order: in this task, if they are `idle`.
     """
     over = tasks.over[task]
     dying = {

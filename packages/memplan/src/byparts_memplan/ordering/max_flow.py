@@ -19,7 +19,7 @@ class Network:
         self.edges: list[list[int]] = [[] for _ in range(nodes)]
         self.to: list[int] = []  # edge 2k and its reverse 2k + 1
         self.room: list[int] = []
-        self.looks = 0  # at edges
+        self.looks = 0  # how many edges were looked at
 
     def connect(self, tail: int, head: int, capacity: int) -> None:
         """An edge; parallel ones add up."""
@@ -37,12 +37,12 @@ class Network:
                 return None
         return total
 
-    def near(self) -> list[bool]:
+    def source_side(self) -> list[bool]:
         """For each node, whether it is on the source's side of the smallest minimum cut."""
         return [d >= 0 for d in self._depths()]
 
     def _depths(self) -> list[int]:
-        """Edges from the source along what has room; -1 where it does not lead."""
+        """For each node, its distance from the source along edges with room; -1: not reached."""
         depth = [-1] * len(self.edges)
         depth[self.source] = 0
         self.looks += len(self.to)
@@ -56,7 +56,7 @@ class Network:
         return depth
 
     def _block(self, depth: list[int], work: int) -> int:
-        """Fill every shortest path; how much came through."""
+        """Fill every shortest path.  Returns the flow that was added."""
         to, room, edges, sink = self.to, self.room, self.edges, self.sink
         tried = [0] * len(edges)
         path: list[int] = []
@@ -84,6 +84,7 @@ class Network:
         return total
 
     def _push(self, path: list[int]) -> int:
+        """Fill a path up to its narrowest edge.  Returns how much that is."""
         amount = min([self.room[e] for e in path])
         for e in path:
             self.room[e] -= amount

@@ -1,10 +1,10 @@
-"""Takes the peak of an order down, where it stands, until no order is better or effort is spent.
+"""Lowers the peak of an order where it stands, until no order is better or the effort is spent.
 
 At the worst task a minimum cut says how little could be alive, and what would have to be done
-before (`bound.py`); if that is no less, the order is optimal.  Otherwise the sequence is
-split there, and then the tasks around it are put in their best order, in ever longer stretches
-(`exact.py`), up to the waists on both sides.  A waist is a task that all others come before
-or after; whatever lies between two of them can be ordered by itself.
+before (`bound.py`); if that is no less, the order is optimal.  Otherwise the sequence is split
+there, and then the tasks around it are put in their best order, in ever longer windows
+(`window.py`), up to the separators on both sides.  A *separator* is a task that each other task
+comes before or after in every order; what lies between two of them can be ordered by itself.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from heapq import nlargest
 
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_memplan.ordering.bound import Bound, bound
-from byparts_memplan.ordering.exact import Found, Stretch, best_order
-from byparts_memplan.ordering.list_schedule import deep, eager, frugal, late
+from byparts_memplan.ordering.list_schedule import eager, frugal, late
 from byparts_memplan.ordering.tasks import Tasks
-
-PATIENCE = 2000  # looks at a stretch, at first
-MODESTY = 20  # of what might be possible, this part is enough at a time
-LONGEST = 512  # tasks on each side of the worst one
-PROVED_AT_ONCE = 4  # tasks: often the worst one can be helped, and the next one cannot
+from byparts_memplan.ordering.window import Window, WindowOrder, best_order
+from byparts_memplan.tuning import (
+    BOUNDED_TASKS,
+    FIRST_LOOKS,
+    LONGEST_WINDOW,
+    PEAK_PART,
+    SHORTEST_WINDOW,
+)
 
 
 @dataclass(frozen=True)
@@ -45,39 +47,37 @@ class Ordered:
 
 
 def search(tasks: Tasks, effort: int) -> Ordered:
-    """The best order that is found; the given one if none is better."""
-    line = _Line(tasks, effort)
-    line.prove()
-    for start in (_eager, late, frugal, deep):
-        if not line.proved and line.try_other(start(tasks)):
-            line.prove()
-    while not line.proved and line.effort > 0:
-        if not line.split() and not line.reorder():
+    """The best order that is found within `effort` (tasks looked at); the given one if none is."""
+    best = _BestSequence(tasks, effort)
+    best.prove()
+    for schedule in (eager, late, frugal):
+        if not best.proved and best.try_other(schedule(tasks)):
+            best.prove()
+    while not best.proved and best.effort > 0:
+        if not best.split() and not best.reorder():
             break
-        line.prove()
-    return Ordered(line.sequence, line.peak, line.bound)
+        best.prove()
+    return Ordered(best.sequence, best.peak, best.bound)
 
 
-def _eager(tasks: Tasks) -> list[int]:
-    return eager(tasks, tasks.given, max(tasks.levels(tasks.given)))
-
-
-class _Line:
+class _BestSequence:
     """The best sequence so far.
 
     Attributes:
+        sequence: the tasks.
+        peak, bound: the most that is alive at any time; no order has a lower peak than `bound`.
         during, before: bytes alive while each task runs, and before it.
         last: by storage, the place of its last reader.
-        ends: places of the waists, and those before the first and after the last.
-        cuts: what is known of single tasks.
+        ends: places of the separators, and those before the first and after the last task.
+        bounds: by task, what is known of the bytes alive while it runs.
         effort: what is left.
     """
 
     def __init__(self, tasks: Tasks, effort: int) -> None:
         self.tasks, self.effort = tasks, effort
         self.bound = max(tasks.feeds_bytes, tasks.kept_bytes)
-        self.ends = [-1, *waists(tasks), len(tasks.given)]
-        self.cuts: dict[int, Bound] = {}
+        self.ends = [-1, *separators(tasks), len(tasks.given)]
+        self.bounds: dict[int, Bound] = {}
         self.sequence: list[int] = []
         self.during: list[int] = []
         self.before: list[int] = []
@@ -89,7 +89,7 @@ class _Line:
         return self.peak <= self.bound
 
     def try_other(self, sequence: list[int]) -> bool:
-        """Take it if its peak is lower, or as high at fewer places."""
+        """Take another sequence if its peak is lower, or as high at fewer places."""
         during, before = self.tasks.alive(sequence)
         peak = self.tasks.peak_bytes(during)
         if (peak, during.count(peak)) >= (self.peak, self.during.count(self.peak)):
@@ -98,80 +98,79 @@ class _Line:
         return True
 
     def prove(self) -> None:
-        """Raise the bound to what must be alive at the worst tasks; the bound of one is lasting."""
+        """Raise the bound to what must be alive at the worst tasks, each looked at once."""
         if self.proved:
             return
-        worst = nlargest(PROVED_AT_ONCE, range(len(self.during)), key=self.during.__getitem__)
+        worst = nlargest(BOUNDED_TASKS, range(len(self.during)), key=self.during.__getitem__)
         for i, place in enumerate(worst):
             task = self.sequence[place]
-            if task not in self.cuts and self.effort > 0:
-                cut = bound(self.tasks, task, self.effort // (32 if i else 4))
-                self.cuts[task] = cut
-                self.effort -= cut.looks // 4
-                self.bound = max(self.bound, cut.level_bytes)
+            if task not in self.bounds and self.effort > 0:
+                known = bound(self.tasks, task, self.effort // (32 if i else 4))
+                self.bounds[task] = known
+                self.effort -= known.looks // 4  # at edges, which are quicker than tasks
+                self.bound = max(self.bound, known.level_bytes)
 
     def split(self) -> bool:
-        """Before the worst task, do what the cut says and nothing else."""
+        """Before the worst task, do what its bound needs and nothing else, if that is better."""
         task = self.sequence[self._worst()]
-        if task not in self.cuts:
+        if task not in self.bounds:
             return False
-        first = self.cuts[task].first
+        first = self.bounds[task].first
         rest = [t for t in self.sequence if t not in first and t != task]
         return self.try_other([*[t for t in self.sequence if t in first], task, *rest])
 
     def reorder(self) -> bool:
-        """Better order a stretch around the worst task, a longer one while there is none.
+        """Find a better order of a window around the worst task, of a longer one if there is none.
 
-        Long stretches are sometimes easier than short ones: all are tried with little patience
-        before any is tried with more.
+        Long windows are sometimes easier than short ones: all are tried with few looks before any
+        is tried with more.
         """
         worst = self._worst()
-        lower, upper = self._between_waists(worst)
-        shortest, patience = 8, PATIENCE
-        while self.effort > 0 and shortest <= LONGEST and lower < upper:
-            width = shortest
-            while width <= LONGEST and self.effort > 0:
+        lower, upper = self._between_separators(worst)
+        shortest, looks = SHORTEST_WINDOW, FIRST_LOOKS
+        while self.effort > 0 and shortest <= LONGEST_WINDOW and lower < upper:
+            width, whole = shortest, False
+            while not whole and width <= LONGEST_WINDOW and self.effort > 0:
                 start, end = max(lower, worst - width), min(upper, worst + width + 1)
-                found = self._best_order(start, end, patience)
-                if found.tasks is not None:
-                    self._put(start, end, found.tasks)
+                answer = self._best_order(start, end, looks)
+                if answer.tasks is not None:
+                    self._put(start, end, answer.tasks)
                     return True
-                hopeless, whole = found.bound_bytes >= self.peak, (start, end) == (lower, upper)
+                hopeless, whole = answer.bound_bytes >= self.peak, (start, end) == (lower, upper)
                 if hopeless and whole:
                     self.bound = self.peak
                     return False
                 width *= 2
                 shortest = width if hopeless else shortest
-                if whole:
-                    break
-            patience *= 4
+            looks *= 4
         return False
 
-    def _best_order(self, start: int, end: int, patience: int) -> Found:
-        """Of a stretch, at least a little better.
+    def _best_order(self, start: int, end: int, looks: int) -> WindowOrder:
+        """An order of a window that is at least a little better.
 
-        Who asks for the best at once makes the search look at all that is too good to be true.
+        To ask for the best at once makes the search look at all that is too good to be true.
         """
-        stretch = self._stretch(start, end)
-        floor = self.peak - max(1, (self.peak - self.bound) // MODESTY)
+        window = self._window(start, end)
+        floor = self.peak - max(1, (self.peak - self.bound) // PEAK_PART)
         each = 1 + (end - start) // 256  # looks are at sets, which take longer when they are large
-        effort = min(self.effort, patience) // each
-        found = best_order(stretch, self.before[start], floor, self.peak, effort)
-        self.effort -= found.looks * each + end - start
-        return found
+        effort = min(self.effort, looks) // each
+        answer = best_order(window, self.before[start], floor, self.peak, effort)
+        self.effort -= answer.looks * each + end - start
+        return answer
 
-    def _stretch(self, start: int, end: int) -> Stretch:
-        return Stretch(self.tasks, self.sequence[start:end], self.last, start, end)
+    def _window(self, start: int, end: int) -> Window:
+        return Window(self.tasks, self.sequence[start:end], self.last, start, end)
 
     def _put(self, start: int, end: int, tasks: list[int]) -> None:
-        """In place of a stretch; reckons only there."""
+        """Put tasks in place of a window, and measure only there."""
         self.sequence = [*self.sequence[:start], *tasks, *self.sequence[end:]]
         self._find_last(start, end)
-        alive = self._stretch(start, end).alive(self.before[start])
+        alive = self._window(start, end).alive(self.before[start])
         self.during[start:end], self.before[start:end] = alive
         self.peak = self.tasks.peak_bytes(self.during)
 
     def _take(self, sequence: list[int], during: list[int], before: list[int]) -> None:
+        """Make this the best sequence."""
         self.sequence, self.during, self.before = sequence, during, before
         self.peak = self.tasks.peak_bytes(self.during)
         self.last = [-1] * len(self.tasks.size)
@@ -179,7 +178,7 @@ class _Line:
         self.effort -= len(sequence) // 2
 
     def _find_last(self, start: int, end: int) -> None:
-        """Of what nobody reads after the stretch."""
+        """Find the last reader of each storage that is not read after the window."""
         for place in range(start, end):
             for r in self.tasks.reads[self.sequence[place]]:
                 if self.last[r] < end:
@@ -188,30 +187,30 @@ class _Line:
     def _worst(self) -> int:
         return self.during.index(max(self.during))
 
-    def _between_waists(self, place: int) -> tuple[int, int]:
-        """The stretch around a place that is no waist, half-open."""
+    def _between_separators(self, place: int) -> tuple[int, int]:
+        """The places between the separators around a place, half-open; none at a separator."""
         k = bisect_right(self.ends, place)
         return self.ends[k - 1] + 1, self.ends[k]
 
 
-def waists(tasks: Tasks) -> list[int]:
+def separators(tasks: Tasks) -> list[int]:
     """Places, the same in every order, of the tasks that all others come before or after.
 
-    All that came earlier does, if the task waits for every one that nobody has waited for yet; the
-    same backwards.  O(tasks + edges).
+    All earlier tasks come before one, if it waits for every task that nobody has waited for yet;
+    the same backwards.  O(tasks + edges).
     """
     count = len(tasks.given)
-    forwards = _gathering(tasks.given, tasks.before)
-    backwards = _gathering(tasks.given[::-1], tasks.after)
+    forwards = _after_all(tasks.given, tasks.before)
+    backwards = _after_all(tasks.given[::-1], tasks.after)
     return [i for i in range(count) if forwards[i] and backwards[count - 1 - i]]
 
 
-def _gathering(sequence: Sequence[int], before: Sequence[Sequence[int]]) -> list[bool]:
+def _after_all(sequence: Sequence[int], before: Sequence[Sequence[int]]) -> list[bool]:
     """By place, whether all earlier tasks come before the one there."""
     loose: set[int] = set()  # nobody waits for them yet
-    found = []
+    waited = []
     for task in sequence:
         loose.difference_update(before[task])
-        found.append(not loose)
+        waited.append(not loose)
         loose.add(task)
-    return found
+    return waited

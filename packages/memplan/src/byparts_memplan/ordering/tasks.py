@@ -5,7 +5,7 @@ A task is a step (see `Steps`), or a *join*: a view that waits for more than the
 back right before whoever reads them first, which is never worse.  What is alive between two tasks
 depends only on which are done, and what a task adds while it runs is what it writes, less what it
 writes over inputs that die there.
-O(values + reads) to build and for each reckoning.
+O(values + reads) to build, and to measure a sequence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Optional
 
-from byparts_graph_ir import Graph, Node, has_effect
+from byparts_graph_ir import Graph, Node
+from byparts_memplan.dependencies import Before, dependencies
 from byparts_memplan.share import match
 from byparts_memplan.steps import Steps
 
@@ -53,12 +54,17 @@ class Tasks:
         self.graph, self.size, self.kept = graph, steps.size, steps.kept
         self.nodes = list(steps.nodes)
         self.first_join = len(self.nodes)
-        self.before, self.given, self.free_views = self._dependencies(steps)
+        waits = self._dependencies(steps)
+        self.before = [waits[node] for node in self.nodes]
+        tasks = set(self.nodes)
+        views = [node for node in graph.nodes if node not in tasks]
+        self.free_views = [node for node in views if not waits[node]]
         self.after: list[list[int]] = [[] for _ in self.nodes]
-        for task, waits in enumerate(self.before):
-            for earlier in waits:
+        for task, before in enumerate(self.before):
+            for earlier in before:
                 self.after[earlier].append(task)
-        self.idle = _idle_views(self)
+        read = _read_nodes(self)
+        self.idle = {v: waits[v][0] for v in views if waits[v] and v not in read}
         joins = self.nodes[self.first_join :]
         reads = [*steps.reads, *[self._roots(steps, n) for n in joins]]
         writes = [*steps.writes, *[() for _ in joins]]
@@ -70,10 +76,11 @@ class Tasks:
                 self.readers[r].append(task)
         self._weigh(steps.feeds)
         idle = frozenset(self.idle_feeds)
-        over = [_there(*row, idle) for row in zip(steps.over, steps.reads, strict=True)]
+        over = [_reads_only(*row, idle) for row in zip(steps.over, steps.reads, strict=True)]
         self.over: list[Over] = [*over, *[() for _ in joins]]
 
     def _weigh(self, feeds: list[int]) -> None:
+        """Set the bytes of every table."""
         size, needed = self.size, [r for r in range(len(self.size)) if self.readers[r]]
         wanted = {*needed, *self.kept}
         self.spent = [sum([size[w] for w in row]) for row in self.writes]
@@ -125,33 +132,21 @@ class Tasks:
         """All nodes, tasks in the order of the sequence."""
         return Graph(self.graph.inputs, tuple(_with_views(self, sequence)), self.graph.outputs)
 
-    def _dependencies(self, steps: Steps) -> tuple[list[list[int]], list[int], list[Node]]:
-        """What each task waits for, the tasks in the order of the graph, and views of inputs.
+    def _dependencies(self, steps: Steps) -> dict[Node, Before]:
+        """What each node waits for, by task; makes the joins, and lists the tasks as given."""
+        numbers: dict[Node, int] = {node: t for t, node in enumerate(self.nodes)}
+        self.given: list[int] = []
 
-        Makes the joins.
-        """
-        task: dict[Node, int] = {node: t for t, node in enumerate(self.nodes)}
-        behind: dict[Node, Optional[int]] = {}  # a task is behind itself, a view behind one task
-        found: list[list[int]] = [[] for _ in self.nodes]
-        given: list[int] = []
-        effect: Optional[int] = None
-        for node in self.graph.nodes:
-            ready = dict.fromkeys([behind[v.node] for v in node.inputs if v.node is not None])
-            waits = [t for t in ready if t is not None]
-            if has_effect(node.op):
-                waits += [] if effect is None or effect in waits else [effect]
-                effect = task[node]
-            if node not in task:
-                if not self._joins(steps, node, waits, task):
-                    behind[node] = waits[0] if waits else None
-                    continue
-                task[node] = len(found)
-                found.append([])
+        def number(node: Node, before: Before) -> Optional[int]:
+            if node not in numbers:
+                if not self._joins(steps, node, before, numbers):
+                    return None
+                numbers[node] = len(self.nodes)
                 self.nodes.append(node)
-            behind[node] = task[node]
-            found[task[node]] = waits
-            given.append(task[node])
-        return found, given, [node for node, t in behind.items() if t is None]
+            self.given.append(numbers[node])
+            return numbers[node]
+
+        return dependencies(self.graph, number)
 
     def _joins(
         self, steps: Steps, node: Node, waits: Sequence[int], task: Mapping[Node, int]
@@ -163,10 +158,10 @@ class Tasks:
         return any(v.node in task and root[ids[v]] != ids[v] for v in node.inputs)  # of a step's
 
 
-def _there(over: Over, reads: Collection[int], idle: Collection[int]) -> Over:
-    """Without what the step ignores: that is dead already, and its bytes may be taken."""
-    found = [(w, tuple([c for c in able if c in reads or c in idle])) for w, able in over]
-    return tuple([(w, candidates) for w, candidates in found if candidates])
+def _reads_only(over: Over, reads: Collection[int], idle: Collection[int]) -> Over:
+    """Leave out inputs that the step ignores: they may be dead already, and their bytes taken."""
+    rows = [(w, tuple([c for c in able if c in reads or c in idle])) for w, able in over]
+    return tuple([(w, candidates) for w, candidates in rows if candidates])
 
 
 def saved_bytes(over: Over, dying: Collection[int], size: Sequence[int]) -> int:
@@ -206,21 +201,12 @@ def _with_views(tasks: Tasks, sequence: Sequence[int]) -> list[Node]:
     return made
 
 
-def _idle_views(tasks: Tasks) -> dict[Node, int]:
-    """Views whose bytes nobody reads, and the task after which each can be made."""
+def _read_nodes(tasks: Tasks) -> set[Node]:
+    """Nodes whose values a step, the caller, or a view that one of them reads, reads."""
     steps = set(tasks.nodes[: tasks.first_join])
-    needed = {v.node for v in tasks.graph.outputs}
+    read = {v.node for v in tasks.graph.outputs}
     for node in reversed(tasks.graph.nodes):
-        if node in steps or node in needed:
+        if node in steps or node in read:
             ignores = node.op.ignores
-            needed.update([v.node for p, v in enumerate(node.inputs) if p not in ignores])
-    behind: dict[Node, Optional[int]] = {node: task for task, node in enumerate(tasks.nodes)}
-    found: dict[Node, int] = {}
-    for node in tasks.graph.nodes:
-        if node not in behind:
-            waits = [behind[v.node] for v in node.inputs if v.node is not None]
-            behind[node] = next((t for t in waits if t is not None), None)
-        task = behind[node]
-        if task is not None and node not in needed and node not in steps:
-            found[node] = task
-    return found
+            read.update([v.node for p, v in enumerate(node.inputs) if p not in ignores])
+    return {node for node in read if node is not None}

@@ -7,16 +7,14 @@ if TYPE_CHECKING:
     from byparts_memplan.pictures.curve import (
         curve_text as curve_text,
         live_bytes as live_bytes,
-        tradeoff_text as tradeoff_text,
     )
     from byparts_memplan.pictures.curve_svg import (
         curve_svg as curve_svg,
-        tradeoff_svg as tradeoff_svg,
     )
 
 if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
-        curve="curve_text live_bytes tradeoff_text",
-        curve_svg="curve_svg tradeoff_svg",
+        curve="curve_text live_bytes",
+        curve_svg="curve_svg",
     )

@@ -28,27 +28,19 @@ def profile(buffers: Iterable[Buffer]) -> Profile:
     return [(step, live := live + change[step]) for step in sorted(change)]
 
 
-def worst(found: Profile) -> tuple[int, int]:
-    """The first step at which most is alive, and how much that is."""
-    return max(found, key=lambda at: at[1], default=(0, 0))
+def worst(profile: Profile) -> tuple[int, int]:
+    """The first step of a profile at which most is alive, and how much that is."""
+    return max(profile, key=lambda at: at[1], default=(0, 0))
 
 
 def alive_at(buffers: Sequence[Buffer], step: int) -> list[int]:
-    """Which buffers are needed at a step, the largest first."""
-    found = [
+    """The buffers that are needed at a step, the largest first."""
+    alive = [
         i
         for i, b in enumerate(buffers)
         if b.size_bytes and any(born <= step < dies for born, dies in b.lives)
     ]
-    return sorted(found, key=lambda i: -buffers[i].size_bytes)
-
-
-def spaces_of(buffers: Iterable[Buffer]) -> dict[str, list[int]]:
-    """Space -> its buffers, in order of first use."""
-    found: dict[str, list[int]] = {}
-    for i, b in enumerate(buffers):
-        found.setdefault(b.space, []).append(i)
-    return found
+    return sorted(alive, key=lambda i: -buffers[i].size_bytes)
 
 
 def scope_of(label: str) -> str:

@@ -11,14 +11,17 @@ from itertools import groupby
 from string import ascii_letters, digits
 
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import Placement
+from byparts_memplan.buffer import by_space
 from byparts_memplan.pictures.alive import (
     profile,
     scopes,
-    spaces_of,
     workspaces_in_words,
     worst,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.placed import Placement
 
 _LETTERS = ascii_letters + digits
 _FEW, _SCOPES = 12, 12  # lines of the legend
@@ -50,7 +53,7 @@ def draw(
     if colour and labels:
         letters, _ = _letters(placement, ())
         paint, legend = _painter(placement, labels)
-    spaces = spaces_of(placement.buffers)
+    spaces = by_space(placement.buffers)
     lines: list[str] = []
     for space, members in spaces.items():
         several = len(spaces) > 1
@@ -65,7 +68,7 @@ def draw(
 
 
 class _Panel:
-    """One space."""
+    """The drawing of one space."""
 
     def __init__(
         self, placement: Placement, members: Sequence[int], arena: int, width: int, rows: int

@@ -12,7 +12,7 @@ _WIDE = 0.61  # of a font's size: a letter of a wide one
 
 
 def document(width: int, height: int, body: Iterable[str]) -> str:
-    """The whole file, on white."""
+    """An SVG file on white."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">\n'
@@ -21,23 +21,23 @@ def document(width: int, height: int, body: Iterable[str]) -> str:
 
 
 def text(x: float, y: float, words: str, **attributes: object) -> str:
-    """Words at a place; `text_anchor="end"` is the attribute `text-anchor`."""
+    """Words at a point; `text_anchor="end"` is the attribute `text-anchor`."""
     extra = "".join(f' {k.replace("_", "-")}="{v}"' for k, v in attributes.items())
     return f'<text x="{pixels(x)}" y="{pixels(y)}"{extra}>{clean(words)}</text>'
 
 
 def clean(words: str) -> str:
-    """Escaped, and without what XML cannot say at all, e.g. control characters."""
+    """Escape text, and leave out what XML cannot say at all, such as control characters."""
     return escape("".join(c if c.isprintable() or c == "\n" else "?" for c in words))
 
 
 def cut(words: str, most: int) -> str:
-    """Not longer than `most`."""
+    """Text cut to at most `most` letters."""
     return words if len(words) <= most else f"{words[: max(most - 1, 0)]}…"
 
 
 def fitted(words: str, room: float, size: float = 12) -> str:
-    """As much of it as fits into so many pixels, whatever font the reader has."""
+    """As much of a text as fits into `room` pixels, whatever font the reader has."""
     width = 0.0
     for k, c in enumerate(words):
         width += size * (1.0 if east_asian_width(c) in "WF" else _WIDE)
@@ -47,7 +47,7 @@ def fitted(words: str, room: float, size: float = 12) -> str:
 
 
 def ticks(most: int, count: int) -> list[int]:
-    """From 0 in round steps, about `count`: 1, 2 or 5 times a power of ten.
+    """About `count` numbers from 0 in round steps: 1, 2 or 5 times a power of ten.
 
     >>> ticks(169, 8)
     [0, 20, 40, 60, 80, 100, 120, 140, 160]
@@ -58,7 +58,7 @@ def ticks(most: int, count: int) -> list[int]:
 
 
 def byte_ticks(most: int) -> list[int]:
-    """Some four of them, round in the unit that people read."""
+    """About four byte counts from 0, round in the unit in which they are shown."""
     unit = 1024 ** (min(max(0, most.bit_length() - 1) // 10, 4))
     if most < 4 * unit and unit > 1:
         return [k * unit // 10 for k in ticks(10 * most // unit, 4)]
@@ -66,12 +66,12 @@ def byte_ticks(most: int) -> list[int]:
 
 
 def pixels(value: float) -> str:
-    """Two digits are enough."""
+    """A coordinate with two digits behind the point, which are enough."""
     return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
 def colour(i: int) -> str:
-    """Neighbours in number are far apart in hue (golden angle); light, for dark text."""
+    """The `i`-th colour: far from its neighbours in hue (golden angle), and light for dark text."""
     red, green, blue = hls_to_rgb(i * 0.381966 % 1, 0.74 + 0.06 * (i % 2), 0.5 + 0.1 * (i % 3))
     return f"#{int(255 * red):02x}{int(255 * green):02x}{int(255 * blue):02x}"
 
@@ -79,7 +79,7 @@ def colour(i: int) -> str:
 def legend(
     rows: Sequence[tuple[str, str]], x: float, y: float, width: float
 ) -> tuple[list[str], float]:
-    """(colour, words) in columns, and how high all that is."""
+    """A legend of (colour, words) in columns, and its height."""
     if not rows:
         return [], 0
     rows = [(fill, fitted(words, width - 18)) for fill, words in rows]

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from byparts_memplan.amount import human
-from byparts_memplan.buffer import Placement, PlanError
+from byparts_memplan.buffer import PlanError, by_space
 from byparts_memplan.pictures.alive import (
     OTHER,
     profile,
     scopes,
-    spaces_of,
     workspaces_in_words,
     worst,
 )
@@ -37,6 +36,10 @@ from byparts_memplan.pictures.picture import (
     ticks,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_memplan.placed import Placement
+
 WIDTH, HEIGHT, LOW = 960, 480, 240  # of a plot, in pixels; LOW where there are several
 LEFT, TOP, BETWEEN = 84, 44, 64  # margins
 SCOPES, LARGEST, MOST = 12, 3000, 25_000
@@ -46,7 +49,7 @@ Stay = tuple[int, int, int]  # buffer, born, dies
 
 
 def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
-    """The whole file; `labels` has one text for each buffer: its tooltip, and its scope.
+    """The picture; `labels` has one text for each buffer: its tooltip, and its scope.
 
     Raises:
         PlanError: there are not as many labels as buffers.
@@ -57,7 +60,7 @@ def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
     names, held = scopes(labels, placement.buffers, SCOPES) if labels else ([], {})
     fills = {name: GREY if name == OTHER else colour(i) for i, name in enumerate(held)}
     colours = [fills[name] for name in names]
-    spaces = spaces_of(placement.buffers) or {"": []}
+    spaces = by_space(placement.buffers) or {"": []}
     height = HEIGHT if len(spaces) == 1 else LOW
     body, top = [text(LEFT, 24, fitted(_title(placement, labels), WIDTH, 14), font_size=14)], TOP
     for space, members in spaces.items():
@@ -69,12 +72,12 @@ def svg(placement: Placement, labels: Sequence[str] = ()) -> str:
         body += _Plot(placement, labels, colours, members, arena, top, height).body()
         top += height + BETWEEN
     rows = [(fills[name], f"{name} ({human(size)})") for name, size in held.items()]
-    found, below = legend(rows, LEFT, top, WIDTH)
-    words = "alive at the worst step, by line; " if found else ""
+    key, below = legend(rows, LEFT, top, WIDTH)
+    words = "alive at the worst step, by line; " if key else ""
     body.append(
         text(LEFT, top - 8, f"{words}dashed: bytes alive at each step", font_style="italic")
     )
-    return document(LEFT + WIDTH + 40, int(top + below + 12), [*body, *found])
+    return document(LEFT + WIDTH + 40, int(top + below + 12), [*body, *key])
 
 
 def _title(placement: Placement, labels: Sequence[str]) -> str:
@@ -90,7 +93,7 @@ def _title(placement: Placement, labels: Sequence[str]) -> str:
 
 
 class _Plot:
-    """One space: steps and bytes to pixels."""
+    """The plot of one space, which turns steps and bytes into pixels."""
 
     def __init__(
         self,
@@ -114,7 +117,7 @@ class _Plot:
             (i, born, dies)
             for i, b in zip(self.members, self.buffers, strict=True)
             for born, dies in b.lives
-            if b.size_bytes and born < dies
+            if b.size_bytes
         ]
         size = self.placement.buffers
         if len(stays) > LARGEST:
@@ -166,7 +169,7 @@ class _Plot:
         return f"{box}{words}"
 
     def _hole(self, i: int, gap: tuple[int, int]) -> str:
-        """Where the buffer will lie again, and others may meanwhile."""
+        """A gap: the buffer will lie there again, and others may meanwhile."""
         offset, size = self.placement.offsets[i], self.placement.buffers[i].size_bytes
         left, top = self._x(gap[0]), self._y(offset + size)
         return (
@@ -176,7 +179,7 @@ class _Plot:
         )
 
     def _merged(self, stays: Sequence[Stay]) -> Iterator[str]:
-        """Small ones, a path for each colour; those on the same pixels once."""
+        """Small rectangles as one path for each colour; those on the same pixels once."""
         drawn: dict[tuple[str, str], None] = {}
         for i, born, dies in stays:
             size, offset = self.placement.buffers[i].size_bytes, self.placement.offsets[i]
@@ -194,7 +197,7 @@ class _Plot:
             yield f'<path d="{"".join(boxes)}" fill="{fill}"/>'
 
     def _live_line(self) -> str:
-        """At most one corner for each pixel: the highest."""
+        """The line of bytes alive, with at most one corner for each pixel: the highest."""
         points, at, live, high = [f"M{LEFT} {pixels(self._y(0))}"], LEFT, 0, 0
         for step, size in [*self.profile, (self.steps, 0)]:
             x = round(self._x(step))

@@ -35,7 +35,7 @@ def merge(
     near: int = 1,
     kept: Sequence[Parts] = (),
 ) -> tuple[tuple[Buffer, ...], list[Parts]]:
-    """Fewer buffers, in sections instead of steps, and what each is made of.
+    """Merge members into fewer buffers, which live in sections; also what each is made of.
 
     `stacked` and `chained` are the chances that what could be merged is; in a chain, sizes may
     differ by less than `coarse` units, and the largest is taken; in a stack, lives by less than
@@ -43,7 +43,7 @@ def merge(
     those with gaps, stay alone.  O(n) for each round of merging, in each of which some merge.
     """
     loose, alone = _members(problem)
-    pieces = [_kept(loose, parts) for parts in kept]
+    pieces = [_merge_again(loose, parts) for parts in kept]
     pieces += loose.values()
     count = len(pieces) + 1
     while len(pieces) < count:
@@ -56,7 +56,7 @@ def merge(
 
 
 def _members(problem: Sections) -> tuple[dict[int, _Piece], list[int]]:
-    """Those that may be merged, and those that stay alone."""
+    """The members that may be merged, and those that stay alone."""
     loose: dict[int, _Piece] = {}
     alone: list[int] = []
     for i, b in enumerate(problem.buffers[k] for k in problem.index):
@@ -68,8 +68,8 @@ def _members(problem: Sections) -> tuple[dict[int, _Piece], list[int]]:
     return loose, alone
 
 
-def _kept(loose: dict[int, _Piece], parts: Parts) -> _Piece:
-    """One of the members that an earlier merge put together; they are no longer loose."""
+def _merge_again(loose: dict[int, _Piece], parts: Parts) -> _Piece:
+    """Merge members as an earlier merge did, and take them out of `loose`."""
     some = [loose.pop(i) for i, _ in parts]
     size = max([p.size + above for p, (_, above) in zip(some, parts, strict=True)])
     begin, end = min([p.begin for p in some]), max([p.end for p in some])
@@ -77,51 +77,52 @@ def _kept(loose: dict[int, _Piece], parts: Parts) -> _Piece:
 
 
 def _stack(pieces: Iterable[_Piece], random: Random, chance: float, near: int) -> list[_Piece]:
-    """Those of one life, or nearly so, on top of each other, in any order."""
+    """Put pieces of one life, or nearly so, on top of each other, in any order."""
     shift = random.randrange(near)
     lives: dict[tuple[int, int, int], list[_Piece]] = {}
     for p in pieces:
         life = (p.begin + shift) // near, (p.end + shift) // near
         lives.setdefault((*life, p.alignment), []).append(p)
-    found = []
+    stacks = []
     for some in lives.values():
         random.shuffle(some)
-        found.append(some[0])
+        stacks.append(some[0])
         for p in some[1:]:
-            below = found[-1]
+            below = stacks[-1]
             if random.random() < chance:
                 below.parts += [(i, at + below.size) for i, at in p.parts]
                 below.size += p.size
                 below.begin, below.end = min(below.begin, p.begin), max(below.end, p.end)
             else:
-                found.append(p)
-    return found
+                stacks.append(p)
+    return stacks
 
 
 def _chain(pieces: Sequence[_Piece], random: Random, chance: float, coarse: int) -> list[_Piece]:
-    """One that begins where another of its size, or nearly so, ends carries that on."""
+    """Join pieces of one size, or nearly so, where one begins when the other ends."""
     shift = random.randrange(coarse)
     begins: dict[tuple[int, int, int], list[_Piece]] = {}
     for p in pieces:
         begins.setdefault((p.begin, (p.size + shift) // coarse, p.alignment), []).append(p)
     for some in begins.values():
         random.shuffle(some)
-    found = []
+    chains = []
     carried: set[_Piece] = set()
     for p in sorted(pieces, key=lambda p: p.begin):
         if p in carried:
             continue
-        found.append(p)
+        chains.append(p)
         kind = (p.size + shift) // coarse
         while (later := begins.get((p.end, kind, p.alignment))) and random.random() < chance:
             follower = later.pop()
             carried.add(follower)
             p.end, p.size = follower.end, max(p.size, follower.size)
             p.parts += follower.parts
-    return found
+    return chains
 
 
 def _alone(problem: Sections, i: int) -> Buffer:
+    """A member that is not merged, as a buffer that lives in sections."""
     b, where = problem.buffers[problem.index[i]], problem.where[i]
     holes = [(before[1], after[0]) for before, after in pairwise(where)]
     gaps = tuple([hole for hole in holes if hole[0] < hole[1]])

@@ -1,7 +1,7 @@
 """Runs of the exact search on one problem, each with other preferences.
 
-The first few are those that most often do; then preferences are random mixtures of size, life and
-crowd, and what was learned of hard sections stays, mostly.
+The first few are those that most often find a placement; then preferences are random mixtures of
+size, life and load, and what was learned of sections that make trouble stays, mostly.
 """
 
 from __future__ import annotations
@@ -12,57 +12,49 @@ from math import log
 from random import Random
 
 from byparts_memplan.effort import Effort
-from byparts_memplan.placement.search import Preferences, Search
+from byparts_memplan.placement.branch_and_bound import BranchAndBound, Preferences
 from byparts_memplan.placement.sections import Sections
-
-_SHORT = 0.5  # dead ends of a run, for each member
-_FRESH = (True, False, False)  # whether a run forgets what made trouble in those before it
-
-# What the first runs prefer: weights of size, life and crowd; narrow valleys first; level tops.
-_FIRST = (
-    (0.5, 0.5, 3, False, False),
-    (1, 0.5, 3, False, False),
-    (0.5, 0.5, 3, False, True),
-    (1, 1, 0, False, False),
-    (0.5, 0.5, 3, True, True),
-    (1, 0.5, 30, False, True),
-)
+from byparts_memplan.tuning import FIRST_RUNS, SHORT_RUN
 
 
 class Restarts:
-    """What was tried on a problem, and what worked."""
+    """The search on a problem, and which preferences led to a placement.
+
+    Attributes:
+        runs: so far.
+        proven: the preferences that led to the last placement.
+    """
 
     def __init__(self, problem: Sections, random: Random) -> None:
         self.problem, self.random = problem, random
-        self.search = Search(problem, random)
+        self.search = BranchAndBound(problem, random)
         self.runs = 0
-        self.proven: Preferences | None = None  # what led to the last placement
+        self.proven: Preferences | None = None
 
     def run(
         self, capacity: int, effort: Effort, times: float = 1, again: bool = False
     ) -> bool | None:
-        """Whether they fit; `None` after `times` the dead ends of a short run, or without effort.
+        """Whether all fit; `None` after `times` the conflicts of a short run, or without effort.
 
-        `again` is with the preferences that led to the last placement.
+        `again` runs with the preferences that led to the last placement.
         """
         preferences = (again and self.proven) or self._preferences()
-        fails = times * (_SHORT * len(self.problem.index) + 20)
+        fails = times * (SHORT_RUN * len(self.problem.index) + 20)
         self.runs += 1
-        found = self.search.run(capacity, preferences, int(fails), effort)
-        if found:
+        fits = self.search.run(capacity, preferences, int(fails), effort)
+        if fits:
             self.proven = preferences
-        return found
+        return fits
 
     def _preferences(self) -> Preferences:
-        """Of the first runs, then random mixtures; half of them heed what made trouble before."""
-        if self.runs < len(_FIRST):
-            by_size, by_life, by_load, spare, level = _FIRST[self.runs]
-            self.search.forget()
+        """Those of the first runs; then random mixtures, one in three without known trouble."""
+        if self.runs < len(FIRST_RUNS):
+            by_size, by_life, by_load, spare, level = FIRST_RUNS[self.runs]
+            self.search.state.forget_trouble()
             return Preferences(self._rank(by_size, by_life, by_load), 0, spare, level)
         pick = self.random.choice
-        fresh = pick(_FRESH)
-        if fresh:
-            self.search.forget()
+        if pick((True, False, False)):
+            self.search.state.forget_trouble()
         rank = self._rank(
             pick((0, 0.5, 0.5, 1, 1)), pick((0.5, 1)), pick((0, 3, 30)), pick((0, 0.2))
         )

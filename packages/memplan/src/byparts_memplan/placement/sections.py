@@ -38,13 +38,13 @@ class Sections:
 
     def __init__(self, buffers: Sequence[Buffer]) -> None:
         self.buffers = buffers
-        lives = [tuple([life for life in b.lives if life[0] < life[1]]) for b in buffers]
+        lives = [b.lives for b in buffers]
         real = [i for i, b in enumerate(buffers) if b.size_bytes and lives[i]]
         self.index = sorted(real, key=lambda i: (lives[i][0][0], -lives[i][-1][1]))
         ours = [buffers[i] for i in self.index]
         self.gapped = any(len(lives[i]) > 1 for i in self.index)
         self._measure(ours)
-        self._cut([lives[i] for i in self.index])
+        self._find_sections([lives[i] for i in self.index])
         self.near = self._neighbours([lives[i] for i in self.index])
         self.total = [sum([self.size[b] for b in some]) for some in self.members]
         pads = [size * self.unit - b.size_bytes for size, b in zip(self.size, ours, strict=True)]
@@ -57,7 +57,10 @@ class Sections:
         ]
 
     def _measure(self, ours: Sequence[Buffer]) -> None:
-        """In a tightly packed placement each lies at 0, or aligned on top of another."""
+        """Set the unit, and sizes and offsets in it.
+
+        In a tightly packed placement each member lies at 0, or aligned on top of another.
+        """
         grain = gcd(*[b.alignment for b in ours]) if ours else 1
         sizes = [b.size_bytes + -b.size_bytes % grain for b in ours]
         unit = gcd(*sizes, *[b.pinned or 0 for b in ours]) or 1
@@ -68,7 +71,7 @@ class Sections:
         self.grid = [b.alignment // gcd(unit, b.alignment) for b in ours]
         self.pinned = [-1 if b.pinned is None else b.pinned // unit for b in ours]
 
-    def _cut(self, lives: Sequence[Lives]) -> None:
+    def _find_sections(self, lives: Sequence[Lives]) -> None:
         """Find the sections, and in which of them each member lives."""
         events = [(born, 1, i) for i, some in enumerate(lives) for born, _ in some]
         events += [(dies, 0, i) for i, some in enumerate(lives) for _, dies in some]
@@ -92,6 +95,7 @@ class Sections:
         self.ends = [some[-1][1] for some in self.where]
 
     def _neighbours(self, lives: Sequence[Lives]) -> list[list[int]]:
+        """For each member, those that it lives together with."""
         if self.gapped:
             met: list[set[int]] = [set() for _ in lives]
             for some in self.members:

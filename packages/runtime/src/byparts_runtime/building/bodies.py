@@ -4,48 +4,47 @@ An op says how its bodies run (`Op.control`).  Each body goes through the steps 
 and compiled for the same backends, scheduled, planned by the same planner.  Its inputs are outside
 its arena (states, slices, what is given), its constants too; the arena is part of the workspace of
 the node, so the planner of the program around puts it where nothing else is alive.
-
-    workspace     [arena of one body at a time | slices of the sequences | states to be moved]
-    persistent    [blocks of the kernels of the first body | of the second]
-
-The states of a loop live in the outputs of its node.  A new state is offered the bytes of the old
-one ("donate"); what the planner declines is copied at the end of the round.  Invariants are read
-where they are.
+`loops.py` compiles those that loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Union
+from typing import TYPE_CHECKING
 
 from byparts_graph_ir import (
-    Backend,
     Branches,
     Graph,
     Input,
     Kernel,
     Loop,
     Op,
+    ReversedLoop,
     ShapeError,
     TensorType,
     Types,
     add_note,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import replace
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.kernels import NodeKernel, runtime_backend
 from byparts_runtime.building.load import computed_constants
+from byparts_runtime.building.loops import NOTHING_MOVES, loop_kernel, reversed_loop_kernel
 from byparts_runtime.building.lower import lower
 from byparts_runtime.building.options import BuildOptions, CaptureArgument
-from byparts_runtime.building.place import Schedule, persistent_blocks, planned
-from byparts_runtime.building.schedule import schedule
+from byparts_runtime.building.place import persistent_blocks
+from byparts_runtime.building.planning import planned
+from byparts_runtime.building.schedule import Schedule, schedule
 from byparts_runtime.building.signature import signature_of
 from byparts_runtime.building.updates import Donations
-from byparts_runtime.memory.plan import Bytes, Plan
-from byparts_runtime.run.bodies import BoundBody, BranchesRun, LoopRun
+from byparts_runtime.memory.plan import Bytes, Location, Plan
+from byparts_runtime.run.bodies import BoundBody, BranchesRun
 
-ALIGNMENT = 64  # of what stands in a workspace behind an arena
+if TYPE_CHECKING:
+    from byparts_graph_ir import Control
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,7 @@ class Body:
         constants: where the constants are.
         persistent: for each node where its persistent block begins.
         persistent_bytes: of all its nodes.
+        results: the outputs that its last inputs have memory for.
     """
 
     name: str
@@ -70,99 +70,107 @@ class Body:
     persistent_bytes: int
     parts: Parts
     capture: CaptureArgument
+    results: tuple[int, ...] = ()
 
     @property
     def types(self) -> Types:
         """Of its outputs."""
         return tuple([v.type for v in self.schedule.graph.outputs])
 
+    @property
+    def places(self) -> tuple[Location, ...]:
+        """Where its outputs are."""
+        graph = self.schedule.graph
+        return tuple([self.plan.locations[graph.ids[v]] for v in graph.outputs])
+
+    @property
+    def first_result(self) -> int:
+        """Position of the first input that has memory for an output."""
+        return len(self.schedule.graph.inputs) - len(self.results)
+
     def moved(self, states: int) -> list[int]:
         """The new states that stand where another old one is, or another part of their own."""
-        graph = self.schedule.graph
-        places = [self.plan.locations[graph.ids[v]] for v in graph.outputs[:states]]
-        found = enumerate((at.root, at.offset) for at in places)
+        found = enumerate((at.root, at.offset) for at in self.places[:states])
         return [k for k, at in found if at[0] in range(states) and at != (k, 0)]
 
     def bind(
-        self, given: Sequence[Bytes], results: Sequence[Bytes], arena: Bytes, persistent: Bytes
+        self,
+        given: Sequence[Bytes],
+        results: Sequence[Bytes],
+        arena: Bytes,
+        persistent: Bytes,
+        moving: Mapping[int, int] = NOTHING_MOVES,
     ) -> BoundBody:
         """The body on these bytes.
 
         Args:
             given: its inputs.
-            results: where its outputs may go, if it was compiled for that.
+            results: where the outputs `self.results` may go.
             arena: its memory.
             persistent: that of its kernels.
+            moving: positions of inputs whose place moves by so many bytes from row to row.
         """
-        return BoundBody(self, (*given, *self.constants, *results), arena, persistent)
+        return BoundBody(self, (*given, *self.constants, *results), arena, persistent, moving)
 
 
 class Bodies:
     """Compiles the bodies of ops for the parts and the options of one program.
 
+    A body is in one memory space: its kernels are of the backends of that space, and so is the node
+    that runs it.
+
+    Args:
+        parts: of the program.
+        options: likewise.
+        space: the name of the memory space.
+
     Attributes:
-        backend: stands for the runtime, where a backend is asked for: its arrays are addresses.
+        backend: stands for the runtime, where a backend is asked for.
     """
 
-    def __init__(self, parts: Parts, options: BuildOptions) -> None:
-        here = tuple(b for b in parts.backends if b.space.name == parts.space.name)
-        self.parts = replace(parts, backends=here, transfer=None)  # a body is in one space
+    def __init__(self, parts: Parts, options: BuildOptions, space: str) -> None:
+        here = tuple(b for b in parts.backends if b.space.name == space)
+        self.parts = replace(parts, backends=here, transfer=None)
         self.options = replace(options, budget_bytes=None, max_extra_cost=None, commit="copy")
-        self.backend = Backend("runtime", _address, space=parts.space)
+        self.backend = runtime_backend(self.parts.space)
 
-    def kernel(
-        self, op: Op, types: Types, control: Union[Branches, Loop], constants: Collection[int]
-    ) -> Kernel:
+    def compiled(
+        self, op: Op, types: Types, control: Control, constants: tuple[int, ...]
+    ) -> NodeKernel:
         """The kernel of an op that runs its bodies so.
 
         Raises:
             MissingRule, ShapeError: a node of a body cannot be compiled; says in which body.
         """
         if isinstance(control, Loop):
-            return self._loop(op, types, control, constants)
-        return self._branches(op, types, control, constants)
+            kernel, bodies = loop_kernel(self, op, types, control, constants)
+        elif isinstance(control, ReversedLoop):
+            kernel, bodies = reversed_loop_kernel(self, op, types, control, constants)
+        else:
+            kernel, bodies = self._branches(op, types, control, constants)
+        return NodeKernel(self.backend, kernel, constants, bodies)
 
     def _branches(
         self, op: Op, types: Types, control: Branches, constants: Collection[int]
-    ) -> Kernel:
+    ) -> tuple[Kernel, tuple[Body, ...]]:
         first = len(control.bodies) - 1  # input of the body
         fixed = [i - first for i in constants if i >= first]
         outputs = op.infer(*types)
+        places = range(len(outputs))
         bodies = tuple(
             [
-                self._body(f"{name} of {op.name}", graph, outputs, fixed, results=True)
+                self.body(f"{name} of {op.name}", graph, outputs, fixed, results=places)
                 for name, graph in zip(control.names, control.bodies, strict=True)
             ]
         )
-        return Kernel(
+        kernel = Kernel(
             partial(BranchesRun.bound, bodies, self.parts),
             max(body.plan.arena_bytes for body in bodies),
             sum(body.persistent_bytes for body in bodies),
         )
+        return kernel, bodies
 
-    def _loop(self, op: Op, types: Types, loop: Loop, constants: Collection[int]) -> Kernel:
-        s, q = loop.states, loop.states + loop.sequences
-        fixed = [i for i in constants if i >= q]
-        rows = [TensorType(t.dtype, t.dims[1:]) for t in op.infer(*types)[s:]]
-        wanted = (*types[:s], *rows)
-        body = self._body(f"body of {op.name}", loop.body, wanted, fixed, states=s)
-        cond = None
-        if loop.cond is not None:
-            answer = (TensorType("bool", ()),)
-            cond = self._body(f"cond of {op.name}", loop.cond, answer, fixed)
-        arena_bytes = max(b.plan.arena_bytes for b in (body, cond) if b is not None)
-        slices = [v.type for v in loop.body.inputs[s:q]]
-        moved = [types[k] for k in body.moved(s)]
-        layout = [arena_bytes, *[t.size_bytes for t in (*slices, *moved)]]
-        starts = [0]
-        for size in layout:
-            starts.append(starts[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
-        run = partial(LoopRun.bound, loop, body, cond, types, tuple(starts[1:-1]), op.name)
-        persistent_bytes = body.persistent_bytes + (cond.persistent_bytes if cond else 0)
-        inplace = tuple([(i, i) for i in range(s)])
-        return Kernel(partial(run, self.parts), starts[-1], persistent_bytes, inplace)
-
-    def _body(
+    def body(
         self,
         name: str,
         graph: Graph,
@@ -170,7 +178,7 @@ class Bodies:
         fixed: Collection[int],
         *,
         states: int = 0,
-        results: bool = False,
+        results: Collection[int] = (),
     ) -> Body:
         """A body through the steps of `build`.
 
@@ -180,16 +188,16 @@ class Bodies:
             wanted: the types that its outputs must have.
             fixed: positions of inputs that are the same at each run of the program.
             states: so many outputs are offered the bytes of the inputs at their positions.
-            results: whether the outputs are offered bytes of their own, outside the arena.
+            results: positions of outputs that are offered bytes outside the arena, in this order.
         """
         parts, options = self.parts, self.options
         try:
             graph, signature = signature_of(graph, (), (), parts.spaces)
             lowered = lower(graph, signature, parts)
-            found = [v.type for v in lowered.graph.outputs]
-            if found != list(wanted):
-                raise ShapeError(f"{name}: gives {found}, expected {list(wanted)}")
-            compiled = compile_kernels(lowered, parts, options, fixed, self)
+            types = [v.type for v in lowered.graph.outputs]
+            if types != list(wanted):
+                raise ShapeError(f"{name}: gives {types}, expected {list(wanted)}")
+            compiled = compile_kernels(lowered, parts, lambda _: self, fixed)
             scheduled = schedule(compiled, parts, options)
         except Exception as error:
             add_note(error, f"in {name}")
@@ -197,21 +205,18 @@ class Bodies:
         graph = scheduled.graph
         donate = _donations(graph, states)
         if results:
-            places = [Input(t, None, "result", "") for t in wanted]
-            first = len(graph.inputs)
+            places = [Input(wanted[j], None, "result", "") for j in results]
+            offered = {j: len(graph.inputs) + k for k, j in enumerate(results)}
             graph = Graph((*graph.inputs, *places), graph.nodes, graph.outputs)
-            donate = {first + j: j for j in _donations_to_results(graph)}
+            made = [j for j in _made_by_nodes(graph) if j in offered and j not in donate.values()]
+            donate = {**donate, **{offered[j]: j for j in made}}
         scheduled = replace(scheduled, graph=graph, donate=donate)
-        plan = planned(scheduled, parts, options, frozenset(range(len(graph.inputs))))
+        external = frozenset(range(len(graph.inputs)))
+        plan = planned(graph, donate, compiled, parts, options, external)
         constants = computed_constants(compiled, parts, options.alignment)
-        return Body(
-            name, scheduled, plan, constants, *persistent_blocks(scheduled), parts, options.capture
-        )
-
-
-def _address(memory: Any, offset: int, kind: TensorType) -> Bytes:
-    """What a kernel of the runtime binds in the place of an array."""
-    return Bytes(memory, offset)
+        blocks = persistent_blocks(scheduled)
+        facts = *blocks, parts, options.capture, tuple(results)
+        return Body(name, scheduled, plan, constants, *facts)
 
 
 def _donations(graph: Graph, states: int) -> Donations:
@@ -226,7 +231,7 @@ def _donations(graph: Graph, states: int) -> Donations:
     return found
 
 
-def _donations_to_results(graph: Graph) -> list[int]:
+def _made_by_nodes(graph: Graph) -> list[int]:
     """The outputs that nodes make, each at its first place."""
     first = {v: j for j, v in reversed(list(enumerate(graph.outputs)))}
     return sorted([j for v, j in first.items() if v.node is not None])

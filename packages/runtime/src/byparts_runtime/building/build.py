@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from byparts_graph_ir import Graph
 from byparts_graph_ir.fork import begin, end
 from byparts_runtime.building.compile import compile_kernels
-from byparts_runtime.building.discover import find_parts
+from byparts_runtime.building.discover import Parts, find_parts
+from byparts_runtime.building.kernels import BodyCompiler
 from byparts_runtime.building.load import load
 from byparts_runtime.building.lower import lower
 from byparts_runtime.building.options import DEFAULTS, BuildOptions, with_changes
@@ -39,7 +40,8 @@ def build(
             or a `Store`: those of its variables that inputs are named after.
         updates: what the last outputs are written to, in order (outputs have no names), all at
             once, when everything has run.
-        arena: memory to share with other programs, which then take turns; by default its own.
+        arena: memory to share with other programs, which then run one at a time; by default the
+            program has its own.
         options: how to build; see `BuildOptions`.
         changes: options by name, as in `build(graph, backends=("torch", "numpy"))`.
 
@@ -54,9 +56,20 @@ def build(
         parts = find_parts(options)
         graph, roles = signature_of(graph, variables, updates, parts.spaces)
         lowered = lower(graph, roles, parts)
-        compiled = compile_kernels(lowered, parts, options)
+        compiled = compile_kernels(lowered, parts, bodies_for(parts, options))
         scheduled = schedule(compiled, parts, options)
         placed = place(scheduled, parts, options)
         return load(placed, parts, options, arena)
     finally:
         end(who)
+
+
+def bodies_for(parts: Parts, options: BuildOptions) -> Callable[[str], BodyCompiler]:
+    """What makes the compiler of ops with bodies for a memory space, when such an op is met."""
+
+    def make(space: str) -> BodyCompiler:
+        from byparts_runtime.building.bodies import Bodies  # not at the start of every program
+
+        return Bodies(parts, options, space)
+
+    return make

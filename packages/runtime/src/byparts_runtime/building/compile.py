@@ -1,155 +1,36 @@
 """Step 2 of `build`: a kernel for each node, before anything is planned.
 
-A node goes to the first backend that takes it.  Regions that no backend takes are parted; then what
-depends on nothing is taken out of the program (`hoist.py`), since a kernel of a region may want its
-constants.
+Regions that no backend takes are parted; then what depends on nothing is taken out of the program,
+since a kernel of a region may want its constants.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator
 from time import perf_counter
-from typing import Optional, Protocol, Union
+from typing import Optional
 
 from byparts_graph_ir import (
-    Backend,
-    Branches,
-    Copy,
     Fused,
     Graph,
-    Kernel,
-    Loop,
+    Input,
     MissingRule,
     Node,
     Op,
     OptimizationBarrier,
-    Space,
     Stage,
-    TensorType,
     Value,
     add_note,
-    has_effect,
     parted,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import replace
 from byparts_runtime.building.discover import Parts
-from byparts_runtime.building.hoist import hoist
+from byparts_runtime.building.kernels import BodyCompiler, Kernels, is_constant
 from byparts_runtime.building.lower import Lowered, fusing, legal
-from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.signature import Signature
-from byparts_runtime.building.spaces import copying, with_copies
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """The kernel of a node, and of which backend it is.
-
-    Attributes:
-        backend: which.
-        kernel: compiled for the op and the types of the node.
-        constants: positions of its inputs that are the same at each run.
-    """
-
-    backend: Backend
-    kernel: Kernel
-    constants: tuple[int, ...] = ()
-
-    @property
-    def workspace_bytes(self) -> int:
-        """What a planner has to find room for while the node runs."""
-        return self.kernel.workspace_bytes
-
-    @property
-    def inplace(self) -> tuple[tuple[int, int], ...]:
-        """Pairs (input, output) that the kernel may put into the same bytes."""
-        return self.kernel.inplace
-
-
-class BodyCompiler(Protocol):
-    """What compiles an op that runs bodies; its kernels bind addresses (`Bytes`), no arrays."""
-
-    @property
-    def backend(self) -> Backend:
-        """Stands for the runtime, where a backend is asked for."""
-
-    def kernel(
-        self,
-        op: Op,
-        types: tuple[TensorType, ...],
-        control: Union[Branches, Loop],
-        constants: Collection[int],
-    ) -> Kernel:
-        """The kernel of the op, whose bodies run as `control` says."""
-
-
-class Kernels:
-    """Node -> its kernel; compiled at the first question for an op and its types.
-
-    Passes that order and compute again make nodes anew, so this is a function of the node.
-
-    Attributes:
-        backends: in the order in which they are asked.
-        bodies: gives what compiles ops that none of them has and that say how their bodies run.
-        constants: the inputs of the program that are the same at each run.
-    """
-
-    def __init__(self, backends: Sequence[Backend], bodies: Callable[[], BodyCompiler]) -> None:
-        self.backends, self.bodies = tuple(backends), bodies
-        self.spaces: dict[str, Space] = {b.space.name: b.space for b in backends}
-        self.constants: frozenset[Value] = frozenset()
-        self._known: dict[tuple[int, tuple[TensorType, ...], tuple[int, ...]], Chosen] = {}
-        self._same: dict[tuple[int, tuple[int, ...]], Chosen] = {}  # by kernel and constants
-        self._ops: list[Op] = []  # kept alive: their ids are keys
-
-    def __call__(self, node: Node) -> Chosen:
-        """The kernel of a node.
-
-        Raises:
-            MissingRule: no backend takes it; says what each answered and what to install.
-        """
-        types = tuple([v.type for v in node.inputs])
-        constants = tuple([i for i, v in enumerate(node.inputs) if self._is_constant(v)])
-        key = (id(node.op), types, constants)
-        chosen = self._known.get(key)
-        if chosen is None:
-            chosen = self._chosen(node, types, constants)
-            same = id(chosen.kernel), chosen.constants  # one object for all nodes that share it
-            chosen = self._known[key] = self._same.setdefault(same, chosen)
-            self._ops.append(node.op)
-        return chosen
-
-    def _is_constant(self, v: Value) -> bool:
-        if v.node is None:
-            return v in self.constants
-        return is_constant(v.node)
-
-    def _chosen(
-        self, node: Node, types: tuple[TensorType, ...], constants: tuple[int, ...]
-    ) -> Chosen:
-        if isinstance(node.op, Copy) and {node.op.space, node.op.source} <= self.spaces.keys():
-            return Chosen(*copying(node.op, types[0], self.spaces))
-        refusals = []
-        for backend in self.backends:
-            if not backend.supports(node.op):
-                refusals.append(f"{backend.name}: has no kernel for it")
-                continue
-            try:
-                kernel = backend.compile(node.op, types, frozenset(constants))
-            except MissingRule as error:
-                refusals.append(f"{backend.name}: {error}")
-                continue
-            except Exception as error:
-                add_note(error, f"while compiling {describe(node)} on {backend.name!r}")
-                raise
-            return Chosen(backend, kernel, constants if backend.kernels.compiled(node.op) else ())
-        control = node.op.control(*types)
-        if control is not None:
-            compiler = self.bodies()
-            kernel = compiler.kernel(node.op, types, control, constants)
-            return Chosen(compiler.backend, kernel, constants)
-        raise _missing(node, refusals)
+from byparts_runtime.building.spaces import with_copies
 
 
 @dataclass(frozen=True)
@@ -179,24 +60,21 @@ class Compiled:
 def compile_kernels(
     lowered: Lowered,
     parts: Parts,
-    options: BuildOptions,
+    bodies: Callable[[str], BodyCompiler],
     fixed: Collection[int] = (),
-    bodies: Optional[BodyCompiler] = None,
 ) -> Compiled:
     """Compile each node, part the regions that no backend takes, and take the constants out.
 
     Args:
         lowered: what step 1 gave.
         parts: with the backends.
-        options: of the program, and of the bodies in it.
+        bodies: makes the compiler of ops with bodies for the memory space of this name.
         fixed: positions of inputs that are the same at each run, beside the constants.
-        bodies: compiles ops with bodies; by default a compiler of its own, once there is one.
 
     Raises:
         MissingRule: no backend takes a node.
     """
-    compiler = partial(_body_compiler, parts, options) if bodies is None else lambda: bodies
-    kernels, stages = Kernels(parts.backends, compiler), list(lowered.stages)
+    kernels, stages = Kernels(parts.backends, bodies), list(lowered.stages)
     with parts.context():
         graph = _without_barriers(_parted(lowered.graph, kernels, parts, stages), stages)
         start = perf_counter()
@@ -212,39 +90,20 @@ def compile_kernels(
     return Compiled(graph, signature, kernels, constants, tuple(stages))
 
 
-def _body_compiler(parts: Parts, options: BuildOptions) -> BodyCompiler:
-    from byparts_runtime.building.bodies import Bodies  # not at the start of every program
-
-    return Bodies(parts, options)
-
-
-def is_constant(node: Node) -> bool:
-    """Whether the node gives the same at each run."""
-    return not node.inputs and not has_effect(node.op)
-
-
-def describe(node: Node) -> str:
-    """Op, types and line of a node, for errors."""
-    inputs = ", ".join(str(v.type) for v in node.inputs)
-    outputs = ", ".join(str(v.type) for v in node.outputs)
-    made = f", created at {node.where}" if node.where else ""
-    return f"{node.op.name}: ({inputs}) -> ({outputs}){made}"
-
-
 def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -> Graph:
     """The graph with smaller regions in the place of those that no backend takes.
 
     The nodes of a refused region are legalized and fused again, in regions of at most half as many.
     """
     refused: set[Op] = set()
-    while found := dict(_refused(graph.nodes, kernels)):
+    while reasons := dict(_refused(graph.nodes, kernels)):
         start = perf_counter()
-        refused |= found.keys()
-        graph = parted(graph, lambda node: node.op in found)
+        refused |= reasons.keys()
+        graph = parted(graph, lambda node: node.op in reasons)
         try:
             graph = legal(parts, graph, refused)
         except MissingRule as error:
-            raise add_note(error, f"regions were refused: {next(iter(found.values()))}") from None
+            raise add_note(error, f"regions were refused: {next(iter(reasons.values()))}") from None
         for again in fusing(parts, refused):
             graph = again.run(graph)
         stages.append(Stage("part", graph, perf_counter() - start))
@@ -252,7 +111,7 @@ def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -
 
 
 def _refused(nodes: Iterable[Node], kernels: Kernels) -> Iterator[tuple[Op, str]]:
-    """The regions that no backend takes, and what the backends said."""
+    """Each region that no backend takes, with what the backends answered."""
     for node in nodes:
         if isinstance(node.op, Fused):
             try:
@@ -280,17 +139,17 @@ def past_barrier(node: Node) -> Optional[tuple[Value, ...]]:
     return node.inputs[:1] if isinstance(node.op, OptimizationBarrier) else None
 
 
-def _missing(node: Node, refusals: Sequence[str]) -> MissingRule:
-    from byparts_graph_ir.install import install_command  # only for a message
+def hoist(graph: Graph) -> tuple[Graph, tuple[Node, ...]]:
+    """Take out of a graph what depends on nothing, so that it is computed once and not at each run.
 
-    types = ", ".join(str(v.type) for v in node.inputs)
-    name = type(node.op).__name__
-    error = MissingRule(f"no kernel for {name} on ({types}); tried {'; '.join(refusals)}")
-    if node.where:
-        add_note(error, f"created at {node.where}")
-    if type(node.op).decompose is not Op.decompose:
-        how = install_command("byparts-optimize")
-        return add_note(error, f"byparts-optimize decomposes it: {how}")
-    how = install_command("byparts-kernels-numpy")
-    add = f'add a backend that has it: {how}, backends=(..., "numpy")'
-    return add_note(error, f"{add}; or write it with @kernels.on({name})")
+    Returns the graph, whose last inputs stand for the outputs of the constant nodes, and those
+    nodes.  Preserves meaning and order.  O(nodes).
+    """
+    constants = tuple([node for node in graph.nodes if is_constant(node)])
+    if not constants:
+        return graph, ()
+    given = {
+        n: tuple([Input(v.type, None, n.op.name, n.where) for v in n.outputs]) for n in constants
+    }
+    inputs = (*graph.inputs, *(v for values in given.values() for v in values))
+    return Graph(inputs, graph.nodes, graph.outputs).rewrite(given.get), constants

@@ -1,56 +1,57 @@
-"""Turns what a caller wrote (`"numpy"`, `"auto"`, own objects) into backends, passes and a planner.
+"""Finds the backends, passes and planner that options name (`"numpy"`, `"auto"`, own objects).
 
 The only file that asks the hub, and it asks only for what is named: with everything given by hand
-no discovery happens.  `"auto"` takes what is installed, is content where nothing is, and warns of
-what is there but cannot be loaded; what was named must be there.
+no discovery happens.  `"auto"` takes what is installed, does without what is not, and warns of what
+is installed and cannot be loaded; what is named must be there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Optional, Union
+from typing import Any, Optional
 from warnings import warn
 
-from byparts_graph_ir import ArgumentError, Backend, Graph, GraphError, Node, Pass, Space
+from byparts_graph_ir import ArgumentError, Backend, GraphError, Pass, Space
 from byparts_graph_ir.errors import PartError, add_note
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.building.context import around
+from byparts_runtime.building.options import (
+    BackendsArgument,
+    BuildOptions,
+    GraphPass,
+    PassArgument,
+    PassesArgument,
+    PlannerArgument,
+    ResultsArgument,
+)
 from byparts_runtime.memory.plan import Planner, separate
-
-TYPE_CHECKING = False
-Supports = Callable[[Node], bool]
-Legalize = Callable[[Graph, Supports], Graph]
-Fuse = Callable[..., Graph]  # (graph, wants, alone)
-Order = Callable[..., Graph]  # (graph, *, external)
-Rematerialize = Callable[..., Graph]  # (graph, *, budget_bytes | max_extra_cost, external, cost, …)
-BackendsArgument = Sequence[Union[str, Backend]]
-PassesArgument = Union[Literal["auto"], Sequence[Union[str, Callable[[Graph], Graph]]]]
-PlannerArgument = Union[str, Planner, None]
-ResultsArgument = Union[str, Backend]
-LegalizeArgument = Union[str, Legalize, None]  # "auto", or the name of an installed pass
-OrderArgument = Union[str, Order, None]
-RematerializeArgument = Union[str, Rematerialize]
-
-if TYPE_CHECKING:
-    from byparts_runtime.building.options import BuildOptions
-
-AUTO_PASSES = ("optimize",)  # those of them that are installed, in this order
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the options of a build name, found."""
+    """The backends, passes and planner of a build.
+
+    Attributes:
+        passes: run first.
+        legalize: decomposes what no backend has; this and the others are `None` if not installed.
+        fuse: makes regions for backends that want some.
+        order: puts nodes in a better order.
+        planner: places values in an arena.
+        rematerialize: computes values again instead of keeping them; only with a limit.
+        results: the backend whose arrays the caller gets; `None`: NumPy's.
+        transfer: copies values between spaces; `None` where there is one space.
+    """
 
     backends: tuple[Backend, ...]
     passes: tuple[Pass, ...]
-    legalize: Optional[Legalize]
-    fuse: Optional[Fuse]
-    order: Optional[Order]
+    legalize: Optional[GraphPass]
+    fuse: Optional[GraphPass]
+    order: Optional[GraphPass]
     planner: Planner
-    rematerialize: Optional[Rematerialize]
+    rematerialize: Optional[GraphPass]
     results: Optional[Backend]
-    transfer: Any = None  # the pass that copies values between spaces, where there are several
+    transfer: Any = None
 
     @property
     def space(self) -> Space:
@@ -60,15 +61,15 @@ class Parts:
     @property
     def spaces(self) -> dict[str, Space]:
         """All memory spaces by name, the first one first."""
-        found: dict[str, Space] = {}
+        spaces: dict[str, Space] = {}
         for backend in self.backends:
-            found.setdefault(backend.space.name, backend.space)
-        return found
+            spaces.setdefault(backend.space.name, backend.space)
+        return spaces
 
     @property
     def several(self) -> bool:
         """Whether there is more than one space."""
-        return any(b.space.name != self.space.name for b in self.backends)
+        return len(self.spaces) > 1
 
     @property
     def context(self) -> Callable[[], AbstractContextManager[object]]:
@@ -85,21 +86,22 @@ def find_parts(options: BuildOptions) -> Parts:
     """
     backends, planner = find_backends(options.backends), find_planner(options.planner)
     if options.is_limited and planner is separate:
-        from byparts_graph_ir.install import install_command  # only for a message
+        from byparts_graph_ir.parts.install import install_command  # only for a message
 
         limits = f"budget_bytes={options.budget_bytes!r}, max_extra_cost={options.max_extra_cost!r}"
         how = f"{install_command('byparts-memplan')}, or planner=..."
         raise GraphError(f"{limits}: without a planner no two values share a byte; {how}")
+    orders = options.planner is not None or options.order != "auto"  # else all orders are equal
     return Parts(
         backends,
         find_passes(options.passes),
-        find_legalize(options.legalize),
+        find_pass("legalize", options.legalize),
         find_fuse(backends),
-        find_order(options.order, options.planner),
+        find_pass("order", options.order) if orders else None,
         planner,
-        find_rematerialize(options.rematerialize) if options.is_limited else None,
+        _find_rematerialize(options.rematerialize) if options.is_limited else None,
         find_results(options.results, backends[0].space, backends),
-        find_transfer(backends),
+        _find_transfer(backends),
     )
 
 
@@ -121,7 +123,7 @@ def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
     return found
 
 
-def find_transfer(backends: Sequence[Backend]) -> Any:
+def _find_transfer(backends: Sequence[Backend]) -> Any:
     """The pass that copies values between the spaces of these backends; `None` for one space.
 
     Raises:
@@ -168,54 +170,34 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
         PartError: one that is named is not installed.
     """
     if isinstance(passes, str) and passes == "auto":
-        found = ((name, _installed("passes", name)) for name in AUTO_PASSES)
-        return tuple(Pass(name, run) for name, run in found if run is not None)
+        optimize = _installed("passes", "optimize")
+        return () if optimize is None else (Pass("optimize", optimize),)
     if isinstance(passes, str) or not isinstance(passes, Iterable):
         raise ArgumentError(f"passes={passes!r:.60}: give a tuple, e.g. passes=(merge,)")
-    return tuple(_pass(p) for p in passes)
+    return tuple([p if isinstance(p, Pass) else _named_pass(p) for p in passes])
 
 
-def find_legalize(legalize: LegalizeArgument) -> Optional[Legalize]:
-    """The pass that decomposes what no backend has, or `None`."""
-    if not (isinstance(legalize, str) and legalize == "auto"):
-        named: Optional[Legalize] = _named(legalize)
-        return named
-    found: Optional[Legalize] = _installed("passes", "legalize")
-    return found
-
-
-def find_order(order: OrderArgument, planner: PlannerArgument) -> Optional[Order]:
-    """The pass that puts nodes in a better order; without a planner no order is better."""
-    if not (isinstance(order, str) and order == "auto"):
-        named: Optional[Order] = _named(order)
-        return named
-    return None if planner is None else _installed("passes", "order")
-
-
-def find_rematerialize(rematerialize: RematerializeArgument) -> Rematerialize:
-    """The pass that computes values again instead of keeping them.
+def find_pass(name: str, given: PassArgument) -> Optional[GraphPass]:
+    """The pass that is given, or named; for "auto" the one that is installed as `name`, if any.
 
     Raises:
-        PartError: it is not installed.
-        GraphError: it is no pass.
+        PartError: the one that is named is not installed.
+        ArgumentError: it is no pass.
     """
-    if rematerialize is None:
-        raise GraphError("rematerialize=None: budget_bytes and max_extra_cost need a pass")
-    if not (isinstance(rematerialize, str) and rematerialize == "auto"):
-        named: Rematerialize = _named(rematerialize)
-        return named
-    try:
-        found: Rematerialize = _hub().get("passes", "rematerialize")
-    except PartError as error:
-        add_note(error, "budget_bytes and max_extra_cost need it")
-        raise
-    return found
+    if isinstance(given, str):
+        found: GraphPass = (
+            _installed("passes", name) if given == "auto" else _hub().get("passes", given)
+        )
+        return found
+    if given is not None and not callable(given):
+        raise _no_pass(given)
+    return given
 
 
-def find_fuse(backends: Sequence[Backend]) -> Optional[Fuse]:
+def find_fuse(backends: Sequence[Backend]) -> Optional[GraphPass]:
     """The pass that makes regions, if it is installed and some backend wants any."""
     wanted = any(b.wants is not None for b in backends)
-    return _installed("passes", "fuse") if wanted else None
+    return find_pass("fuse", "auto") if wanted else None
 
 
 def find_planner(planner: PlannerArgument) -> Planner:
@@ -235,21 +217,41 @@ def find_planner(planner: PlannerArgument) -> Planner:
         names = sorted(_hub().names("planners"), key=lambda name: (name != "greedy", name))
         working = (_installed("planners", name) for name in names)
         return next((p for p in working if p is not None), separate)
-    found: Planner = _hub().get("planners", planner)
-    return found
+    named: Planner = _hub().get("planners", planner)
+    return named
 
 
-def _named(given: Any) -> Any:
-    """A pass by its name, or what is one."""
+def _find_rematerialize(given: PassArgument) -> GraphPass:
+    """The pass that computes values again, which a limit cannot do without.
+
+    Raises:
+        PartError: it is not installed.
+        GraphError: it is no pass.
+    """
+    try:
+        named = find_pass("", "rematerialize" if given == "auto" else given)
+    except PartError as error:
+        add_note(error, "budget_bytes and max_extra_cost need it")
+        raise
+    if named is None:
+        raise GraphError("rematerialize=None: budget_bytes and max_extra_cost need a pass")
+    return named
+
+
+def _named_pass(given: Any) -> Pass:
     if isinstance(given, str):
-        return _hub().get("passes", given)
-    if given is not None and not callable(given):
-        raise ArgumentError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
-    return given
+        return Pass(given, _hub().get("passes", given))
+    if not callable(given):
+        raise _no_pass(given)
+    return Pass(getattr(given, "__name__", type(given).__name__), given)
+
+
+def _no_pass(given: object) -> ArgumentError:
+    return ArgumentError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
 
 
 def _installed(kind: str, name: str) -> Any:
-    """What is provided under this name, or `None`; a broken part is no reason to stop."""
+    """What is provided under this name, or `None`; a broken part is warned of."""
     if name not in _hub().names(kind):
         return None
     try:
@@ -259,17 +261,7 @@ def _installed(kind: str, name: str) -> Any:
         return None
 
 
-def _pass(given: Union[str, Pass, Callable[[Graph], Graph]]) -> Pass:
-    if isinstance(given, Pass):
-        return given
-    if isinstance(given, str):
-        return Pass(given, _hub().get("passes", given))
-    if not callable(given):
-        raise ArgumentError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
-    return Pass(getattr(given, "__name__", type(given).__name__), given)
-
-
 def _hub() -> Any:
-    from byparts_graph_ir.hub import parts  # pluggy and the entry points: not if all is given
+    from byparts_graph_ir.parts.hub import parts  # pluggy and the entry points: not if all is given
 
     return parts

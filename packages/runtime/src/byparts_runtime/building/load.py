@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Optional
 
 from byparts_graph_ir import Graph, GraphError, Node, Space, add_note
-from byparts_runtime.building.compile import Compiled, describe
+from byparts_runtime.building.compile import Compiled
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.kernels import describe
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.place import Placed
-from byparts_runtime.building.spaces import space_of
 from byparts_runtime.memory.arena import Arena
 from byparts_runtime.memory.plan import Bytes, separate
 from byparts_runtime.run.loaded import Loaded
@@ -37,7 +37,7 @@ def computed_constants(compiled: Compiled, parts: Parts, alignment: int) -> tupl
     if not nodes:
         return ()
     graph = Graph((), tuple(nodes), tuple(v for n in nodes for v in n.outputs))
-    names = [space_of(compiled.kernels, node) for node in nodes]
+    names = [compiled.kernels.space(node) for node in nodes]
     space = {v: name for node, name in zip(nodes, names, strict=True) for v in node.outputs}
     plan = separate(graph, alignment=alignment, kernels=compiled.kernels, space=space.__getitem__)
     memory = {name: parts.spaces[name].allocate(plan.arenas[name]) for name in plan.arenas}
@@ -57,9 +57,9 @@ def computed_constants(compiled: Compiled, parts: Parts, alignment: int) -> tupl
 
 
 def _persistent_of(node: Node, compiled: Compiled, parts: Parts) -> Optional[Bytes]:
-    chosen = compiled.kernels(node)
-    size = chosen.kernel.persistent_bytes
-    return Bytes(chosen.backend.space.allocate(size), 0) if size else None
+    node_kernel = compiled.kernels(node)
+    size = node_kernel.kernel.persistent_bytes
+    return Bytes(node_kernel.backend.space.allocate(size), 0) if size else None
 
 
 def _check_arena(arena: Optional[Arena], space: Space) -> None:

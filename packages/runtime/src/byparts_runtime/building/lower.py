@@ -20,12 +20,13 @@ from byparts_graph_ir import (
     Pass,
     ShapeError,
     Stage,
+    has_effect,
     pipeline,
     specialize,
     stays_whole,
 )
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_graph_ir.pipeline import returned_graph
+from byparts_graph_ir.passes.pipeline import returned_graph
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.signature import Signature
 
@@ -63,7 +64,7 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
 
 
 def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
-    """The graph with what the backends do not take whole decomposed; see `stays_whole`.
+    """The graph in which ops that the backends do not take whole are decomposed (`stays_whole`).
 
     Args:
         parts: with the pass, if there is one.
@@ -86,12 +87,13 @@ def fusing(parts: Parts, refused: Collection[Op] = ()) -> Iterator[Pass]:
 
 
 def _has(parts: Parts, refused: Collection[Op], node: Node) -> bool:
-    """Whether the node stays as it is."""
+    """Whether some backend, or the runtime itself, runs the node as it is."""
     if isinstance(node.op, OptimizationBarrier):
         return True
     if stays_whole(node, parts.backends, refused, regions=parts.fuse is not None):
         return True
-    return runs_bodies(node) and type(node.op).decompose is Op.decompose
+    whole = type(node.op).decompose is Op.decompose or has_effect(node.op)
+    return whole and runs_bodies(node)
 
 
 def runs_bodies(node: Node) -> bool:
@@ -100,10 +102,12 @@ def runs_bodies(node: Node) -> bool:
 
 
 def _lacks(backends: Sequence[Backend], node: Node) -> bool:
+    """Whether none of the backends has a kernel for the op."""
     return not any(b.supports(node.op) for b in backends)
 
 
 def _static(graph: Graph) -> Graph:
+    """The graph itself; refuses one with types that are not static."""
     for i, v in enumerate(graph.inputs):
         if not v.type.static:
             name = repr(getattr(v, "name", "") or i)
@@ -114,5 +118,8 @@ def _static(graph: Graph) -> Graph:
     for v in graph.values:
         if not v.type.static:
             made = v.node.op.name if v.node else "input"
-            raise ShapeError(f"{made}: its result {v.type} is not static though all inputs are")
+            raise ShapeError(
+                f"{made}: its result {v.type} is not static though all inputs are: its shape "
+                "depends on data; use Executor, which runs such a graph in stages"
+            )
     return graph

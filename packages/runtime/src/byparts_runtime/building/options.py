@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Optional, Union
 
-from byparts_graph_ir import ArgumentError, GraphError
-from byparts_graph_ir.lazy_dataclass import dataclass, field_names, replace
-from byparts_runtime.building.discover import (
-    BackendsArgument,
-    LegalizeArgument,
-    OrderArgument,
-    PassesArgument,
-    PlannerArgument,
-    RematerializeArgument,
-    ResultsArgument,
-)
+from byparts_graph_ir import ArgumentError, Backend, Graph, GraphError
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import field_names, replace
 from byparts_runtime.inspect.costs import Cost
+from byparts_runtime.memory.plan import Planner
 
+GraphPass = Callable[..., Graph]  # of a graph, with keywords as each is called: `building/`
+BackendsArgument = Sequence[Union[str, Backend]]
+PassesArgument = Union[Literal["auto"], Sequence[Union[str, GraphPass]]]
+PassArgument = Union[str, GraphPass, None]  # "auto", or the name of an installed pass
+PlannerArgument = Union[str, Planner, None]
+ResultsArgument = Union[str, Backend]
 CaptureArgument = Union[bool, Literal["auto"]]
 CommitArgument = Literal["auto", "copy"]
 COMMITS = ("auto", "copy")
@@ -44,18 +43,20 @@ class BuildOptions:
         results: whose arrays the fetches are: "numpy", or a backend ("torch"), in the space of the
             program; those of a device are not waited for.
         budget_bytes: the most that the arena may take: values are computed again instead of kept,
-            for as little more work as can be found, to the same bits.
+            for as little more work as the pass finds, to the same bits.
         max_extra_cost: or else, how much more work there may be, as a fraction (0.01: 1 %); the
             arena is the smallest that is found for that.
         costs: what running a node costs, as `Program.costs` measures it; by default, its flops.
+        max_stack_bytes: the most that the growing stack of a loop may take: that of the gradient of
+            a `While` without `max_rounds`.
         rematerialize: the pass that computes values again; "auto": as installed.
     """
 
     backends: BackendsArgument = ("numpy",)
     passes: PassesArgument = "auto"
     planner: PlannerArgument = "auto"
-    legalize: LegalizeArgument = "auto"
-    order: OrderArgument = "auto"
+    legalize: PassArgument = "auto"
+    order: PassArgument = "auto"
     alignment: int = 64
     commit: CommitArgument = "auto"
     capture: CaptureArgument = "auto"
@@ -63,19 +64,23 @@ class BuildOptions:
     budget_bytes: Optional[int] = None
     max_extra_cost: Optional[float] = None
     costs: Optional[Cost] = None
-    rematerialize: RematerializeArgument = "auto"
+    max_stack_bytes: int = 1 << 32
+    rematerialize: PassArgument = "auto"
 
     def __post_init__(self) -> None:
         if not _is_whole(self.alignment):
             raise ArgumentError(f"alignment={self.alignment!r:.60}: give a number of bytes, as 64")
         if not isinstance(self.commit, str) or self.commit not in COMMITS:
-            ways = ", ".join(COMMITS)
-            raise GraphError(f"commit={self.commit!r:.60}: the ways to commit are {ways}")
+            raise GraphError(f"commit={self.commit!r:.60}: expected one of {', '.join(COMMITS)}")
         if not (isinstance(self.capture, bool) or self.capture == "auto"):
             raise ArgumentError(f'capture={self.capture!r:.60}: give True, False or "auto"')
+        if not (_is_whole(self.max_stack_bytes) and self.max_stack_bytes >= 0):
+            raise ArgumentError(
+                f"max_stack_bytes={self.max_stack_bytes!r:.60}: give a number of bytes, as 1 << 30"
+            )
         limits = f"budget_bytes={self.budget_bytes!r}, max_extra_cost={self.max_extra_cost!r}"
         if self.budget_bytes is not None and self.max_extra_cost is not None:
-            raise GraphError(f"{limits}: one of them; the other is what comes out")
+            raise GraphError(f"{limits}: give one of them; the other follows from it")
         if not (
             _is_size(self.budget_bytes, "__index__") and _is_size(self.max_extra_cost, "__float__")
         ):

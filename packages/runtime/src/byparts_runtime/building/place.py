@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Optional
+from typing import Any
 
-from byparts_graph_ir import Graph, Input, Stage
+from byparts_graph_ir import Graph, Input
 from byparts_graph_ir.lazy_dataclass import dataclass, replace
-from byparts_runtime.building.compile import Compiled
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.options import BuildOptions
-from byparts_runtime.building.spaces import space_of_values
-from byparts_runtime.building.updates import Donations
-from byparts_runtime.memory.plan import Plan, WithWorkspace, check_plan
+from byparts_runtime.building.planning import planned
+from byparts_runtime.building.schedule import Schedule
+from byparts_runtime.memory.plan import Plan, padded
 
 LARGE_BYTES = 1 << 20  # fetches of this size and more are computed where the caller gets them
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """What step 3 gives: a compiled graph with its nodes in the order in which they run.
-
-    Attributes:
-        graph: the nodes in order, some of them twice where there is a budget.
-        updates: how many nodes at its end write variables, or are computed just before those.
-        donate: position of a variable among the inputs -> that of the new value among the outputs
-            that may be written over it.
-        stages: how the graph came about.
-        plan: where there is a budget: the plan that meets it.
-    """
-
-    compiled: Compiled
-    graph: Graph
-    updates: int
-    donate: Donations
-    stages: tuple[Stage, ...]
-    plan: Optional[Plan] = None
-
-    @property
-    def arena_bytes(self) -> int:
-        """Of the plan."""
-        assert self.plan is not None, "a budget is about a plan"
-        return self.plan.arena_bytes
-
-    def __str__(self) -> str:
-        last = f", the last {self.updates} write variables" if self.updates else ""
-        return f"scheduled  {len(self.graph.nodes)} nodes{last}"
 
 
 @dataclass(frozen=True)
@@ -104,7 +72,11 @@ def place(
     plan, results = None if feeds_outside else schedule.plan, dict[int, int]()
     if plan is None:
         schedule, results = _with_results(schedule, parts)
-        plan = plan_of(schedule, parts, options, frozenset(results), feeds_outside=feeds_outside)
+        signature = schedule.compiled.signature
+        feeds = range(signature.feeds) if feeds_outside else ()
+        external = signature.outside.union(results, feeds)
+        known = schedule.graph, schedule.donate, schedule.compiled
+        plan = planned(*known, parts, options, external)
     at, ids = plan.locations, schedule.graph.ids
     # What the commit reads stays in one place, since nothing of the commit may be Python code.
     commit = schedule.graph.nodes[len(schedule.graph.nodes) - schedule.updates :]
@@ -120,7 +92,7 @@ def place(
 def _with_results(schedule: Schedule, parts: Parts) -> tuple[Schedule, dict[int, int]]:
     """The schedule with an input for the memory of each large fetch; and these, see `Placed`."""
     graph, signature = schedule.graph, schedule.compiled.signature
-    if parts.space.name != "host" or parts.results is not None or parts.several:
+    if parts.space.name != "host" or parts.results is not None:
         return schedule, {}
     count, made = Counter(graph.outputs), {v for n in graph.nodes for v in n.outputs}
     large = [
@@ -134,50 +106,20 @@ def _with_results(schedule: Schedule, parts: Parts) -> tuple[Schedule, dict[int,
     return replace(schedule, graph=graph, donate={**schedule.donate, **results}), results
 
 
-def plan_of(
-    schedule: Schedule,
-    parts: Parts,
-    options: BuildOptions,
-    results: frozenset[int] = frozenset(),
-    *,
-    feeds_outside: bool = False,
-) -> Plan:
-    """The planner's answer, checked; as `place`.
-
-    `results` are the inputs that stand for memory of the caller.
-    """
-    signature = schedule.compiled.signature
-    feeds = frozenset(range(signature.feeds)) if feeds_outside else frozenset()
-    return planned(schedule, parts, options, signature.outside | results | feeds)
-
-
-def planned(
-    schedule: Schedule, parts: Parts, options: BuildOptions, external: frozenset[int]
-) -> Plan:
-    """The planner's answer, checked; `external` are the inputs that are not in the arena."""
-    compiled, graph = schedule.compiled, schedule.graph
-    facts: dict[str, Any] = {"donate": schedule.donate, "kernels": compiled.kernels}
-    if parts.several:
-        facts["space"] = space_of_values(graph, compiled, parts)
-    plan = parts.planner(graph, external=external, alignment=options.alignment, **facts)
-    sizes = [compiled.kernels(node).workspace_bytes for node in graph.nodes]
-    if any(sizes) and hasattr(plan, "arena_bytes") and not getattr(plan, "workspaces", ()):
-        plan = WithWorkspace(plan, sizes, options.alignment)
-    check_plan(graph, plan, external, compiled.kernels, facts.get("space"))
-    return plan
-
-
 def persistent_blocks(schedule: Schedule) -> tuple[tuple[int, ...], int]:
-    """Where the persistent block of each node begins, and the bytes of all; equal ones are one."""
+    """Where the persistent block of each node begins, and the size of all, in bytes.
+
+    Nodes of one kernel with the same constants share a block.
+    """
     starts: dict[Any, int] = {}
-    found, top = [], 0
+    offsets, top = [], 0
     kernels = schedule.compiled.kernels
     for node in schedule.graph.nodes:
-        chosen = kernels(node)
-        size = chosen.kernel.persistent_bytes
-        key = (id(chosen.kernel), *[node.inputs[i] for i in chosen.constants])
+        compiled = kernels(node)
+        size = compiled.kernel.persistent_bytes
+        key = (id(compiled.kernel), *[node.inputs[i] for i in compiled.constants])
         if size and key not in starts:
             starts[key] = top
-            top += -(-size // 64) * 64
-        found.append(starts[key] if size else 0)
-    return tuple(found), top
+            top += padded(size, 64)
+        offsets.append(starts[key] if size else 0)
+    return tuple(offsets), top

@@ -1,11 +1,12 @@
 """Step 3 of `build`: the order in which the nodes run, and which of them run twice.
 
-    compiled -> updates last -> order                       within the budget, or there is none
+    compiled -> updates last -> order                       without a budget, or within it
                              -> order -> rematerialize -> order
 
-A budget counts the bytes of the arena, so it is the plan that decides, not what the pass finds to
-be alive at a time: alignment, placement and late gradients may take more.  The pass is then asked
-for as much less, and again.  Updates stay the last nodes (`updates.py`), no pass sees them.
+A budget is about the arena of the plan, which may be larger than what the pass counts as alive at
+a time: alignment, placement and late gradients take more.  If it is, the pass is called again with
+a budget that is smaller by the difference.  Updates stay the last nodes (`updates.py`), unseen by
+the passes.
 """
 
 from __future__ import annotations
@@ -13,26 +14,58 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, Optional
 
 from byparts_graph_ir import Graph, GraphError, Node, Stage, Value, add_note
-from byparts_graph_ir.lazy_dataclass import replace
-from byparts_graph_ir.pipeline import returned_graph
+from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.passes.pipeline import returned_graph
 from byparts_runtime.building.compile import Compiled, past_barrier
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.options import BuildOptions
-from byparts_runtime.building.place import Schedule, plan_of
+from byparts_runtime.building.planning import planned
 from byparts_runtime.building.updates import Donations, updates_last
 from byparts_runtime.inspect.costs import Cost, flops
+from byparts_runtime.memory.plan import Plan
 
-_MOST_TRIES = 6  # to meet a budget; most do at the first, or at the second
+_MAX_TRIES = 6  # to meet a budget; most graphs need one or two
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What step 3 gives: a compiled graph with its nodes in the order in which they run.
+
+    Attributes:
+        graph: the nodes in order, some of them twice where there is a budget.
+        updates: how many nodes at its end write variables, or are computed just before those.
+        donate: position of a variable among the inputs -> that of the new value among the outputs
+            that may be written over it.
+        stages: how the graph came about.
+        plan: where there is a budget: the plan that meets it.
+    """
+
+    compiled: Compiled
+    graph: Graph
+    updates: int
+    donate: Donations
+    stages: tuple[Stage, ...]
+    plan: Optional[Plan] = None
+
+    @property
+    def arena_bytes(self) -> int:
+        """The size of the arena of the plan."""
+        assert self.plan is not None, "a budget is about a plan"
+        return self.plan.arena_bytes
+
+    def __str__(self) -> str:
+        updates = f", the last {self.updates} write variables" if self.updates else ""
+        return f"scheduled  {len(self.graph.nodes)} nodes{updates}"
 
 
 def schedule(compiled: Compiled, parts: Parts, options: BuildOptions) -> Schedule:
     """Put the nodes of a compiled graph in order, within a budget if there is one.
 
     Raises:
-        GraphError: the budget cannot be met; of the pass, or of the tries to meet it.
+        GraphError: the budget cannot be met.
     """
     graph, donate, updates = compiled.graph, Donations(), 0
     if options.commit == "auto" and compiled.signature.updates:
@@ -58,27 +91,30 @@ class _Scheduling:
 
     def planned(self, schedule: Schedule) -> Schedule:
         """The schedule with its plan, whose arena a budget is about."""
-        return replace(schedule, plan=plan_of(schedule, self.parts, self.options))
+        compiled = schedule.compiled
+        known = schedule.graph, schedule.donate, compiled
+        plan = planned(*known, self.parts, self.options, compiled.signature.outside)
+        return replace(schedule, plan=plan)
 
     def within(self, schedule: Schedule) -> Schedule:
-        """Of a plain schedule, what the budget asks for: itself if that will do."""
+        """A schedule within the limit: the given one, if that is within it."""
         options, plain = self.options, self.planned(schedule)
         most, before = options.budget_bytes, plain.arena_bytes
         if most is None:
-            found = self._recomputed(plain, {"max_extra_cost": options.max_extra_cost})
-            return found if found.arena_bytes < before else _kept(plain, "nothing to gain")
+            smaller = self._recomputed(plain, {"max_extra_cost": options.max_extra_cost})
+            return smaller if smaller.arena_bytes < before else _kept(plain, "nothing to gain")
         if before <= most:
             return _kept(plain, f"not needed: the arena is {before:,} of {most:,} bytes")
         target = most
-        for _ in range(_MOST_TRIES):
-            found = self._recomputed(plain, {"budget_bytes": target})
-            over = found.arena_bytes - most
+        for _ in range(_MAX_TRIES):
+            smaller = self._recomputed(plain, {"budget_bytes": target})
+            over = smaller.arena_bytes - most
             if over <= 0:
-                return found
+                return smaller
             target = max(0, target - over)
         raise GraphError(
-            f"the arena is to have at most {most:,} bytes and {found.arena_bytes:,} are the "
-            f"fewest found in {_MOST_TRIES} tries, {before:,} without computing anything again"
+            f"the arena is to have at most {most:,} bytes and {smaller.arena_bytes:,} are the "
+            f"fewest found in {_MAX_TRIES} tries, {before:,} without computing anything again"
         )
 
     def _recomputed(self, plain: Schedule, limit: dict[str, Any]) -> Schedule:
@@ -95,17 +131,17 @@ class _Scheduling:
                 add_note(error, self._reached(plain, best))
             raise
         stage = Stage("rematerialize", graph, perf_counter() - start)
-        found = replace(plain, graph=graph, stages=(*plain.stages, stage))
-        found = self.planned(self.ordered(found))
+        smaller = replace(plain, graph=graph, stages=(*plain.stages, stage))
+        smaller = self.planned(self.ordered(smaller))
         more = _extra(self.cost, plain.graph, graph)
-        bytes_ = f"arena {plain.arena_bytes:,} -> {found.arena_bytes:,} bytes"
+        bytes_ = f"arena {plain.arena_bytes:,} -> {smaller.arena_bytes:,} bytes"
         noted = replace(stage, note=f"{bytes_}, {more:.1%} more work")
-        return replace(found, stages=tuple(noted if s is stage else s for s in found.stages))
+        return replace(smaller, stages=tuple(noted if s is stage else s for s in smaller.stages))
 
     def _reached(self, plain: Schedule, best: Graph) -> str:
-        """What may be asked for: the arena of the best that the pass has found."""
+        """A note with the budget that can be met: the arena of `best`, the pass's best graph."""
         best = best.rewrite(past_barrier)
-        graph = self._body_changed(plain.graph, lambda _: best)
+        graph = self._before_updates(plain.graph, lambda _: best)
         arena = self.planned(self.ordered(replace(plain, graph=graph))).arena_bytes
         ends = {v: v.type.size_bytes for v in best.outputs if v.node is not None}
         return (
@@ -114,7 +150,7 @@ class _Scheduling:
         )
 
     def _purpose(self, limit: dict[str, Any], plain: Schedule) -> str:
-        """What the pass was called for."""
+        """A note that says which limit the pass was to meet."""
         most, target = self.options.budget_bytes, limit.get("budget_bytes")
         if most is None or target is None:
             return f"for max_extra_cost={self.options.max_extra_cost}; nothing has changed"
@@ -123,26 +159,26 @@ class _Scheduling:
         return f"for an arena of at most {most:,} bytes{asked}; {plan}; nothing has changed"
 
     def _changed(self, schedule: Schedule, change: Callable[..., Graph]) -> Graph:
-        """The graph of a schedule after a pass that knows what is outside the arena."""
+        """The graph of a schedule after a pass, which is told what is outside the arena."""
         compiled = schedule.compiled
         known = {"external": compiled.signature.outside, "kernels": compiled.kernels}
-        return self._body_changed(schedule.graph, partial(change, **known))
+        return self._before_updates(schedule.graph, partial(change, **known))
 
-    def _body_changed(self, graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
-        """The graph whose nodes `change` has made anew, but for the updates at its end."""
+    def _before_updates(self, graph: Graph, change: Callable[[Graph], Graph]) -> Graph:
+        """The graph after a pass over all nodes but the updates at its end."""
         first = len(graph.nodes) - self.updates
-        body, tail = graph.nodes[:first], graph.nodes[first:]
-        made = {v for n in tail for v in n.outputs}
-        read = (*graph.outputs, *(v for n in tail for v in n.inputs))
+        nodes, updates = graph.nodes[:first], graph.nodes[first:]
+        made = {v for n in updates for v in n.outputs}
+        read = (*graph.outputs, *(v for n in updates for v in n.inputs))
         needed = tuple(dict.fromkeys(v for v in read if v not in made))
-        found = returned_graph(change(Graph(graph.inputs, body, needed)), change)
-        if len(found.outputs) != len(needed):
+        changed = returned_graph(change(Graph(graph.inputs, nodes, needed)), change)
+        if len(changed.outputs) != len(needed):
             raise GraphError(
-                f"{_name(change)} returned a graph of {len(found.outputs)} outputs for one of "
+                f"{_name(change)} returned a graph of {len(changed.outputs)} outputs for one of "
                 f"{len(needed)}; a pass keeps the inputs and outputs"
             )
-        env = dict(zip(needed, found.outputs, strict=True))
-        nodes = (*found.nodes, *(_again(node, env) for node in tail))
+        env = dict(zip(needed, changed.outputs, strict=True))
+        nodes = (*changed.nodes, *(_again(node, env) for node in updates))
         return Graph(graph.inputs, nodes, tuple(env[v] for v in graph.outputs))
 
 
@@ -153,7 +189,7 @@ def _name(change: Any) -> str:
 
 
 def _again(old: Node, env: dict[Value, Value]) -> Node:
-    """The node on the values that its inputs are now."""
+    """The node on the new values of its inputs; notes those of its outputs in `env`."""
     inputs = tuple([env[v] for v in old.inputs])
     node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
     env.update(zip(old.outputs, node.outputs, strict=True))

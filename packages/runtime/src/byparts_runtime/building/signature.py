@@ -29,7 +29,7 @@ from byparts_runtime.memory.variable import Variable
 
 VariablesArgument = Union[Sequence[Variable], Mapping[Value, Variable], Store]
 Bound = dict[int, Variable]  # input position -> its variable, ascending
-SHOWN = 12  # names in a message, of each list
+_SHOWN = 12  # names in a message, of each list
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Signature:
         return graph.outputs[self.fetches :]
 
     def input_types(self, graph: Graph) -> Types:
-        """Of the feeds as the graph says, of the variables as they are."""
+        """The types of the feeds as the graph has them, then those of the variables themselves."""
         feeds = graph.inputs[: self.feeds]
         return (*(v.type for v in feeds), *(v.type for v in self.variables))
 
@@ -131,28 +131,29 @@ def bind_variables(graph: Graph, variables: VariablesArgument) -> Bound:
     given = known_variables("variables", variables)
     if len(given) > len(graph.inputs):
         raise GraphError(f"{len(given)} variables for a graph of {len(graph.inputs)} inputs")
-    found: Bound = {}
-    nameless: list[Variable] = []
-    positions = {name: i for i, name in enumerate(names) if name}
-    repeated = {name for i, name in enumerate(names) if positions.get(name, i) != i}
+    positions: dict[str, list[int]] = {}
+    for i, name in enumerate(names):
+        positions.setdefault(name, []).append(i)
+    bound: Bound = {}
+    by_position: list[Variable] = []
     for variable in given:
-        i = positions.get(variable.name)
-        if i is None:
-            nameless.append(variable)
-        elif i in found or variable.name in repeated:
+        at = positions.get(variable.name, []) if variable.name else []
+        if not at:
+            by_position.append(variable)
+        elif len(at) > 1 or at[0] in bound:
             raise _not_unique(variable.name, names, given)
         else:
-            found[i] = variable
-    left = [i for i in range(len(names)) if i not in found]
-    taken = left[len(left) - len(nameless) :]
-    if any(names[i] for i in taken):
-        raise _no_input(nameless, names, given)
-    found.update(zip(taken, nameless, strict=True))
-    return dict(sorted(found.items()))
+            bound[at[0]] = variable
+    free = [i for i in range(len(names)) if i not in bound]
+    free = free[len(free) - len(by_position) :]
+    if any(names[i] for i in free):
+        raise _no_input(by_position, names, given)
+    bound.update(zip(free, by_position, strict=True))
+    return dict(sorted(bound.items()))
 
 
 def feeds_first(graph: Graph, bound: Bound) -> Graph:
-    """The same graph with the inputs in `bound` behind the others; itself where they are there."""
+    """The graph with the inputs in `bound` behind the others; unchanged if they are there."""
     feeds = [v for i, v in enumerate(graph.inputs) if i not in bound]
     inputs = (*feeds, *(graph.inputs[i] for i in bound))
     return graph if inputs == graph.inputs else Graph(inputs, graph.nodes, graph.outputs)
@@ -162,18 +163,18 @@ def known_variables(what: str, given: object) -> tuple[Variable, ...]:
     """A sequence of variables as a tuple; `what` names the argument.
 
     Raises:
-        GraphError: it is something else.
+        GraphError: it is no sequence of variables.
     """
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
         raise GraphError(f"{what} is {given!r:.60}: give a sequence of variables, as in [w, b]")
-    found: tuple[Any, ...] = tuple(given)
-    for i, variable in enumerate(found):
+    variables: tuple[Any, ...] = tuple(given)
+    for i, variable in enumerate(variables):
         if not isinstance(variable, Variable):
             kind = f"{type(variable).__name__} {variable!r:.60}"
             raise GraphError(
                 f"{what}[{i}] is no variable: {kind}; make one with Variable(name, value)"
             )
-    return found
+    return variables
 
 
 def _bound_as_given(graph: Graph, variables: Mapping[Any, Any]) -> Bound:
@@ -190,10 +191,10 @@ def _bound_as_given(graph: Graph, variables: Mapping[Any, Any]) -> Bound:
 
 def _named_in(store: Store, names: Sequence[str]) -> list[Variable]:
     """Those variables of a store that inputs are named after."""
-    found = [v for v in store if v.name in names]
-    if len(store) and not found:
+    named = [v for v in store if v.name in names]
+    if len(store) and not named:
         raise _no_input(list(store), names, list(store))
-    return found
+    return named
 
 
 def _not_unique(name: str, names: Sequence[str], given: Sequence[Variable]) -> GraphError:
@@ -208,10 +209,10 @@ def _not_unique(name: str, names: Sequence[str], given: Sequence[Variable]) -> G
 
 
 def _no_input(
-    nameless: Sequence[Variable], names: Sequence[str], given: Sequence[Variable]
+    unknown: Sequence[Variable], names: Sequence[str], given: Sequence[Variable]
 ) -> GraphError:
-    """Both lists, so that the difference is seen."""
-    missing = _listed([repr(v.name) for v in nameless])
+    """The error for variables that name no input: lists the variables and the inputs."""
+    missing = _listed([repr(v.name) for v in unknown])
     variables = _listed([repr(v.name) for v in given])
     inputs = _listed([repr(name) if name else "(no name)" for name in names])
     return GraphError(
@@ -221,8 +222,8 @@ def _no_input(
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f", ... ({len(names)} in all)" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f", ... ({len(names)} in all)" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
 
 
 def _check_updated_once(updates: Sequence[Variable]) -> None:

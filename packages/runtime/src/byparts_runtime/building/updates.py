@@ -1,11 +1,12 @@
-"""Updates that may run on the variables themselves, as the last thing of a run.
+"""Moves updates that may run on the variables themselves to the end of a graph.
 
     w' = w - rate * dw        only a new value, of the very type, in whose place the old one may go
 
 A node is such an update if all its outputs are new values of variables and nothing else, if its
 kernel says that each may be written over the old value (`Kernel.inplace`), and if no other such
 node reads what it overwrites.  These nodes are moved behind all others, and the planner is offered
-the variables' own bytes for their results ("donate").  What it takes needs no memory and no copy.
+the variables' own bytes for their results ("donate").  Results that it puts there need no memory
+in the arena and no copy.
 
 A large gradient that only one update reads, made of less than it has itself (a product of thin
 matrices), is not computed before the commit but in it, just before that update, behind the others:
@@ -22,7 +23,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from byparts_graph_ir import Graph, Node, Op, Value, has_effect
-from byparts_runtime.building.compile import Kernels
+from byparts_runtime.building.kernels import Kernels
 from byparts_runtime.building.signature import Signature
 from byparts_runtime.memory.variable import Variable
 
@@ -36,20 +37,20 @@ def updates_last(
 
     O(nodes).
     """
-    found = _candidates(graph, signature, kernels)
-    while True:  # dropping one may free another, never the other way round
-        written = {v for pairs in found.values() for v, _ in pairs}
-        kept = {n: p for n, p in found.items() if not _reads_others(n, p, written)}
-        if len(kept) == len(found):
+    candidates = _candidates(graph, signature, kernels)
+    while True:  # dropping a candidate may allow another one, and never forbids one
+        written = {v for pairs in candidates.values() for v, _ in pairs}
+        kept = {n: p for n, p in candidates.items() if not _reads_others(n, p, written)}
+        if len(kept) == len(candidates):
             break
-        found = kept
-    last = [n for n in graph.nodes if n in found]
-    tail = _with_late(last, graph, frozenset(signature.variable_values(graph)), kernels)
+        candidates = kept
+    updates = [n for n in graph.nodes if n in candidates]
+    tail = _with_late(updates, graph, frozenset(signature.variable_values(graph)), kernels)
     moved = set(tail)
     nodes = (*(n for n in graph.nodes if n not in moved), *tail)
     inputs = {v: i for i, v in enumerate(graph.inputs)}
     outputs = {v: j for j, v in enumerate(graph.outputs)}
-    donate = {inputs[old]: outputs[new] for n in last for old, new in found[n]}
+    donate = {inputs[old]: outputs[new] for n in updates for old, new in candidates[n]}
     return Graph(graph.inputs, nodes, graph.outputs), donate, len(tail)
 
 
@@ -57,7 +58,7 @@ Pairs = tuple[tuple[Value, Value], ...]  # old and new value, by output
 
 
 def _candidates(graph: Graph, signature: Signature, kernels: Kernels) -> dict[Node, Pairs]:
-    """Nodes that only make new values, each in the place of its own old one, by one call of C."""
+    """Nodes that make nothing but new values, each of which may overwrite its own old value."""
     old = dict(zip(signature.variable_values(graph), signature.variables, strict=True))
     news = signature.new_values(graph)
     new, count = dict(zip(news, signature.updates, strict=True)), Counter(news)
@@ -66,36 +67,37 @@ def _candidates(graph: Graph, signature: Signature, kernels: Kernels) -> dict[No
     single = {v for v in new if v not in taken and count[v] == 1}
     passed_on = {old[v] for v in news if v in old}  # the old value of one, the new one of another
     free = {v: variable for v, variable in old.items() if variable not in passed_on}
-    found = {}
+    candidates = {}
     for node in graph.nodes:
         if has_effect(node.op) or not node.outputs or not single.issuperset(node.outputs):
             continue
         pairs = _pairs(node, free, new, kernels)
         if len(pairs) == len(node.outputs) and _read_once(node, pairs, old):
-            found[node] = pairs
-    return found
+            candidates[node] = pairs
+    return candidates
 
 
 def _pairs(
     node: Node, old: dict[Value, Variable], new: dict[Value, Variable], kernels: Kernels
 ) -> Pairs:
-    """For each output the old value of its variable, where the kernel lets it go over that."""
+    """For each output that the kernel may write over the old value of its variable: that value."""
     kernel = kernels(node).kernel
-    found: dict[int, tuple[Value, Value]] = {}
+    pairs: dict[int, tuple[Value, Value]] = {}
     for i, o in kernel.inplace if kernel.atomic else ():
         x, y = node.inputs[i], node.outputs[o]
         if old.get(x) is new[y] and x.type == y.type:
-            found[o] = (x, y)
-    return tuple(found[o] for o in sorted(found))
+            pairs[o] = (x, y)
+    return tuple(pairs[o] for o in sorted(pairs))
 
 
 def _read_once(node: Node, pairs: Pairs, old: dict[Value, Variable]) -> bool:
-    """Each variable is one input of the node, and comes to it in no other way."""
+    """Whether each variable of `pairs` is an input of the node exactly once."""
     count = Counter(old[v] for v in node.inputs if v in old)
     return all(count[old[v]] == 1 for v, _ in pairs)
 
 
 def _reads_others(node: Node, pairs: Pairs, written: set[Value]) -> bool:
+    """Whether the node reads an old value that another update overwrites."""
     own = {v for v, _ in pairs}
     return any(v in written and v not in own for v in node.inputs)
 
@@ -103,7 +105,7 @@ def _reads_others(node: Node, pairs: Pairs, written: set[Value]) -> bool:
 def _with_late(
     updates: Sequence[Node], graph: Graph, variables: frozenset[Value], kernels: Kernels
 ) -> tuple[Node, ...]:
-    """The updates; behind the others those whose gradient is computed late, each after it."""
+    """The updates; at the end those with a late gradient, each behind the node that makes it."""
     uses = Counter(v for n in graph.nodes for v in n.inputs)
     uses.update(graph.outputs)
     late: dict[Node, list[Node]] = {}
@@ -116,7 +118,10 @@ def _with_late(
 
 
 def _is_late(node: Node, variables: frozenset[Value]) -> bool:
-    """Whether it reads no variable, nor what may be bytes of one, and less than it makes."""
+    """Whether a gradient may be computed late: it reads no variable, and less than it makes.
+
+    Nor does it read the output of an op with views, which may be bytes of a variable.
+    """
     if len(node.outputs) != 1 or has_effect(node.op) or not variables.isdisjoint(node.inputs):
         return False
     makers = [v.node for v in node.inputs if v.node is not None]

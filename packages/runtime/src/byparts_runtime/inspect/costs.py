@@ -1,4 +1,4 @@
-"""What running a node costs: measured seconds, for who decides what to compute again.
+"""What it costs to run a node, in measured seconds: for passes that choose what to compute again.
 
     costs = program.costs(x, labels)             # of this program, on this machine
     build(step, budget_bytes=2**30, costs=costs)
@@ -41,8 +41,8 @@ class Costs:
 
     def __call__(self, node: Node) -> float:
         """Seconds to run the node."""
-        found = self.known.get(_kind(node))
-        return self.s_per_flop * flops(node) if found is None else found
+        measured_s = self.known.get(_kind(node))
+        return self.s_per_flop * flops(node) if measured_s is None else measured_s
 
     def __repr__(self) -> str:
         return f"Costs({len(self.known)} kinds of nodes, {self.s_per_flop:.3g} s a flop)"

@@ -1,5 +1,7 @@
 """A program as a table: what runs where, on which bytes, how long, and what all of it takes.
 
+The steps of a body stand below its node, indented; their bytes are counted from the beginning of
+the body's own arena, which is a part of the workspace of the node, or from an input of the body.
 No line is wider than the terminal, or than `width`: long lists are shortened (`columns.py`).
 """
 
@@ -8,15 +10,22 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Optional
 
-from byparts_graph_ir import Fused, Graph, GraphError, Node, Stage, Value
-from byparts_runtime.inspect.columns import Cell, Column, table
+from byparts_graph_ir import Fused, Graph, GraphError, Loop, Node, ReversedLoop, Stage, Value
+from byparts_runtime.building.kernels import Kernels
+from byparts_runtime.inspect.columns import Cell, Column, Row, table
 from byparts_runtime.inspect.profile import Profile
-from byparts_runtime.memory.plan import separate
+from byparts_runtime.inspect.rounds import BodyProfile
+from byparts_runtime.memory.plan import Location, separate
 from byparts_runtime.run.machine import Machine
+from byparts_runtime.run.step import aliased_nodes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from byparts_runtime.building.bodies import Body
 
 WIDTH = 100  # where there is no terminal
 _LEAST = 40
@@ -28,6 +37,7 @@ _COLUMNS = (
     Column("outputs", least=22),
     Column("bytes", least=20, optional=2),
     Column("note", least=8, optional=1),
+    Column("workspace", right=True, optional=4),
     Column("where", least=9, tail=True),
     Column("time", right=True),
 )
@@ -45,17 +55,9 @@ def explain(
         GraphError: `width` is no number of letters, or too few for a table.
     """
     most = _width(width)
-    graph = machine.loaded.graph
-    steps = machine.cycle().all_steps
-    numbers = {step.node: i for i, step in enumerate(steps)}
-    rows = []
-    for node in graph.nodes:
-        i = numbers.get(node)
-        time = f"{profile.step_s[i] * 1e6:.1f} us" if profile and i is not None else ""
-        backend = "" if i is None else steps[i].backend
-        number = "" if i is None else str(i + 1)
-        where = re.split(r"[/\\](?=[^/\\]+:\d)", node.where)[-1]  # the file without its folder
-        rows.append((number, _op(node), backend, *_columns(node, machine), where, time))
+    loaded = machine.loaded
+    kernels = loaded.placed.schedule.compiled.kernels
+    rows = list(_Rows(loaded.graph, loaded.plan.locations, kernels, profile).rows())
     made = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
     totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
     body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
@@ -88,35 +90,109 @@ def _op(node: Node) -> str:
     return f"fused({', '.join(parts if len(parts) <= 5 else [*parts[:4], '...'])})"
 
 
-def _columns(node: Node, machine: Machine) -> tuple[Cell, Cell, Cell, Cell]:
-    graph = machine.loaded.graph
-    names = _names(graph)
-    inputs = tuple(f"%{names[graph.ids[v]]}" for v in node.inputs)
-    outputs = tuple(f"%{names[graph.ids[v]]}: {v.type}" for v in node.outputs)
-    spots = tuple(_spot(v, machine, names) for v in node.outputs)
-    return inputs, outputs, spots, _note(node, machine, names)
+class _Rows:
+    """The rows of a graph that is placed: of a program, or of a body in one.
+
+    Args:
+        graph: whose nodes run.
+        locations: where its values are.
+        kernels: of its nodes.
+        profile: how long its steps took, if that is known.
+        indent: how deep in bodies it is.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        locations: Sequence[Location],
+        kernels: Kernels,
+        profile: Profile | BodyProfile | None,
+        indent: int = 0,
+    ) -> None:
+        self.graph, self.locations, self.kernels = graph, locations, kernels
+        self.profile, self.indent = profile, indent
+        self.names, self.aliased = _names(graph), aliased_nodes(graph, locations)
+
+    def rows(self) -> Iterator[Row]:
+        """One for each node; below a node with bodies one for each body, and the body's own."""
+        i = -1
+        for node in self.graph.nodes:
+            runs = node not in self.aliased
+            i += runs
+            time = _time(self.profile.step_s[i]) if self.profile and runs else ""
+            chosen = self.kernels(node)
+            backend, number = (chosen.backend.name, str(i + 1)) if runs else ("", "")
+            where = re.split(r"[/\\](?=[^/\\]+:\d)", node.where)[-1]  # the file without its folder
+            yield (number, self._indented(_op(node)), backend, *self._columns(node), where, time)
+            profiles = self.profile.bodies[i] if self.profile else [None] * len(chosen.bodies)
+            for body, profile in zip(chosen.bodies, profiles, strict=True):
+                yield self._body(node, body, profile)
+                yield from _Rows(
+                    body.schedule.graph,
+                    body.plan.locations,
+                    body.schedule.compiled.kernels,
+                    profile,
+                    self.indent + 2,
+                ).rows()
+
+    def _body(self, node: Node, body: Body, profile: Optional[BodyProfile]) -> Row:
+        """The row that begins a body: which, how many rounds, its arena."""
+        rounds = _rounds(node) if profile is None else _times(profile.rounds)
+        name = body.name.partition(" of ")[0]  # the op stands above
+        arena = body.plan.arena_bytes
+        spots = f"workspace [0, {arena})" if arena else ""
+        time = _time(sum(profile.step_s)) if profile else ""
+        return ("", self._indented(f" {name}"), "", "", rounds, spots, "", "", "", time)
+
+    def _indented(self, text: str) -> str:
+        return " " * self.indent + text
+
+    def _columns(self, node: Node) -> tuple[Cell, ...]:
+        inputs = tuple(self._name(v) for v in node.inputs)
+        outputs = tuple(f"{self._name(v)}: {v.type}" for v in node.outputs)
+        size = 0 if node in self.aliased else self.kernels(node).workspace_bytes
+        spots = tuple(map(self._spot, node.outputs))
+        return inputs, outputs, spots, self._note(node), f"{size:,}" if size else ""
+
+    def _name(self, v: Value) -> str:
+        return f"%{self.names[self.graph.ids[v]]}"
+
+    def _spot(self, v: Value) -> str:
+        at = self.locations[self.graph.ids[v]]
+        base = "" if at.root is None else f"%{self.names[at.root]} "
+        return f"{base}[{at.offset}, {at.offset + v.type.size_bytes})"
+
+    def _note(self, node: Node) -> Cell:
+        ids, locations = self.graph.ids, self.locations
+        word = "is" if node in self.aliased else "over"  # "over": written in place of an input
+        notes = []
+        for o in node.outputs:
+            there = locations[ids[o]]
+            for i in dict.fromkeys(node.inputs):
+                here = locations[ids[i]]
+                if o.type.size_bytes and (here.root, here.offset) == (there.root, there.offset):
+                    notes.append(f"{word} {self._name(i)}")
+                    break
+            else:
+                notes += ["view"] if word == "is" else []
+        return tuple(dict.fromkeys(notes))
 
 
-def _spot(v: Value, machine: Machine, names: Sequence[str]) -> str:
-    at = machine.loaded.plan.locations[machine.loaded.graph.ids[v]]
-    base = "" if at.root is None else f"%{names[at.root]} "
-    return f"{base}[{at.offset}, {at.offset + v.type.size_bytes})"
+def _rounds(node: Node) -> str:
+    """How many rounds a body of a loop runs, as far as that is known before it runs."""
+    control = node.op.control(*[v.type for v in node.inputs])
+    loop = control.loop if isinstance(control, ReversedLoop) else control
+    if not isinstance(loop, Loop) or loop.rounds is None:
+        return ""
+    return _times(loop.rounds) if loop.cond is None else f"at most {_times(loop.rounds)}"
 
 
-def _note(node: Node, machine: Machine, names: Sequence[str]) -> Cell:
-    ids, locations = machine.loaded.graph.ids, machine.loaded.plan.locations
-    word = "is" if node in machine.aliased else "over"  # "over": written in place of an input
-    notes = []
-    for o in node.outputs:
-        there = locations[ids[o]]
-        for i in dict.fromkeys(node.inputs):
-            here = locations[ids[i]]
-            if o.type.size_bytes and (here.root, here.offset) == (there.root, there.offset):
-                notes.append(f"{word} %{names[ids[i]]}")
-                break
-        else:
-            notes += ["view"] if word == "is" else []
-    return tuple(dict.fromkeys(notes))
+def _times(rounds: int) -> str:
+    return f"{rounds:,} round{'s' * (rounds != 1)}"
+
+
+def _time(s: float) -> str:
+    return f"{s * 1e6:.1f} us"
 
 
 def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:

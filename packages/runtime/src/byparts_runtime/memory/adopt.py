@@ -14,32 +14,33 @@ import numpy as np
 
 from byparts_graph_ir import GraphError, ShapeError, Space, TensorType
 from byparts_graph_ir.fork import make_lock
-from byparts_runtime.arrays import Array, adopted, guess, type_of
+from byparts_runtime.arrays.accept import resident, to_array
+from byparts_runtime.arrays.dtypes import Array, type_of
 
 _lock = make_lock()
-_taken: list[tuple[int, int, Any, str]] = []  # first byte, end, weak reference to who has it, name
+_taken: list[tuple[int, int, Any, str]] = []  # start, end, owner (weak), name
 
 
 def adopt(value: Any, space: Space, what: str) -> tuple[Any, TensorType]:
     """The memory of the array and its type; `what` names it in errors.
 
-    An array in host memory must be contiguous, writable and aligned to its items: kernels take
-    that, since arrays that a program is bound to are no better.
+    An array in host memory must be contiguous, writable and aligned to its items, as arrays that
+    a program is bound to are.
 
     Raises:
         ShapeError: it is no array, or its dtype is none of ours.
         GraphError: it cannot be used as it is; says why, and what to do.
     """
-    found = adopted(value, space, what)
-    if found is not None:
-        return found
+    own = resident(value, space, what)
+    if own is not None:
+        return own
     known = isinstance(value, np.ndarray) or hasattr(value, "__dlpack__")
     if not known or hasattr(value, "carried"):  # a variable
         raise ShapeError(f"{what}: {type(value).__name__} {value!r:.60} is no array to adopt")
     if space.name != "host":
         where = f"the array is in host memory, the variable in {space.name}"
         raise GraphError(f"{what}: {where}; Variable(name, array, space=...) copies it")
-    array = guess(value, TensorType("f32", None), what)
+    array = to_array(value, TensorType("f32", None), what)
     kind = type_of(array)
     reason = _reason(value, array)
     if reason:
@@ -59,12 +60,12 @@ def claim(owner: Any, memory: Any, name: str) -> None:
     end = start + len(memory)
     with _lock:
         _taken[:] = [entry for entry in _taken if entry[2]() is not None]
-        for first, last, other, known in _taken:
+        for other_start, other_end, other, other_name in _taken:
             if other() is owner:
                 return
-            if start < last and first < end:
+            if start < other_end and other_start < end:
                 raise GraphError(
-                    f"variable {name!r}: bytes of the array are those of variable {known!r} "
+                    f"variable {name!r}: bytes of the array are those of variable {other_name!r} "
                     "already; two variables need memory of their own"
                 )
         _taken.append((start, end, ref(owner), name))
@@ -87,7 +88,7 @@ def _reason(value: Any, array: Array) -> str:
 
 
 def _owner(array: Array) -> Any:
-    """What the memory belongs to that is no array of NumPy's; `None` if it is one."""
+    """The object that owns the memory, if that is no NumPy array; else `None`."""
     owner: Any = array
     while isinstance(owner, (np.ndarray, memoryview)):
         if isinstance(owner, np.ndarray) and owner.flags.owndata:

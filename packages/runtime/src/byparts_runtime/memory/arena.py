@@ -9,6 +9,9 @@ programs that take turns can do so on the same bytes.  They are bound to address
 one comes, all let go of the old memory at once, before the new one is taken, and each is bound
 again when it is next called.  Building the largest first spares that.
 
+A program in several memory spaces has room in each: an arena has one more for each other space
+(`beside`), which the same programs share, under the same lock.
+
 The memory belongs to the programs: it goes with the last of them.  A smaller arena is only made on
 demand (`trim`), because the others would have to be bound again.
 
@@ -26,7 +29,8 @@ from weakref import WeakSet, ref
 from byparts_graph_ir import HOST, GraphError, Space, add_note
 from byparts_graph_ir.contract import checked
 from byparts_graph_ir.fork import make_lock
-from byparts_runtime.pickling import stays
+from byparts_runtime.memory.kept import MOST_BYTES, KeptResults
+from byparts_runtime.memory.pickling import stays
 
 
 class Block:
@@ -55,22 +59,30 @@ class Arena:
 
     Args:
         space: of the programs' backends.
+        kept_bytes: how much memory of large fetches (from a megabyte) its programs keep for their
+            next calls, all together; what was used longest ago is given back first.
         reserve_bytes: it is never smaller than this while it has a program: who knows the largest
             plan beforehand spares the others being bound again.
 
     Attributes:
         lock: held while a program runs in it.
         inside: whether this thread holds it.
+        results: the memory of large fetches that is kept.
     """
 
     @checked
-    def __init__(self, space: Space = HOST, *, reserve_bytes: int = 0) -> None:
-        if reserve_bytes < 0:
-            raise GraphError(f"arena: reserve_bytes is {reserve_bytes}, and must be at least 0")
+    def __init__(
+        self, space: Space = HOST, *, reserve_bytes: int = 0, kept_bytes: int = MOST_BYTES
+    ) -> None:
+        for name, size in (("reserve_bytes", reserve_bytes), ("kept_bytes", kept_bytes)):
+            if size < 0:
+                raise GraphError(f"arena: {name} is {size}, and must be at least 0")
+        self.results = KeptResults(kept_bytes)
         self.space, self.reserve_bytes, self.lock = space, reserve_bytes, make_lock()
         self.inside: Callable[[], bool] = self.lock._is_owned
         self._tenants: WeakSet[Tenant] = WeakSet()
         self._block: Callable[[], Optional[Block]] = _nothing  # weak: the tenants hold it
+        self._beside: dict[Space, Arena] = {}
 
     @property
     def size_bytes(self) -> int:
@@ -89,6 +101,15 @@ class Arena:
         """How many live in it, those bound to a caller's arrays counted apart."""
         return len(self._tenants)
 
+    def beside(self, space: Space) -> Arena:
+        """The arena that the same programs have in another space, under the same lock."""
+        with self.lock:
+            arena = self._beside.get(space)
+            if arena is None:
+                arena = self._beside[space] = Arena(space)
+                arena.lock, arena.inside = self.lock, self.inside
+            return arena
+
     def join(self, tenant: Tenant) -> None:
         """Give a program room; the arena grows if it must.
 
@@ -97,26 +118,42 @@ class Arena:
             MemoryError: there is no room; the other programs keep theirs.
         """
         with self.from_outside():
-            self.settle(tenant)
+            self.make_room(tenant)
             self._tenants.add(tenant)
 
-    def settle(self, tenant: Tenant) -> None:
+    def make_room(self, tenant: Tenant) -> None:
         """As `join`, of one that may be a tenant already.  The caller holds the lock."""
         block = None  # not the present one: whoever holds that keeps it from being freed
         if self._block() is None or self.size_bytes < tenant.needs_bytes:
             block = self._resize(max(tenant.needs_bytes, self.reserve_bytes))
         tenant.move(block or self._block())
 
-    def trim(self) -> None:
-        """Make it as small as the programs that are left allow.
+    def trim(self, *, factor: int = 1) -> None:
+        """Make it as small as the programs that are left allow, in every space.
+
+        Args:
+            factor: only where it is more than so many times as large as they need, since the
+                programs are bound again.
 
         Raises:
             GraphError: it is a run in this arena that asks.
         """
         with self.from_outside():
-            size = max(self.needed_bytes, self.reserve_bytes)
-            if size < self.size_bytes:
-                self._resize(size)
+            for arena in (self, *self._beside.values()):
+                size = max(arena.needed_bytes, arena.reserve_bytes)
+                if factor * size < arena.size_bytes:
+                    arena._resize(size)
+
+    def release(self) -> None:
+        """Give back all memory of large fetches that is kept for next calls.
+
+        Arrays that the caller has stay as they are.
+
+        Raises:
+            GraphError: it is a run in this arena that asks.
+        """
+        with self.from_outside():
+            self.results.shrink(0)
 
     def from_outside(self) -> Any:
         """The lock, if it is not a run in this arena that asks.

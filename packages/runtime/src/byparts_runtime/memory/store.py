@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
+from types import ModuleType
 from typing import Any, Optional, Union
 
 from byparts_graph_ir import HOST, GraphError, ShapeError, Space, TensorType
+from byparts_graph_ir.errors import PartError
 from byparts_graph_ir.fork import begin, end, make_lock
-from byparts_runtime.arrays import Array
+from byparts_runtime.arrays.dtypes import Array
+from byparts_runtime.memory.pickling import stays
 from byparts_runtime.memory.variable import Variable
-from byparts_runtime.pickling import stays
 
 
 class Store:
@@ -56,42 +58,43 @@ class Store:
             return self._variables[name]
 
     def save(self, path: Union[str, PathLike[str]]) -> None:
-        """Write all values to a file; replaces it whole or not.
+        """Write all values to a file, which is replaced as a whole: `byparts_weights.save`.
 
-        A file called .safetensors is one, any other is an .npz, which `numpy.load` opens.
+        A path that ends in .safetensors gets that format, any other .npz, which `numpy.load` opens.
 
         Raises:
-            GraphError: a name cannot stand in a file.
+            PartError: byparts-weights is not installed.
+            GraphError: a name cannot be stored in a file.
             ImportError: a .safetensors, and the library is not installed.
+            OSError: the file cannot be written.
         """
-        from byparts_runtime.checkpoint import write_tensors  # zipfile: 4 ms and 1 MB
-
+        weights = _weights()
         with self.lock:
             values = {name: v.carried() for name, v in self._variables.items()}
-        write_tensors(path, values)
+        weights.save(path, values)
 
     def load(self, path: Union[str, PathLike[str]], only: Optional[Iterable[str]] = None) -> None:
         """Give the variables (or `only` those named) their values in the file; all or none.
 
         Raises:
+            PartError: byparts-weights is not installed.
             GraphError: a name is in the store or in the file, but not in both.
             ShapeError: a value is of another type than its variable.
             FormatError: the file is damaged, or none of arrays; at which byte.
             OSError: there is no such file, or it cannot be read.
             ImportError: a .safetensors, and the library is not installed.
         """
-        from byparts_runtime.checkpoint import open_tensors, read_tensor  # likewise
-
-        with self.lock, open_tensors(path) as file:
+        weights = _weights()
+        with self.lock, weights.open_file(path) as file:
             names = list(self._variables if only is None else only)
-            found = [name for name in file.names if only is None or name in names]
-            _check_names(names, self._variables, found)
+            in_file = [name for name in file.names if only is None or name in names]
+            _check_names(names, self._variables, in_file)
             variables = [self._variables[name] for name in names]
             for v in variables:
                 if file.type(v.name) != v.type:  # before its bytes are read: they may be too many
                     what = f"expected {v.type}, got {file.type(v.name)}"
                     raise ShapeError(f"variable {v.name!r} in {path}: {what}")
-            arrays = [read_tensor(file, v.name, path) for v in variables]
+            arrays = [file.read(v.name) for v in variables]
             try:
                 begin(self, variables)
                 for variable, array in zip(variables, arrays, strict=True):
@@ -119,12 +122,24 @@ class Store:
     )
 
 
-def _check_names(names: Iterable[str], have: Iterable[str], found: Iterable[str]) -> None:
+def _weights() -> ModuleType:
+    """The part that reads and writes files, imported on use: `zipfile` takes 4 ms and 1 MB."""
+    try:
+        import byparts_weights  # the extra byparts-runtime[weights]
+    except ImportError as error:
+        from byparts_graph_ir.parts.install import install_command  # only for a message
+
+        how = install_command("byparts-weights")
+        raise PartError(f"files of arrays need byparts-weights: {how}") from error
+    return byparts_weights
+
+
+def _check_names(names: Iterable[str], in_store: Iterable[str], in_file: Iterable[str]) -> None:
     wanted = set(names)
     for what, missing in (
-        ("in the store", wanted - set(have)),
-        ("in the file", wanted - set(found)),
-        ("in the store, but in the file", set(found) - wanted),
+        ("in the store", wanted - set(in_store)),
+        ("in the file", wanted - set(in_file)),
+        ("in the store, but in the file", set(in_file) - wanted),
     ):
         if missing:
             listed = ", ".join(map(repr, sorted(missing)[:12]))

@@ -20,23 +20,16 @@ import numpy as np
 from byparts_graph_ir import HOST, ArgumentError, GraphError, ShapeError, Space, TensorType
 from byparts_graph_ir.contract import checked
 from byparts_graph_ir.fork import begin, end, make_lock
-from byparts_runtime.arrays import (
-    Array,
-    fetcher,
-    has_type,
-    measured,
-    numpy_dtype,
-    put,
-    reader,
-    taken,
-    view,
-)
-from byparts_runtime.building.discover import ResultsArgument, find_results
+from byparts_runtime.arrays.accept import accepted, has_type, with_type
+from byparts_runtime.arrays.access import fetcher, put, reader, view
+from byparts_runtime.arrays.dtypes import Array, numpy_dtype
+from byparts_runtime.building.discover import find_results
+from byparts_runtime.building.options import ResultsArgument
 from byparts_runtime.memory.adopt import adopt, claim
-from byparts_runtime.pickling import stays
+from byparts_runtime.memory.pickling import stays
 
 _HOST_DEVICE = (1, 0)  # as DLPack names it
-unknown: set[Variable] = set()  # after a fork: those whose values this process does not know
+unknown: set[Variable] = set()  # in a forked child: those that a thread of the parent was writing
 
 
 class Variable:
@@ -72,7 +65,7 @@ class Variable:
         memory = space.allocate(kind.size_bytes)
         self._begin(name, kind, space, memory, lock)
         if not isinstance(value, TensorType):
-            put(space, memory, kind, taken(value, kind, space, f"variable {name!r}"))
+            put(space, memory, kind, accepted(value, kind, space, f"variable {name!r}"))
 
     @classmethod
     @checked
@@ -113,7 +106,7 @@ class Variable:
 
     @property
     def version(self) -> int:
-        """How often it was written: each `write`, and each run of a program that updates it.
+        """How often it was written: by `write`, and by runs of programs that update it.
 
         Two equal versions, read while the lock is held, mean that the value is the same.
         """
@@ -129,7 +122,7 @@ class Variable:
             GraphError: the variable is not in host memory, or its value is not known.
             ImportError: bf16, and ml_dtypes is not installed.
         """
-        dtype, bytes = numpy_dtype(self.type.dtype), self._lent()[: self.type.size_bytes]
+        dtype, bytes = numpy_dtype(self.type.dtype), self._lendable()[: self.type.size_bytes]
         # `frombuffer`: the flag of an `ndarray(buffer=...)` could be set to writeable again
         return np.frombuffer(bytes.toreadonly(), np.uint8).view(dtype).reshape(self.shape)
 
@@ -146,7 +139,7 @@ class Variable:
         Libraries that know read-only arrays get one.  Torch does not: what is written to its
         tensor is the variable's value, and not counted by `version`.
         """
-        from byparts_runtime.foreign import capsule  # ctypes: only where it is asked for
+        from byparts_runtime.arrays.dlpack import capsule  # ctypes: only where it is asked for
 
         elsewhere = dl_device is not None and tuple(map(int, dl_device)) != _HOST_DEVICE
         if stream is not None or elsewhere:
@@ -154,7 +147,7 @@ class Variable:
                 f"variable {self.name!r} is in host memory, which has no streams: "
                 f"stream={stream}, dl_device={dl_device}"
             )
-        value = self.carried() if copy else view(self._lent(), 0, self.type)
+        value = self.carried() if copy else view(self._lendable(), 0, self.type)
         bf16 = self.type.dtype == "bf16"
         return capsule(value.view("u2") if bf16 else value, bf16, max_version, not copy)
 
@@ -167,13 +160,13 @@ class Variable:
         self._check_host()
         return _HOST_DEVICE
 
-    def _lent(self) -> memoryview:
-        """The memory, which no other variable may adopt from now on."""
+    def _lendable(self) -> memoryview:
+        """The memory, noted as taken, so that no other variable adopts it."""
         self._check_host()
         self.check_known()
         claim(self, self.memory, self.name)
-        lent: memoryview = self.memory
-        return lent
+        memory: memoryview = self.memory
+        return memory
 
     def _check_host(self) -> None:
         if self.space.name != "host":
@@ -196,7 +189,7 @@ class Variable:
             ShapeError: the value is not of its type.
             GraphError: it is on another device.
         """
-        ready = taken(value, self.type, self.space, f"variable {self.name!r}")
+        ready = accepted(value, self.type, self.space, f"variable {self.name!r}")
         with self.lock:
             try:
                 begin(self, (self,))
@@ -207,17 +200,17 @@ class Variable:
                 end(self)
 
     def carried(self) -> Array:
-        """A copy as NumPy can move it: where ml_dtypes is missing, bf16 is two bytes each."""
+        """A copy of the value; where ml_dtypes is not installed, bf16 is two bytes each."""
         with self.lock:
             self.check_known()
             return reader(self.space, self.memory, 0, self.type)()
 
     def forget(self) -> None:
-        """In a forked child: another thread of the parent was writing it."""
+        """Note, in a forked child, that a thread of the parent was writing the variable."""
         unknown.add(self)
 
     def check_known(self) -> None:
-        """Raise, if its value is not known to this process.
+        """Refuse a value that this process does not know.
 
         Raises:
             GraphError: another thread of the parent was writing it during the fork.
@@ -230,17 +223,17 @@ class Variable:
 
     @property
     def size_bytes(self) -> int:
-        """Of the value."""
+        """The size of the value, in bytes."""
         return self.type.size_bytes
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """As NumPy calls it, so that a variable is taken wherever an array is, as a copy."""
+        """NumPy's dtype, so that a variable is accepted wherever an array is; it is copied."""
         return numpy_dtype(self.type.dtype)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the value."""
+        """The shape of the value."""
         return self.type.dims
 
     def __array__(self, dtype: object = None, copy: Optional[bool] = None) -> Array:
@@ -293,7 +286,7 @@ def _static_type(name: str, value: object, space: Space) -> TensorType:
     if isinstance(value, TensorType):
         kind = value
     elif has_type(value, space, what):
-        kind = measured(value, TensorType("f32", None), space, what)[1]
+        kind = with_type(value, TensorType("f32", None), space, what)[1]
     else:
         raise ShapeError(f"{what}: {value!r:.60} has no dtype; give an array, e.g. np.float32(...)")
     if not kind.static:

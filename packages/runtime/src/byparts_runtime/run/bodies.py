@@ -1,30 +1,27 @@
-"""Runs the bodies of an op, bound: one of some branches, or a loop.
-
-What happens between rounds are copies: slices into the body, rows out of it, and those new states
-that the planner has not put over the old ones.  Python is between all of them, so Ctrl-C is met;
-memory does not grow with the rounds.
-"""
+"""A body bound to memory, and the run of a call or a branch; `loops.py` has those of loops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from operator import length_hint, setitem
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_graph_ir import Loop, TensorType, Types, add_note
-from byparts_graph_ir.kernel import Run
-from byparts_runtime.arrays import view
-from byparts_runtime.building.compile import describe
+from byparts_graph_ir import Node, TensorType, Value, add_note
+from byparts_graph_ir.backend.kernel import Run
+from byparts_runtime.arrays.access import view
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.kernels import describe
 from byparts_runtime.memory.plan import Bytes
 from byparts_runtime.run.capture import in_stretches
+from byparts_runtime.run.moving import MovingStep
 from byparts_runtime.run.step import Binder, Step, aliased_nodes
 
 if TYPE_CHECKING:
     from byparts_runtime.building.bodies import Body
 
 BOOL = TensorType("bool", ())
+_MOST_ROWS = 4096  # that are kept as arrays, of some hundred bytes each
 
 
 class BoundBody:
@@ -35,24 +32,46 @@ class BoundBody:
         given: the bytes of all its inputs.
         arena: where its arena begins.
         persistent: where the persistent blocks of its kernels begin.
+        moving: positions of inputs whose place moves by so many bytes from row to row.
 
     Attributes:
-        outputs: where its outputs are.
+        outputs: where its outputs are, for row 0.
     """
 
-    def __init__(self, body: Body, given: Sequence[Bytes], arena: Bytes, persistent: Bytes) -> None:
+    def __init__(
+        self,
+        body: Body,
+        given: Sequence[Bytes],
+        arena: Bytes,
+        persistent: Bytes,
+        moving: Mapping[int, int],
+    ) -> None:
         graph, plan = body.schedule.graph, body.plan
         roots = [arena if at.root is None else given[at.root] for at in plan.locations]
-        places = [_after(base, at.offset) for base, at in zip(roots, plan.locations, strict=True)]
+        places = [after(base, at.offset) for base, at in zip(roots, plan.locations, strict=True)]
         starts = getattr(plan, "workspaces", ()) or [0] * len(graph.nodes)
-        workspaces = [_after(arena, at) for at in starts]
-        blocks = [_after(persistent, at) for at in body.persistent]
+        workspaces = [after(arena, at) for at in starts]
+        blocks = [after(persistent, at) for at in body.persistent]
         binder = Binder(graph, places, body.schedule.compiled.kernels, workspaces, blocks)
         aliased = aliased_nodes(graph, plan.locations)
         self.name = body.name
-        self.steps = binder.bound([node for node in graph.nodes if node not in aliased])
+        nodes = [node for node in graph.nodes if node not in aliased]
+        found = zip(graph.values, plan.locations, strict=True)
+        moved = {v: moving[at.root] for v, at in found if at.root is not None and at.root in moving}
+        touched = {n: _moving_step(n, binder, moved) for n in nodes if _touches(n, moved)}
+        self.moving = tuple(touched.values())
+        others = iter(binder.bound([node for node in nodes if node not in touched]))
+        names = {n: binder.kernels(n).backend.name for n in touched}
+        self.steps = tuple(
+            [Step(n, names[n], touched[n]) if n in touched else next(others) for n in nodes]
+        )
         self.runs, self.spans = in_stretches(body.capture, body.parts.backends, self.steps)
         self.outputs = [places[graph.ids[v]] for v in graph.outputs]
+
+    def move(self, i: int) -> None:
+        """Bind the steps that touch moving inputs to row i."""
+        for step in self.moving:
+            step.move(i)
 
     def __call__(self) -> None:
         """Run it once."""
@@ -62,9 +81,49 @@ class BoundBody:
                 run()
         except BaseException as error:
             i = len(self.runs) - length_hint(runs) - 1
-            if 0 <= i < len(self.runs):
+            if 0 <= i < len(self.spans):
                 add_note(error, _told(self.steps, *self.spans[i]))
             raise
+
+
+def _touches(node: Node, values: Collection[Value]) -> bool:
+    return any(v in values for v in (*node.inputs, *node.outputs))
+
+
+def _moving_step(node: Node, binder: Binder, moved: Mapping[Value, int]) -> MovingStep:
+    """The step of a node; `moved` are the values that move, with the bytes of a row."""
+    compiled, ids = binder.kernels(node), binder.graph.ids
+    inputs, outputs, workspace, persistent = binder.arguments(node)
+    rows = [
+        (side, k, binder.places[ids[v]], v.type, moved[v])
+        for side, values in enumerate((node.inputs, node.outputs))
+        for k, v in enumerate(values)
+        if v in moved
+    ]
+    arrays = inputs, outputs
+    return MovingStep(compiled.kernel, compiled.backend, arrays, workspace, persistent, rows)
+
+
+class BodiesRun:
+    """The run of an op with bodies.
+
+    Attributes:
+        bodies: those that it runs, bound, in the order of `NodeKernel.bodies`.
+    """
+
+    __slots__ = ("_run", "bodies")
+
+    def __init__(self, bodies: Sequence[BoundBody], run: Run) -> None:
+        self.bodies, self._run = tuple(bodies), run
+
+    def __call__(self) -> None:
+        self._run()
+
+
+def bodies_of(step: Step) -> tuple[BoundBody, ...]:
+    """The bodies that a step runs; none for most steps."""
+    found: tuple[BoundBody, ...] = getattr(step.run, "bodies", ())
+    return found
 
 
 class BranchesRun:
@@ -86,12 +145,12 @@ class BranchesRun:
         persistent: Optional[Bytes],
     ) -> BranchesRun:
         """As a kernel binds."""
-        copies = _Copies(parts)
-        block = persistent or _NOWHERE
+        copies = Copies(parts)
+        block = persistent or NOWHERE
         made, moves = [], []
         for body in bodies:
-            bound = body.bind(inputs[len(bodies) - 1 :], outputs, workspace or _NOWHERE, block)
-            block = _after(block, body.persistent_bytes)
+            bound = body.bind(inputs[len(bodies) - 1 :], outputs, workspace or NOWHERE, block)
+            block = after(block, body.persistent_bytes)
             made.append(bound)
             moves.append(copies.between(bound.outputs, outputs, body.types))
         choose = copies.asked(inputs[0]) if len(bodies) > 1 else bool
@@ -110,115 +169,7 @@ class BranchesRun:
             move()
 
 
-class LoopRun:
-    """A loop, bound.
-
-    Attributes:
-        start: copies the first states into place.
-        body, ask: what a round runs, and what says whether there is one.
-        slices: (place of a slice, sequence), rows: (stack, place of a row).
-        moves: copies of new states over the old ones.
-    """
-
-    start: Sequence[Run]
-    body: BoundBody
-    cond: Optional[BoundBody]
-    ask: Callable[[], bool]
-    slices: Sequence[tuple[Any, Any]]
-    rows: Sequence[tuple[Any, Any]]
-    moves: Sequence[Run]
-
-    def __init__(self, rounds: Optional[int], name: str, *, reverse: bool) -> None:
-        self.rounds, self.name, self.reverse = rounds, name, reverse
-
-    @classmethod
-    def bound(
-        cls,
-        loop: Loop,
-        body: Body,
-        cond: Optional[Body],
-        types: Types,
-        starts: Sequence[int],
-        name: str,
-        parts: Parts,
-        inputs: Sequence[Bytes],
-        outputs: Sequence[Bytes],
-        workspace: Optional[Bytes],
-        persistent: Optional[Bytes],
-    ) -> LoopRun:
-        """As a kernel binds; `starts` are those of slices and of moved states in the workspace."""
-        made, copies = cls(loop.rounds, name, reverse=loop.reverse), _Copies(parts)
-        s, q = loop.states, loop.states + loop.sequences
-        arena, block = workspace or _NOWHERE, persistent or _NOWHERE
-        spare = [_after(arena, at) for at in starts]
-        slots, spare = spare[: q - s], spare[q - s :]
-        states, stacks = outputs[:s], outputs[s:]
-        given = (*states, *slots, *inputs[q:])
-        made.start = copies.between(inputs[:s], states, types[:s])
-        made.body = body.bind(given, (), arena, block)
-        if cond is not None:
-            # A condition is asked of the states and the invariants: there are no slices yet.
-            made.cond = cond.bind(given, (), arena, _after(block, body.persistent_bytes))
-            made.ask = copies.asked(made.cond.outputs[0])
-        else:
-            made.cond = None
-        slices = [TensorType(t.dtype, t.dims[1:]) for t in types[s:q]]
-        look = copies.look
-        made.slices = [
-            (look(slot, kind), look(sequence, whole))
-            for slot, kind, sequence, whole in zip(
-                slots, slices, inputs[s:q], types[s:q], strict=True
-            )
-        ]
-        made.rows = [
-            (look(stack, _stacked(kind, loop.rounds)), look(row, kind))
-            for stack, row, kind in zip(stacks, made.body.outputs[s:], body.types[s:], strict=True)
-        ]
-        new = list(made.body.outputs[:s])
-        moved = body.moved(s)
-        from_others = [new[k] for k in moved], spare, [types[k] for k in moved]
-        for k, place in zip(moved, spare, strict=True):
-            new[k] = place  # a swap: all old states are read before one is written
-        made.moves = [*copies.between(*from_others), *copies.between(new, states, types[:s])]
-        return made
-
-    def __call__(self) -> None:
-        """Run all rounds."""
-        for copy in self.start:
-            copy()
-        k, rounds, cond, body, moves = 0, self.rounds, self.cond, self.body, self.moves
-        name = body.name
-        try:
-            while k != rounds:
-                k += 1
-                if cond is not None:
-                    name = cond.name
-                    cond()
-                    if not self.ask():
-                        return
-                    name = body.name
-                self._round(k, rounds, body)
-                for move in moves:
-                    move()
-        except BaseException as error:
-            add_note(error, f"in {name}, round {k}")
-            raise
-
-    def _round(self, k: int, rounds: Optional[int], body: BoundBody) -> None:
-        """Round k, counted from 1, with its slices and rows."""
-        if not (self.slices or self.rows):
-            body()
-            return
-        assert rounds is not None, "what has slices or rows has so many rounds"
-        i = rounds - k if self.reverse else k - 1
-        for slot, sequence in self.slices:
-            slot[...] = sequence[i]
-        body()
-        for stack, row in self.rows:
-            stack[i] = row
-
-
-class _Copies:
+class Copies:
     """Copies within the space of the program, and questions to it."""
 
     def __init__(self, parts: Parts) -> None:
@@ -244,7 +195,37 @@ class _Copies:
         """What says whether the bool there is true."""
         if self.space.name == "host":
             return partial(bool, self.look(place, BOOL))
-        return lambda: bool(bytes(self.space.read(place.memory, place.offset, 1))[0])
+        return partial(self._ask, place)
+
+    def rows(self, place: Bytes, kind: TensorType) -> Any:
+        """What gives and takes the rows along axis 0 of the array there, by index."""
+        return self.look(place, kind) if self.space.name == "host" else _Rows(self, place, kind)
+
+    def _ask(self, place: Bytes) -> bool:
+        self.space.synchronize()
+        return bool(bytes(self.space.read(place.memory, place.offset, 1))[0])
+
+
+class _Rows:
+    """Rows of an array in a space whose arrays need not know more than `x[...] = y`."""
+
+    __slots__ = ("_copies", "_kind", "_known", "_place")
+
+    def __init__(self, copies: Copies, place: Bytes, kind: TensorType) -> None:
+        self._copies, self._place = copies, place
+        self._kind = TensorType(kind.dtype, kind.dims[1:])
+        self._known: dict[int, Any] = {}
+
+    def __getitem__(self, i: int) -> Any:
+        row = self._known.get(i)
+        if row is None:
+            row = self._copies.look(after(self._place, i * self._kind.size_bytes), self._kind)
+            if len(self._known) < _MOST_ROWS:
+                self._known[i] = row
+        return row
+
+    def __setitem__(self, i: int, row: Any) -> None:
+        self[i][...] = row
 
 
 def _told(steps: Sequence[Step], first: int, last: int) -> str:
@@ -256,16 +237,13 @@ def _told(steps: Sequence[Step], first: int, last: int) -> str:
     return f"in {place} on {step.backend!r}, {describe(step.node)}"
 
 
-_NOWHERE = Bytes(None, 0)
+NOWHERE = Bytes(None, 0)  # of what has no bytes
 
 
-def _after(place: Bytes, offset: int) -> Bytes:
+def after(place: Bytes, offset: int) -> Bytes:
+    """The place so many bytes behind another."""
     return Bytes(place.memory, place.offset + offset)
 
 
 def _same(a: Bytes, b: Bytes) -> bool:
     return a.memory is b.memory and a.offset == b.offset
-
-
-def _stacked(kind: TensorType, rounds: Optional[int]) -> TensorType:
-    return TensorType(kind.dtype, (rounds, *kind.dims))

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Optional
 
 from byparts_graph_ir import Backend, CaptureRefused, has_effect
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_runtime.building.options import CaptureArgument
 from byparts_runtime.run.commit import Commit
@@ -50,15 +50,15 @@ def capture(
     """One run for each stretch of steps that a backend can make one of; the others as they are.
 
     Args:
-        wanted: "auto" goes on without where a backend refuses, `True` does not.
+        wanted: with "auto" the steps stay single runs where a backend refuses; `True` raises.
         backends: of the program.
         steps: those before the commit, in order.
         staging: copies that are made after them, before the commit.
         updates: the steps of the commit.
-        commit: what comes after.
+        commit: called after the fetches.
 
     Raises:
-        CaptureRefused: it is wanted by all means, and something forbids it.
+        CaptureRefused: `wanted` is True, and something forbids it.
     """
     each = tuple((i, i + 1) for i in range(len(steps)))
     plain = Captured((*[step.run for step in steps], *staging), each, commit)
@@ -83,7 +83,7 @@ def _captured(
     updates: Sequence[Step],
     commit: Commit,
 ) -> Captured:
-    """All of it by one backend, with the copies of the commit: what a device can record."""
+    """All steps in one recording of one backend, and the commit in another."""
     record = _recorder(backend)
     for step in (*steps, *updates):
         if has_effect(step.node.op):
@@ -103,14 +103,14 @@ def _stretched(
     staging: Sequence[Run],
     updates: Sequence[Step],
     commit: Commit,
-    by_all_means: bool,
+    required: bool,
 ) -> Captured:
-    """Stretch by stretch; a stretch of one step stays as it is."""
+    """Each stretch of consecutive steps of one backend as one run; single steps stay runs."""
     stretches = {name: b for name, b in able.items() if b.stretches}
     runs, spans = _joined(stretches, steps, True)
     tail, _ = _joined(stretches, updates, False)
     if len(runs) == len(steps) and len(tail) == len(updates):
-        if by_all_means:
+        if required:
             names = ", ".join(repr(name) for name in dict.fromkeys(s.backend for s in steps))
             raise CaptureRefused(f"nothing is captured of {len(steps)} steps on {names or 'none'}")
         return Captured((*runs, *staging), spans, commit)
@@ -135,30 +135,30 @@ def _joined(
 ) -> tuple[tuple[Run, ...], tuple[tuple[int, int], ...]]:
     runs: list[Run] = []
     spans: list[tuple[int, int]] = []
-    for name, first, last in _stretches(steps):
+    for name, start, end in _stretches(steps):
         backend = able.get(name)
-        own = [step.run for step in steps[first:last]]
+        own = [step.run for step in steps[start:end]]
         if backend is None or len(own) == 1:
             runs += own
-            spans += [(i, i + 1) for i in range(first, last)]
+            spans += [(i, i + 1) for i in range(start, end)]
         else:
             runs.append(_recorder(backend)(own, warm))
-            spans.append((first, last))
+            spans.append((start, end))
     return tuple(runs), tuple(spans)
 
 
 def _stretches(steps: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
-    """Backend, first and one past the last of steps that belong together."""
-    first = 0
+    """Backend, start and end (half-open) of consecutive steps that may become one run."""
+    start = 0
     keys = [(s.backend, i if _is_alone(s) else -1) for i, s in enumerate(steps)]
-    for (name, effect), group in groupby(keys):
-        last = first + len(list(group))
-        yield ("" if effect >= 0 else name), first, last
-        first = last
+    for (name, alone), group in groupby(keys):
+        end = start + len(list(group))
+        yield ("" if alone >= 0 else name), start, end
+        start = end
 
 
 def _is_alone(step: Step) -> bool:
-    """Whether it is an effect, or bound anew from call to call."""
+    """Whether the step is an effect, or is bound to other memory from call to call."""
     return has_effect(step.node.op) or isinstance(step.run, Changing)
 
 

@@ -1,7 +1,7 @@
 """The end of a run: all new values take the place of the old ones, or none does.
 
 Until here every new value stood in memory that is nobody's value yet, so whatever failed before has
-left the variables alone.  Two ways to go on:
+left the variables alone.  There are two kinds of new values:
 
 - in place: the last steps compute the new values on the variables themselves (`updates.py`);
 - copy: the new values, in the arena, are copied over the old ones.
@@ -23,7 +23,7 @@ from operator import length_hint, setitem
 from typing import Any
 
 from byparts_graph_ir import add_note
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 
 _call: Callable[[Any], object] = partial.__call__
 
@@ -60,7 +60,7 @@ class Commit:
             raise
 
     def _explain(self, error: BaseException, called: int) -> None:
-        """What has become of the variables, as far as that is known."""
+        """Note on an error which values the variables have."""
         if not isinstance(error, Exception) or not self.runs:  # an interrupt; or made again
             add_note(error, "the variables have their new values: all of this run is done")
         elif 0 < called < len(self.runs) or not self.targets:

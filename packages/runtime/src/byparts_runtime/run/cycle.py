@@ -11,11 +11,11 @@ from operator import length_hint
 from typing import Any, Optional
 
 from byparts_graph_ir import add_note
+from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.fork import begin, end
-from byparts_graph_ir.kernel import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.building.compile import describe
 from byparts_runtime.building.context import Context, restore, silence
+from byparts_runtime.building.kernels import describe
 from byparts_runtime.memory.variable import Variable
 from byparts_runtime.run.commit import Commit
 from byparts_runtime.run.step import Step
@@ -23,7 +23,7 @@ from byparts_runtime.run.step import Step
 
 @dataclass(frozen=True)
 class Cycle:
-    """What a call does.
+    """What a call of a program does.
 
     Attributes:
         steps: the nodes, bound.
@@ -92,14 +92,14 @@ class Cycle:
         return fetched
 
     def _blame_run(self, error: BaseException, i: int) -> None:
-        first, last = self.spans[i] if i < len(self.spans) else (0, 0)
-        if last - first > 1:
+        start, end = self.spans[i] if i < len(self.spans) else (0, 0)
+        if end - start > 1:
             how = "build(..., capture=False) shows in which"
-            add_note(error, f"in the replay of {last - first} steps; {how}")
-        self.blame(error, first if last - first == 1 else -1)
+            add_note(error, f"in the replay of {end - start} steps; {how}")
+        self.blame(error, start if end - start == 1 else -1)
 
     def blame(self, error: BaseException, i: int) -> None:
-        """Add to an error which step it comes from."""
+        """Note on an error that it comes from step `i` (-1: not known from which)."""
         if 0 <= i < len(self.steps):
             step, count = self.steps[i], len(self.steps)
             add_note(

@@ -1,4 +1,4 @@
-"""What `build` has decided, with the constants computed: all that machines need but memory."""
+"""`Loaded`: a placed graph with its constants computed; several machines may run it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from byparts_runtime.memory.plan import Bytes, Plan
 
 @dataclass(frozen=True)
 class Loaded:
-    """What runs, and what all machines that run it share.
+    """What all machines that run a program share.
 
     Attributes:
+        placed: the graph, its kernels and its plan.
+        parts: the backends.
+        options: how it was built.
         constants: where the values of the last inputs of the graph are.
     """
 
@@ -39,7 +42,7 @@ class Loaded:
 
     @property
     def plan(self) -> Plan:
-        """Where its values are."""
+        """Where the values of the graph are."""
         return self.placed.plan
 
     @property
@@ -47,8 +50,13 @@ class Loaded:
         """The memory space of feeds and fetches."""
         return self.parts.space
 
+    @property
+    def new_value_ids(self) -> list[int]:
+        """For each update the id of its new value in the graph."""
+        return [self.graph.ids[v] for v in self.signature.new_values(self.graph)]
+
     def feed_name(self, i: int) -> str:
-        """How errors call a feed: by the name of the input, or else its position."""
+        """The name of a feed in messages: that of the input, or else its position."""
         return repr(getattr(self.graph.inputs[i], "name", "") or i)
 
     def check_count(self, feeds: Sequence[object]) -> None:

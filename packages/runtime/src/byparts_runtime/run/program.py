@@ -20,14 +20,14 @@ import numpy as np
 from byparts_graph_ir import Graph, GraphError, ShapeError, Space, Stage, TensorType, Types
 from byparts_graph_ir.contract import checked
 from byparts_graph_ir.fork import make_lock
-from byparts_graph_ir.lazy_dataclass import replace
-from byparts_runtime.arrays import adopted, as_array, taken
-from byparts_runtime.building.compile import Kernels
+from byparts_graph_ir.model.frozen import replace
+from byparts_runtime.arrays.accept import accepted, as_array, resident
+from byparts_runtime.building.kernels import Kernels
 from byparts_runtime.building.place import place
 from byparts_runtime.inspect.costs import Costs, costs_of
 from byparts_runtime.memory.arena import Arena
+from byparts_runtime.memory.pickling import stays
 from byparts_runtime.memory.plan import Bytes, Plan
-from byparts_runtime.pickling import stays
 from byparts_runtime.run.loaded import Loaded
 from byparts_runtime.run.machine import Machine
 from byparts_runtime.run.step import Step
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # for people who look, and then imported; not at the start of
 
 
 class Program:
-    """What `build` makes.  It may be called from several threads; they take turns."""
+    """What `build` makes.  Several threads may call it; one call runs at a time."""
 
     @checked
     def __init__(self, loaded: Loaded, arena: Optional[Arena] = None) -> None:
@@ -93,7 +93,7 @@ class Program:
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """How the graph that runs came about."""
+        """The stages from the graph as given to the graph that runs."""
         return self._loaded.placed.schedule.stages
 
     @property
@@ -108,24 +108,24 @@ class Program:
 
     @property
     def plan(self) -> Plan:
-        """Where each of its values is."""
+        """Where each value of `graph` is."""
         return self._loaded.plan
 
     @property
     def arena(self) -> Arena:
-        """The memory that they are in, maybe with those of other programs."""
+        """The memory of the values, maybe shared with other programs."""
         return self._machine.arena
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What is called, in order."""
+        """The bound kernels, in the order in which they run."""
         machine = self._machine
         with machine.lock, machine.arena.lock:
             return machine.cycle().all_steps
 
     @property
     def feed_types(self) -> Types:
-        """What it takes."""
+        """The types of the feeds."""
         return tuple(v.type for v in self.graph.inputs[: self._loaded.signature.feeds])
 
     def explain(self, *, width: Optional[int] = None) -> str:
@@ -145,18 +145,18 @@ class Program:
         from byparts_runtime.inspect.profile import profile
 
         machine, self._called = self._machine, True
-        turn = machine.arena.from_outside()
-        with machine.lock, turn:
+        arena_lock = machine.arena.from_outside()
+        with machine.lock, arena_lock:
             cycle = machine.cycle()
             with machine.unchanged():
-                self.last_profile = profile(cycle, lambda: machine.accept(feeds), runs)
+                self.last_profile = profile(cycle, lambda: machine.prepare(feeds), runs)
             return self.last_profile
 
     def costs(self, *feeds: object, runs: int = 10) -> Costs:
-        """What its nodes cost, in seconds, as `profile` measures them: for `build(..., costs=)`.
+        """The seconds that each node takes, as `profile` measures them: for `build(..., costs=)`.
 
-        Calling it with a node of any graph gives seconds; what is not known here is reckoned from
-        its flops.
+        The result is a function of a node of any graph; for nodes that were not measured it
+        computes the time from their flops.
         """
         return costs_of(self.graph.nodes, self.steps, self.profile(*feeds, runs=runs).step_s)
 
@@ -165,10 +165,10 @@ class Program:
         from byparts_runtime.inspect.profile import chrome_trace
 
         machine, self._called = self._machine, True
-        turn = machine.arena.from_outside()
-        with machine.lock, turn:
+        arena_lock = machine.arena.from_outside()
+        with machine.lock, arena_lock:
             cycle = machine.cycle()
-            machine.accept(feeds)
+            machine.prepare(feeds)
             with machine.unchanged():
                 return chrome_trace(cycle, path)
 
@@ -199,8 +199,8 @@ class BoundProgram:
 
 def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
     what = f"bind: feed {name}"
-    if adopted(given, space, what) is not None:
-        return Bytes(taken(given, kind, space, what), 0)
+    if resident(given, space, what) is not None:
+        return Bytes(accepted(given, kind, space, what), 0)
     known = isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")
     if not known or hasattr(given, "carried"):  # a variable
         raise ShapeError(f"{what} is no array: {type(given).__name__} {given!r:.60}")

@@ -21,12 +21,12 @@ from byparts_graph_ir import (
     add_note,
     has_effect,
 )
-from byparts_graph_ir.kernel import Run
+from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_runtime.building.compile import Chosen, describe
+from byparts_runtime.building.kernels import NodeKernel, describe
 from byparts_runtime.memory.plan import Bytes, Location
 
-KernelOf = Callable[[Node], Chosen]
+KernelOf = Callable[[Node], NodeKernel]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Binder:
         places: by value id.
         kernels: node -> its kernel.
         workspaces: by node, in the order of the graph; `None` where it needs none.
-        persistent: likewise.
+        persistent: by node, as `workspaces`.
     """
 
     def __init__(
@@ -70,20 +70,14 @@ class Binder:
         return tuple(map(self._step, nodes))
 
     def forget_views(self) -> None:
-        """Before places change: views are known by their memory, which may be freed."""
+        """Drop cached views; call it before `places` change, since their memory may be freed."""
         self._views.clear()
 
     def _step(self, node: Node) -> Step:
-        chosen = self.kernels(node)
-        backend, kernel = chosen.backend, chosen.kernel
-        workspace, persistent = self.blocks[node]
+        compiled = self.kernels(node)
+        backend, kernel = compiled.backend, compiled.kernel
         try:
-            run = kernel.bind(
-                self._look(backend, node.inputs),
-                self._look(backend, node.outputs),
-                self._block(backend, workspace, kernel.workspace_bytes),
-                self._block(backend, persistent, kernel.persistent_bytes),
-            )
+            run = kernel.bind(*self.arguments(node))
         except Exception as error:
             add_note(error, f"while binding {describe(node)} on {backend.name!r}")
             raise
@@ -93,6 +87,18 @@ class Binder:
                 "must return a callable of no arguments, e.g. partial(np.tanh, x, y)"
             )
         return Step(node, backend.name, run)
+
+    def arguments(self, node: Node) -> tuple[list[Any], list[Any], Any, Any]:
+        """What the kernel of a node is bound to: inputs, outputs, workspace, persistent block."""
+        compiled = self.kernels(node)
+        backend, kernel = compiled.backend, compiled.kernel
+        workspace, persistent = self.blocks[node]
+        return (
+            self._look(backend, node.inputs),
+            self._look(backend, node.outputs),
+            self._block(backend, workspace, kernel.workspace_bytes),
+            self._block(backend, persistent, kernel.persistent_bytes),
+        )
 
     def _look(self, backend: Backend, values: Sequence[Value]) -> list[Any]:
         return [self._view(backend, self.places[self.graph.ids[v]], v.type) for v in values]

@@ -1,0 +1,47 @@
+"""`byparts check NAME...`: the kit on installed backends, in a process of its own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from byparts_graph_ir.parts.hub import parts
+
+
+def check(words: Sequence[str]) -> int:
+    """Run the kit; returns pytest's exit status, or 2 where a backend is unknown.
+
+    pytest runs in another process, because it cannot rewrite the asserts of imported modules.
+    """
+    args, options = _parser().parse_known_args(words)
+    names = parts.names("backends")
+    for name in args.backend:
+        if name not in names:
+            near = get_close_matches(name, names, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            have = ", ".join(names) or "none"
+            print(f"byparts check: no backend {name!r}; installed: {have}{hint}", file=sys.stderr)
+            return 2
+    pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull]
+    kit = ["-p", "no:cacheprovider", "-p", "byparts_conformance.plugin"]
+    suite = ["--pyargs", "byparts_conformance.suite"]
+    chosen = [f"--byparts-backend={name}" for name in args.backend]
+    return subprocess.call([*pytest, *kit, *suite, *chosen, *options])
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """End the process with one line and exit status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def _parser() -> _Parser:
+    about = "Run the conformance kit on backends; more options go to pytest."
+    parser = _Parser(prog="byparts check", description=about)
+    parser.add_argument("backend", nargs="+", help="the name of an installed backend")
+    return parser

@@ -1,0 +1,1 @@
+"""What a backend gives: kernels in tables, spaces, regions of nodes."""

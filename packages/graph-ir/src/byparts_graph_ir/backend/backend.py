@@ -1,0 +1,258 @@
+"""What a kernel part gives: a table of kernels, and the memory space they compute in.
+
+The short way to write a kernel is a bound rule: it is called with the op and the arrays of its
+inputs and outputs, already placed, and returns a callable of no arguments that computes.
+`return partial(np.tanh, x, y)` is a whole kernel.  The long way compiles: `kernel.py`.
+Backends of one space look at the same memory, each through its own `view`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from byparts_graph_ir.backend.kernel import ALIGNMENT, Kernel, Workspace, in_c
+from byparts_graph_ir.backend.space import HOST, Space
+from byparts_graph_ir.backend.table import Table
+from byparts_graph_ir.errors import GraphError, MissingRule
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.digest import op_text
+from byparts_graph_ir.model.op import Op
+from byparts_graph_ir.model.types import TensorType
+from byparts_graph_ir.model.value import Node
+from byparts_graph_ir.passes.pipeline import Pass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from typing import Any, NoReturn, TypeAlias
+
+    from byparts_graph_ir.backend.kernel import Run
+    from byparts_graph_ir.backend.region import Region
+
+Array: TypeAlias = "Any"  # numpy.ndarray, torch.Tensor, a pointer: a backend's own business
+# (op, inputs, outputs) -> run; with workspace=True, (op, inputs, outputs, workspace) -> run; of
+# `compiles`, (op, types, constants) -> Kernel.
+KernelRule: TypeAlias = "Callable[..., Any]"
+FunctionalRule: TypeAlias = "Callable[..., Any]"
+
+_MOST_KERNELS = 4096  # that a backend remembers
+
+
+class CaptureRefused(GraphError):
+    """These runs cannot become one; the message says which of them forbids it."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Kernels and how they see memory.
+
+    Attributes:
+        name: what `backends=(...)` says.
+        view: `(memory, offset, type) -> array`, contiguous, of static type.  `memory` is what
+            `space.allocate` gives, or a `u8` array that this function gave (a workspace).
+        kernels: `@kernels.on(Op)`, `@kernels.on(Op, workspace=True)`, `@kernels.compiles(Op)`.
+        functions: functional rules `f(op, *inputs) -> output or tuple`; the adapter copies their
+            results into place with `array[...] = result`.
+        space: where the arrays live.
+        around: a context for each run of a program, entered once around all its steps, and around
+            compiling and binding; e.g. silences floating point warnings.
+        passes: applied to a graph that this backend runs, after what no backend has was decomposed:
+            for ops of its own that join several, e.g. matmul and add.
+        wants: the nodes it wants joined into `Fused` regions, for which `kernels` has a rule: the
+            rule compiles `op.graph`, or refuses it, and then its nodes are joined into smaller
+            ones.
+        joins: `joins(a, b)` gives the region that two regions of such nodes make,
+            `a.joined(b, summary)`, or `None` where they are better apart.  Node by node a region
+            grows along what one makes and the other reads; then regions are asked about that read
+            the same value, of more than one element, and do not read each other.  The answer may
+            depend on nothing but the two.  Without `joins` all are joined that read each other,
+            and no others.
+        capture: `capture(runs, warm)` makes one run of several, e.g. a CUDA graph.  Called when the
+            memory is in place, within `around`.  With `warm` it may run them before, without it
+            they must not run: they write variables.  The result is best a partial of a C function.
+            Raises CaptureRefused where something forbids it.
+        stretches: whether `capture` takes any consecutive runs of this backend, and runs nothing:
+            then it is called for each stretch of them in a program of several backends.  What it
+            makes with `warm` may stop between two runs, where Ctrl-C was pressed.
+        copy: an array of its own kind that owns its memory, from a view.
+    """
+
+    name: str
+    view: Callable[[Any, int, TensorType], Array]
+    kernels: Table[KernelRule] = None  # type: ignore[assignment]  # an empty one of its own
+    functions: Table[FunctionalRule] = None  # type: ignore[assignment]
+    space: Space = HOST
+    around: Callable[[], AbstractContextManager[object]] | None = None
+    passes: tuple[Pass, ...] = ()
+    wants: Callable[[Node], bool] | None = None
+    joins: Callable[[Region, Region], Region | None] | None = None
+    capture: Callable[[Sequence[Run], bool], Run] | None = None
+    stretches: bool = False
+    copy: Callable[[Array], Array] | None = None
+
+    def __post_init__(self) -> None:
+        for name, what in (("kernels", "kernel"), ("functions", "function")):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, Table(what))
+        object.__setattr__(self, "_compiled", {})
+
+    def __reduce__(self) -> NoReturn:
+        raise GraphError(
+            f"Backend {self.name!r} cannot be pickled: its kernels are of this process; "
+            "send its name, and build() with that there"
+        )
+
+    def supports(self, op: Op) -> bool:
+        """Whether some rule is there for the op; it may still refuse the types."""
+        return op in self.kernels or op in self.functions
+
+    def compile(
+        self, op: Op, types: Sequence[TensorType], constants: frozenset[int] = frozenset()
+    ) -> Kernel:
+        """The kernel for the op on inputs of these types.  Nothing is run.
+
+        Made once for equal (op as it prints, types, constants), and shared by all programs.
+
+        Args:
+            op: of which the backend has a rule.
+            types: of its inputs, static.
+            constants: positions of the inputs that are the same at each run, and are in place when
+                the kernel is bound.
+
+        Raises:
+            MissingRule: there is no rule, or it refuses these types; names op, types and the line
+                to write.
+        """
+        types = tuple(types)
+        if not self.kernels.compiled(op):
+            constants = frozenset()  # a rule on arrays does not know of them
+        known: dict[Any, Kernel] = self._compiled  # type: ignore[attr-defined]  # __post_init__
+        key = (type(op), op_text(op), types, constants)  # the text: 0.0 == -0.0
+        kernel = known.get(key)
+        if kernel is None:
+            kernel = self._kernel(op, types, constants)
+            while len(known) >= _MOST_KERNELS:
+                known.pop(next(iter(known)), None)
+            known[key] = kernel
+        return kernel
+
+    def bind(self, node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+        """The step that computes `node` from and into these arrays, with memory of its own.
+
+        For tests and trials: programs compile, plan and bind.  Bound rules take arrays of any
+        strides here, those of `compiles` contiguous ones.
+
+        Raises:
+            MissingRule: as `compile`.
+        """
+        op, types = node.op, [v.type for v in node.inputs]
+        self._check_supported(op, types)
+        if not self.kernels.compiled(op):
+            return self._bound(op, inputs, outputs, Workspace(self))
+        kernel = self.compile(op, types)
+        return kernel.bind(
+            inputs,
+            outputs,
+            self._bytes(kernel.workspace_bytes),
+            self._bytes(kernel.persistent_bytes),
+        )
+
+    def _kernel(self, op: Op, types: tuple[TensorType, ...], constants: frozenset[int]) -> Kernel:
+        self._check_supported(op, types)
+        if self.kernels.compiled(op):
+            made: Kernel = self.kernels[op](op, types, constants)
+            if not isinstance(made, Kernel):
+                raise GraphError(
+                    f"backend {self.name!r}: the rule that compiles {type(op).__name__} returned "
+                    f"{made!r:.60}; return a Kernel, or raise Refused(why)"
+                )
+            return made
+        return _adapted(self, op, types)
+
+    def _bound(
+        self, op: Op, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
+    ) -> Run:
+        """What a bound or a functional rule gives."""
+        rule = self.kernels.get(op)
+        if rule is not None:
+            more = (workspace,) if self.kernels.takes_workspace(op) else ()
+            run: Run = rule(op, inputs, outputs, *more)
+            return run
+        function = self.functions[op]
+        return partial(_call_and_copy, partial(function, op, *inputs), tuple(outputs))
+
+    def _check_supported(self, op: Op, types: Sequence[TensorType]) -> None:
+        if not self.supports(op):
+            name, given = type(op).__name__, ", ".join(map(str, types))
+            raise MissingRule(
+                f"backend {self.name!r} has no kernel for {name} on ({given}); "
+                f"add one with @kernels.on({name})"
+            )
+
+    def _bytes(self, size: int) -> Array:
+        """New zeroed memory as a `u8` array; `None` for 0 bytes."""
+        return self.view(self.space.allocate(size), 0, TensorType("u8", (size,))) if size else None
+
+
+def _adapted(backend: Backend, op: Op, types: tuple[TensorType, ...]) -> Kernel:
+    """The kernel that a rule on arrays is.  O(1) binds; nothing is run.
+
+    The rule is bound on memory that nobody touches, once with all arrays apart and once with
+    outputs over inputs: that tells whether it takes the types, how much memory it asks for, and
+    whether its run is one call of C in place.
+    """
+    outputs = op.infer(*types)
+    inplace = tuple([(i, o) for i, o in op.inplace if _fits(types, outputs, i, o)])
+    starts, top = [], 0
+    for type in (*types, *outputs):
+        starts.append(top)
+        top += -(-type.size_bytes // ALIGNMENT) * ALIGNMENT
+    memory = backend.space.untouched(max(ALIGNMENT, top))
+    arrays = [backend.view(memory, *at) for at in zip(starts, (*types, *outputs), strict=True)]
+    xs, ys = arrays[: len(types)], arrays[len(types) :]
+    workspace_bytes = persistent_bytes = 0
+    are_in_c: list[bool] = []
+    for over in ({}, *_choices(inplace)):
+        asked = Workspace(backend)
+        outs = [xs[over[o]] if o in over else y for o, y in enumerate(ys)]
+        are_in_c.append(in_c(backend._bound(op, xs, outs, asked)))  # no run is kept: some are large
+        workspace_bytes = max(workspace_bytes, asked.workspace_bytes)
+        persistent_bytes = max(persistent_bytes, asked.persistent_bytes)
+
+    def bind(
+        inputs: Sequence[Array], outputs: Sequence[Array], workspace: Array, persistent: Array
+    ) -> Run:
+        return backend._bound(op, inputs, outputs, Workspace(backend, True, workspace, persistent))
+
+    return Kernel(
+        bind,
+        workspace_bytes,
+        persistent_bytes,
+        inplace,
+        all(are_in_c[1:] or are_in_c),
+    )
+
+
+def _fits(types: Sequence[TensorType], outputs: Sequence[TensorType], i: int, o: int) -> bool:
+    return i < len(types) and o < len(outputs) and types[i] == outputs[o]
+
+
+def _choices(inplace: Sequence[tuple[int, int]]) -> list[dict[int, int]]:
+    """Output -> the input whose bytes it gets; each pair is in one of the choices."""
+    choices: list[dict[int, int]] = []
+    for i, o in inplace:
+        free = next((c for c in choices if o not in c and i not in c.values()), None)
+        if free is None:
+            choices.append({o: i})
+        else:
+            free[o] = i
+    return choices
+
+
+def _call_and_copy(function: Callable[[], Any], outputs: tuple[Array, ...]) -> None:
+    results = function()
+    for out, result in zip(
+        outputs, results if isinstance(results, tuple) else (results,), strict=True
+    ):
+        out[...] = result

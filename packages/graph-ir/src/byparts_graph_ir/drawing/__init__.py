@@ -1,1 +1,0 @@
-"""Graphs as pictures: which boxes and frames there are, where they stand, and the SVG."""

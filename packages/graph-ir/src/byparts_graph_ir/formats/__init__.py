@@ -1,0 +1,1 @@
+"""A graph as text, JSON, rows for another process, and pictures."""

@@ -1,0 +1,1 @@
+"""What a program is: types, ops, values, nodes, graphs."""

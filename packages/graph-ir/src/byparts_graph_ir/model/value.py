@@ -1,0 +1,182 @@
+"""Values of a program and the nodes that make them.
+
+Values and nodes compare by identity, because two random draws are two draws.  Neither is ever
+edited.  Both are frozen dataclasses with slots, written out: `dataclasses` is slow to import, and a
+generated __init__ of a frozen class costs twice as much, at each node.
+"""
+
+from __future__ import annotations
+
+from byparts_graph_ir.errors import GraphError, add_note
+from byparts_graph_ir.model.arithmetic import Arithmetic, Operand, arithmetic_rule
+from byparts_graph_ir.model.frozen import frozen_delattr, frozen_setattr
+from byparts_graph_ir.model.types import TensorType
+from byparts_graph_ir.model.where import where
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any, ClassVar
+
+    from byparts_graph_ir.model.op import Op
+
+Types = tuple[TensorType, ...]
+
+
+def _itself(value: Any, *_: object) -> Any:
+    """A copy of what never changes, and is compared by identity."""
+    return value
+
+
+def _refuse_pickle(value: Any) -> Any:
+    raise TypeError(
+        f"{type(value).__name__} alone cannot be pickled, for it is compared by identity:"
+        " pickle the Graph that it is part of"
+    )
+
+
+class Value(Arithmetic):
+    """One tensor of a program: what a node gives, or (`node` is `None`) an input of the graph."""
+
+    __slots__ = ("node", "type")
+    __match_args__: ClassVar[tuple[str, ...]] = ("type", "node")
+
+    type: TensorType
+    node: Node | None
+
+    def __init__(self, type: TensorType, node: Node | None = None) -> None:
+        _set_type(self, type)
+        _set_node(self, node)
+
+    def __repr__(self) -> str:
+        return f"Value(type={self.type!r})"
+
+    __setattr__, __delattr__ = frozen_setattr, frozen_delattr
+    __copy__, __deepcopy__, __reduce__ = _itself, _itself, _refuse_pickle
+
+
+class Input(Value):
+    """A value that the program is given: a feed or a variable."""
+
+    __slots__ = ("name", "where")
+    __match_args__ = ("type", "node", "name", "where")
+
+    name: str
+    where: str
+
+    def __init__(
+        self, type: TensorType, node: Node | None = None, name: str = "", line: str | None = None
+    ) -> None:
+        Value.__init__(self, type, node)
+        _set_name(self, name)
+        _set_line(self, where() if line is None else line)
+
+    def __repr__(self) -> str:
+        return f"Input(type={self.type!r}, name={self.name!r})"
+
+
+class Node:
+    """An op applied to values.  Its outputs are typed at birth: a wrong shape is an error here."""
+
+    __slots__ = ("inputs", "op", "outputs", "where")
+    __match_args__ = ("op", "inputs", "where", "outputs")
+
+    op: Op
+    inputs: tuple[Value, ...]
+    where: str
+    outputs: tuple[Value, ...]
+
+    def __init__(self, op: Op, inputs: tuple[Value, ...], line: str | None = None) -> None:
+        _set_op(self, op)
+        _set_inputs(self, inputs)
+        _set_where(self, where() if line is None else line)
+        outputs = []
+        for kind in _output_types(self):
+            value = _new(Value)
+            _set_type(value, kind)
+            _set_node(value, self)
+            outputs.append(value)
+        _set_outputs(self, tuple(outputs))
+
+    def __repr__(self) -> str:
+        types = [str(v.type) for v in self.inputs[:4]] + ["..."] * (len(self.inputs) > 4)
+        return f"Node({self.op!r:.80} of ({', '.join(types)}), where={self.where!r})"
+
+    __setattr__, __delattr__ = frozen_setattr, frozen_delattr
+    __copy__, __deepcopy__, __reduce__ = _itself, _itself, _refuse_pickle
+
+
+# The slots' own setters: the only writes to a node or a value, at its birth.
+_set_op, _set_inputs = vars(Node)["op"].__set__, vars(Node)["inputs"].__set__
+_set_where, _set_outputs = vars(Node)["where"].__set__, vars(Node)["outputs"].__set__
+_set_type, _set_node = vars(Value)["type"].__set__, vars(Value)["node"].__set__
+_set_name, _set_line = vars(Input)["name"].__set__, vars(Input)["where"].__set__
+_new = object.__new__
+
+
+def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:
+    """Make values of the numbers among `inputs`, in the dtype of the first value.
+
+    Raises:
+        ArgumentError: one is neither a value nor a number; `name` is the op that was given it.
+    """
+    if all(isinstance(v, Value) for v in inputs):
+        return tuple(inputs)  # type: ignore[arg-type]
+    return tuple(arithmetic_rule("lift")(inputs, name))
+
+
+def producers(values: Iterable[Value]) -> dict[Node, None]:
+    """The nodes `values` depend on, inputs first.  Iterative: graphs outgrow Python's stack."""
+    seen: dict[Node, None] = {}
+    for v in values:
+        node = v.node
+        if node is None or node in seen:
+            continue
+        for i in node.inputs:
+            if i.node is not None and i.node not in seen:
+                _visit(node, seen)
+                break
+        else:  # values listed in order need no more than this
+            seen[node] = None
+    return seen
+
+
+def _visit(node: Node, seen: dict[Node, None]) -> None:
+    todo = [(node, False)]
+    while todo:
+        node, ready = todo.pop()
+        if ready:
+            seen[node] = None
+        elif node not in seen:
+            todo.append((node, True))
+            todo += [
+                (v.node, False) for v in reversed(node.inputs) if v.node and v.node not in seen
+            ]
+
+
+def output_types(op: Op, types: Sequence[TensorType]) -> Types:
+    """What the op's shape rule gives, whether the ranks are known or not."""
+    for t in types:
+        if t.shape is None:
+            return op.infer_unranked(*types)
+    return op.infer(*types)
+
+
+def _output_types(node: Node) -> Types:
+    op = node.op
+    try:
+        types = [v.type for v in node.inputs]
+    except (AttributeError, TypeError):
+        from byparts_graph_ir.model.mistakes import no_values  # only for a message
+
+        raise no_values(node) from None
+    try:
+        return output_types(op, types)
+    except GraphError as error:
+        if node.where:
+            add_note(error, f"created at {node.where}")
+        raise
+    except Exception as error:  # a field of the wrong kind breaks a shape rule in any way
+        from byparts_graph_ir.model.mistakes import wrong_arity  # likewise
+
+        raise wrong_arity(op, types, error, node.where) from error

@@ -1,0 +1,1 @@
+"""What is installed: records, discovery, the hub, commands about parts."""

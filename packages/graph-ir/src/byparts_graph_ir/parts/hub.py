@@ -1,0 +1,256 @@
+"""The parts of this Python environment, and how to use what they provide.
+
+    from byparts_graph_ir.parts.hub import parts
+
+    fold = parts.get("passes", "fold")
+    backend = parts.backend("numpy")
+
+A real module is imported when something of it is asked for, and what is asked for is resolved once:
+hooks are for assembly, never on the hot path.  Everything can also be wired by hand, without this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from types import ModuleType
+from typing import Any
+from warnings import warn
+
+from byparts_graph_ir.errors import PartError
+from byparts_graph_ir.fork import begin, end, make_lock
+from byparts_graph_ir.parts.discover import Part, conflict, discover, one_line
+from byparts_graph_ir.parts.hooks import GROUP, KINDS, Backend, Frontend, Record
+from byparts_graph_ir.parts.install import install_command, provider
+from byparts_graph_ir.parts.isolate import captured
+from byparts_graph_ir.parts.op_sets import OpSets
+
+# What tells a backend from anything else.  The hub does not import `Backend`: a graph asks the hub
+# for what draws it, so nothing that imports the graph may be imported here.
+BACKEND_HAS = ("name", "view", "kernels", "space")
+
+__all__ = ["Part", "PartError", "Parts", "parts"]
+
+
+class Parts:
+    """All parts of this Python environment, loaded once, on first use.  Thread-safe.
+
+    The lock covers discovery alone: were it held while a heavy module is imported, a thread inside
+    that import that asks for the parts would wait for one that waits for the import.
+    """
+
+    def __init__(self, group: str = GROUP) -> None:
+        self.group = group
+        self._lock = make_lock()
+        self._found: tuple[Part, ...] | None = None
+        self._objects: dict[tuple[str, str], Any] = {}
+        self._backends: dict[str, Any] = {}
+        self._ops: OpSets | None = None
+
+    def all(self) -> tuple[Part, ...]:
+        """Every installed part, usable or not, in name order.
+
+        Raises:
+            PartError: a part asked for the parts while it was being loaded.
+        """
+        if self._lock._is_owned():
+            raise PartError(
+                "a part asks for the parts while it is being loaded; "
+                "ask inside the function that its record names"
+            )
+        with self._lock:
+            if self._found is None:
+                try:
+                    begin(self)
+                    found = tuple(discover(self.group))
+                    _mark_conflicts(found)
+                    self._found = found
+                finally:
+                    end(self)
+            return self._found
+
+    def records(self, kind: str) -> Iterator[tuple[Part, Record]]:
+        """What the usable parts provide of one kind, e.g. "passes"."""
+        if kind not in KINDS:
+            raise PartError(f"no kind of part {kind!r}; kinds: {', '.join(KINDS)}")
+        for part in self.all():
+            if part.usable:
+                for record in part.provides.get(kind, ()):
+                    yield part, record
+
+    def names(self, kind: str) -> tuple[str, ...]:
+        """Their names, sorted."""
+        return tuple(sorted({record.name for _, record in self.records(kind)}))
+
+    def get(self, kind: str, name: str) -> Any:
+        """Import and return one provided object, e.g. `parts.get("passes", "fold")`.
+
+        Raises:
+            PartError: nobody provides it, two do, or it cannot be imported.
+        """
+        if (kind, name) not in self._objects:
+            part, record = self._one(kind, name)
+            self._objects[kind, name] = resolve(kind, part, record)
+        return self._objects[kind, name]
+
+    def ops(self) -> OpSets:
+        """The ops of every op set, by name.
+
+        A name that two op sets give to different ops is a PartError when it is looked up.
+        """
+        if self._ops is None:
+            sets, failures = [], []
+            for part, record in self.records("ops"):
+                try:
+                    sets.append((part, resolve("ops", part, record)))
+                except PartError as error:
+                    failures.append(str(error))
+            self._ops = OpSets(sets, failures)
+        return self._ops
+
+    def backend(self, name: str = "auto") -> Any:
+        """A backend that started, made once; "auto" is the one of highest priority that starts.
+
+        Raises:
+            PartError: it does not start; for "auto", none does, and why for each.
+        """
+        if name != "auto":
+            return self._start(name)
+        ranked = sorted(self.records("backends"), key=_rank)
+        why = []
+        for candidate in dict.fromkeys(record.name for _, record in ranked):
+            try:
+                return self._start(candidate)
+            except PartError as error:  # e.g. no GPU: the next one may do
+                why.append(f"\n  {error}")
+                if len([r for _, r in ranked if r.name == candidate]) > 1:  # no reason of a device
+                    warn(f"going on without it: {error}", RuntimeWarning, stacklevel=2)
+        none = f"\n  none is installed: {install_command('byparts-kernels-numpy')}"
+        raise PartError("no backend starts:" + ("".join(why) or none) + self._unusable())
+
+    def without(self, kind: str, name: str) -> str:
+        """The wheel for devices that leaves out what its full wheel provides; "" if none does."""
+        for part in self.all():
+            if name in part.left_out.get(kind, ()):
+                return f"the device wheel {part.distribution} {part.version}"
+        return ""
+
+    def _one(self, kind: str, name: str) -> tuple[Part, Record]:
+        candidates = [(part, record) for part, record in self.records(kind) if record.name == name]
+        what = f"{_word(kind)} {name!r}"
+        if len(candidates) > 1:
+            raise PartError(conflict(what, [part for part, _ in candidates]))
+        if not candidates:
+            if wheel := self.without(kind, name):
+                raise PartError(f"{what} is left out of {wheel}; the full wheel has it")
+            names = self.names(kind)
+            near = get_close_matches(name, names, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            have = ", ".join(names) or "none"
+            whose = provider(kind, name)
+            if whose and all(part.distribution != whose for part in self.all()):
+                hint = f"; it comes with {whose}: {install_command(whose)}"
+            raise PartError(f"no {what}; installed: {have}{hint}{self._unusable()}")
+        return candidates[0]
+
+    def _start(self, name: str) -> Any:
+        if name not in self._backends:
+            make = self.get("backends", name)
+            self._backends.setdefault(name, start(*self._one("backends", name), make))
+        return self._backends[name]
+
+    def _unusable(self) -> str:
+        """A line for each part that might have had what is missing."""
+        return "".join(
+            f"\n  {p.name} ({p.distribution} {p.version}) is {p.state}: {p.why}"
+            for p in self.all()
+            if not p.usable
+        )
+
+
+def resolve(kind: str, part: Part, record: Record) -> Any:
+    """Import and return what a record names.
+
+    Raises:
+        PartError: a module that it needs is missing, it cannot be imported, or it is no such thing.
+    """
+    what = f"{_word(kind)} {record.name!r} of {part.distribution}"
+    if missing := record.missing():
+        raise PartError(f"{what} needs {', '.join(missing)}: {_install(missing)}")
+    try:
+        begin(what)
+        with captured(part.notes):
+            provided = record.resolve()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise PartError(f"{what} cannot be loaded from {record.load}: {one_line(error)}") from error
+    finally:
+        end(what)
+    if kind == "ops" and not isinstance(provided, Mapping):
+        raise PartError(f"{what}: {record.load} is no mapping of names to ops: {provided!r:.80}")
+    if kind != "ops" and not callable(provided) and not _is_frontend(kind, provided):
+        raise PartError(f"{what}: {record.load} is {provided!r:.80}; name a function")
+    return provided
+
+
+def start(part: Part, record: Record, make: Any) -> Any:
+    """Call the function that makes a backend.
+
+    Raises:
+        PartError: it raises, or gives something else.
+    """
+    what = f"backend {record.name!r} of {part.distribution}"
+    try:
+        begin(what)
+        with captured(part.notes):
+            made = make()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise PartError(f"{what} does not start: {one_line(error)}") from error
+    finally:
+        end(what)
+    if isinstance(made, type) or not all(hasattr(made, name) for name in BACKEND_HAS):
+        raise PartError(f"{what}: {no_backend(record, repr(made))}")
+    return made
+
+
+def no_backend(record: Record, returned: str) -> str:
+    """What is wrong with a function that returns no backend, and what to write."""
+    how = f"end it with return byparts_graph_ir.Backend({record.name!r}, view, kernels)"
+    return f"{record.load} returns {returned:.80}; {how}"
+
+
+def _is_frontend(kind: str, provided: object) -> bool:
+    return KINDS[kind] is Frontend and isinstance(provided, ModuleType)
+
+
+def _install(modules: tuple[str, ...]) -> str:
+    first, *rest = map(install_command, modules)
+    return " ".join([first, *(command.removeprefix("pip install ") for command in rest)])
+
+
+def _mark_conflicts(parts: tuple[Part, ...]) -> None:
+    """Mark each part that provides a name which another part provides too."""
+    owners: dict[tuple[str, str], list[Part]] = {}
+    for part in parts:
+        for kind, records in part.provides.items():
+            for record in records:
+                owners.setdefault((kind, record.name), []).append(part)
+    for (kind, name), who in owners.items():
+        for part in who if len(who) > 1 else ():
+            why = conflict(f"{_word(kind)} {name!r}", who)
+            part.state, part.why = "conflict", "; and ".join(filter(None, (part.why, why)))
+
+
+def _rank(candidate: tuple[Part, Record]) -> tuple[int, str]:
+    record = candidate[1]
+    return (-record.priority if isinstance(record, Backend) else 0, record.name)
+
+
+def _word(kind: str) -> str:
+    return KINDS[kind].__name__.lower()
+
+
+parts = Parts()

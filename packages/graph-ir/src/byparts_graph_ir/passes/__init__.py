@@ -1,0 +1,1 @@
+"""What is done with a graph: passes in a row, specialisation, verification."""

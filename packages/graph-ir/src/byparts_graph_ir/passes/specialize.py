@@ -1,0 +1,254 @@
+"""Gives a program more definite input types, and everything that follows from them.
+
+`specialize` re-types the inputs and rebuilds: shape rules run forwards as nodes are made, shape
+arithmetic folds to constants (`Op.canonical`), and a symbol bound at one input is bound everywhere.
+`infer_inputs` runs the rules both ways to a fixpoint, which is what finds the shape of a weight
+from the shape of the data.
+
+A symbol at an input of a body is the body's own: it is bound by whoever gives the body its inputs,
+and each caller has another name for it, or a number.  Any other symbol in a body is the program's.
+"""
+
+from __future__ import annotations
+
+from byparts_graph_ir.errors import GraphError, ShapeError, add_note
+from byparts_graph_ir.model.bodies import map_bodies
+from byparts_graph_ir.model.frozen import replace
+from byparts_graph_ir.model.graph import Graph
+from byparts_graph_ir.model.op import Op
+from byparts_graph_ir.model.types import Dimension, TensorType, unify
+from byparts_graph_ir.model.value import Input, Node, Types, Value, output_types
+from byparts_graph_ir.model.where import inherit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+Known: TypeAlias = "Sequence[TensorType | None]"
+
+
+def specialize(graph: Graph, types: Known = ()) -> Graph:
+    """The same program with its inputs of these types, one for each input (`None`: as it was).
+
+    Needs nothing; preserves meaning and the order of effects.  O(nodes).
+
+    Raises:
+        ShapeError: a type contradicts the graph, or binds one symbol to two numbers.
+    """
+    new_types = _input_types(graph, types)
+    bound = _bind_symbols(graph, new_types)
+    return _rebuilt(graph, [_substitute(t, bound) for t in new_types], bound)
+
+
+def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]) -> Graph:
+    """The program on inputs of these types, with the bound symbols replaced in its fields."""
+    env: dict[Value, Value] = {}
+    for v, t in zip(graph.inputs, types, strict=True):
+        env[v] = _retyped(v, t)
+    for old in graph.nodes:
+        inputs = tuple([env[v] for v in old.inputs])
+        op = _bind_fields(old.op, bound)
+        node = old if inputs == old.inputs and op is old.op else Node(op, inputs, old.where)
+        with inherit(old.where):
+            simpler = node.op.canonical(node)
+        env.update(zip(old.outputs, simpler or node.outputs, strict=True))
+    inputs = tuple(env[v] for v in graph.inputs)
+    return Graph.of(inputs, [env[v] for v in graph.outputs], order=env.values())
+
+
+def infer_inputs(graph: Graph, types: Known = ()) -> Types:
+    """What is known of every input when the shape rules have run both ways, to a fixpoint.
+
+    A sweep forwards and one backwards, until a sweep finds nothing new; each finding makes a
+    dimension definite, so it ends.  O(nodes * sweeps), two sweeps in practice.
+
+    Raises:
+        ShapeError: two rules contradict each other; names the node.
+    """
+    given = _input_types(graph, types)
+    bound = _bind_symbols(graph, given)
+    known: dict[Value, TensorType] = {}
+    for v, t in zip(graph.inputs, given, strict=True):
+        known[v] = _substitute(t, bound)
+    changed = True
+    while changed:
+        changed = False
+        for node in graph.nodes:
+            changed |= _learn(known, node, node.outputs, _forward(known, node))
+        for node in reversed(graph.nodes):
+            before = tuple(known[v] for v in node.inputs)
+            after = node.op.infer_inputs(before, tuple(known[v] for v in node.outputs))
+            changed |= _learn(known, node, node.inputs, after)
+    return tuple(known[v] for v in graph.inputs)
+
+
+def body_for(op: Op, body: Graph, types: Sequence[TensorType]) -> Graph:
+    """The body on inputs of these types; itself where they are its own.
+
+    Kept with the body: each level of graphs inside graphs asks several times, so that without this
+    the cost would double with every level.
+
+    Raises:
+        ShapeError: the types do not fit; `op` is the one whose body it is.
+    """
+    own = [v.type for v in body.inputs]
+    if list(types) == own:
+        return body
+    _check_count(op, body, types)
+    made: dict[Types, Graph] = body.__dict__.setdefault("_specialized", {})
+    key = tuple(types)
+    if key not in made:
+        mine = _symbols(body)
+        try:
+            new = specialize(body, [_without(t, mine) for t in types])
+        except GraphError as error:
+            add_note(error, f"in a body of {op.name}")
+            raise
+        made[key] = body if new == body else new
+    return made[key]
+
+
+def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
+    """What the body gives for inputs of these types, in the caller's names of dimensions.
+
+    Raises:
+        ShapeError: as `body_for`.
+    """
+    made = body_for(op, body, types)
+    names: dict[str, Dimension] = {}
+    for v, t in zip(body.inputs, types, strict=True):
+        dims = t.shape if t.shape is not None else (None,) * (v.type.rank or 0)
+        for own, given in zip(v.type.shape or (), dims, strict=False):
+            if isinstance(own, str) and names.get(own) is None:
+                names[own] = given
+    return tuple([_renamed(v.type, names) for v in made.outputs])
+
+
+def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
+    """What the body knows of its inputs, given these types: `infer_inputs`, numbers alone.
+
+    Raises:
+        ShapeError: as `infer_inputs`.
+    """
+    _check_count(op, body, types)
+    mine = _symbols(body)
+    try:
+        known = infer_inputs(body, [_without(t, mine) for t in types])
+    except GraphError as error:
+        add_note(error, f"in a body of {op.name}")
+        raise
+    names = dict.fromkeys([d for t in known for d in t.shape or () if isinstance(d, str)])
+    return tuple([unify(t, _renamed(k, names)) for t, k in zip(types, known, strict=True)])
+
+
+def _check_count(op: Op, body: Graph, types: Sequence[TensorType]) -> None:
+    own = [v.type for v in body.inputs]
+    if len(types) != len(own):
+        takes, given = ", ".join(map(str, own)), ", ".join(map(str, types))
+        raise ShapeError(f"{op.name}: the graph inside takes ({takes}), got ({given})")
+
+
+def _without(t: TensorType, names: set[Dimension]) -> TensorType:
+    """The type without the caller's names that mean something else in the body."""
+    if t.shape is None or not names.intersection(t.shape):
+        return t
+    return TensorType(t.dtype, tuple([None if d in names else d for d in t.shape]))
+
+
+def _renamed(t: TensorType, names: Mapping[str, Dimension]) -> TensorType:
+    if t.shape is None or t.static or not names:
+        return t
+    return TensorType(
+        t.dtype, tuple([names.get(d, d) if isinstance(d, str) else d for d in t.shape])
+    )
+
+
+def _input_types(graph: Graph, types: Known) -> Types:
+    if types and len(types) != len(graph.inputs):
+        raise ShapeError(f"{len(types)} types for a graph of {len(graph.inputs)} inputs")
+    merged = []
+    for i, v in enumerate(graph.inputs):
+        new = types[i] if types else None
+        try:
+            merged.append(v.type if new is None else unify(v.type, new))
+        except ShapeError as error:
+            name = getattr(v, "name", "") or str(i)
+            raise ShapeError(
+                f"input {name!r} is {v.type} in the graph and cannot be {new}"
+            ) from error
+    return tuple(merged)
+
+
+def _bind_symbols(graph: Graph, types: Types) -> dict[str, int]:
+    """Symbol -> number, wherever an input's new type has a number in the place of its symbol."""
+    bound: dict[str, int] = {}
+    for v, t in zip(graph.inputs, types, strict=True):
+        for old, new in zip(v.type.shape or (), t.shape or (), strict=False):
+            if isinstance(old, str) and isinstance(new, int) and bound.setdefault(old, new) != new:
+                raise ShapeError(
+                    f"dimension {old!r} is {bound[old]} at one input and {new} at another"
+                )
+    return bound
+
+
+def _substitute(t: TensorType, bound: Mapping[str, int]) -> TensorType:
+    if not bound or t.shape is None:
+        return t
+    return TensorType(t.dtype, tuple(_number(d, bound) for d in t.shape))
+
+
+def _bind_fields(op: Op, bound: Mapping[str, int]) -> Op:
+    """The op with bound symbols replaced in the fields that hold shapes, and in its bodies."""
+    if not bound:
+        return op
+    op = map_bodies(op, lambda body: _bind_body(body, bound))
+    if not op.shape_fields:
+        return op
+    shapes = {f: tuple(_number(d, bound) for d in getattr(op, f)) for f in op.shape_fields}
+    return op if all(getattr(op, f) == s for f, s in shapes.items()) else replace(op, **shapes)
+
+
+def _bind_body(body: Graph, bound: Mapping[str, int]) -> Graph:
+    own = _symbols(body)
+    free = {name: number for name, number in bound.items() if name not in own}
+    return _rebuilt(body, [v.type for v in body.inputs], free) if free else body
+
+
+def _symbols(graph: Graph) -> set[Dimension]:
+    """The names of dimensions at its inputs."""
+    return {d for v in graph.inputs for d in v.type.shape or () if isinstance(d, str)}
+
+
+def _number(d: Dimension, bound: Mapping[str, int]) -> Dimension:
+    return bound.get(d, d) if isinstance(d, str) else d
+
+
+def _retyped(v: Value, t: TensorType) -> Value:
+    if t == v.type:
+        return v
+    return Input(t, None, v.name, v.where) if isinstance(v, Input) else Value(t)
+
+
+def _forward(known: Mapping[Value, TensorType], node: Node) -> Types:
+    try:
+        return output_types(node.op, [known[v] for v in node.inputs])
+    except GraphError as error:
+        if node.where:
+            add_note(error, f"created at {node.where}")
+        raise
+
+
+def _learn(
+    known: dict[Value, TensorType], node: Node, values: Sequence[Value], found: Types
+) -> bool:
+    changed = False
+    for v, t in zip(values, found, strict=True):
+        old = known.get(v, v.type)
+        try:
+            known[v] = unify(old, t)
+        except ShapeError as error:
+            add_note(error, f"in {node.op.name}, created at {node.where}")
+            raise
+        changed |= known[v] != old
+    return changed

@@ -1,0 +1,1 @@
+"""Arrays of callers: their dtypes, what is accepted, and copies into and out of memory."""

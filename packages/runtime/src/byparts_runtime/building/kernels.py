@@ -1,0 +1,211 @@
+"""`Kernels`: node -> its compiled kernel, and the backend that it is of.
+
+A node goes to the first backend that takes it.  The runtime itself has kernels for copies between
+two spaces, and for ops that say how their bodies run; these kernels bind `Bytes`, not arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from byparts_graph_ir import (
+    Backend,
+    Copy,
+    Kernel,
+    MissingRule,
+    Node,
+    Op,
+    Space,
+    Types,
+    Value,
+    add_note,
+    has_effect,
+)
+from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_runtime.memory.plan import Bytes
+
+if TYPE_CHECKING:
+    from byparts_graph_ir import Control
+    from byparts_runtime.building.bodies import Body
+
+
+@dataclass(frozen=True)
+class NodeKernel:
+    """The kernel of a node.
+
+    Attributes:
+        backend: the backend that compiled it.
+        kernel: compiled for the op and the types of the node.
+        constants: positions of its inputs that are the same at each run.
+        bodies: those that the node runs, compiled, in the order in which they are bound.
+    """
+
+    backend: Backend
+    kernel: Kernel
+    constants: tuple[int, ...] = ()
+    bodies: tuple[Body, ...] = ()
+
+    @property
+    def workspace_bytes(self) -> int:
+        """What a planner has to find room for while the node runs."""
+        return self.kernel.workspace_bytes
+
+    @property
+    def inplace(self) -> tuple[tuple[int, int], ...]:
+        """Pairs (input, output) that the kernel may put into the same bytes."""
+        return self.kernel.inplace
+
+
+class BodyCompiler(Protocol):
+    """Compiles ops that say how their bodies run."""
+
+    def compiled(
+        self, op: Op, types: Types, control: Control, constants: tuple[int, ...]
+    ) -> NodeKernel:
+        """The kernel of the op, whose bodies run as `control` says."""
+
+
+class Kernels:
+    """Node -> its kernel; compiled at the first question for an op and its types.
+
+    Passes that order and compute again make nodes anew, so this is a function of the node.
+
+    Args:
+        backends: in the order in which they are asked.
+        bodies: makes the compiler of ops with bodies for the memory space of this name.
+
+    Attributes:
+        constants: the inputs of the program that are the same at each run.
+    """
+
+    def __init__(self, backends: Sequence[Backend], bodies: Callable[[str], BodyCompiler]) -> None:
+        self.backends, self.bodies = tuple(backends), bodies
+        self.spaces: dict[str, Space] = {b.space.name: b.space for b in backends}
+        self.constants: frozenset[Value] = frozenset()
+        self._compiled: dict[tuple[int, Types, tuple[int, ...]], NodeKernel] = {}
+        self._shared: dict[tuple[int, tuple[int, ...]], NodeKernel] = {}  # by kernel and constants
+        self._ops: list[Op] = []  # kept alive: their ids are keys
+
+    def __call__(self, node: Node) -> NodeKernel:
+        """The kernel of a node.
+
+        Raises:
+            MissingRule: no backend takes it; says what each answered and what to install.
+        """
+        types = tuple([v.type for v in node.inputs])
+        constants = tuple([i for i, v in enumerate(node.inputs) if self._is_constant(v)])
+        key = (id(node.op), types, constants)
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            compiled = self._compile(node, types, constants)
+            same = id(compiled.kernel), compiled.constants  # one object for all that share it
+            compiled = self._compiled[key] = self._shared.setdefault(same, compiled)
+            self._ops.append(node.op)
+        return compiled
+
+    def space(self, node: Node) -> str:
+        """The name of the memory space in which a node computes."""
+        return self(node).backend.space.name
+
+    def _is_constant(self, v: Value) -> bool:
+        return v in self.constants if v.node is None else is_constant(v.node)
+
+    def _compile(self, node: Node, types: Types, constants: tuple[int, ...]) -> NodeKernel:
+        if isinstance(node.op, Copy) and {node.op.space, node.op.source} <= self.spaces.keys():
+            copy = partial(_bind_copy, self.spaces[node.op.source], self.spaces[node.op.space])
+            kernel = Kernel(partial(copy, types[0].size_bytes))
+            return NodeKernel(runtime_backend(self.spaces[node.op.space]), kernel)
+        refusals = []
+        for backend in self.backends:
+            if not backend.supports(node.op):
+                refusals.append(f"{backend.name}: has no kernel for it")
+                continue
+            try:
+                kernel = backend.compile(node.op, types, frozenset(constants))
+            except MissingRule as error:
+                refusals.append(f"{backend.name}: {error}")
+                continue
+            except Exception as error:
+                add_note(error, f"while compiling {describe(node)} on {backend.name!r}")
+                raise
+            fixed = constants if backend.kernels.compiled(node.op) else ()
+            return NodeKernel(backend, kernel, fixed)
+        control = node.op.control(*types)
+        if control is None:
+            raise _missing(node, refusals)
+        return self._with_bodies(node, types, control, constants)
+
+    def _with_bodies(
+        self, node: Node, types: Types, control: Control, constants: tuple[int, ...]
+    ) -> NodeKernel:
+        """The kernel of a node with bodies, in the first space that has kernels for all of them."""
+        answers: dict[str, MissingRule] = {}
+        for space in self.spaces:
+            try:
+                return self.bodies(space).compiled(node.op, types, control, constants)
+            except MissingRule as error:
+                answers[space] = error
+        if len(answers) == 1:
+            raise next(iter(answers.values()))
+        said = "; ".join(f"in {space}: {error}" for space, error in answers.items())
+        raise MissingRule(
+            f"{node.op.name}: its bodies run in one memory space, and none has kernels for all of "
+            f"their nodes; {said}"
+        )
+
+
+def is_constant(node: Node) -> bool:
+    """Whether the node gives the same at each run."""
+    return not node.inputs and not has_effect(node.op)
+
+
+def runtime_backend(space: Space) -> Backend:
+    """The backend that stands for the runtime: its kernels bind `Bytes` in the place of arrays."""
+    return Backend("runtime", _bytes, space=space)
+
+
+def _bytes(memory: Any, offset: int, type: object) -> Bytes:
+    return Bytes(memory, offset)
+
+
+def _bind_copy(
+    source: Space,
+    target: Space,
+    size_bytes: int,
+    inputs: Sequence[Bytes],
+    outputs: Sequence[Bytes],
+    *_: object,
+) -> Run:
+    return partial(_copy, source, inputs[0], target, outputs[0], size_bytes)
+
+
+def _copy(source: Space, x: Bytes, target: Space, y: Bytes, size_bytes: int) -> None:
+    source.synchronize()
+    target.write(y.memory, y.offset, source.read(x.memory, x.offset, size_bytes))
+
+
+def describe(node: Node) -> str:
+    """Op, types and line of a node, for errors."""
+    inputs = ", ".join(str(v.type) for v in node.inputs)
+    outputs = ", ".join(str(v.type) for v in node.outputs)
+    made = f", created at {node.where}" if node.where else ""
+    return f"{node.op.name}: ({inputs}) -> ({outputs}){made}"
+
+
+def _missing(node: Node, refusals: Sequence[str]) -> MissingRule:
+    from byparts_graph_ir.parts.install import install_command  # only for a message
+
+    types = ", ".join(str(v.type) for v in node.inputs)
+    name = type(node.op).__name__
+    error = MissingRule(f"no kernel for {name} on ({types}); tried {'; '.join(refusals)}")
+    if node.where:
+        add_note(error, f"created at {node.where}")
+    if type(node.op).decompose is not Op.decompose:
+        how = install_command("byparts-optimize")
+        return add_note(error, f"byparts-optimize decomposes it: {how}")
+    how = install_command("byparts-kernels-numpy")
+    add = f'add a backend that has it: {how}, backends=(..., "numpy")'
+    return add_note(error, f"{add}; or write it with @kernels.on({name})")

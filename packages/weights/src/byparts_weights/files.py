@@ -1,0 +1,146 @@
+"""Saves and loads named arrays: .npz or .safetensors, without pickle, so that loading runs no code.
+
+An .npz is written with `zipfile` and `numpy.lib.format` rather than `numpy.savez`, which cannot
+store an array called "file", and which writes bf16 as untyped bytes.  bf16 is stored as the u16 of
+its bits, and the comment of its entry says so.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import get_ident
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from errno import EINVAL
+from os import PathLike
+from stat import S_ISREG
+from typing import IO, Union
+from zipfile import ZipFile, ZipInfo
+
+import numpy as np
+
+from byparts_graph_ir import FormatError, GraphError
+from byparts_weights.array_file import ArrayFile
+from byparts_weights.dtypes import Array, type_of
+from byparts_weights.npz import BF16, NpzFile
+
+Path = Union[str, PathLike[str]]
+
+
+def save(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays to a file, which is replaced as a whole or not at all.
+
+    That holds also if the process is killed meanwhile: the new content is written to a second file
+    beside it, named after this process, and renamed when it is complete and on the disk.  A path
+    that ends in .safetensors gets that format, any other path .npz, which `numpy.load` opens.
+
+    Raises:
+        GraphError: a name cannot be stored in a file.
+        ShapeError: graph-ir has no such dtype.
+        ImportError: the path ends in .safetensors, and the library is not installed.
+        OSError: the file cannot be written, or the path is no regular file.
+    """
+    for name in arrays:
+        _check_name(name)
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    if os.path.exists(path) and not os.path.isfile(path):  # a folder; a device would be replaced
+        raise OSError(EINVAL, "expected the name of a file", os.fspath(path))
+    _remove_left_behind(path)
+    beside = f"{os.fspath(path)}.{os.getpid()}.{get_ident()}.part"
+    try:
+        with open(beside, "wb") as file:
+            if _is_safetensors(os.fspath(path)):
+                from byparts_weights.safetensors_file import to_safetensors  # an optional extra
+
+                file.write(to_safetensors(arrays))
+            else:
+                _write_npz(file, arrays)
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut after the renaming may leave an empty file
+        os.replace(beside, path)
+    finally:
+        if os.path.exists(beside):
+            os.remove(beside)
+
+
+def load(path: Path) -> dict[str, Array]:
+    """All arrays of a file, by name.
+
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+        FormatError: it is damaged; where.
+        ImportError: the path ends in .safetensors, and the library is not installed.
+    """
+    with open_file(path) as file:
+        return {name: file.read(name) for name in file.names}
+
+
+@contextmanager
+def open_file(path: Path) -> Iterator[ArrayFile]:
+    """A file, open for reading: .safetensors if its name ends so, else .npz.
+
+        with open_file("w.npz") as file:
+            print({name: file.type(name) for name in file.names})  # before any array is read
+
+    Raises:
+        OSError: there is no such file, or it cannot be read.
+        FormatError: it is damaged; where.
+        ImportError: the path ends in .safetensors, and the library is not installed.
+    """
+    name = os.fspath(path)
+    with open(name, "rb") as file:
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FormatError(f"{name} is no file of arrays, but a pipe or a device")
+        if _is_safetensors(name):
+            from byparts_weights.safetensors_file import SafetensorsFile  # an optional extra
+
+            yield SafetensorsFile(file, name)
+        else:
+            yield NpzFile(file, name)
+
+
+def _remove_left_behind(path: Path) -> None:
+    """Remove the incomplete files of processes that were killed while they wrote this file."""
+    folder, name = os.path.split(os.fspath(path))
+    if os.name != "posix":  # elsewhere one cannot ask whether a process lives without a signal
+        return
+    for entry in os.listdir(folder or "."):
+        process = entry.removeprefix(f"{name}.").removesuffix(".part").partition(".")[0]
+        ours = entry.startswith(f"{name}.") and entry.endswith(".part") and process.isdigit()
+        if ours and not _lives(int(process)):
+            with suppress(FileNotFoundError):  # another process removes it at the same time
+                os.remove(os.path.join(folder, entry))
+
+
+def _lives(process: int) -> bool:
+    """Whether a process with this number runs."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # it is another user's
+    return True
+
+
+def _is_safetensors(name: str) -> bool:
+    return name.endswith(".safetensors")
+
+
+def _check_name(name: object) -> None:
+    """Refuse a name that would not come back from a file as it was."""
+    if not isinstance(name, str):
+        raise GraphError(f"array {name!r:.60} cannot be saved: its name is no text")
+    if "\0" in name or any(0xD800 <= ord(letter) <= 0xDFFF for letter in name):
+        what = "its name has a zero byte or half a surrogate pair"
+        raise GraphError(f"array {name!r} cannot be saved: {what}; rename it")
+
+
+def _write_npz(file: IO[bytes], arrays: Mapping[str, Array]) -> None:
+    with ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            entry = ZipInfo(f"{name}.npy")
+            if type_of(array).dtype == "bf16":
+                entry.comment, array = BF16, array.view(np.uint16)
+            with archive.open(entry, "w", force_zip64=True) as content:
+                np.lib.format.write_array(content, array, allow_pickle=False)

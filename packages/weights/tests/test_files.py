@@ -1,0 +1,154 @@
+"""Files of arrays: what is saved comes back, whatever the format; a failed save changes nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from byparts_graph_ir import FormatError, GraphError, ShapeError, TensorType
+from byparts_weights import load, open_file, save
+from byparts_weights.dtypes import Array, numpy_dtype
+
+NAMES = ["file", "layer/w", "a.npy", "a", "v.bf16", "ünïcode"]
+DTYPES = ("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool")
+W = {"w": np.arange(100, dtype=np.float32)}
+
+
+def test_every_name_and_dtype_comes_back(tmp_path: Path) -> None:
+    """And numpy.load opens the file too."""
+    pytest.importorskip("ml_dtypes")
+    path = tmp_path / "step 7"  # no suffix is added
+    names = [*NAMES, *DTYPES[len(NAMES) :]]
+    arrays: dict[str, Array] = {
+        name: np.full(2, 3).astype(numpy_dtype(dtype))
+        for name, dtype in zip(names, DTYPES, strict=True)
+    }
+    save(path, arrays)
+
+    again = load(path)
+
+    assert {n: (a.dtype, a.tolist()) for n, a in again.items()} == {
+        n: (a.dtype, a.tolist()) for n, a in arrays.items()
+    }
+    with np.load(path, allow_pickle=False) as theirs:
+        assert theirs["file"].tolist() == [3, 3]
+    assert os.listdir(tmp_path) == ["step 7"]
+
+
+def test_types_are_read_without_the_arrays(tmp_path: Path) -> None:
+    """Of an array that is damaged, too: its header is not."""
+    np.savez(tmp_path / "x.npz", a=np.ones((2, 3)), b=np.zeros(4, bool))
+
+    with open_file(tmp_path / "x.npz") as file:
+        types = {name: file.type(name) for name in file.names}
+
+    assert types == {"a": TensorType("f64", (2, 3)), "b": TensorType("bool", (4,))}
+
+
+@pytest.mark.parametrize("suffix", ["npz", "safetensors"])
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_file_has(tmp_path: Path, suffix: str, name: str) -> None:
+    """`zipfile` cuts it at the zero, so that it came back as another."""
+    with pytest.raises(GraphError, match=r"array .* cannot be saved: its name has a zero byte"):
+        save(tmp_path / f"w.{suffix}", {name: np.zeros(2)})
+    with pytest.raises(GraphError, match="array 7 cannot be saved: its name is no text"):
+        save(tmp_path / f"w.{suffix}", {7: np.zeros(2)})  # type: ignore[dict-item]
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_array_of_a_dtype_that_graph_ir_lacks(tmp_path: Path) -> None:
+    with pytest.raises(ShapeError, match=r"unknown dtype dtype.'complex128'."):
+        save(tmp_path / "w.npz", {"w": np.zeros(2, complex)})
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_never_runs_code(tmp_path: Path) -> None:
+    """A pickled array is refused, and so is what is no archive."""
+    pickled, text = tmp_path / "pickled.npz", tmp_path / "text"
+    np.savez(pickled, a=np.array([_Explodes()], object))
+    text.write_text("hello")
+
+    with pytest.raises(FormatError, match=r"pickled.npz is no .npz of arrays"):
+        load(pickled)
+    with pytest.raises(FormatError, match=r"text is no .npz of arrays"):
+        load(text)
+
+
+class _Explodes:
+    def __reduce__(self) -> Any:
+        return (_explode, ())
+
+
+def _explode() -> None:
+    raise AssertionError("code of the file was run")
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    """The archive's checksum finds a changed byte."""
+    path = tmp_path / "x.npz"
+    save(path, W)
+    data = bytearray(path.read_bytes())
+    data[300] ^= 1
+    path.write_bytes(bytes(data))
+
+    with pytest.raises(FormatError, match=r"no .npz of arrays"):
+        load(path)
+
+
+def test_a_failed_save_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new content is written beside it and renamed at the end."""
+    path = tmp_path / "x.npz"
+    save(path, W)
+    before = path.read_bytes()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(zipfile.ZipFile, "open", full)
+    with pytest.raises(OSError, match="disk full"):
+        save(path, W)
+
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["x.npz"]
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    """A folder; a device, which would become a file."""
+    (tmp_path / "w").mkdir()
+
+    with pytest.raises(OSError, match="expected the name of a file"):
+        save(tmp_path / "w", {})
+    assert [p.name for p in tmp_path.iterdir()] == ["w"]
+
+
+def test_what_a_killed_process_left_behind_is_removed(tmp_path: Path) -> None:
+    """And what a living one writes is not: here the parent's."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = [f"w.npz.{gone.pid}.1.part", f"w.npz.{os.getppid()}.1.part", "w.npz.note.part", "v.npz"]
+    for name in left:
+        (tmp_path / name).write_bytes(b"half")
+
+    save(tmp_path / "w.npz", W)
+
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*left[1:], "w.npz"])
+
+
+def test_threads_that_save_under_one_name_do_not_mix(tmp_path: Path) -> None:
+    """The file is always one of theirs, whole."""
+    path = tmp_path / "w.npz"
+    zeros = {"w": np.zeros(100_000, np.float32)}
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: save(path, zeros), range(20)))
+
+    assert not load(path)["w"].any()
+    assert [p.name for p in tmp_path.iterdir()] == ["w.npz"]
