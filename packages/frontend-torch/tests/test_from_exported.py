@@ -15,7 +15,7 @@ from torch_models import F, Gpt, models
 import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_frontend_torch import Imported, from_exported
-from byparts_graph_ir import Graph, TensorType, specialize, verify
+from byparts_graph_ir import Graph, TensorType, dimension, dimension_names, specialize, verify
 from byparts_opset.evaluate import evaluate
 
 X = torch.arange(12.0).reshape(4, 3)
@@ -189,6 +189,29 @@ def test_a_size_may_be_a_number_of_the_computation() -> None:
     graph = specialize(made.graph, [TensorType("f32", (2, 3))])
 
     np.testing.assert_array_equal(evaluate(graph, X[:2].numpy())[0], X[:2].mean(0).numpy())
+
+
+@pytest.mark.parametrize(
+    ("function", "first", "doubled"),
+    [
+        (lambda x: torch.cat([x, x[:1]]).reshape(-1, 2), "(min(n,1)*4+n*4)//2", False),
+        (lambda x: x[:, 1:].reshape(-1) * (2 * x.shape[0] + 1), "3*n", False),
+        (lambda x: torch.zeros(2 * x.shape[0] + 1) + x.sum(), "2*n+1", False),
+        (lambda x: x.reshape(x.shape[0] // 2, 8), "n", True),
+    ],
+)
+def test_sizes_may_be_expressions(function: Any, first: str, doubled: bool) -> None:
+    """Of an open size; the program computes what torch does when the size is known."""
+    n = torch.export.Dim("n", min=2, max=64)
+    x, more = torch.randn(4, 4), torch.randn(6, 4)
+    sizes = (({0: 2 * n if doubled else n},),)
+    made = from_exported(exported(Function(function), x, dynamic_shapes=sizes))
+    graph = specialize(made.graph, [TensorType("f32", (6, 4))])
+
+    (name,) = dimension_names((made.graph.inputs[0].type.shape or ())[0])
+    said = made.graph.outputs[0].type.shape or ()
+    assert said[0] == dimension(first, {"n": name})
+    np.testing.assert_allclose(evaluate(graph, more.numpy())[0], function(more), rtol=1e-6)
 
 
 def test_no_gradient_passes_no_grad() -> None:

@@ -90,15 +90,13 @@ def test_draws_without_a_seed_are_refused() -> None:
     refused(lambda x: F.dropout(x), X, match=r"model.eval\(\) before the export, or from_exported")
 
 
-def test_sizes_that_are_expressions_are_refused() -> None:
+def test_sizes_that_are_powers_are_refused() -> None:
     def opened(function: Any, size: Any) -> Any:
         return exported(Function(function), X, dynamic_shapes=(({0: size},),))
 
     n = torch.export.Dim("n")
-    with pytest.raises(GraphError, match=r"input 'args_0': dimension 0 is 2\*s\d+, an expression"):
-        from_exported(opened(lambda x: x + 1, 2 * n))
-    with pytest.raises(UnsupportedOp, match=r"a size must be a number, and is 2\*s\d+"):
-        from_exported(opened(lambda x: torch.zeros(2 * x.shape[0]) + x.sum(), n))
+    with pytest.raises(UnsupportedOp, match=r"a size must be a number, and is s\d+\*\*2"):
+        from_exported(opened(lambda x: torch.zeros(x.shape[0] ** 2) + x.sum(), n))
 
 
 def test_an_op_with_an_effect_is_named() -> None:

@@ -17,7 +17,9 @@ def test_nn_inf_concat() -> None:
     assert concat([x, f32(10, 30)], 1).type.shape == (10, 50)
     assert concat([x, x], 0).type.shape == (20, 20)
     assert concat([f32(None, 2), f32("n", 3)], -1).type.shape == ("n", 5)
-    assert concat([f32("n", 3), f32("n", 3)]).type.shape == (None, 3)
+    assert concat([f32("n", 3), f32("n", 3)]).type.shape == ("2*n", 3)
+    assert concat([f32("n", 3), f32(None, 3)]).type.shape == (None, 3)
+    assert concat([f32("n", 3), f32(4, 3), f32("m", 3)]).type.shape == ("m+n+4", 3)
 
 
 def test_nn_inf_split() -> None:

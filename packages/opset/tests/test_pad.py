@@ -37,11 +37,11 @@ def test_values() -> None:
     np.testing.assert_array_equal(found, [-np.inf, 1, 2])
 
 
-def test_symbols_survive_where_nothing_is_added() -> None:
-    """The batch, usually."""
+def test_named_dimensions_grow_by_the_padding() -> None:
+    """Where nothing is added, which is usual for the batch, the name stays."""
     y = pad(Input(TensorType("f32", ("n", 28, "w"))), [(0, 0), (1, 2), (1, 1)])
 
-    assert y.type.shape == ("n", 31, None)
+    assert y.type.shape == ("n", 31, "w+2")
 
 
 @pytest.mark.parametrize(

@@ -93,8 +93,12 @@ def test_specialize_writes_a_slice_one_way() -> None:
 
 
 def test_what_is_known_of_unknown_dimensions() -> None:
-    """What stays whole keeps its name."""
-    assert f32("n", "m")[:, 1:].type.shape == ("n", None)
+    """What stays whole keeps its name; bounds are clipped as in NumPy."""
+    x = f32("n", "m")
+    assert x[:, 1:].type.shape == ("n", "max(m-1,0)")
+    assert x[:512, -3:].type.shape == ("min(n,512)", "min(m,3)")
+    assert x[1:-2, ::2].type.shape == ("max(n-3,0)", "(m+1)//2")
+    assert x[::-2].type.shape == (None, "m")
     assert f32("n", 5)[::-1, 1:3].type.shape == ("n", 2)
     assert f32("n", 3)[0].type.shape == (3,)
     assert Input(TensorType("f32", None))[0, 1:].type.shape is None

@@ -24,6 +24,8 @@ from byparts_graph_ir import (
     TensorType,
     Types,
     Value,
+    dimension,
+    dimension_names,
     from_json,
     nested,
     parse,
@@ -201,7 +203,8 @@ def _true_of(said: TensorType, static: TensorType) -> bool:
         return True
     pairs = zip(said.shape, static.dims, strict=False)
     return len(said.shape) == len(static.dims) and all(
-        d is None or d == n or d == f"d{n}" for d, n in pairs
+        d is None or dimension(d, {name: int(name[1:]) for name in dimension_names(d)}) == n
+        for d, n in pairs
     )
 
 

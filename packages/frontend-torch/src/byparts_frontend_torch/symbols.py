@@ -1,8 +1,8 @@
 """Sizes that the export left open.
 
-Torch has expressions of symbols, such as `s0 // 2 + 1`; a dimension of ours is a number, a symbol
-or unknown.  So a symbol alone stays, an expression is unknown, and a rule that must know it says
-so.  Symbols mean something where they are a dimension of an input by themselves.
+Torch has expressions of symbols, such as `s0 // 2 + 1`.  Sums, products, quotients by a number,
+minima and maxima of symbols are dimensions of ours too.  Any other expression (a power, a quotient
+of two symbols) is unknown, and a rule that must know it says so.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Union
 
+import byparts_graph_ir
 import byparts_opset as ops
 from byparts_frontend_torch.errors import UnsupportedOp
-from byparts_graph_ir import Dimension, Value
+from byparts_graph_ir import Dimension, ShapeError, Value
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A size that is several symbols, or a symbol and numbers."""
+    """A size that no dimension of ours can say."""
 
     text: str
 
@@ -33,9 +34,13 @@ def size_of(x: Any) -> Any:
     expression = node.expr
     if expression.is_number:
         return float(expression) if type(x).__name__ == "SymFloat" else int(expression)
-    if expression.is_Symbol and type(x).__name__ == "SymInt":
-        return str(expression)
-    return Expression(str(expression))
+    text = str(expression)
+    if type(x).__name__ != "SymInt":
+        return Expression(text)
+    try:
+        return byparts_graph_ir.dimension(text.replace("Min(", "min(").replace("Max(", "max("))
+    except ShapeError:  # torch's text has functions that we do not
+        return Expression(text)
 
 
 def unbacked(x: Any) -> bool:

@@ -73,6 +73,10 @@ if TYPE_CHECKING:
         Loop as Loop,
         ReversedLoop as ReversedLoop,
     )
+    from byparts_graph_ir.model.dimension import (
+        dimension as dimension,
+        dimension_names as dimension_names,
+    )
     from byparts_graph_ir.model.graph import (
         Graph as Graph,
         Rule as Rule,
@@ -143,6 +147,7 @@ if not TYPE_CHECKING:
             "model.arithmetic": "Arithmetic Operand arithmetic",
             "model.bodies": "has_effect map_bodies nested subgraphs",
             "model.control": "Branches Control Loop ReversedLoop",
+            "model.dimension": "dimension dimension_names",
             "model.graph": "Graph Rule",
             "model.op": "Op Sample",
             "model.types": "Dimension FLOATS INTEGERS ITEM_BYTES Shape TensorType compatible"

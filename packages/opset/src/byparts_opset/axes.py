@@ -8,7 +8,17 @@ from typing import Any, Union
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    Dimension,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+    dimension,
+)
 from byparts_opset.broadcast import given_axes, normal_axes, normal_axis
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import same_shape_back
@@ -254,4 +264,4 @@ def tile(x: Value, repeats: int | Iterable[int]) -> Value:
 def _times(d: Dimension, repeats: int) -> Dimension:
     if isinstance(d, int) or repeats == 0:
         return repeats * d if isinstance(d, int) else 0
-    return d if repeats == 1 else None
+    return dimension("repeats*d", {"repeats": repeats, "d": d})

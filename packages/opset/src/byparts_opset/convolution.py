@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from byparts_graph_ir import Dimension, Op, ShapeError, TensorType, Types
+from byparts_graph_ir import Dimension, Op, ShapeError, TensorType, Types, dimension
 from byparts_opset.broadcast import meet_dims
 from byparts_opset.dtypes import Array, narrow, wide
 from byparts_opset.matmul import number_dtype
@@ -178,7 +178,11 @@ def _extent_back(
     removed = reach - 1 - sum(pads(around, 0, reach, 1))
     if isinstance(y, int):
         return max(0, y + removed)
-    return y if removed == 0 and extent is None else extent
+    return (
+        extent
+        if y is None or extent is not None
+        else dimension("max(y+removed,0)", {"y": y, "removed": removed})
+    )
 
 
 # For samples: (strides, padding, dilations, groups, layout), shape of x, shape of the filter.  Odd

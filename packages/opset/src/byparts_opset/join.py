@@ -20,6 +20,7 @@ from byparts_graph_ir import (
     TensorType,
     Types,
     Value,
+    dimension,
 )
 from byparts_opset.broadcast import given_axis, meet_dims, normal_axis, same_dtype
 from byparts_opset.dtypes import Array
@@ -235,12 +236,12 @@ def _common(name: str, xs: Sequence[TensorType]) -> str:
 
 
 def _total(sizes: Sequence[Dimension]) -> Dimension:
-    """Add sizes; `None` if unknown.  A symbol plus zeros is the symbol."""
-    rest = [d for d in sizes if d != 0]
-    if len(rest) == 1:
-        return rest[0]
-    known = [d for d in rest if isinstance(d, int)]
-    return sum(known) if len(known) == len(rest) else None
+    """Add sizes; `None` if one is unknown."""
+    total: Dimension = sum(d for d in sizes if isinstance(d, int))
+    for d in sizes:
+        if not isinstance(d, int):
+            total = dimension("total+d", {"total": total, "d": d})
+    return total
 
 
 def _sizes(axis: int, xs: Sequence[TensorType]) -> tuple[int, ...] | None:

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
+from byparts_graph_ir import (
+    Dimension,
+    Node,
+    Op,
+    Sample,
+    ShapeError,
+    TensorType,
+    Types,
+    Value,
+    dimension,
+)
 from byparts_opset.constant import Number, exact
 from byparts_opset.dtypes import Array
 from byparts_opset.slicing import along
@@ -141,4 +151,4 @@ def pad(
 
 
 def _longer(d: Dimension, more: int) -> Dimension:
-    return d + more if isinstance(d, int) else (None if more else d)
+    return d + more if isinstance(d, int) else dimension("d+more", {"d": d, "more": more})

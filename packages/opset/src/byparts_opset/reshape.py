@@ -25,6 +25,7 @@ from byparts_graph_ir import (
     TensorType,
     Types,
     Value,
+    dimension,
 )
 from byparts_opset.broadcast import given_axes, normal_axes
 from byparts_opset.dtypes import Array
@@ -270,7 +271,7 @@ def _quotient(
         raise ShapeError(f"reshape: {x} has {_count(x)} elements, not a multiple of shape {shape}")
     if not names or numbers == 0:
         return numbers // given
-    return names[0] if len(names) == 1 and numbers == given else None
+    return dimension("all//given", {"all": _product([numbers, *names]), "given": given})
 
 
 def _count(x: TensorType) -> str:
@@ -278,10 +279,12 @@ def _count(x: TensorType) -> str:
 
 
 def _product(dims: Iterable[Dimension]) -> Dimension:
-    """Multiply dimensions; `None` if unknown.  A symbol times ones is the symbol."""
-    rest = [d for d in dims if d != 1]
-    if 0 in rest:
+    """Multiply dimensions; `None` if one is unknown and none is 0."""
+    given = list(dims)
+    product: Dimension = prod(d for d in given if isinstance(d, int))
+    if product == 0:
         return 0
-    if all(isinstance(d, int) for d in rest):
-        return prod(d for d in rest if isinstance(d, int))
-    return rest[0] if len(rest) == 1 else None
+    for d in given:
+        if not isinstance(d, int):
+            product = dimension("product*d", {"product": product, "d": d})
+    return product

@@ -25,6 +25,7 @@ from byparts_graph_ir import (
     TensorType,
     Types,
     Value,
+    dimension,
 )
 from byparts_opset.broadcast import meet_types
 from byparts_opset.dtypes import Array
@@ -189,8 +190,14 @@ def _sliced(slices: list[slice]) -> Slice:
 def _length(s: slice, d: Dimension) -> Dimension:
     if isinstance(d, int):
         return len(range(d)[s])
-    whole = s.start in (None, 0) and s.stop is None and s.step == 1
-    return d if whole or (s.start is None and s.stop is None and s.step == -1) else None
+    if s.step < 0:
+        return d if s.start is None and s.stop is None and s.step == -1 else None
+    terms = {"d": d, "start": abs(s.start or 0), "stop": abs(s.stop or 0), "step": s.step}
+    if (s.start or 0) < 0 and s.stop is None:
+        return dimension("(min(d,start)+step-1)//step", terms)
+    start = "start" if (s.start or 0) >= 0 else "max(d-start,0)"
+    stop = "d" if s.stop is None else "min(d,stop)" if s.stop >= 0 else "d-stop"
+    return dimension(f"(max({stop}-{start},0)+step-1)//step", terms)
 
 
 def _normal(

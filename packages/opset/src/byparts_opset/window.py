@@ -21,7 +21,7 @@ from typing import Any, TypeVar, Union
 
 import numpy as np
 
-from byparts_graph_ir import Dimension, Op, ShapeError, TensorType
+from byparts_graph_ir import Dimension, Op, ShapeError, TensorType, dimension
 from byparts_opset.dtypes import Array
 
 Kind = TypeVar("Kind", bound=Op)
@@ -84,12 +84,15 @@ def extent_of(
         ShapeError: not even one does.
     """
     if around == "SAME":
-        return -(-extent // stride) if isinstance(extent, int) else extent if stride == 1 else None
+        return dimension("(extent+stride-1)//stride", {"extent": extent, "stride": stride})
     if reach is None:
         return None
     lower, upper = pads(around, 0, reach, stride)
     if not isinstance(extent, int):
-        return extent if stride == 1 and lower + upper == reach - 1 else None
+        if ceil and stride != 1:
+            return None
+        terms = {"extent": extent, "more": lower + upper - reach, "stride": stride}
+        return dimension("(extent+more)//stride+1", terms)
     room = extent + lower + upper - reach
     if room < 0:
         raise ShapeError(

@@ -214,6 +214,10 @@ def _type(data: Json, place: Place) -> TensorType:
         if rest == "...]":
             return TensorType(dtype, None)
         words = rest[:-1].split(",") if rest != "]" else []
+        if "(" in rest:
+            from byparts_graph_ir.model.dimension import split  # few programs need the parser
+
+            words = split(rest[:-1])
         return TensorType(dtype, tuple([_dimension(word) for word in words]))
     except ShapeError as error:
         raise FormatError(f"{path(place)}: {shown(data)} is no type: {error}") from error

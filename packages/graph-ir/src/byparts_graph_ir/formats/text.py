@@ -4,7 +4,7 @@
     param  = ref ":" type
     node   = [ref ":" type {"," ref ":" type} "="] op "(" [ref {"," ref}] {"," name "=" literal} ")"
     type   = dtype "[" ("..." | [dim {"," dim}]) "]"
-    dim    = integer | name | "?"
+    dim    = integer | name | "?" | an expression of names and integers: model/dimension.py
     literal= integer | float | string | bytes | True | False | None | tuple | type | graph
     ref    = "%" (number | name)
 
@@ -53,7 +53,7 @@ _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+) | \#(?P<comment>[^\r\n]*) | (?P<ref>%[\w./-]+)
       | (?P<string>b?(?:'[^'\\\n]*(?:\\.[^'\\\n]*)*'|"[^"\\\n]*(?:\\.[^"\\\n]*)*"))
       | (?P<number>-?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|-(?:inf|nan)\b)
-      | (?P<name>[^\W0-9][^\s(){}\[\],:=?.#%'"-]*) | (?P<mark>\.\.\.|[(){}\[\],:=?])""",
+      | (?P<name>[^\W0-9][^\s(){}\[\],:=?.#%'"-]*) | (?P<mark>\.\.\.|[(){}\[\],:=?+*/-])""",
     re.VERBOSE,
 )
 _REPR = re.compile(  # the longest beginning that has the escapes of `repr` alone
@@ -164,16 +164,25 @@ class _Parser:
             return self.typed(dtype, None, start)
         dims: list[Dimension] = []
         while not self.seen("]"):
-            kind, word, _ = self.tokens[self.at]
-            self.at += 1
-            if kind == "number" and word.isdigit():
-                dims.append(self.integer(self.at - 1))
-            elif kind == "name" or word == "?":
-                dims.append(None if word == "?" else word)
-            else:
-                raise self.error("a dimension", self.at - 1)
+            dims.append(self.dimension())
             self.comma("]")
         return self.typed(dtype, tuple(dims), start)
+
+    def dimension(self) -> Dimension:
+        """One dimension: a number, `?`, or a name or an expression, up to the next `,` or `]`."""
+        kind, word, start = self.tokens[self.at]
+        self.at += 1
+        if word == "?" or (kind == "number" and self.peek() in (",", "]")):
+            return None if word == "?" else self.integer(self.at - 1)
+        if kind not in ("name", "number") and word not in ("(", "-"):
+            raise self.error("a dimension", self.at - 1)
+        depth = int(word == "(")
+        while depth > 0 or self.peek() not in (",", "]"):
+            depth += {"(": 1, ")": -1}.get(self.peek(), 0)
+            if self.tokens[self.at][0] not in ("name", "number", "mark"):
+                raise self.error("a dimension")
+            self.at += 1
+        return self.text[start : self.tokens[self.at][2]]
 
     def typed(self, dtype: str, dims: tuple[Dimension, ...] | None, start: int) -> TensorType:
         try:

@@ -3,8 +3,9 @@
 Types hold plain Python: NumPy's integers, lists and arrays of them become tuples of `int`, and
 NumPy's dtypes our names, so that equal types are equal and print alike.
 
-A dimension is an int, a named symbol ("n": the same number wherever it stands) or `None` (not
-known).  A shape of `None` means that not even the rank is known.  0-d and 0-size are real shapes.
+A dimension is an int, a named symbol ("n": the same number wherever it stands), an expression of
+them ("n+1", "min(n,512)": `dimension.py`) or `None` (not known).  A shape of `None` means that not
+even the rank is known.  0-d and 0-size are real shapes.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ class TensorType:
 
     Args:
         dtype: a name in `ITEM_BYTES`, or NumPy's dtype for it (`np.float32`, `x.dtype`).
-        shape: a tuple of ints, names and `None`; or `None` where the rank is unknown.
+        shape: a tuple of ints, names, expressions of names such as "2*n+1", and `None`; or `None`
+            where the rank is unknown.
 
     Raises:
         ShapeError: the dtype is not one of `ITEM_BYTES`, or a dimension is negative, of more than
-            63 bits, or none at all.
+            63 bits, no expression, or none at all.
     """
 
     __slots__ = ("dtype", "shape")
@@ -170,10 +172,19 @@ def _dimensions(shape: tuple[object, ...]) -> tuple[Dimension, ...]:
 
 
 def _dimension(d: object, shape: tuple[object, ...]) -> Dimension:
-    if d is None or (isinstance(d, str) and d.isidentifier()):
+    if isinstance(d, str) and not d.isidentifier():
+        from byparts_graph_ir.model.dimension import dimension  # few programs need the parser
+
+        try:
+            d = dimension(d)
+        except ShapeError as error:
+            raise ShapeError(f"{d!r:.60} in shape {shape!r:.80} is no dimension: {error}") from None
+    if d is None or isinstance(d, str):
         return d
-    if isinstance(d, str) or not hasattr(d, "__index__") or d is True or d is False:
-        raise ShapeError(f"{d!r:.60} in shape {shape!r:.80} is no dimension: int, name or None")
+    if not hasattr(d, "__index__") or d is True or d is False:
+        raise ShapeError(
+            f"{d!r:.60} in shape {shape!r:.80} is no dimension: int, name, expression or None"
+        )
     try:
         size = index(d)
     except TypeError as error:  # an array of several numbers

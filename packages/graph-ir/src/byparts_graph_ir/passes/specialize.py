@@ -1,7 +1,8 @@
 """Gives a program more definite input types, and everything that follows from them.
 
 `specialize` re-types the inputs and rebuilds: shape rules run forwards as nodes are made, shape
-arithmetic folds to constants (`Op.canonical`), and a symbol bound at one input is bound everywhere.
+arithmetic folds to constants (`Op.canonical`), and a symbol bound at one input is bound everywhere,
+in expressions too; an input of "2*n+1" elements binds `n` as well.
 `infer_inputs` runs the rules both ways to a fixpoint, which is what finds the shape of a weight
 from the shape of the data.
 
@@ -120,7 +121,7 @@ def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
     for v, t in zip(body.inputs, types, strict=True):
         dims = t.shape if t.shape is not None else (None,) * (v.type.rank or 0)
         for own, given in zip(v.type.shape or (), dims, strict=False):
-            if isinstance(own, str) and names.get(own) is None:
+            if isinstance(own, str) and own.isidentifier() and names.get(own) is None:
                 names[own] = given
     return tuple([_renamed(v.type, names) for v in made.outputs])
 
@@ -138,7 +139,7 @@ def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
     except GraphError as error:
         add_note(error, f"in a body of {op.name}")
         raise
-    names = dict.fromkeys([d for t in known for d in t.shape or () if isinstance(d, str)])
+    names = dict.fromkeys([name for t in known for d in t.shape or () for name in _names(d)])
     return tuple([unify(t, _renamed(k, names)) for t, k in zip(types, known, strict=True)])
 
 
@@ -149,19 +150,17 @@ def _check_count(op: Op, body: Graph, types: Sequence[TensorType]) -> None:
         raise ShapeError(f"{op.name}: the graph inside takes ({takes}), got ({given})")
 
 
-def _without(t: TensorType, names: set[Dimension]) -> TensorType:
+def _without(t: TensorType, names: set[str]) -> TensorType:
     """The type without the caller's names that mean something else in the body."""
-    if t.shape is None or not names.intersection(t.shape):
+    if t.shape is None or t.static:
         return t
-    return TensorType(t.dtype, tuple([None if d in names else d for d in t.shape]))
+    return TensorType(t.dtype, tuple([None if names & _names(d) else d for d in t.shape]))
 
 
 def _renamed(t: TensorType, names: Mapping[str, Dimension]) -> TensorType:
     if t.shape is None or t.static or not names:
         return t
-    return TensorType(
-        t.dtype, tuple([names.get(d, d) if isinstance(d, str) else d for d in t.shape])
-    )
+    return TensorType(t.dtype, tuple([_dimension(d, names) for d in t.shape]))
 
 
 def _input_types(graph: Graph, types: Known) -> Types:
@@ -181,21 +180,43 @@ def _input_types(graph: Graph, types: Known) -> Types:
 
 
 def _bind_symbols(graph: Graph, types: Types) -> dict[str, int]:
-    """Symbol -> number, wherever an input's new type has a number in the place of its symbol."""
+    """Symbol -> number, wherever an input's new type has a number in the place of its symbol.
+
+    Names come first, then expressions, which may leave one name open ("2*n+1" = 7 binds n to 3).
+    """
     bound: dict[str, int] = {}
-    for v, t in zip(graph.inputs, types, strict=True):
-        for old, new in zip(v.type.shape or (), t.shape or (), strict=False):
-            if isinstance(old, str) and isinstance(new, int) and bound.setdefault(old, new) != new:
-                raise ShapeError(
-                    f"dimension {old!r} is {bound[old]} at one input and {new} at another"
-                )
+    pairs = [
+        (old, new)
+        for v, t in zip(graph.inputs, types, strict=True)
+        for old, new in zip(v.type.shape or (), t.shape or (), strict=False)
+        if isinstance(old, str) and isinstance(new, int)
+    ]
+    for old, new in pairs:
+        if old.isidentifier() and bound.setdefault(old, new) != new:
+            raise ShapeError(f"dimension {old!r} is {bound[old]} at one input and {new} at another")
+    for old, new in pairs:
+        if not old.isidentifier():
+            _bind_expression(old, new, bound)
     return bound
+
+
+def _bind_expression(text: str, size: int, bound: dict[str, int]) -> None:
+    from byparts_graph_ir.model.dimension import solve  # few programs need the parser
+
+    left = _dimension(text, bound)
+    if isinstance(left, int) and left != size:
+        names = ", ".join(f"{name} = {bound[name]}" for name in sorted(_names(text)))
+        raise ShapeError(f"dimension {text!r} is {left} with {names}, and {size} at an input")
+    if isinstance(left, str):
+        solution = solve(left, size)
+        if solution is not None:
+            bound[solution[0]] = solution[1]
 
 
 def _substitute(t: TensorType, bound: Mapping[str, int]) -> TensorType:
     if not bound or t.shape is None:
         return t
-    return TensorType(t.dtype, tuple(_number(d, bound) for d in t.shape))
+    return TensorType(t.dtype, tuple(_dimension(d, bound) for d in t.shape))
 
 
 def _bind_fields(op: Op, bound: Mapping[str, int]) -> Op:
@@ -205,7 +226,7 @@ def _bind_fields(op: Op, bound: Mapping[str, int]) -> Op:
     op = map_bodies(op, lambda body: _bind_body(body, bound))
     if not op.shape_fields:
         return op
-    shapes = {f: tuple(_number(d, bound) for d in getattr(op, f)) for f in op.shape_fields}
+    shapes = {f: tuple(_dimension(d, bound) for d in getattr(op, f)) for f in op.shape_fields}
     return op if all(getattr(op, f) == s for f, s in shapes.items()) else replace(op, **shapes)
 
 
@@ -215,13 +236,26 @@ def _bind_body(body: Graph, bound: Mapping[str, int]) -> Graph:
     return _rebuilt(body, [v.type for v in body.inputs], free) if free else body
 
 
-def _symbols(graph: Graph) -> set[Dimension]:
-    """The names of dimensions at its inputs."""
-    return {d for v in graph.inputs for d in v.type.shape or () if isinstance(d, str)}
+def _symbols(graph: Graph) -> set[str]:
+    """The names in the dimensions of its inputs."""
+    return {name for v in graph.inputs for d in v.type.shape or () for name in _names(d)}
 
 
-def _number(d: Dimension, bound: Mapping[str, int]) -> Dimension:
-    return bound.get(d, d) if isinstance(d, str) else d
+def _names(d: Dimension) -> frozenset[str]:
+    if not isinstance(d, str) or d.isidentifier():
+        return frozenset([d]) if isinstance(d, str) else frozenset()
+    from byparts_graph_ir.model.dimension import dimension_names  # few programs need the parser
+
+    return dimension_names(d)
+
+
+def _dimension(d: Dimension, names: Mapping[str, Dimension]) -> Dimension:
+    """The dimension with the names replaced."""
+    if not isinstance(d, str) or d.isidentifier():
+        return names.get(d, d) if isinstance(d, str) else d
+    from byparts_graph_ir.model.dimension import dimension  # few programs need the parser
+
+    return dimension(d, names)
 
 
 def _retyped(v: Value, t: TensorType) -> Value:
