@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 from importlib.machinery import PathFinder
-from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec, module_from_spec
 
 import pluggy
 
 from byparts_graph_ir.errors import PartError
 from byparts_graph_ir.parts import hooks
+from byparts_graph_ir.parts.entry_points import EntryPoint, entry_points
 from byparts_graph_ir.parts.hooks import API, GROUP, KINDS, PROJECT, Record
 from byparts_graph_ir.parts.install import install_command
 from byparts_graph_ir.parts.isolate import captured, restored
@@ -63,8 +63,8 @@ def discover(group: str = GROUP) -> Iterator[Part]:
     plugins = pluggy.PluginManager(PROJECT)
     plugins.add_hookspecs(hooks)
     off, only = switch("BYPARTS_DISABLE"), switch("BYPARTS_ONLY")
-    for entry in sorted(entry_points(group=group), key=lambda e: (e.name, *_distribution(e))):
-        part = Part(entry.name, *_distribution(entry))
+    for entry in entry_points(group):
+        part = Part(entry.name, entry.distribution, entry.version)
         names = {part.name, part.distribution}
         if names & off or (only and not names & only):
             part.state = "disabled"
@@ -118,19 +118,20 @@ def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
 
 def _plugin(entry: EntryPoint) -> object:
     """What the entry point names; of "package.module", only the module is run."""
-    package, _, rest = entry.module.partition(".")
+    name, attr = entry.split()
+    package, _, rest = name.partition(".")
     parent = find_spec(package) if rest and "." not in rest else None
-    if parent is None or entry.module in sys.modules:
+    if parent is None or name in sys.modules:
         return entry.load()
-    spec = PathFinder.find_spec(entry.module, parent.submodule_search_locations)
+    spec = PathFinder.find_spec(name, parent.submodule_search_locations)
     if spec is None or spec.loader is None:
         return entry.load()  # which says what is missing
-    module = sys.modules[entry.module] = module_from_spec(spec)
+    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     finally:
-        del sys.modules[entry.module]  # a later import of the package makes its own, whole
-    return reduce(getattr, entry.attr.split(".") if entry.attr else (), module)
+        del sys.modules[name]  # a later import of the package makes its own, whole
+    return reduce(getattr, attr.split(".") if attr else (), module)
 
 
 def _api(entry: EntryPoint, module: object) -> tuple[int, int]:
@@ -172,7 +173,3 @@ def _checked(kind: str, expected: type[Record], returned: object) -> tuple[Recor
         if any(record.name == other.name for other in records[:i]):
             raise PartError(f"hook {PROJECT}_{kind} gives {record.name!r} twice")
     return records
-
-
-def _distribution(entry: EntryPoint) -> tuple[str, str]:
-    return (entry.dist.name, entry.dist.version) if entry.dist else ("?", "?")

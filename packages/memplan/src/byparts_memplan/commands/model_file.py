@@ -17,6 +17,8 @@ from byparts_graph_ir import (
     FormatError,
     Graph,
     TensorType,
+    dimension,
+    dimension_names,
     from_json,
     parse,
     specialize,
@@ -74,7 +76,7 @@ def make_static(graph: Graph, dims: Mapping[str, int], shapes: Shapes) -> Graph:
     for name in shapes:
         if name not in names:
             raise PlanError(f"--shape {name}: there is no such input; {_known(names, 'inputs')}")
-    symbols = [d for v in graph.inputs for d in v.type.shape or () if isinstance(d, str)]
+    symbols = [s for v in graph.inputs for d in v.type.shape or () for s in dimension_names(d)]
     for symbol in dims:
         if symbol not in symbols:
             known = _known(dict.fromkeys(symbols), "dimensions")
@@ -83,7 +85,7 @@ def make_static(graph: Graph, dims: Mapping[str, int], shapes: Shapes) -> Graph:
     for name, v in zip(names, graph.inputs, strict=True):
         shape: tuple[Dimension, ...] | None = shapes.get(name, v.type.shape)
         if shape is not None:
-            shape = tuple([dims.get(d, d) if isinstance(d, str) else d for d in shape])
+            shape = tuple([dimension(d, dims) for d in shape])
         types.append(TensorType(v.type.dtype, shape))
     made = specialize(graph, types)
     _check_static(made, names)
