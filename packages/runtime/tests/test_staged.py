@@ -10,6 +10,7 @@ from toy_backend import TOY, add, f32, fail, given, graph_of, mul, raising
 
 from byparts_graph_ir import GraphError, Op, ShapeError, TensorType, Types
 from byparts_runtime import Executor, Statistics, Variable, build
+from byparts_runtime.run import staged
 
 
 class Positive(Op):
@@ -44,6 +45,26 @@ def test_a_stage_for_each_shape() -> None:
     assert run(graph, array(0, 0, 0))[0].tolist() == []
     assert run(graph, array(3, 4, 0))[0].tolist() == [18, 32]
     assert run.statistics == Statistics(hits=8, misses=4)
+
+
+def test_stages_are_made_once_for_equal_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph of a second stage is kept, as its program is."""
+    made: list[int] = []
+
+    def counted(*arguments: Any) -> Any:
+        made.append(1)
+        return with_inputs(*arguments)
+
+    with_inputs = staged._with_inputs
+    monkeypatch.setattr(staged, "_with_inputs", counted)
+    x = given("x", "n")
+    y = positive(mul(x, x))
+    graph, run = graph_of([x], add(y, y)), executor()
+
+    for numbers in ((1, 2), (2, 3), (1, 0), (4, 5)):
+        run(graph, array(*numbers))
+
+    assert len(made) == 2
 
 
 def test_one_after_the_other() -> None:

@@ -10,8 +10,9 @@ succeeded; they are locked from the first stage on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
@@ -63,19 +64,39 @@ class Staged:
             return self._run(feeds)
 
     def _run(self, feeds: Sequence[Any]) -> tuple[Any, ...]:
+        node, first = self.node, self._first
+        known = dict(zip(first.outputs, self._stage(first, feeds, ()), strict=True))
+        results = run_node(self.executor, node, [known[v] for v in node.inputs])
+        known.update(zip(node.outputs, results, strict=True))
+        given = {v: _type_of(v, x) for v, x in known.items() if v.node}
+        rest = self._rest(tuple(given.items()))
+        return self._stage(rest, (*feeds, *[known[v] for v in given]), self.updates)
+
+    @cached_property
+    def _first(self) -> Graph:
+        """The first stage: gives what the node and the nodes after it read."""
         graph, node = self.graph, self.node
         at = graph.nodes.index(node)
         before, behind = graph.nodes[:at], graph.nodes[at + 1 :]
         read = (*node.inputs, *[v for n in behind for v in n.inputs], *graph.outputs)
         made = {v for n in before for v in n.outputs} | (set(node.inputs) & set(graph.inputs))
         kept = [v for v in dict.fromkeys(read) if v in made]
-        first = Graph.of(graph.inputs, kept, order=[v for n in before for v in n.outputs])
-        known = dict(zip(kept, self._stage(first, feeds, ()), strict=True))
-        results = run_node(self.executor, node, [known[v] for v in node.inputs])
-        known.update(zip(node.outputs, results, strict=True))
-        given = {v: Input(_type_of(v, x), None, "", "") for v, x in known.items() if v.node}
-        rest = _with_inputs(graph, behind, given, len(self.variables))
-        return self._stage(rest, (*feeds, *[known[v] for v in given]), self.updates)
+        return Graph.of(graph.inputs, kept, order=[v for n in before for v in n.outputs])
+
+    @cached_property
+    def _rest(self) -> Callable[[tuple[tuple[Value, TensorType], ...]], Graph]:
+        """The second stage, from the values that it is given and their types.
+
+        Kept for as many types as the executor keeps programs, least recently used first out.
+        """
+        graph, variables = self.graph, len(self.variables)
+        behind = graph.nodes[graph.nodes.index(self.node) + 1 :]
+
+        @lru_cache(maxsize=self.executor.capacity)
+        def rest(given: tuple[tuple[Value, TensorType], ...]) -> Graph:
+            return _with_inputs(graph, behind, dict(given), variables)
+
+        return rest
 
     def _stage(
         self, graph: Graph, feeds: Sequence[Any], updates: Sequence[Variable]
@@ -112,16 +133,17 @@ def run_node(executor: Executor, node: Node, arrays: Sequence[Any]) -> Sequence[
 
 
 def _with_inputs(
-    graph: Graph, nodes: Sequence[Node], given: Mapping[Value, Input], variables: int
+    graph: Graph, nodes: Sequence[Node], given: Mapping[Value, TensorType], variables: int
 ) -> Graph:
     """The last nodes of a graph, with further feeds for the values that they are given."""
+    further = {v: Input(t, None, "", "") for v, t in given.items()}
     env: dict[Value, Value] = {v: v for v in graph.inputs}
-    env.update(given)
+    env.update(further)
     for old in nodes:
         node = Node(old.op, tuple([env[v] for v in old.inputs]), old.where)
         env.update(zip(old.outputs, node.outputs, strict=True))
     feeds, last = len(graph.inputs) - variables, graph.inputs
-    inputs = (*last[:feeds], *given.values(), *last[feeds:])
+    inputs = (*last[:feeds], *further.values(), *last[feeds:])
     return Graph.of(inputs, [env[v] for v in graph.outputs], order=env.values())
 
 
