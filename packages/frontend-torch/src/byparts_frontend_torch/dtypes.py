@@ -8,14 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_frontend_torch.symbols import dimension
-from byparts_graph_ir import GraphError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, GraphError, TensorType
 from byparts_opset.dtypes import numpy_dtype
 
-_OURS = {
-    **{"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"},
-    **{"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"},
-    "bool": "bool",
-}
+_OURS = {theirs: ours for ours, theirs in ARRAY_DTYPES.items()}
 
 
 def dtype_name(dtype: Any) -> str:

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         Sample as Sample,
     )
     from byparts_graph_ir.model.types import (
+        ARRAY_DTYPES as ARRAY_DTYPES,
         FLOATS as FLOATS,
         INTEGERS as INTEGERS,
         ITEM_BYTES as ITEM_BYTES,
@@ -150,8 +151,8 @@ if not TYPE_CHECKING:
             "model.dimension": "dimension dimension_names",
             "model.graph": "Graph Rule",
             "model.op": "Op Sample",
-            "model.types": "Dimension FLOATS INTEGERS ITEM_BYTES Shape TensorType compatible"
-            " dtype_name unify",
+            "model.types": "ARRAY_DTYPES Dimension FLOATS INTEGERS ITEM_BYTES Shape TensorType"
+            " compatible dtype_name unify",
             "model.value": "Input Node Types Value lift producers",
             "model.where": "inherit scope",
             "passes.barrier": "OptimizationBarrier",

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from byparts_graph_ir import KernelRule, Op, Table, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, KernelRule, Op, Table, TensorType
 
 Tensor: TypeAlias = torch.Tensor
 Tensors: TypeAlias = Sequence[Tensor]
@@ -26,10 +26,8 @@ Tensors: TypeAlias = Sequence[Tensor]
 kernels: Table[KernelRule] = Table("kernel")
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
 
-DTYPES = {
-    **{"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64},
-    **{"i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64},
-    **{"u8": torch.uint8, "bool": torch.bool},
+DTYPES: dict[str, torch.dtype] = {
+    ours: getattr(torch, theirs) for ours, theirs in ARRAY_DTYPES.items()
 }
 NAMES = {theirs: ours for ours, theirs in DTYPES.items()}
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from byparts_graph_ir import FLOATS, INTEGERS, ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, FLOATS, INTEGERS, ShapeError, TensorType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[Any]"
 DType: TypeAlias = "np.dtype[Any]"
 
-_NUMPY = {
-    **{"f16": "float16", "f32": "float32", "f64": "float64", "bool": "bool"},
-    **{"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8"},
-}
-_OURS = {np.dtype(theirs): ours for ours, theirs in _NUMPY.items()}
+_OURS = {np.dtype(theirs): ours for ours, theirs in ARRAY_DTYPES.items() if ours != "bf16"}
 
 NUMBERS = FLOATS | INTEGERS
 BOOLS = frozenset({"bool"})
@@ -65,7 +61,7 @@ def numpy_dtype(name: str) -> DType:
     Raises:
         ImportError: bf16, and ml_dtypes is not installed.
     """
-    return _bfloat16() if name == "bf16" else np.dtype(_NUMPY[name])
+    return _bfloat16() if name == "bf16" else np.dtype(ARRAY_DTYPES[name])
 
 
 def dtype_name(dtype: DType) -> str:
@@ -79,7 +75,7 @@ def dtype_name(dtype: DType) -> str:
         return name
     if dtype.name == "bfloat16":
         return "bf16"
-    raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join((*_NUMPY, 'bf16'))}")
+    raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join(ARRAY_DTYPES)}")
 
 
 def is_half(dtype: DType) -> bool:

@@ -13,14 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, ShapeError, TensorType
 
 Array = NDArray[Any]
 
-NUMPY = {  # by graph-ir's names of dtypes
-    **{"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "bool": "bool"},
-    **{"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8"},
-}
 _TWO_BYTES = np.dtype("V2")
 _MAX_RANK = 32  # NumPy 2 has 64
 
@@ -29,7 +25,7 @@ _MAX_RANK = 32  # NumPy 2 has 64
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """The dtype of arrays that hold elements of `name`, e.g. "f32"."""
     if name != "bf16":
-        return np.dtype(NUMPY[name])
+        return np.dtype(ARRAY_DTYPES[name])
     try:
         import ml_dtypes  # an optional extra
     except ImportError:

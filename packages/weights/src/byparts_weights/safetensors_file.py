@@ -16,9 +16,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from byparts_graph_ir import FormatError, GraphError, ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, FormatError, GraphError, ShapeError, TensorType
 from byparts_weights.array_file import ArrayFile
-from byparts_weights.dtypes import NUMPY, Array, claimed_type, numpy_dtype, type_of
+from byparts_weights.dtypes import Array, claimed_type, numpy_dtype, type_of
 
 _DTYPES = {
     **{"F16": "f16", "BF16": "bf16", "F32": "f32", "F64": "f64", "BOOL": "bool"},
@@ -97,7 +97,7 @@ def to_safetensors(arrays: Mapping[str, Array]) -> bytes:
 
 
 def _spec(library: ModuleType, array: Array, kind: TensorType) -> object:
-    address, size_bytes, dtype = array.ctypes.data, array.nbytes, NUMPY[kind.dtype]
+    address, size_bytes, dtype = array.ctypes.data, array.nbytes, ARRAY_DTYPES[kind.dtype]
     spec: object = library.TensorSpec(
         dtype=dtype, shape=kind.dims, data_ptr=address, data_len=size_bytes
     )

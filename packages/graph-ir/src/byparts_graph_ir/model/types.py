@@ -24,17 +24,25 @@ if TYPE_CHECKING:
 Dimension: TypeAlias = "int | str | None"
 Shape: TypeAlias = "tuple[Dimension, ...] | None"
 
-ITEM_BYTES = {
-    **{"f16": 2, "bf16": 2, "f32": 4, "f64": 8},
-    **{"i8": 1, "i16": 2, "i32": 4, "i64": 8, "u8": 1, "bool": 1},
+# All dtypes: name -> kind, bytes of an element in an array, the name that NumPy and torch have.
+_DTYPES = {
+    "f16": ("float", 2, "float16"),
+    "bf16": ("float", 2, "bfloat16"),  # in NumPy by the library ml_dtypes
+    "f32": ("float", 4, "float32"),
+    "f64": ("float", 8, "float64"),
+    "i8": ("integer", 1, "int8"),
+    "i16": ("integer", 2, "int16"),
+    "i32": ("integer", 4, "int32"),
+    "i64": ("integer", 8, "int64"),
+    "u8": ("integer", 1, "uint8"),
+    "bool": ("bool", 1, "bool"),
 }
+ITEM_BYTES = {name: size for name, (_, size, _) in _DTYPES.items()}
+FLOATS = frozenset(name for name, row in _DTYPES.items() if row[0] == "float")
+INTEGERS = frozenset(name for name, row in _DTYPES.items() if row[0] == "integer")
+ARRAY_DTYPES = {name: theirs for name, (_, _, theirs) in _DTYPES.items()}
 LARGEST_DIMENSION = (1 << 63) - 1
-FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
-INTEGERS = frozenset({"i8", "i16", "i32", "i64", "u8"})
-_OURS = {  # by the names of NumPy's dtypes
-    **{"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "bool": "bool"},
-    **{"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"},
-}
+_OURS = {theirs: name for name, theirs in ARRAY_DTYPES.items()}
 
 
 class TensorType:

@@ -12,15 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, ShapeError, TensorType
 
 Array = NDArray[Any]
 
-_NUMPY = {
-    **{"f16": "float16", "f32": "float32", "f64": "float64", "bool": "bool"},
-    **{"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8"},
-}
-_OURS = {np.dtype(theirs): ours for ours, theirs in _NUMPY.items()}
+_OURS = {np.dtype(theirs): ours for ours, theirs in ARRAY_DTYPES.items() if ours != "bf16"}
 _BITS = np.dtype("V2")  # stands for bf16 where ml_dtypes is not installed
 
 
@@ -32,7 +28,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
         ImportError: bf16, and ml_dtypes is not installed.
     """
     if name != "bf16":
-        return np.dtype(_NUMPY[name])
+        return np.dtype(ARRAY_DTYPES[name])
     try:
         import ml_dtypes  # an optional extra
     except ImportError as error:
@@ -68,5 +64,5 @@ def _type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> TensorType:
 def _dtype_name(dtype: np.dtype[Any]) -> str:
     name = _OURS.get(dtype) or ("bf16" if dtype.name == "bfloat16" or dtype == _BITS else None)
     if name is None:
-        raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join((*_NUMPY, 'bf16'))}")
+        raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join(ARRAY_DTYPES)}")
     return name
