@@ -79,6 +79,7 @@ def test_expressions_stand_for_names(text: str, inner: str, numbers: dict[str, i
         ("min(512, n, n + 1)", "min(n,512)"),
         ("max(n, 0)", "n"),
         ("max(n - 3, 0)", "max(n-3,0)"),
+        ("max(0, 3*n - 1)", "max(3*n-1,0)"),
         ("(2*n + 3) // 2", "n+1"),
         ("(n//2)//3", "n//6"),
         ("(6*n + 1) // 4", "n+n//2"),

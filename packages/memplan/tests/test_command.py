@@ -204,6 +204,11 @@ WRONG = {
     ),
     "no number": (TEXT, [], r"input x is f32[n,4]; give n a number: --dim n=..."),
     "no shape": ("(%x: f32[?]) {\n  return %x\n}", [], "give its shape: --shape x=..."),
+    "no number for a name": (
+        TEXT.replace("n,4", "2*n+1,4"),
+        [],
+        r"input x is f32[2*n+1,4]; give n a number: --dim n=...",
+    ),
     "no such dimension": (TEXT, ["--dim", "m=3"], "no input has such a dimension; dimensions: n"),
     "no such input": (TEXT, ["--shape", "y=3"], "there is no such input; inputs: x, w1, w2"),
     "no such weight": (TEXT, [*DIM, "--external", "v*"], "no input has such a name; inputs: x, w1"),

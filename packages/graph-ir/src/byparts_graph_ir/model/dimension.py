@@ -289,7 +289,7 @@ def _extreme(name: str, values: Sequence[Polynomial]) -> Polynomial:
     lowest = [_lowest(k) for k in kept]
     sure = [low is not None and low >= 0 for low in lowest]
     negative = not (all(sure) if name == "min" else any(sure))
-    texts = sorted(map(_shown, kept), key=lambda t: (t[0].isdigit(), t))  # numbers last
+    texts = sorted(map(_shown, kept), key=lambda t: (t.isdigit(), t))  # numbers last
     text = f"{name}({','.join(texts)})"
     return {((text, negative, False),): 1}
 

@@ -128,8 +128,10 @@ def _check_static(graph: Graph, names: Sequence[str]) -> None:
         if v.type.shape is None or None in v.type.shape:
             raise PlanError(f"input {name} is {v.type}; give its shape: --shape {name}=...")
         for d in v.type.shape:
-            if isinstance(d, str):
-                raise PlanError(f"input {name} is {v.type}; give {d} a number: --dim {d}=...")
+            for symbol in sorted(dimension_names(d)):
+                raise PlanError(
+                    f"input {name} is {v.type}; give {symbol} a number: --dim {symbol}=..."
+                )
 
 
 def _known(names: Iterable[str], what: str) -> str:
