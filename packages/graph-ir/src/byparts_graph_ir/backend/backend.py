@@ -14,8 +14,8 @@ from byparts_graph_ir.backend.kernel import ALIGNMENT, Kernel, Workspace, in_c
 from byparts_graph_ir.backend.space import HOST, Space
 from byparts_graph_ir.backend.table import Table
 from byparts_graph_ir.errors import GraphError, MissingRule
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_graph_ir.model.digest import op_text
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.op import Op
 from byparts_graph_ir.model.types import TensorType
 from byparts_graph_ir.model.value import Node
@@ -43,8 +43,7 @@ class CaptureRefused(GraphError):
     """These runs cannot become one; the message says which of them forbids it."""
 
 
-@dataclass(frozen=True)
-class Backend:
+class Backend(Frozen):
     """Kernels and how they see memory.
 
     Attributes:

@@ -16,7 +16,7 @@ from functools import partial
 from types import BuiltinFunctionType
 
 from byparts_graph_ir.errors import GraphError, MissingRule
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.types import TensorType
 
 TYPE_CHECKING = False
@@ -36,8 +36,7 @@ class Refused(MissingRule):
     """A backend has no kernel for this op on these types; the message says why."""
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(Frozen):
     """What compiling an op for some types gives: facts for the planner, and how to bind.
 
     Attributes:

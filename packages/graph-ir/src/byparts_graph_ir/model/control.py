@@ -6,7 +6,7 @@ within the program, and no backend needs a kernel for the op.
 
 from __future__ import annotations
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.graph import Graph
 
 TYPE_CHECKING = False
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 
-@dataclass(frozen=True)
-class Branches:
+class Branches(Frozen):
     """One of the bodies runs, once, and gives the outputs.
 
     Attributes:
@@ -28,8 +27,7 @@ class Branches:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Frozen):
     """A body runs again and again on states, slices of sequences and invariants.
 
         inputs of the op:      states, sequences, invariants
@@ -53,8 +51,7 @@ class Loop:
     reverse: bool = False
 
 
-@dataclass(frozen=True)
-class ReversedLoop:
+class ReversedLoop(Frozen):
     """A loop runs and keeps states of each round; then `back` runs once a round, last round first.
 
         inputs of the op:                  states, carried, invariants

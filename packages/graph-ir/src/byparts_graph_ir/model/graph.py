@@ -11,9 +11,9 @@ from __future__ import annotations
 from functools import cached_property
 
 from byparts_graph_ir.errors import GraphError
-from byparts_graph_ir.lazy_dataclass import dataclass
 from byparts_graph_ir.model.bodies import has_effect, nested
 from byparts_graph_ir.model.body import Body
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.value import Input, Node, Value, producers
 from byparts_graph_ir.model.where import inherit
 
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 Rule: TypeAlias = "Callable[[Node], tuple[Value, ...] | None]"
 
 
-@dataclass(frozen=True, eq=False)
-class Graph(Body):
+class Graph(Frozen, Body):
     """A program.  `nodes` has inputs before users, and this order *is* the schedule."""
 
     inputs: tuple[Value, ...]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from byparts_graph_ir.errors import ArgumentError, GraphError, add_note
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.graph import Graph
 
 TYPE_CHECKING = False
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 Check: TypeAlias = "Callable[[Graph], object]"
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(Frozen):
     """A function Graph -> Graph with its contract.
 
     Attributes:
@@ -40,8 +39,7 @@ class Pass:
     breaks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Frozen):
     """What one pass made, for printing; `note` is what else there is to say of it."""
 
     name: str
@@ -54,8 +52,7 @@ class Stage:
         return f"{line}, {self.note}" if self.note else line
 
 
-@dataclass(frozen=True)
-class Pipeline:
+class Pipeline(Frozen):
     """A checked row of passes.  Calling it runs them; `stages` does so and keeps each result."""
 
     passes: tuple[Pass, ...]
