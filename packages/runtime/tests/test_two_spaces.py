@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 from weakref import finalize
 
@@ -42,6 +43,7 @@ from byparts_graph_ir import (
 )
 from byparts_runtime import Arena, Executor, Program, Store, Variable
 from byparts_runtime.building.place import LARGE_BYTES
+from byparts_runtime.memory.plan import separate
 
 pytest.importorskip("byparts_optimize", reason="needs byparts-optimize, which copies")
 
@@ -227,6 +229,16 @@ def test_the_planned_arenas_pass_the_checker() -> None:
     memplan.check_plan(program.graph, program.plan)
     assert len(program.plan.arenas) == 2  # type: ignore[attr-defined]
     assert program(np.full(64, 0.5, "f4"))[0].shape == f32(64).dims
+
+
+def test_a_plan_without_sharing_is_a_value() -> None:
+    """It can be hashed and compared, and says the bytes of the arena of each space."""
+    x = given("x", 20)
+    plan, again = (separate(graph_of([x], add(x, x)), space=lambda v: v.type.dtype) for _ in "ab")
+
+    assert (plan, hash(plan)) == (again, hash(again))
+    assert (plan.arenas, plan.arena_bytes) == ({"f32": 256}, 256)
+    assert [field.name for field in fields(plan)][-1] == "space_bytes"
 
 
 def far_rounds(first: str, times: int = 3) -> Program:

@@ -9,7 +9,7 @@ the node, so the planner of the program around puts it where nothing else is ali
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,13 +26,12 @@ from byparts_graph_ir import (
     Types,
     add_note,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_graph_ir.model.frozen import replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import NodeKernel, runtime_backend
 from byparts_runtime.building.load import computed_constants
-from byparts_runtime.building.loops import NOTHING_MOVES, loop_kernel, reversed_loop_kernel
+from byparts_runtime.building.loops import loop_kernel, reversed_loop_kernel
 from byparts_runtime.building.lower import lower
 from byparts_runtime.building.options import BuildOptions, CaptureArgument
 from byparts_runtime.building.place import persistent_blocks
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
     from byparts_graph_ir import Control
 
 
-@dataclass(frozen=True)
-class Body:
+class Body(Frozen):
     """A body, compiled and planned.
 
     Attributes:
@@ -99,7 +97,7 @@ class Body:
         results: Sequence[Bytes],
         arena: Bytes,
         persistent: Bytes,
-        moving: Mapping[int, int] = NOTHING_MOVES,
+        moving: Sequence[tuple[int, int]] = (),
     ) -> BoundBody:
         """The body on these bytes.
 
@@ -108,7 +106,7 @@ class Body:
             results: where the outputs `self.results` may go.
             arena: its memory.
             persistent: that of its kernels.
-            moving: positions of inputs whose place moves by so many bytes from row to row.
+            moving: inputs whose place moves from row to row: pairs (position, bytes of a row).
         """
         return BoundBody(self, (*given, *self.constants, *results), arena, persistent, moving)
 

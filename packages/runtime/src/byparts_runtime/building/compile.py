@@ -24,8 +24,7 @@ from byparts_graph_ir import (
     add_note,
     parted,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_graph_ir.model.frozen import replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import BodyCompiler, Kernels, is_constant
 from byparts_runtime.building.lower import Lowered, fusing, legal
@@ -33,8 +32,7 @@ from byparts_runtime.building.signature import Signature
 from byparts_runtime.building.spaces import with_copies
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(Frozen):
     """The graph that runs, with a kernel for each node, and the constants that it reads.
 
     Attributes:

@@ -14,7 +14,7 @@ from warnings import warn
 
 from byparts_graph_ir import ArgumentError, Backend, GraphError, Pass, Space
 from byparts_graph_ir.errors import PartError, add_note
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.context import around
 from byparts_runtime.building.options import (
     BackendsArgument,
@@ -28,8 +28,7 @@ from byparts_runtime.building.options import (
 from byparts_runtime.memory.plan import Planner, separate
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(Frozen):
     """The backends, passes and planner of a build.
 
     Attributes:

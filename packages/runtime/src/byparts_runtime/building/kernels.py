@@ -24,7 +24,7 @@ from byparts_graph_ir import (
     has_effect,
 )
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.memory.plan import Bytes
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from byparts_runtime.building.bodies import Body
 
 
-@dataclass(frozen=True)
-class NodeKernel:
+class NodeKernel(Frozen):
     """The kernel of a node.
 
     Attributes:

@@ -40,7 +40,7 @@ def computed_constants(compiled: Compiled, parts: Parts, alignment: int) -> tupl
     names = [compiled.kernels.space(node) for node in nodes]
     space = {v: name for node, name in zip(nodes, names, strict=True) for v in node.outputs}
     plan = separate(graph, alignment=alignment, kernels=compiled.kernels, space=space.__getitem__)
-    memory = {name: parts.spaces[name].allocate(plan.arenas[name]) for name in plan.arenas}
+    memory = {name: parts.spaces[name].allocate(size) for name, size in plan.space_bytes}
     places = [Bytes(memory[at.space], at.offset) for at in plan.locations]
     workspaces = [Bytes(memory[n], at) for n, at in zip(names, plan.workspaces, strict=True)]
     persistent = [_persistent_of(node, compiled, parts) for node in nodes]

@@ -11,12 +11,12 @@ no more memory (but for a kilobyte) than to compute it in each round.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_graph_ir import Graph, Kernel, Loop, Op, ReversedLoop, TensorType, Types
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.invariants import invariant_values, smallest, split
 from byparts_runtime.run.bodies import BOOL
 from byparts_runtime.run.loops import loop_run, reversed_loop_run
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from byparts_runtime.building.bodies import Bodies, Body
     from byparts_runtime.building.kernels import NodeKernel
 
-NOTHING_MOVES: Mapping[int, int] = {}
 ALIGNMENT = 64  # of what stands in a workspace behind an arena
 # Rows of this size and more are not copied (times the number of steps that are bound to them).
 # Measured with NumPy, a round of x + row: for 1 MiB 70 us with a copy, 39 us without, for 256 KiB
@@ -36,22 +35,21 @@ _SMALL_BYTES = 1024  # that a loop may take more, so that small values are compu
 _MOST_TRIES = 3  # to compute values once in no more memory; each compiles the body
 
 
-@dataclass(frozen=True)
-class LoopBody:
+class LoopBody(Frozen):
     """A body of a loop, compiled.
 
     Attributes:
         states: how many of its inputs and outputs are states.
         each: what each round runs; it reads the values of `once` behind its other inputs.
         once: (invariants) -> values that each round reads; `None`: there are none.
-        moving: the inputs of `each` that are rows of an array of the program, where they are; each
-            with the bytes of a row.
+        moving: the inputs of `each` that are rows of an array of the program, where they are, as
+            pairs (position, bytes of a row).
     """
 
     states: int
     each: Body
     once: Optional[Body] = None
-    moving: Mapping[int, int] = NOTHING_MOVES
+    moving: tuple[tuple[int, int], ...] = ()
 
     @property
     def spare(self) -> Types:
@@ -67,7 +65,8 @@ class LoopBody:
         """
         inputs = self.each.schedule.graph.inputs
         rows = (*range(states, first), *range(self.each.first_result, len(inputs)))
-        return [(i, inputs[i].type) for i in rows if i not in self.moving]
+        moving = dict(self.moving)
+        return [(i, inputs[i].type) for i in rows if i not in moving]
 
     @property
     def arena_bytes(self) -> int:
@@ -97,7 +96,7 @@ def loop_kernel(
     able = bodies.parts.space.name == "host" and loop.rounds != 0  # or there is no row 0
     results = [j for j in range(s, len(wanted)) if able and _is_large(wanted[j], 1)]
     body = compiler.body(f"body of {op.name}", loop.body, q, wanted, s, results)
-    body = replace(body, moving=_moving(body.each, range(s, q)) if able else {})
+    body = replace(body, moving=_moving(body.each, range(s, q)) if able else ())
     found = (body,) if cond is None else (body, cond)
     starts, workspace_bytes = _layout(found, [t for _, t in body.slots(s, q)])
     run = partial(loop_run, loop, body, cond, types, starts, bodies.parts)
@@ -196,7 +195,7 @@ def _all(found: Sequence[LoopBody]) -> tuple[Body, ...]:
     return tuple([body for pair in pairs for body in pair if body is not None])
 
 
-def _moving(body: Body, slices: Iterable[int]) -> dict[int, int]:
+def _moving(body: Body, slices: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """The slices and the results of a body that its kernels are bound to where they are."""
     graph, at = body.schedule.graph, body.plan.locations
     kernels = body.schedule.compiled.kernels
@@ -208,13 +207,13 @@ def _moving(body: Body, slices: Iterable[int]) -> dict[int, int]:
                 touched[root].append(kernels(node))
     read = {at[graph.ids[v]].root for v in graph.outputs} - set(results)  # and copied: they stay
     plain = {b.name for b in body.parts.backends}
-    return {
-        i: graph.inputs[i].type.size_bytes
+    return tuple(
+        (i, graph.inputs[i].type.size_bytes)
         for i, found in touched.items()
         if i not in read
         and _is_large(graph.inputs[i].type, len(found))
         and all(c.backend.name in plain and not c.kernel.persistent_bytes for c in found)
-    }
+    )
 
 
 def _is_large(row: TensorType, steps: int) -> bool:

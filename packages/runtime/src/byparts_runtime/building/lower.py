@@ -25,14 +25,13 @@ from byparts_graph_ir import (
     specialize,
     stays_whole,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.passes.pipeline import returned_graph
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.signature import Signature
 
 
-@dataclass(frozen=True)
-class Lowered:
+class Lowered(Frozen):
     """The graph of static types whose nodes the backends have rules for, and how it came about."""
 
     graph: Graph

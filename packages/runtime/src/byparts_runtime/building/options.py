@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Optional, Union
 
 from byparts_graph_ir import ArgumentError, Backend, Graph, GraphError
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_graph_ir.model.frozen import field_names, replace
+from byparts_graph_ir.model.frozen import Frozen, field_names, replace
 from byparts_runtime.inspect.costs import Cost
 from byparts_runtime.memory.plan import Planner
 
@@ -22,8 +21,7 @@ CommitArgument = Literal["auto", "copy"]
 COMMITS = ("auto", "copy")
 
 
-@dataclass(frozen=True)
-class BuildOptions:
+class BuildOptions(Frozen):
     """How `build` and `Executor` build a program.
 
     Attributes:

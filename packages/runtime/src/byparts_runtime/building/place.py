@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from byparts_graph_ir import Graph, Input
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.planning import planned
@@ -16,8 +16,7 @@ from byparts_runtime.memory.plan import Plan, padded
 LARGE_BYTES = 1 << 20  # fetches of this size and more are computed where the caller gets them
 
 
-@dataclass(frozen=True)
-class Placed:
+class Placed(Frozen):
     """What step 4 gives: all that is decided before there is memory.
 
     Attributes:

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any, Optional
 
 from byparts_graph_ir import Graph, GraphError, Node, Stage, Value, add_note
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_graph_ir.passes.pipeline import returned_graph
 from byparts_runtime.building.compile import Compiled, past_barrier
 from byparts_runtime.building.discover import Parts
@@ -30,8 +30,7 @@ from byparts_runtime.memory.plan import Plan
 _MAX_TRIES = 6  # to meet a budget; most graphs need one or two
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(Frozen):
     """What step 3 gives: a compiled graph with its nodes in the order in which they run.
 
     Attributes:

@@ -23,7 +23,7 @@ from byparts_graph_ir import (
     Value,
     compatible,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.memory.store import Store
 from byparts_runtime.memory.variable import Variable
 
@@ -32,8 +32,7 @@ Bound = dict[int, Variable]  # input position -> its variable, ascending
 _SHOWN = 12  # names in a message, of each list
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(Frozen):
     """The role of each input and output of a program.
 
     The inputs of its graph are `feeds` feeds, then the `variables`, then `constants` constants; the

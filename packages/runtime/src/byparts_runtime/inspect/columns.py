@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Union
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 
 Cell = Union[str, tuple[str, ...]]
 Row = Sequence[Cell]
@@ -17,8 +17,7 @@ GAP = 2  # blanks between columns
 _NARROW = 6  # letters: no cell is cut to fewer
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Frozen):
     """One column; a `least` of 0 says that its cells stay whole."""
 
     head: str

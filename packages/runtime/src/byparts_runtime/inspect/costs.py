@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from byparts_graph_ir import Node, Op, Types
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # it needs the options, which need costs
@@ -27,8 +27,7 @@ def flops(node: Node) -> float:
     return float(node.op.flops(*[v.type for v in node.inputs]))
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(Frozen):
     """Seconds by op and input types; a `Cost`.
 
     Attributes:

@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any, Union
 
 from byparts_graph_ir import Node
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.context import Silent
 from byparts_runtime.inspect.rounds import (
     BodyProfile,
@@ -30,8 +30,7 @@ from byparts_runtime.run.cycle import Cycle
 from byparts_runtime.run.step import Step
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(Frozen):
     """Medians over some runs.
 
     Attributes:

@@ -13,7 +13,7 @@ from statistics import median
 from time import perf_counter
 
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.run.bodies import BoundBody, bodies_of
 from byparts_runtime.run.step import Step
 
@@ -30,8 +30,7 @@ def timed(finish: Run, part: Callable[[], object]) -> Span:
     return start, perf_counter()
 
 
-@dataclass(frozen=True)
-class BodyProfile:
+class BodyProfile(Frozen):
     """Medians over some runs of what one body of a step takes in a run, all rounds together.
 
     Attributes:
@@ -49,8 +48,7 @@ class BodyProfile:
     bodies: tuple[tuple[BodyProfile, ...], ...]
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(Frozen):
     """One round of a body, measured: which it was, counted from 1, and when its steps ran."""
 
     number: int

@@ -14,12 +14,11 @@ has an arena of its own (`Plan.arenas`, by name), and locations say in which the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, Optional, Protocol
 
 from byparts_graph_ir import Graph, Node, Value
 from byparts_graph_ir.contract import checked
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 
 
 class Location(Protocol):
@@ -57,16 +56,14 @@ class Plan(Protocol):
 Planner = Callable[..., Plan]  # (graph, *, external, alignment, donate, kernels)
 
 
-@dataclass(frozen=True)
-class Bytes:
+class Bytes(Frozen):
     """An address: `offset` bytes into `memory`, which a space has allocated."""
 
     memory: Any
     offset: int
 
 
-@dataclass(frozen=True)
-class SeparateLocation:
+class SeparateLocation(Frozen):
     """The location of a value in a `Separate` plan."""
 
     root: Optional[int]
@@ -74,14 +71,22 @@ class SeparateLocation:
     space: str = ""
 
 
-@dataclass(frozen=True)
-class Separate:
-    """A plan in which no two values share a byte."""
+class Separate(Frozen):
+    """A plan in which no two values share a byte.
+
+    Attributes:
+        space_bytes: pairs (space, bytes of its arena).
+    """
 
     locations: tuple[SeparateLocation, ...]
     arena_bytes: int
     workspaces: tuple[int, ...] = ()
-    arenas: Mapping[str, int] = MappingProxyType({})
+    space_bytes: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def arenas(self) -> dict[str, int]:
+        """The bytes to allocate in each space."""
+        return dict(self.space_bytes)
 
 
 @checked
@@ -114,7 +119,7 @@ def separate(
         most[name] = max(most.get(name, 0), padded(size, alignment))
     starts = [tops.get(n, 0) if s else 0 for n, s in zip(names, needed, strict=True)]
     arenas = {name: tops.get(name, 0) + most.get(name, 0) for name in {**tops, **most}}
-    return Separate(tuple(places), sum(arenas.values()), tuple(starts), arenas)
+    return Separate(tuple(places), sum(arenas.values()), tuple(starts), tuple(arenas.items()))
 
 
 def space_of_step(node: Node, space: Callable[[Value], str]) -> str:

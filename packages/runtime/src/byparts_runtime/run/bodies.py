@@ -32,7 +32,7 @@ class BoundBody:
         given: the bytes of all its inputs.
         arena: where its arena begins.
         persistent: where the persistent blocks of its kernels begin.
-        moving: positions of inputs whose place moves by so many bytes from row to row.
+        moving: inputs whose place moves from row to row: pairs (position, bytes of a row).
 
     Attributes:
         outputs: where its outputs are, for row 0.
@@ -44,7 +44,7 @@ class BoundBody:
         given: Sequence[Bytes],
         arena: Bytes,
         persistent: Bytes,
-        moving: Mapping[int, int],
+        moving: Sequence[tuple[int, int]],
     ) -> None:
         graph, plan = body.schedule.graph, body.plan
         roots = [arena if at.root is None else given[at.root] for at in plan.locations]
@@ -57,7 +57,8 @@ class BoundBody:
         self.name = body.name
         nodes = [node for node in graph.nodes if node not in aliased]
         found = zip(graph.values, plan.locations, strict=True)
-        moved = {v: moving[at.root] for v, at in found if at.root is not None and at.root in moving}
+        row_bytes = dict(moving)
+        moved = {v: row_bytes[at.root] for v, at in found if at.root in row_bytes}
         touched = {n: _moving_step(n, binder, moved) for n in nodes if _touches(n, moved)}
         self.moving = tuple(touched.values())
         others = iter(binder.bound([node for node in nodes if node not in touched]))

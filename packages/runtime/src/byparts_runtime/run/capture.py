@@ -15,15 +15,14 @@ from typing import Optional
 
 from byparts_graph_ir import Backend, CaptureRefused, has_effect
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.options import CaptureArgument
 from byparts_runtime.run.commit import Commit
 from byparts_runtime.run.results import Changing
 from byparts_runtime.run.step import Step
 
 
-@dataclass(frozen=True)
-class Captured:
+class Captured(Frozen):
     """What a cycle calls, and what to say of it.
 
     Attributes:

@@ -13,7 +13,7 @@ from typing import Any, Optional
 from byparts_graph_ir import add_note
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.fork import begin, end
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.context import Context, restore, silence
 from byparts_runtime.building.kernels import describe
 from byparts_runtime.memory.variable import Variable
@@ -21,8 +21,7 @@ from byparts_runtime.run.commit import Commit
 from byparts_runtime.run.step import Step
 
 
-@dataclass(frozen=True)
-class Cycle:
+class Cycle(Frozen):
     """What a call of a program does.
 
     Attributes:

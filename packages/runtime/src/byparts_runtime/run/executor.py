@@ -24,7 +24,7 @@ from typing import Any, Literal, Optional, Union
 
 from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specialize
 from byparts_graph_ir.fork import make_lock
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.arrays.accept import with_type
 from byparts_runtime.building.build import build
 from byparts_runtime.building.discover import find_backends
@@ -47,8 +47,7 @@ Key = tuple[bytes, Types, tuple[tuple[int, Variable], ...], tuple[Variable, ...]
 SharingArgument = Union[Arena, Literal["shared", "own"]]
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(Frozen):
     """Counts of calls since the executor was made; a failed build counts as nothing."""
 
     hits: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from byparts_graph_ir import GraphError, Space
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.place import Placed
@@ -14,8 +14,7 @@ from byparts_runtime.building.signature import Signature
 from byparts_runtime.memory.plan import Bytes, Plan
 
 
-@dataclass(frozen=True)
-class Loaded:
+class Loaded(Frozen):
     """What all machines that run a program share.
 
     Attributes:

@@ -182,14 +182,15 @@ def loop_run(
         for i in range(s, q)
         if i in slots
     ]
-    if body.moving:
+    moving = dict(body.moving)
+    if moving:
         rounds.before = [rounds.body.move, *rounds.before]
     rounds.after = [
         partial(_put, copies.rows(stack, _stacked(t, loop.rounds)), look(row, t))
         for stack, row, t, at in zip(
             stacks, rounds.body.outputs[s:], body.each.types[s:], body.each.places[s:], strict=True
         )
-        if at.root not in body.moving  # else the kernels write there
+        if at.root not in moving  # else the kernels write there
     ]
     bodies = _bodies(rounds) if rounds.cond is None else _bodies(rounds, rounds.cond)
     return BodiesRun(bodies, partial(rounds.run, loop.rounds, reverse=loop.reverse))

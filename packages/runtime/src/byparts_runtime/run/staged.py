@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from byparts_graph_ir import Graph, Input, Loop, Node, TensorType, Value, add_note
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.memory.variable import Variable
 from byparts_runtime.run.locks import lock_of
 
@@ -33,8 +33,7 @@ def first_unknown(graph: Graph) -> Optional[Node]:
     return next((n for n in graph.nodes if not all(v.type.static for v in n.outputs)), None)
 
 
-@dataclass(frozen=True)
-class Staged:
+class Staged(Frozen):
     """A graph that runs in stages; it is called with the feeds, as a program is.
 
     Attributes:

@@ -22,15 +22,14 @@ from byparts_graph_ir import (
     has_effect,
 )
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.kernels import NodeKernel, describe
 from byparts_runtime.memory.plan import Bytes, Location
 
 KernelOf = Callable[[Node], NodeKernel]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Frozen):
     """One node, bound."""
 
     node: Node
