@@ -20,7 +20,7 @@ from collections.abc import Collection, Mapping
 from itertools import accumulate
 
 from byparts_graph_ir import Graph
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import Buffer, PlanError, is_integer, lower_bound
 from byparts_memplan.lifetimes import Decision, Values, padded, positions
 from byparts_memplan.placed import Placement
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from byparts_memplan.kernel_facts import Kernels
 
 
-@dataclass(frozen=True)
-class Blocks:
+class Blocks(Frozen):
     """What NNVM would have allocated.
 
     Attributes:

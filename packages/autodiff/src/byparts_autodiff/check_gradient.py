@@ -24,8 +24,7 @@ from byparts_autodiff.errors import GradientError
 from byparts_autodiff.gradients import gradients
 from byparts_graph_ir import FLOATS, Graph, Input, Node, Op, TensorType, Value
 from byparts_graph_ir.contract import checked
-from byparts_graph_ir.lazy_dataclass import dataclass
-from byparts_graph_ir.model.frozen import replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_opset.constant import Constant
 from byparts_opset.dtypes import dtype_name, numpy_dtype
 from byparts_opset.evaluate import evaluate
@@ -159,8 +158,7 @@ def _compare(forward: Graph, i: int, got: Array, want: Array, rtol: float, atol:
         )
 
 
-@dataclass(frozen=True)
-class _Worst:
+class _Worst(Frozen):
     at: tuple[int, ...]
     off: float
     allowed: float

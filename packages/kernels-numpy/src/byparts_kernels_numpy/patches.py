@@ -28,7 +28,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from byparts_graph_ir import TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.convolution import TO_OIHW, Convolution, placed
 from byparts_opset.dtypes import Array
@@ -47,8 +47,7 @@ class Chunk(NamedTuple):
     bottom: int
 
 
-@dataclass(frozen=True)
-class Geometry:
+class Geometry(Frozen):
     """The numbers of a convolution: channels `i` and `o` of a group, `counts` of windows."""
 
     images: int

@@ -30,7 +30,7 @@ from byparts_graph_ir import (
     producers,
     unify,
 )
-from byparts_graph_ir.lazy_dataclass import dataclass, replace
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_opset.composite import is_zero
 from byparts_opset.dtypes import Array
 from byparts_opset.evaluate import evaluate
@@ -192,8 +192,7 @@ def pull_back(body: Graph, seeds: Sequence[int], wanted: Sequence[int]) -> Graph
     return Graph.of((*body.inputs, *dys), results)
 
 
-@dataclass(frozen=True)
-class RoundGradient:
+class RoundGradient(Frozen):
     """The gradient of one round of a loop.
 
     Attributes:
