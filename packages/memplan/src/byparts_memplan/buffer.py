@@ -14,7 +14,7 @@ from math import gcd
 from operator import index
 
 from byparts_graph_ir import GraphError
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.tuning import BOUND_ALIGNMENTS
 
 TYPE_CHECKING = False
@@ -66,8 +66,7 @@ class DoesNotFit(PlanError):
         return type(self), (str(self), self.placement, self.proved, self.subset)
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(Frozen):
     """Bytes that must stay untouched during the steps `[born, dies)`.
 
     Attributes:

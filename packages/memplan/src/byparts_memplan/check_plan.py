@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_graph_ir import Graph, Node
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import PlanError, check_kind
 from byparts_memplan.check import check
 from byparts_memplan.check_record import check_positions, check_record
@@ -55,8 +55,7 @@ def _facts(graph: Graph, kernels: Kernels | None) -> list[Facts]:
     return [checked_facts(node, kernels(node)) for node in graph.nodes]
 
 
-@dataclass(frozen=True)
-class _Piece:
+class _Piece(Frozen):
     """Bytes `[lower, upper)` of some memory, which hold `content`."""
 
     lower: int

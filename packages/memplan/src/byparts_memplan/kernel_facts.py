@@ -14,7 +14,7 @@ from __future__ import annotations
 from operator import index
 
 from byparts_graph_ir import Node
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import PlanError
 
 TYPE_CHECKING = False
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     Kernels = Callable[[Node], KernelFacts]
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Frozen):
     """What a kernel says of itself, checked."""
 
     workspace_bytes: int

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from operator import index
 
 from byparts_graph_ir import Graph, Input, Node, Op, ShapeError, TensorType, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.kernel_facts import known_kernels
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from byparts_memplan.kernel_facts import Kernels, Pairs
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Frozen):
     """One chance to share bytes, and what became of it.
 
     Attributes:

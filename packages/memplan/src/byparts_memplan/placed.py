@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import Buffer
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(Frozen):
     """Where every buffer lies.
 
     Attributes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from byparts_graph_ir import Graph, Value
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import Buffer, PlanError, is_integer
 from byparts_memplan.lifetimes import (
     Decision,
@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from byparts_memplan.kernel_facts import Kernels
 
 
-@dataclass(frozen=True)
-class Location:
+class Location(Frozen):
     """Where a value begins: `offset` bytes into the arena (`root` is `None`) or input `root`.
 
     `space` is the memory whose arena it is; all is in one, "", unless the planner was told.
@@ -50,8 +49,7 @@ class Location:
     space: str = ""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Frozen):
     """Memory for one run of a graph.
 
     Attributes:

@@ -14,7 +14,7 @@ from math import inf
 from operator import index
 
 from byparts_graph_ir.contract import checked
-from byparts_graph_ir.lazy_dataclass import replace
+from byparts_graph_ir.model.frozen import replace
 from byparts_memplan.check import check
 from byparts_memplan.placed import Placement
 from byparts_memplan.plan import Plan

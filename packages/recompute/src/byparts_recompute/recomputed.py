@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from byparts_graph_ir import Graph
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.amount import human
 from byparts_memplan.buffer import OverBudget
 from byparts_memplan.lifetimes import describe, describe_workspace
@@ -15,8 +15,7 @@ from byparts_memplan.steps import Steps
 from byparts_recompute.replay import replay
 
 
-@dataclass(frozen=True)
-class Recomputation:
+class Recomputation(Frozen):
     """A sequence of steps, some of which are computed again, with its peak and cost.
 
     Attributes:

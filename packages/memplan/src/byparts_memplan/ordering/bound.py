@@ -11,13 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.ordering.max_flow import FOREVER, Network
 from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(Frozen):
     """How little can be alive while one task runs.
 
     Attributes:

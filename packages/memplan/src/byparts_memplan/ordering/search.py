@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from heapq import nlargest
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.ordering.bound import Bound, bound
 from byparts_memplan.ordering.list_schedule import eager, frugal, late
 from byparts_memplan.ordering.tasks import Tasks
@@ -27,8 +27,7 @@ from byparts_memplan.tuning import (
 )
 
 
-@dataclass(frozen=True)
-class Ordered:
+class Ordered(Frozen):
     """A sequence of tasks.
 
     Attributes:

@@ -14,14 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Optional
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 Path = Optional[tuple["Path", int]]  # the last task, behind those before it
 
 
-@dataclass(frozen=True)
-class WindowOrder:
+class WindowOrder(Frozen):
     """The answer of a search for an order of a window.
 
     Attributes:

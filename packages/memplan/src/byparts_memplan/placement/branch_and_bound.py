@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.effort import Effort
 from byparts_memplan.placement.partial import FINE, PartialPlacement
 from byparts_memplan.placement.sections import Sections
@@ -29,8 +29,7 @@ _WALL = 1 << 62  # the floor of a section in which no member waits
 _LEAVE_EMPTY = -1  # a move: no member lies on the floor
 
 
-@dataclass(frozen=True)
-class Preferences:
+class Preferences(Frozen):
     """What a run tries first.
 
     Attributes:

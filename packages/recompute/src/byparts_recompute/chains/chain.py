@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import PlanError, check_kind, is_number
 from byparts_recompute.arguments import whole_number
 
@@ -29,8 +29,7 @@ _SIZES = (
 )
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(Frozen):
     """The costs and bytes of one stage.
 
     Attributes:
@@ -76,8 +75,7 @@ class Stage:
         return self.output_bytes if self.gradient_bytes is None else self.gradient_bytes
 
 
-@dataclass(frozen=True)
-class Chain:
+class Chain(Frozen):
     """Stages, first to last; the output of each is the input of the next.
 
     Raises:
@@ -104,8 +102,7 @@ class Chain:
         return self.stages[v - 1].output_bytes if v else 0
 
 
-@dataclass(frozen=True)
-class Schedule:
+class Schedule(Frozen):
     """Operations in order, with their peak and cost.
 
     "forward" i runs stage i and frees its input; "keep" i runs it and leaves the input held; "save"

@@ -18,7 +18,7 @@ from importlib import import_module
 from math import inf, isfinite
 from typing import Any, Optional
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.buffer import PlanError
 from byparts_memplan.steps import Steps
 from byparts_recompute import tuning
@@ -29,8 +29,7 @@ from byparts_recompute.scheduling.cp_sat_model import SequenceModel
 COST_UNITS = 2**50  # of the graph, where costs are not whole: the solver counts in 64-bit integers
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Frozen):
     """What is asked: the least extra cost for a budget, or the fewest bytes for an extra cost.
 
     `cost` is the limit for all that is computed again, in the units of the graph's costs.
@@ -58,8 +57,7 @@ class Limits:
         return steps.total_cost(best) - steps.total_cost()
 
 
-@dataclass(frozen=True)
-class SolverAnswer:
+class SolverAnswer(Frozen):
     """What the solver found and proved.
 
     Attributes:

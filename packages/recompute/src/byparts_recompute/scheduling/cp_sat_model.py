@@ -19,12 +19,11 @@ from itertools import pairwise
 from math import gcd
 from typing import Any, Optional
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.steps import Steps
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Frozen):
     """One possible computation of a step: its position, and whether it takes place.
 
     Attributes:

@@ -10,15 +10,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from random import Random
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_recompute import tuning
 from byparts_recompute.scheduling.editable_schedule import EditableSchedule, Mark as ScheduleMark
 
 Mark = tuple[int, ScheduleMark, float]
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(Frozen):
     """A storage that may be freed between the keys `since` and `reader`, both exclusive."""
 
     storage: int

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Optional
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.steps import Steps
 from byparts_recompute import tuning
 from byparts_recompute.scheduling.cut import cuts, keys_of
@@ -21,8 +21,7 @@ from byparts_recompute.undominated import undominated
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Frozen):
     """A known schedule.
 
     Attributes:

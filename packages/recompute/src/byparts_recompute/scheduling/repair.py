@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from math import exp, inf
 from random import Random
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_recompute import tuning
 from byparts_recompute.scheduling.moves import Gap, Moves
 
 
-@dataclass(frozen=True)
-class RepairOptions:
+class RepairOptions(Frozen):
     """How to repair.
 
     Attributes:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import TYPE_CHECKING, Optional
 
-from byparts_graph_ir.lazy_dataclass import dataclass
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.kernel_facts import KnownKernels
 from byparts_memplan.order import order
 from byparts_memplan.steps import Steps
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from byparts_recompute.scheduling.search import Search
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(Frozen):
     """A sequence, its peak, and the cost of all its steps."""
 
     peak_bytes: int
