@@ -59,11 +59,14 @@ _seen: list[weakref.ref[np.ndarray]] = []
 @pytest.mark.long
 def test_values_are_let_go_after_their_last_use() -> None:
     """A chain holds one array beside the one it makes."""
+    _seen.clear()
     y: Value = X
     for _ in range(5):
         y = Watch()(y)
 
     evaluate(Graph.of([X], [y]), AT)
+
+    assert len(_seen) == 5  # the assert in `Watch.evaluate` ran in each of the nodes
 
 
 class Broken(Op):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from threading import Timer
 from typing import Any
 
@@ -121,12 +120,12 @@ def test_ctrl_c_while_the_device_computes(npu: Backend) -> None:
     timer = Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
 
-    start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         program(ONE)
     timer.join()
 
-    assert time.perf_counter() - start < 50
+    space: Any = npu.space
+    assert space.driver.pid is None
     assert_is(program, h, w, 0)
 
 
