@@ -44,24 +44,24 @@ def main(arguments: list[str]) -> dict[str, Any]:
     parser.add_argument("--budget-bytes", type=int)
     asked = parser.parse_args(arguments)
     graph, variables = network(asked.blocks)
-    before, found = digest(v.read() for v in variables), dict[str, Any]()
+    before, answer = digest(v.read() for v in variables), dict[str, Any]()
     if asked.more_bytes is not None:
         np.matmul(
             *[np.ones((999, 999), np.float32)] * 2
         )  # BLAS takes its buffers, or ends the process
         limit = address_space_bytes() + asked.more_bytes
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        found["error"] = failure(graph, variables)
+        answer["error"] = failure(graph, variables)
     start = perf_counter()
     program = built(graph, variables, budget_bytes=asked.budget_bytes)
-    found["build_s"], start = perf_counter() - start, perf_counter()
-    found["before"] = before == digest(v.read() for v in variables)
+    answer["build_s"], start = perf_counter() - start, perf_counter()
+    answer["before"] = before == digest(v.read() for v in variables)
     loss, *gradients = program(*feeds(graph))
-    found |= {"step_s": perf_counter() - start, "loss": float(loss)}
-    found |= {"gradients": digest([loss, *gradients]), "steps": len(program.steps)}
-    found["weights"] = digest(v.read() for v in variables)
-    found |= {"arena_bytes": program.plan.arena_bytes, "changed": before != found["weights"]}
-    return found
+    answer |= {"step_s": perf_counter() - start, "loss": float(loss)}
+    answer |= {"gradients": digest([loss, *gradients]), "steps": len(program.steps)}
+    answer["weights"] = digest(v.read() for v in variables)
+    answer |= {"arena_bytes": program.plan.arena_bytes, "changed": before != answer["weights"]}
+    return answer
 
 
 def network(blocks: int) -> tuple[Graph, tuple[Variable, ...]]:

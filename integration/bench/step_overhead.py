@@ -99,12 +99,12 @@ def update_s(size: int, commit: Any) -> float:
 
 def best(run: Callable[[], object], rounds: int = ROUNDS) -> float:
     """The best of many rounds, in seconds."""
-    found = float("inf")
+    best_s = float("inf")
     for _ in range(rounds):
         start = perf_counter()
         run()
-        found = min(found, perf_counter() - start)
-    return found
+        best_s = min(best_s, perf_counter() - start)
+    return best_s
 
 
 if __name__ == "__main__":

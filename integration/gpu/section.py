@@ -33,12 +33,12 @@ def main(request: dict[str, Any]) -> None:
 
 def device(device: str) -> Iterator[dict[str, Any]]:
     """Its name, and the versions."""
-    found = {"torch": torch.__version__, "python": sys.version.split()[0], "device": device}
+    facts = {"torch": torch.__version__, "python": sys.version.split()[0], "device": device}
     if device.startswith("cuda"):
         properties = torch.cuda.get_device_properties(device)
         size = f"{properties.total_memory / 2**30:.0f} GiB"
-        found |= {"device": f"{properties.name}, {size}", "cuda": str(torch.version.cuda)}
-    yield found
+        facts |= {"device": f"{properties.name}, {size}", "cuda": str(torch.version.cuda)}
+    yield facts
 
 
 def kernels(device: str, done: list[str], only: list[str]) -> Iterator[dict[str, Any]]:
@@ -69,11 +69,11 @@ def timed(
             loss = float(losses[-1].float().mean())
             _forget_peak(device)
             best, middle = _times(step, device, 0.02 if small else 0.25)
-            found: dict[str, Any] = {"ms": best, "median_ms": middle, "first_s": first_s}
-            found |= {"loss": loss, "peak_mb": _peak(device, base), "said": said}
+            row: dict[str, Any] = {"ms": best, "median_ms": middle, "first_s": first_s}
+            row |= {"loss": loss, "peak_mb": _peak(device, base), "said": said}
         except Exception as error:
-            found = {"error": f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.150}"}
-        yield {"workload": workload_name, "precision": precision, "peer": peer, **found}
+            row = {"error": f"{type(error).__name__}: {str(error).partition(chr(10))[0]:.150}"}
+        yield {"workload": workload_name, "precision": precision, "peer": peer, **row}
         step = losses = None  # type: ignore[assignment]  # gives its memory back
         if device.startswith("cuda"):
             torch.cuda.empty_cache()
@@ -85,14 +85,14 @@ def _times(step: Callable[[], Any], device: str, wanted_s: float) -> tuple[float
     step()
     _wait(device)
     count = max(3, min(5000, int(wanted_s / (perf_counter() - begin))))
-    found = []
+    times_ms = []
     for _ in range(5):
         begin = perf_counter()
         for _ in range(count):
             step()
         _wait(device)
-        found.append((perf_counter() - begin) / count * 1e3)
-    return min(found), median(found)
+        times_ms.append((perf_counter() - begin) / count * 1e3)
+    return min(times_ms), median(times_ms)
 
 
 def _wait(device: str) -> None:

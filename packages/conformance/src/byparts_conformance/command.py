@@ -7,10 +7,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NoReturn
 
-from byparts_graph_ir.parts.hub import parts
+from byparts_graph_ir.parts.hub import PartError, parts
 
 
 def check(words: Sequence[str]) -> int:
@@ -19,13 +18,11 @@ def check(words: Sequence[str]) -> int:
     pytest runs in another process, because it cannot rewrite the asserts of imported modules.
     """
     args, options = _parser().parse_known_args(words)
-    names = parts.names("backends")
     for name in args.backend:
-        if name not in names:
-            near = get_close_matches(name, names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            have = ", ".join(names) or "none"
-            print(f"byparts check: no backend {name!r}; installed: {have}{hint}", file=sys.stderr)
+        try:
+            parts.record("backends", name)
+        except PartError as error:
+            print(f"byparts check: {error}", file=sys.stderr)
             return 2
     pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull]
     kit = ["-p", "no:cacheprovider", "-p", "byparts_conformance.plugin"]

@@ -91,18 +91,18 @@ def kept_types(
     """
     if len(states) != len(results):
         raise ShapeError(f"{op.name}: the body gives {len(results)} states, takes {len(states)}")
-    found = []
+    types = []
     for i, (x, y) in enumerate(zip(states, results, strict=True)):
         if declared and _may_become(x, y, declared[i]):
-            found.append(_common(x, y))
+            types.append(_common(x, y))
         elif compatible(x, y):
-            found.append(unify(x, y))
+            types.append(unify(x, y))
         else:
             raise ShapeError(
                 f"{op.name}: state {i} is {x}, and the body makes {y} of it; a state keeps its "
                 f"type, {_advice(x, y)}"
             )
-    return tuple(found)
+    return tuple(types)
 
 
 def _may_become(x: TensorType, y: TensorType, declared: TensorType) -> bool:
@@ -179,16 +179,16 @@ def pull_back(body: Graph, seeds: Sequence[int], wanted: Sequence[int]) -> Graph
     """
     xs = [body.inputs[i] for i in wanted]
     dys = [Input(body.outputs[i].type, None, f"dy{i}", "") for i in seeds]
-    found: dict[Value, Value] = {}
+    gradients: dict[Value, Value] = {}
     for i, dy in zip(seeds, dys, strict=True):
-        _add(found, body.outputs[i], dy)
+        _add(gradients, body.outputs[i], dy)
     for node in reversed(_between(body, xs)):
-        if any(v in found for v in node.outputs):
-            given = [found[v] if v in found else ops.zeros_like(v) for v in node.outputs]
+        if any(v in gradients for v in node.outputs):
+            given = [gradients[v] if v in gradients else ops.zeros_like(v) for v in node.outputs]
             for x, dx in zip(node.inputs, node.op.gradient(node, *given), strict=True):
                 if dx is not None and is_float(x):
-                    _add(found, x, dx)
-    results = [found[x] if x in found else ops.zeros_like(x) for x in xs]
+                    _add(gradients, x, dx)
+    results = [gradients[x] if x in gradients else ops.zeros_like(x) for x in xs]
     return Graph.of((*body.inputs, *dys), results)
 
 
@@ -263,8 +263,8 @@ def _between(body: Graph, xs: Iterable[Value]) -> list[Node]:
     return path
 
 
-def _add(found: dict[Value, Value], v: Value, dv: Value) -> None:
-    found[v] = found[v] + dv if v in found else dv
+def _add(gradients: dict[Value, Value], v: Value, dv: Value) -> None:
+    gradients[v] = gradients[v] + dv if v in gradients else dv
 
 
 def read_inputs(graph: Graph) -> list[int]:

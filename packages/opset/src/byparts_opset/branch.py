@@ -112,11 +112,11 @@ class If(Op):
         bodies = [body_for(self, body, types) for body in (self.then, self.otherwise)]
         then, otherwise = (pull_back(body, seeds, wanted) for body in bodies)
         back = If(then, otherwise)
-        found = back.outputs_of(condition, *values, *[dys[i] for i in seeds])
+        outputs = back.outputs_of(condition, *values, *[dys[i] for i in seeds])
         dxs: list[Value | None] = [None] * len(node.inputs)
         for k, i in enumerate(wanted):
             if not (is_zero(then.outputs[k]) and is_zero(otherwise.outputs[k])):
-                dxs[1 + i] = found[k]
+                dxs[1 + i] = outputs[k]
         return tuple(dxs)
 
     def flops(self, condition: TensorType, *types: TensorType) -> int:

@@ -76,8 +76,8 @@ class Call(Op):
         wanted = [i for i, x in enumerate(body.inputs) if is_float(x)]
         seeds = seeded(dys)
         back = pull_back(body, seeds, wanted)
-        found = Call(back).outputs_of(*node.inputs, *[dys[i] for i in seeds])
-        dxs = zip(wanted, found, back.outputs, strict=True)
+        gradients = Call(back).outputs_of(*node.inputs, *[dys[i] for i in seeds])
+        dxs = zip(wanted, gradients, back.outputs, strict=True)
         reached = {i: dx for i, dx, inner in dxs if not is_zero(inner)}
         return tuple([reached.get(i) for i in range(len(node.inputs))])
 

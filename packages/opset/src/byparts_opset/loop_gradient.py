@@ -39,13 +39,14 @@ def gradient_of_while(node: Node, dys: Sequence[Value]) -> tuple[Value | None, .
     assert isinstance(op, ops.While), "the node is a while loop"
     types = [v.type for v in node.inputs]
     cond, body = (body_for(op, graph, types) for graph in (op.cond, op.body))
-    found = round_gradient(body, s, s)
-    if not found.carried:
+    gradient = round_gradient(body, s, s)
+    if not gradient.carried:
         return (None,) * len(types)
-    kept = [i for i in found.read if i < s]
-    given = *found.seeds.values(), *found.sums, *[body.inputs[i] for i in kept], *body.inputs[s:]
-    back = Graph.of(given, (*[found.dxs[i] for i in found.moving], *found.totals))
-    inputs = (*node.inputs[:s], *found.start(node.inputs, dys), *node.inputs[s:])
+    kept = [i for i in gradient.read if i < s]
+    read = [body.inputs[i] for i in kept]
+    given = *gradient.seeds.values(), *gradient.sums, *read, *body.inputs[s:]
+    back = Graph.of(given, (*[gradient.dxs[i] for i in gradient.moving], *gradient.totals))
+    inputs = (*node.inputs[:s], *gradient.start(node.inputs, dys), *node.inputs[s:])
     loops = ops.WhileGradient(cond, body, back, tuple(kept), op.max_rounds)
     if op.backward == "recompute":
         outputs = recomputed(loops, inputs, op.backward)
@@ -53,7 +54,7 @@ def gradient_of_while(node: Node, dys: Sequence[Value]) -> tuple[Value | None, .
         outputs = _on_planned_stack(loops, inputs, op.max_rounds)
     else:
         outputs = loops.outputs_of(*inputs)
-    placed = dict(zip(found.carried, outputs, strict=True))
+    placed = dict(zip(gradient.carried, outputs, strict=True))
     return tuple([placed.get(i) for i in range(len(types))])
 
 
@@ -141,9 +142,9 @@ def _backward(
     moving = [Input(v.type, None, getattr(v, "name", ""), "") for v in op.back.inputs]
     inside = [Input(v.type, None, "", "") for v in (*given, *invariants)]
     left, moving, rest = j - 1, moving[: op.carried], inside[len(given) :]
-    found = inline(op.back, [*moving, *kept(left, inside[: len(given)], rest), *rest])
+    results = inline(op.back, [*moving, *kept(left, inside[: len(given)], rest), *rest])
     graph_inputs = (j, *moving, *inside)
-    cond, body = Graph.of(graph_inputs, (j > 0,)), Graph.of(graph_inputs, (left, *found))
+    cond, body = Graph.of(graph_inputs, (j > 0,)), Graph.of(graph_inputs, (left, *results))
     loop = ops.While(cond, body, op.max_rounds, way)
     return loop.outputs_of(rounds, *carried, *given, *invariants)[1:]
 

@@ -92,8 +92,8 @@ class Scan(Op):
         known = body_inputs(self, self.body, self._round_types(inputs))
         rows = range(self.states, self.states + self.sequences)
         n = self._length(inputs)
-        found = [_stacked(t, n) if i in rows else t for i, t in enumerate(known)]
-        return tuple([unify(old, new) for old, new in zip(inputs, found, strict=True)])
+        types = [_stacked(t, n) if i in rows else t for i, t in enumerate(known)]
+        return tuple([unify(old, new) for old, new in zip(inputs, types, strict=True)])
 
     def evaluate(self, *inputs: Array) -> tuple[Array, ...]:
         s, q = self.states, self.states + self.sequences
@@ -179,8 +179,8 @@ class Scan(Op):
         )
         op = Scan(round_, len(back.carried), len(sequences), self.length, not self.reverse)
         start = back.start(node.inputs, dys)
-        found = op.outputs_of(*start, *sequences, *[node.inputs[i] for i in rest])
-        placed = dict(zip((*back.carried, *rows), found, strict=True))
+        outputs = op.outputs_of(*start, *sequences, *[node.inputs[i] for i in rest])
+        placed = dict(zip((*back.carried, *rows), outputs, strict=True))
         return tuple([placed.get(i) for i in range(len(node.inputs))])
 
     def _visited(self, node: Node, body: Graph, which: Sequence[int]) -> tuple[Value, ...]:

@@ -177,8 +177,8 @@ class WhileGradient(Op):
             if isinstance(op, ops.While) and op.backward == "stack":
                 inputs = [Input(t, None, "", "") for t in sample.types]
                 loop = Node(ops.While(op.cond, op.body), tuple(inputs))
-                found = gradient_of_while(loop, loop.outputs)
-                (node,) = dict.fromkeys([dx.node for dx in found if dx is not None])
+                dxs = gradient_of_while(loop, loop.outputs)
+                (node,) = dict.fromkeys([dx.node for dx in dxs if dx is not None])
                 assert node is not None
                 assert isinstance(node.op, cls), "no bound, so the stack grows"
                 bounded = replace(node.op, max_rounds=op.max_rounds)  # inputs may be any numbers

@@ -32,8 +32,8 @@ def misfit(kind: type, attributes: Mapping[str, object]) -> tuple[str, str] | No
     """
     checks = _checks.get(kind)
     if checks is None:
-        found = field_annotations(kind)
-        checks = _checks[kind] = {n: _check(said, scope) for n, (said, scope) in found.items()}
+        annotations = field_annotations(kind).items()
+        checks = _checks[kind] = {n: _check(said, scope) for n, (said, scope) in annotations}
     for name, value in attributes.items():
         expected, accepts = checks[name]
         if not accepts(value):

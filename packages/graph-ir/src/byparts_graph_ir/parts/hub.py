@@ -42,7 +42,7 @@ class Parts:
     def __init__(self, group: str = GROUP) -> None:
         self.group = group
         self._lock = make_lock()
-        self._found: tuple[Part, ...] | None = None
+        self._discovered: tuple[Part, ...] | None = None
         self._objects: dict[tuple[str, str], Any] = {}
         self._backends: dict[str, Any] = {}
         self._ops: OpSets | None = None
@@ -59,15 +59,15 @@ class Parts:
                 "ask inside the function that its record names"
             )
         with self._lock:
-            if self._found is None:
+            if self._discovered is None:
                 try:
                     begin(self)
-                    found = tuple(discover(self.group))
-                    _mark_conflicts(found)
-                    self._found = found
+                    discovered = tuple(discover(self.group))
+                    _mark_conflicts(discovered)
+                    self._discovered = discovered
                 finally:
                     end(self)
-            return self._found
+            return self._discovered
 
     def records(self, kind: str) -> Iterator[tuple[Part, Record]]:
         """What the usable parts provide of one kind, e.g. "passes"."""
@@ -79,8 +79,22 @@ class Parts:
                     yield part, record
 
     def names(self, kind: str) -> tuple[str, ...]:
-        """Their names, sorted."""
+        """The names of `records(kind)`, sorted."""
         return tuple(sorted({record.name for _, record in self.records(kind)}))
+
+    def record(self, kind: str, name: str) -> tuple[Part, Record]:
+        """The record of one kind and name, and the part that provides it; imports nothing.
+
+        Raises:
+            PartError: no part provides it, or more than one does.
+        """
+        candidates = [(part, record) for part, record in self.records(kind) if record.name == name]
+        if len(candidates) > 1:
+            what = f"{_word(kind)} {name!r}"
+            raise PartError(conflict(what, [part for part, _ in candidates]))
+        if not candidates:
+            raise PartError(self._missing(kind, name))
+        return candidates[0]
 
     def get(self, kind: str, name: str) -> Any:
         """Import and return one provided object, e.g. `parts.get("passes", "fold")`.
@@ -89,7 +103,7 @@ class Parts:
             PartError: nobody provides it, two do, or it cannot be imported.
         """
         if (kind, name) not in self._objects:
-            part, record = self._one(kind, name)
+            part, record = self.record(kind, name)
             self._objects[kind, name] = resolve(kind, part, record)
         return self._objects[kind, name]
 
@@ -135,28 +149,24 @@ class Parts:
                 return f"the device wheel {part.distribution} {part.version}"
         return ""
 
-    def _one(self, kind: str, name: str) -> tuple[Part, Record]:
-        candidates = [(part, record) for part, record in self.records(kind) if record.name == name]
+    def _missing(self, kind: str, name: str) -> str:
+        """Why no installed part provides a name, and what to install or to write instead."""
         what = f"{_word(kind)} {name!r}"
-        if len(candidates) > 1:
-            raise PartError(conflict(what, [part for part, _ in candidates]))
-        if not candidates:
-            if wheel := self.without(kind, name):
-                raise PartError(f"{what} is left out of {wheel}; the full wheel has it")
-            names = self.names(kind)
-            near = get_close_matches(name, names, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            have = ", ".join(names) or "none"
-            whose = provider(kind, name)
-            if whose and all(part.distribution != whose for part in self.all()):
-                hint = f"; it comes with {whose}: {install_command(whose)}"
-            raise PartError(f"no {what}; installed: {have}{hint}{self._unusable()}")
-        return candidates[0]
+        if wheel := self.without(kind, name):
+            return f"{what} is left out of {wheel}; the full wheel has it"
+        names = self.names(kind)
+        near = get_close_matches(name, names, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        have = ", ".join(names) or "none"
+        whose = provider(kind, name)
+        if whose and all(part.distribution != whose for part in self.all()):
+            hint = f"; it comes with {whose}: {install_command(whose)}"
+        return f"no {what}; installed: {have}{hint}{self._unusable()}"
 
     def _start(self, name: str) -> Any:
         if name not in self._backends:
             make = self.get("backends", name)
-            self._backends.setdefault(name, start(*self._one("backends", name), make))
+            self._backends.setdefault(name, start(*self.record("backends", name), make))
         return self._backends[name]
 
     def _unusable(self) -> str:

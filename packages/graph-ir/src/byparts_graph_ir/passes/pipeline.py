@@ -98,19 +98,19 @@ class Pipeline(Frozen):
         return f"{place} needs {need!r}, which {before} before it does not leave in place{advice}"
 
 
-def returned_graph(found: object, run: Any) -> Graph:
+def returned_graph(result: object, run: Any) -> Graph:
     """What a pass returned, if it is a graph.
 
     Raises:
         GraphError: it is something else, most often `None`.
     """
-    if isinstance(found, Graph):
-        return found
+    if isinstance(result, Graph):
+        return result
     run = getattr(run, "func", run)  # of a `partial`
     name, code = getattr(run, "__name__", type(run).__name__), getattr(run, "__code__", None)
     line = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
-    hint = "; does it lack a `return`?" if found is None else ""
-    raise GraphError(f"{name}{line} returned {found!r:.60}, and a pass returns a Graph{hint}")
+    hint = "; does it lack a `return`?" if result is None else ""
+    raise GraphError(f"{name}{line} returned {result!r:.60}, and a pass returns a Graph{hint}")
 
 
 def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = None) -> Pipeline:

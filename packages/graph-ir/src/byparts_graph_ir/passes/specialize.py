@@ -274,10 +274,10 @@ def _forward(known: Mapping[Value, TensorType], node: Node) -> Types:
 
 
 def _learn(
-    known: dict[Value, TensorType], node: Node, values: Sequence[Value], found: Types
+    known: dict[Value, TensorType], node: Node, values: Sequence[Value], types: Types
 ) -> bool:
     changed = False
-    for v, t in zip(values, found, strict=True):
+    for v, t in zip(values, types, strict=True):
         old = known.get(v, v.type)
         try:
             known[v] = unify(old, t)

@@ -73,14 +73,14 @@ def curve_text(
 
 def columns_of(curve: Sequence[int], steps: int, columns: int) -> list[int]:
     """The most within each column, where `columns` show `steps`; shorter curves end earlier."""
-    found = []
+    largest = []
     for x in range(columns):
         lower = x * steps // columns
         part = curve[lower : max((x + 1) * steps // columns, lower + 1)]
         if not part:
             break
-        found.append(max(part))
-    return found
+        largest.append(max(part))
+    return largest
 
 
 def percent(fraction: float) -> str:

@@ -88,8 +88,8 @@ class Body(Frozen):
 
     def moved(self, states: int) -> list[int]:
         """The new states that stand where another old one is, or another part of their own."""
-        found = enumerate((at.root, at.offset) for at in self.places[:states])
-        return [k for k, at in found if at[0] in range(states) and at != (k, 0)]
+        new_states = enumerate((at.root, at.offset) for at in self.places[:states])
+        return [k for k, at in new_states if at[0] in range(states) and at != (k, 0)]
 
     def bind(
         self,
@@ -220,13 +220,13 @@ class Bodies:
 def _donations(graph: Graph, states: int) -> Donations:
     """Old state -> new state that may be written over it: once nobody wants the old one."""
     given, wanted, taken = set(graph.inputs), set(graph.outputs), set()
-    found = {}
+    donations = {}
     for k in range(states):
         old, new = graph.inputs[k], graph.outputs[k]
         if new not in given and old not in wanted and new not in taken and new.type == old.type:
-            found[k] = k
+            donations[k] = k
             taken.add(new)
-    return found
+    return donations
 
 
 def _made_by_nodes(graph: Graph) -> list[int]:

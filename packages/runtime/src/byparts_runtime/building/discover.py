@@ -115,11 +115,11 @@ def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
         raise ArgumentError(
             f'backends={backends!r:.60}: give a tuple of some, e.g. backends=("numpy",)'
         )
-    found = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
-    for b in found:
+    chosen = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
+    for b in chosen:
         if not isinstance(b, Backend):
             raise ArgumentError(f"backends: {b!r:.60} is no backend: give a Backend, or a name")
-    return found
+    return chosen
 
 
 def _find_transfer(backends: Sequence[Backend]) -> Any:
@@ -148,18 +148,18 @@ def find_results(
     """
     if isinstance(results, str) and results == "numpy":
         return None
-    found = results
+    backend = results
     if isinstance(results, str):  # "torch" is "torch-cuda", where that is what runs
         named = (b for b in backends if results in (b.name, b.name.partition("-")[0]))
-        found = next(named, None) or _hub().backend(results)
-    if not isinstance(found, Backend):
+        backend = next(named, None) or _hub().backend(results)
+    if not isinstance(backend, Backend):
         raise ArgumentError(f'results={results!r:.60}: give "numpy", or a backend')
-    if found.space.name != space.name:
-        where = f"{found.name} computes in {found.space.name}, the values are in {space.name}"
+    if backend.space.name != space.name:
+        where = f"{backend.name} computes in {backend.space.name}, the values are in {space.name}"
         raise GraphError(f"results={results!r:.60}: {where}; give a backend of that space")
-    if found.copy is None:
-        raise GraphError(f'results={results!r:.60}: {found.name} has no `copy`; use "numpy"')
-    return found
+    if backend.copy is None:
+        raise GraphError(f'results={results!r:.60}: {backend.name} has no `copy`; use "numpy"')
+    return backend
 
 
 def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
@@ -184,10 +184,10 @@ def find_pass(name: str, given: PassArgument) -> Optional[GraphPass]:
         ArgumentError: it is no pass.
     """
     if isinstance(given, str):
-        found: GraphPass = (
+        graph_pass: GraphPass = (
             _installed("passes", name) if given == "auto" else _hub().get("passes", given)
         )
-        return found
+        return graph_pass
     if given is not None and not callable(given):
         raise _no_pass(given)
     return given

@@ -25,7 +25,7 @@ def invariant_values(body: Graph, first: int) -> list[Value]:
             read_by_rounds += node.inputs
         else:
             fixed.update(node.outputs)
-    found: dict[Value, None] = {}
+    computed_once: dict[Value, None] = {}
     todo = [v for v in read_by_rounds if v in fixed]
     while todo:
         v = todo.pop()
@@ -34,8 +34,8 @@ def invariant_values(body: Graph, first: int) -> list[Value]:
         if _is_view(v.node):
             todo += v.node.inputs
         else:
-            found[v] = None
-    return [v for v in body.values if v in found]
+            computed_once[v] = None
+    return [v for v in body.values if v in computed_once]
 
 
 def split(body: Graph, first: int, values: Sequence[Value]) -> tuple[Graph, Graph]:
@@ -54,13 +54,13 @@ def split(body: Graph, first: int, values: Sequence[Value]) -> tuple[Graph, Grap
 
 def smallest(values: Collection[Value], most_bytes: int) -> list[Value]:
     """As many of the values as fit in so many bytes, the smallest first."""
-    found = []
+    fitting = []
     for v in sorted(values, key=lambda v: v.type.size_bytes):
         most_bytes -= v.type.size_bytes
         if most_bytes < 0:
             break
-        found.append(v)
-    return found
+        fitting.append(v)
+    return fitting
 
 
 def _is_view(node: Node) -> bool:

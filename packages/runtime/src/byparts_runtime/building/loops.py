@@ -97,12 +97,12 @@ def loop_kernel(
     results = [j for j in range(s, len(wanted)) if able and _is_large(wanted[j], 1)]
     body = compiler.body(f"body of {op.name}", loop.body, q, wanted, s, results)
     body = replace(body, moving=_moving(body.each, range(s, q)) if able else ())
-    found = (body,) if cond is None else (body, cond)
-    starts, workspace_bytes = _layout(found, [t for _, t in body.slots(s, q)])
+    compiled = (body,) if cond is None else (body, cond)
+    starts, workspace_bytes = _layout(compiled, [t for _, t in body.slots(s, q)])
     run = partial(loop_run, loop, body, cond, types, starts, bodies.parts)
     inplace = tuple([(i, i) for i in range(s)])
-    kept_bytes = sum(b.persistent_bytes for b in found)
-    return Kernel(run, workspace_bytes, kept_bytes, inplace), _all(found)
+    kept_bytes = sum(b.persistent_bytes for b in compiled)
+    return Kernel(run, workspace_bytes, kept_bytes, inplace), _all(compiled)
 
 
 def reversed_loop_kernel(
@@ -118,14 +118,14 @@ def reversed_loop_kernel(
     compiler.fixed = [i - s + carried + kept for i in compiler.fixed]
     name, results = f"back of {op.name}", types[s:first]
     back = compiler.body(name, control.back, carried + kept, results, carried)
-    found = (body, cond, back)
+    compiled = (body, cond, back)
     states_and_kept = (*types[:s], *[types[i] for i in control.kept])
-    starts, workspace_bytes = _layout(found, states_and_kept)
+    starts, workspace_bytes = _layout(compiled, states_and_kept)
     limit = bodies.options.max_stack_bytes
-    run = partial(reversed_loop_run, control, found, types, starts, op.name, limit, bodies.parts)
+    run = partial(reversed_loop_run, control, compiled, types, starts, op.name, limit, bodies.parts)
     inplace = tuple([(s + i, i) for i in range(carried)])
-    kept_bytes = sum(b.persistent_bytes for b in found)
-    return Kernel(run, workspace_bytes, kept_bytes, inplace), _all(found)
+    kept_bytes = sum(b.persistent_bytes for b in compiled)
+    return Kernel(run, workspace_bytes, kept_bytes, inplace), _all(compiled)
 
 
 class _LoopBodies:
@@ -167,8 +167,8 @@ class _LoopBodies:
         compiled, fixed = self.bodies.body, self.fixed
         fixed_once = [i - first for i in fixed]
         facts: dict[str, Any] = {"states": states, "results": results}
-        found = LoopBody(states, compiled(name, graph, wanted, fixed, **facts))
-        most_bytes = found.needed_bytes(self.arena_bytes) + _SMALL_BYTES
+        best = LoopBody(states, compiled(name, graph, wanted, fixed, **facts))
+        most_bytes = best.needed_bytes(self.arena_bytes) + _SMALL_BYTES
         values = invariant_values(graph, first)
         for _ in range(_MOST_TRIES):
             if not values:
@@ -182,16 +182,16 @@ class _LoopBodies:
             tried = LoopBody(states, each, once)
             over = tried.needed_bytes(self.arena_bytes) - most_bytes
             if over <= 0:
-                found = tried
+                best = tried
                 break
             values = smallest(values, sum(t.size_bytes for t in types) - over)
-        self.arena_bytes = max(self.arena_bytes, found.arena_bytes)
-        return found
+        self.arena_bytes = max(self.arena_bytes, best.arena_bytes)
+        return best
 
 
-def _all(found: Sequence[LoopBody]) -> tuple[Body, ...]:
+def _all(bodies: Sequence[LoopBody]) -> tuple[Body, ...]:
     """The bodies in the order in which they are bound: of each what runs once, then the rounds."""
-    pairs = [(body.once, body.each) for body in found]
+    pairs = [(body.once, body.each) for body in bodies]
     return tuple([body for pair in pairs for body in pair if body is not None])
 
 
@@ -209,10 +209,10 @@ def _moving(body: Body, slices: Iterable[int]) -> tuple[tuple[int, int], ...]:
     plain = {b.name for b in body.parts.backends}
     return tuple(
         (i, graph.inputs[i].type.size_bytes)
-        for i, found in touched.items()
+        for i, node_kernels in touched.items()
         if i not in read
-        and _is_large(graph.inputs[i].type, len(found))
-        and all(c.backend.name in plain and not c.kernel.persistent_bytes for c in found)
+        and _is_large(graph.inputs[i].type, len(node_kernels))
+        and all(c.backend.name in plain and not c.kernel.persistent_bytes for c in node_kernels)
     )
 
 

@@ -59,9 +59,9 @@ class KeptResults:
 
     def shrink(self, most_bytes: int, in_use: KeptSet | None = None) -> None:
         """Drop sets, those used longest ago first, until no more than `most_bytes` are kept."""
-        found = [(kept.used, kept, keeper) for keeper in self._keepers for kept in keeper.kept]
-        total = sum(kept.size_bytes for _, kept, _ in found)
-        for _, kept, keeper in sorted(found, key=lambda each: each[0]):
+        kept_sets = [(kept.used, kept, keeper) for keeper in self._keepers for kept in keeper.kept]
+        total = sum(kept.size_bytes for _, kept, _ in kept_sets)
+        for _, kept, keeper in sorted(kept_sets, key=lambda each: each[0]):
             if total <= most_bytes:
                 return
             if kept is not in_use:

@@ -56,9 +56,9 @@ class BoundBody:
         aliased = aliased_nodes(graph, plan.locations)
         self.name = body.name
         nodes = [node for node in graph.nodes if node not in aliased]
-        found = zip(graph.values, plan.locations, strict=True)
+        located = zip(graph.values, plan.locations, strict=True)
         row_bytes = dict(moving)
-        moved = {v: row_bytes[at.root] for v, at in found if at.root in row_bytes}
+        moved = {v: row_bytes[at.root] for v, at in located if at.root in row_bytes}
         touched = {n: _moving_step(n, binder, moved) for n in nodes if _touches(n, moved)}
         self.moving = tuple(touched.values())
         others = iter(binder.bound([node for node in nodes if node not in touched]))
@@ -123,8 +123,8 @@ class BodiesRun:
 
 def bodies_of(step: Step) -> tuple[BoundBody, ...]:
     """The bodies that a step runs; none for most steps."""
-    found: tuple[BoundBody, ...] = getattr(step.run, "bodies", ())
-    return found
+    bodies: tuple[BoundBody, ...] = getattr(step.run, "bodies", ())
+    return bodies
 
 
 class BranchesRun:
@@ -185,10 +185,10 @@ class Copies:
         self, sources: Sequence[Bytes], targets: Sequence[Bytes], types: Sequence[TensorType]
     ) -> list[Run]:
         """Copies of what is not in its place."""
-        found = zip(sources, targets, types, strict=True)
+        copies = zip(sources, targets, types, strict=True)
         return [
             partial(setitem, self.look(target, kind), ..., self.look(source, kind))
-            for source, target, kind in found
+            for source, target, kind in copies
             if kind.size and not _same(source, target)
         ]
 

@@ -128,14 +128,15 @@ class Executor:
             GraphError, ShapeError, MissingRule: it cannot be built; nothing has changed.
         """
         bound, written = bind_variables(graph, variables), known_variables("updates", updates)
-        found = self._program(graph, types, bound, written, (budget_bytes, max_extra_cost))
-        if isinstance(found, Staged):
-            (v, *_) = [v for v in found.node.outputs if not v.type.static]
+        program = self._program(graph, types, bound, written, (budget_bytes, max_extra_cost))
+        if isinstance(program, Staged):
+            node = program.node
+            (v, *_) = [v for v in node.outputs if not v.type.static]
             raise GraphError(
-                f"executor: {found.node.op.name} gives {v.type}, a shape that depends on data, so "
+                f"executor: {node.op.name} gives {v.type}, a shape that depends on data, so "
                 "the graph runs in stages and is no single program; call the executor"
             )
-        return found
+        return program
 
     def _program(
         self,

@@ -96,8 +96,8 @@ class Results:
         """Before a run: let it compute into memory in which there is no array of the caller."""
         now = self._now
         if now is None or not now.is_free():
-            found = next((s for s in self.kept if s.is_free()), None)
-            now = self._new() if found is None else found
+            free = next((s for s in self.kept if s.is_free()), None)
+            now = self._new() if free is None else free
             self._use(now)
         now.used = self._limit.now()
 
