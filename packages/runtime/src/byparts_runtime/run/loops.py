@@ -7,9 +7,9 @@ loop; memory does not grow with the rounds, but for the stack of a `ReversedLoop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import count
+from itertools import accumulate, count
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from byparts_graph_ir import Loop, ReversedLoop, TensorType, Types, add_note
@@ -26,10 +26,10 @@ AtRound = Callable[[int], object]  # takes the position of the round along axis 
 
 
 class Condition:
-    """A bound body that says whether there is another round.
+    """The condition of a loop, bound to memory: each call says whether there is another round.
 
     Attributes:
-        once: as of `Rounds`.
+        once: runs to make before the first call; they compute what depends on invariants alone.
     """
 
     def __init__(self, body: BoundBody, once: Sequence[Run], copies: Copies) -> None:
@@ -37,21 +37,22 @@ class Condition:
         self.is_true = copies.asked(body.outputs[0])
 
     def __call__(self) -> bool:
-        """Run it; its answer."""
+        """Run the body of the condition; returns the bool that it computes."""
         self.body()
         return self.is_true()
 
 
 class Rounds:
-    """A body that changes states round after round, on memory.
+    """The body of a loop, bound to memory, and the copies that its rounds need.
 
     Attributes:
-        once: computes what depends on invariants alone, in the first round.
-        start: copies the first states to where the body reads them.
-        before: called before the body in each round.
-        after: likewise after it.
-        moves: copies the new states that the body has not written over the old ones.
-        cond: asked before each round.
+        once: runs to make in the first round; they compute what depends on invariants alone.
+        start: copies of the first states to where the body reads them, before the first round.
+        before: what each round calls before the body.
+        after: what each round calls after the body.
+        moves: copies of those new states that the body does not write over the old ones, at the
+            end of each round.
+        cond: decides before each round whether there is one; `None`: the number is known.
     """
 
     def __init__(
@@ -70,16 +71,16 @@ class Rounds:
         """Bind a body.
 
         Args:
-            body: its first inputs and outputs are the states.
-            copies: of the space.
-            first: where the first states are; these bytes are not written.
-            states: where the states are from then on.
-            slots: where the values are that other inputs of the body have in this round.
-            invariants: the inputs behind them.
-            spare: memory for `body.spare`.
-            arena: memory of the body.
-            persistent: memory of its kernels.
-            results: memory for outputs, as `Body.bind`.
+            body: the compiled body; its first inputs and outputs are the states.
+            copies: makes the copies within the memory space.
+            first: where the states are before the first round; these bytes are not written.
+            states: where the states are before and after each round.
+            slots: where the body reads the inputs that follow the states: values of one round.
+            invariants: where the inputs behind those are, which no round changes.
+            spare: memory for the values `body.spare`.
+            arena: where the arena of the body begins.
+            persistent: where the persistent blocks of its kernels begin.
+            results: memory for outputs, as for `Body.bind`.
         """
         s = len(states)
         types = body.each.types[:s]
@@ -101,9 +102,11 @@ class Rounds:
         ]
 
     def run(self, most: Optional[int], *, reverse: bool = False) -> int:
-        """Run at most so many rounds; how many there were.
+        """Run the rounds; returns how many there were.
 
-        With `reverse`, the first round stands at the last position along axis 0.
+        Args:
+            most: the largest number of rounds; `None`: as many as the condition wants.
+            reverse: whether the first round has the last position along axis 0 of a sequence.
         """
         for copy in self.start:
             copy()
@@ -146,52 +149,38 @@ def loop_run(
     workspace: Optional[Bytes],
     persistent: Optional[Bytes],
 ) -> Run:
-    """Bind a loop, as a kernel binds.
+    """Bind a loop: the rule `Kernel.bind` of its op, behind the first six arguments.
 
     Args:
-        loop: how its bodies run.
-        body: compiled.
-        cond: likewise.
+        loop: how the op runs its bodies.
+        body: the compiled body.
+        cond: the compiled condition, if the loop has one.
         types: of the inputs of the op.
-        starts: where in the workspace `body.slots`, then the spare values of body and cond are.
+        starts: offsets in the workspace, in bytes: of `body.slots`, then of the spare values of
+            the body, then of those of the condition.
         parts: of the program.
-        inputs: as `Kernel.bind`, like the next three.
-        outputs: of the op.
-        workspace: of the op.
-        persistent: of the op.
+        inputs: where the inputs of the op are.
+        outputs: where its outputs are.
+        workspace: where its workspace is.
+        persistent: where its persistent block is.
     """
     copies, s, q = Copies(parts), loop.states, loop.states + loop.sequences
     arena, block = workspace or NOWHERE, persistent or NOWHERE
-    spare = [after(arena, at) for at in starts]
-    found = body.slots(s, q)
-    slots, spare = dict(zip([i for i, _ in found], spare)), spare[len(found) :]  # noqa: B905
-    states, stacks = outputs[:s], outputs[s:]
-    own, spare = spare[: len(body.spare)], spare[len(body.spare) :]
+    with_slot, first_result = [i for i, _ in body.slots(s, q)], body.each.first_result
+    counts = len(with_slot), len(body.spare)
+    in_slots, of_body, of_cond = _divided([after(arena, at) for at in starts], counts)
+    slots = dict(zip(with_slot, in_slots, strict=True))
+    results = [slots.get(i, outputs[j]) for i, j in enumerate(body.each.results, first_result)]
     slices = [slots.get(i, inputs[i]) for i in range(s, q)]
-    written = {body.each.first_result + k: j for k, j in enumerate(body.each.results)}
-    results = [slots.get(i, outputs[j]) for i, j in written.items()]
-    given = inputs[:s], states, slices, inputs[q:]
-    rounds = Rounds(body, copies, *given, own, arena, block, results)
+    states, invariants = outputs[:s], inputs[q:]
+    given = inputs[:s], states, slices, invariants
+    rounds = Rounds(body, copies, *given, of_body, arena, block, results)
     if cond is not None:
         block = after(block, body.persistent_bytes)
-        bound = _bound(cond, copies, states, inputs[q:], spare, arena, block)
-        rounds.cond = Condition(*bound, copies)
-    look = copies.look
-    rounds.before = [
-        partial(_take, look(slots[i], _row(types[i])), copies.rows(inputs[i], types[i]))
-        for i in range(s, q)
-        if i in slots
-    ]
-    moving = dict(body.moving)
-    if moving:
-        rounds.before = [rounds.body.move, *rounds.before]
-    rounds.after = [
-        partial(_put, copies.rows(stack, _stacked(t, loop.rounds)), look(row, t))
-        for stack, row, t, at in zip(
-            stacks, rounds.body.outputs[s:], body.each.types[s:], body.each.places[s:], strict=True
-        )
-        if at.root not in moving  # else the kernels write there
-    ]
+        rounds.cond = _condition(cond, copies, states, invariants, of_cond, arena, block)
+    sequences = [(inputs[i], slots[i], types[i]) for i in range(s, q) if i in slots]
+    rounds.before = _before_round(rounds, copies, sequences)
+    rounds.after = _after_round(rounds, copies, body, outputs[s:], loop.rounds)
     bodies = _bodies(rounds) if rounds.cond is None else _bodies(rounds, rounds.cond)
     return BodiesRun(bodies, partial(rounds.run, loop.rounds, reverse=loop.reverse))
 
@@ -209,49 +198,95 @@ def reversed_loop_run(
     workspace: Optional[Bytes],
     persistent: Optional[Bytes],
 ) -> Run:
-    """Bind a loop and its reverse, as a kernel binds.
+    """Bind a loop and its reverse: the rule `Kernel.bind` of their op, behind seven arguments.
 
     Args:
-        control: how its bodies run.
+        control: how the op runs its bodies.
         bodies: body, cond and back, compiled.
         types: of the inputs of the op.
-        starts: where in the workspace the states, the kept states of a round, then the spare values
-            of the bodies are.
+        starts: offsets in the workspace, in bytes: of the states, of the kept states of one round,
+            then of the spare values of each body.
         name: of the op.
-        most_bytes: that the stack may take.
+        most_bytes: the largest size of the stack of kept states.
         parts: of the program.
-        inputs: as `Kernel.bind`, like the next three.
-        outputs: of the op.
-        workspace: of the op.
-        persistent: of the op.
+        inputs: where the inputs of the op are.
+        outputs: where its outputs are.
+        workspace: where its workspace is.
+        persistent: where its persistent block is.
     """
     copies, arena, block = Copies(parts), workspace or NOWHERE, persistent or NOWHERE
     body, cond, back = bodies
     s, first = control.loop.states, control.loop.states + len(outputs)
-    invariants, places = inputs[first:], [after(arena, at) for at in starts]
-    states, places = places[:s], places[s:]
-    slots, places = places[: len(control.kept)], places[len(control.kept) :]
-    own, places = places[: len(body.spare)], places[len(body.spare) :]
-    forward = Rounds(body, copies, inputs[:s], states, (), invariants, own, arena, block)
-    own, places = places[: len(cond.spare)], places[len(cond.spare) :]
+    invariants = inputs[first:]
+    counts = s, len(control.kept), len(body.spare), len(cond.spare)
+    states, slots, *spare = _divided([after(arena, at) for at in starts], counts)
+    of_body, of_cond, of_back = [(own, arena) for own in spare]
+    forward = Rounds(body, copies, inputs[:s], states, (), invariants, *of_body, block)
     block = after(block, body.persistent_bytes)
-    bound = _bound(cond, copies, states, invariants, own, arena, block)
-    forward.cond = Condition(*bound, copies)
+    forward.cond = _condition(cond, copies, states, invariants, *of_cond, block)
     block = after(block, cond.persistent_bytes)
-    start = inputs[s:first]
-    backward = Rounds(back, copies, start, outputs, slots, invariants, places, arena, block)
+    backward = Rounds(back, copies, inputs[s:first], outputs, slots, invariants, *of_back, block)
     if control.kept:
-        kinds = [types[i] for i in control.kept]
-        sources = [states[i] for i in control.kept]
-        stack = Stack(
-            name, parts.space, copies.look, copies.rows, kinds, sources, slots, most_bytes
-        )
+        kept = [types[i] for i in control.kept], [states[i] for i in control.kept], slots
+        stack = Stack(name, parts.space, copies.look, copies.rows, *kept, most_bytes)
         forward.before, backward.before = [stack.push], [stack.pop]
 
     def run() -> None:
         backward.run(forward.run(control.loop.rounds), reverse=True)
 
     return BodiesRun(_bodies(forward, forward.cond, backward), run)
+
+
+def _divided(places: Sequence[Bytes], counts: Sequence[int]) -> list[Sequence[Bytes]]:
+    """The places cut into consecutive groups of these lengths, and one group of all others."""
+    ends = list(accumulate(counts, initial=0))
+    return [places[i:j] for i, j in zip(ends, (*ends[1:], len(places)), strict=True)]
+
+
+def _condition(
+    cond: LoopBody,
+    copies: Copies,
+    states: Sequence[Bytes],
+    invariants: Sequence[Bytes],
+    spare: Sequence[Bytes],
+    arena: Bytes,
+    persistent: Bytes,
+) -> Condition:
+    return Condition(*_bound(cond, copies, states, invariants, spare, arena, persistent), copies)
+
+
+def _before_round(
+    rounds: Rounds, copies: Copies, sequences: Iterable[tuple[Bytes, Bytes, TensorType]]
+) -> list[AtRound]:
+    """What a round does before its body: bind steps to its rows, and copy slices to their slots.
+
+    Args:
+        rounds: of the loop.
+        copies: of the space.
+        sequences: of those that are copied slice by slice: the array, its slot, its type.
+    """
+    takes: list[AtRound] = [
+        partial(_take, copies.look(slot, _row(t)), copies.rows(sequence, t))
+        for sequence, slot, t in sequences
+    ]
+    return [rounds.body.move, *takes] if rounds.body.moving else takes
+
+
+def _after_round(
+    rounds: Rounds,
+    copies: Copies,
+    body: LoopBody,
+    stacks: Sequence[Bytes],
+    count_of_rounds: Optional[int],
+) -> list[AtRound]:
+    """What a round does after its body: copy each row to its stack, unless kernels write there."""
+    each, moving, s = body.each, dict(body.moving), body.states
+    rows = zip(stacks, rounds.body.outputs[s:], each.types[s:], each.places[s:], strict=True)
+    return [
+        partial(_put, copies.rows(stack, _stacked(t, count_of_rounds)), copies.look(row, t))
+        for stack, row, t, at in rows
+        if at.root not in moving
+    ]
 
 
 def _bound(
@@ -264,7 +299,7 @@ def _bound(
     persistent: Bytes,
     results: Sequence[Bytes] = (),
 ) -> tuple[BoundBody, Sequence[Run]]:
-    """The body of each round, and what is run before the first round."""
+    """Bind a body; returns it with the runs to make before the first round."""
     once, each = body.once, body.each
     if once is None:
         return each.bind((*given, *invariants), results, arena, persistent, body.moving), ()
@@ -277,7 +312,7 @@ def _bound(
 
 
 def _bodies(*of: Union[Rounds, Condition]) -> list[BoundBody]:
-    """The bound bodies, in the order of `NodeKernel.bodies`."""
+    """The bound bodies of these loops and conditions, in the order of `NodeKernel.bodies`."""
     runs = [run for each in of for run in (*each.once, each.body)]
     return [run for run in runs if isinstance(run, BoundBody)]
 
