@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from collections.abc import Mapping
 from dataclasses import FrozenInstanceError
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import pytest
@@ -47,6 +49,10 @@ class Checked(Frozen):
             raise ValueError(f"size {self.size} is negative")
 
 
+class CheckedSum(Sum, Checked):
+    """A class with the fields of both bases."""
+
+
 class ByParity(Frozen):
     """A class that says itself what is equal."""
 
@@ -65,6 +71,14 @@ def test_fields_are_the_annotations_of_the_class_and_its_bases() -> None:
     assert field_names(ScaledSum) == ("axes", "keepdims", "scale")
     assert field_defaults(ScaledSum) == {"keepdims": True, "scale": 1.0}
     assert [str(kind) for kind, _ in field_annotations(Sum).values()] == ["tuple[int, ...]", "bool"]
+
+
+def test_two_bases_give_their_fields_in_the_order_of_dataclasses() -> None:
+    """Those of the last base come first; the default of the first base counts."""
+    assert field_names(CheckedSum) == ("size", "axes", "keepdims")
+    assert CheckedSum(2, (0,)) == CheckedSum(2, axes=(0,), keepdims=False)
+    with pytest.raises(ValueError, match="size -1 is negative"):
+        CheckedSum(-1, ())
 
 
 def test_arguments_go_to_fields_by_position_and_by_name() -> None:
@@ -149,10 +163,22 @@ def test_a_check_runs_when_an_instance_is_made() -> None:
 
 def test_a_mutable_default_is_refused() -> None:
     """It would be shared by all instances."""
-    with pytest.raises(TypeError, match=r"Wrong\.axes: the default \[0\] is mutable; use a tuple"):
+    with pytest.raises(
+        TypeError, match=r"Wrong\.axes: the default \[0\] is mutable or has no hash"
+    ):
 
         class Wrong(Op):
             axes: list[int] = [0]  # noqa: RUF012  # the mistake
+
+
+def test_a_default_without_a_hash_is_refused() -> None:
+    """Instances could not be hashed, and `dataclasses.fields` could not tell the fields."""
+    default: Mapping[str, int] = MappingProxyType({})
+    wrong = r"Wrong\.arenas: the default mappingproxy\({}\) .* has no hash; use a tuple or None"
+    with pytest.raises(TypeError, match=wrong):
+
+        class Wrong(Frozen):
+            arenas: Mapping[str, int] = default
 
 
 def test_a_default_made_by_a_factory_is_refused() -> None:
