@@ -7,8 +7,9 @@ from functools import partial
 
 import pytest
 
-from byparts_graph_ir import HOST, ITEM_BYTES, MissingRule, Node, Op, TensorType, Value
+from byparts_graph_ir import HOST, ITEM_BYTES, SUB_BYTE, MissingRule, Node, Op, TensorType, Value
 from byparts_graph_ir.parts.hub import parts
+from byparts_opset import Add, Cast
 
 torch = pytest.importorskip("torch", reason="needs torch")
 table = pytest.importorskip("byparts_kernels_torch.table", reason="needs torch")
@@ -39,14 +40,14 @@ def test_a_view_is_the_memory_itself() -> None:
     assert bytes(HOST.read(memory, 0, 20)) == b"\0" * 16 + b"\0\0\x80?"
 
 
-@pytest.mark.parametrize("dtype", ITEM_BYTES)
+@pytest.mark.parametrize("dtype", ITEM_BYTES.keys() - SUB_BYTE)
 def test_every_dtype_has_its_size(dtype: str) -> None:
     x = table.view(HOST.allocate(64), 0, TensorType(dtype, (4,)))
 
     assert x.element_size() == ITEM_BYTES[dtype]
 
 
-@pytest.mark.parametrize("dtype", ITEM_BYTES)
+@pytest.mark.parametrize("dtype", ITEM_BYTES.keys() - SUB_BYTE)
 def test_a_tensor_of_bytes_is_memory_too(dtype: str) -> None:
     """A workspace is one."""
     block = table.view(HOST.allocate(128), 0, TensorType("u8", (128,)))
@@ -56,6 +57,16 @@ def test_a_tensor_of_bytes_is_memory_too(dtype: str) -> None:
 
     assert block[64:].any() and not block[:64].any()
     assert x.data_ptr() == block.data_ptr() + 64
+
+
+def test_four_bits_are_refused_by_name() -> None:
+    """Torch has no i4 that computes: neither as memory nor in a kernel."""
+    with pytest.raises(MissingRule, match=r"torch has no i4, got i4\[4\]; cast it to i8 first"):
+        table.view(HOST.allocate(64), 0, TensorType("i4", (4,)))
+    with pytest.raises(MissingRule, match=r"'torch' has no kernel for Add on \(i4\[2\], i4\[2\]\)"):
+        parts.backend("torch").compile(Add(), [TensorType("i4", (2,))] * 2)
+    with pytest.raises(MissingRule, match=r"Cast on \(f32\[2\]\) -> \(i4\[2\]\)"):
+        parts.backend("torch").compile(Cast("i4"), [TensorType("f32", (2,))])
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2)])

@@ -2,7 +2,8 @@
 
 There is no list of ops here.  An op brings its samples (`Op.samples`), and its shape rule decides
 which dtypes it accepts: a sample is re-typed from f32 to each float, and from i32 to each integer,
-and kept if `infer` accepts the types.
+and kept if `infer` accepts the types.  Only one sample of an op is re-typed to i4, which few
+backends have: it stands in a column of its own.
 
 The ranges of a sample say where the op is smooth, for gradients.  Values that a kernel may get
 wrong are drawn in the same way for all ops: the edges of each dtype (`values.py`), and longer
@@ -38,7 +39,7 @@ from byparts_opset.dtypes import numpy_dtype, wide
 
 Array = NDArray[Any]
 
-DTYPES = ("f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool")
+DTYPES = ("f32", "f64", "f16", "bf16", "i8", "i16", "i32", "i64", "u8", "bool")  # of all samples
 
 # An infinity in one input may hide that another is not read.
 ONE_INPUT_AT_A_TIME = ("nan", "inf", "-inf")
@@ -49,8 +50,9 @@ ENOUGH = 6
 # Columns of the table; each case belongs to one.
 COLUMNS = (
     *("basic", "0-d", "empty", "broadcast", "f64", "half", "integer", "strided", "in place"),
-    *("edges", "long"),
+    *("edges", "long", "int4"),
 )
+APART = ("edges", "long", "int4")  # columns whose cases stand in no other column
 
 
 @dataclass(frozen=True)
@@ -150,11 +152,12 @@ def cases_of(op: type[Op]) -> tuple[Case, ...]:
 
 def _made(op: type[Op]) -> tuple[Case, ...]:
     cases: dict[str, Case] = {}
-    every = [typed for sample in op.samples() for typed in _retyped(sample)]
-    for typed in every:
+    samples = list(op.samples())
+    every = [typed for sample in samples for typed in _retyped(sample)]
+    for typed in (*every, *_in_four_bits(samples)):
         for case in (Case(typed, _column(typed), _values(typed.op)), *_long_cases(typed)):
             cases.setdefault(f"{case.column} {case} {typed.ranges}", case)
-    for typed in _one_of_each(every):
+    for typed in _one_of_each([*every, *_in_four_bits(samples)]):
         for case in _edge_cases(typed):
             cases.setdefault(f"{case.column} {case}", case)
     return tuple(cases.values())
@@ -183,16 +186,17 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
     """Cases on edges: all combinations for an elementwise op, else one kind of edge at a time."""
     if not sample.types or not all(t.size for t in sample.types):
         return
+    column = "int4" if _column(sample) == "int4" else "edges"
     read = tuple(i for i in range(len(sample.types)) if i not in sample.op.ignores)
     if sample.op.pattern == "elementwise" and not has_effect(sample.op):
         if len({t.shape for t in sample.types}) == 1 and (flat := _flattened(sample)) is not None:
-            yield Case(flat, "edges", "combinations")
+            yield Case(flat, column, "combinations")
         return  # broadcasting has no edges of its own
     if sample.op.pattern == "injective":
         most = max(len(edges(sample.types[i].dtype)) for i in read)
         least = min(sample.types[i].size for i in read)
-        for first_edge in range(0, most, least):
-            yield Case(sample, "edges", "edges everywhere", read, first_edge)
+        for first_edge in range(0, most if column == "edges" else 1, least):
+            yield Case(sample, column, "edges everywhere", read, first_edge)
         return
     kinds = dict.fromkeys(kind for t in sample.types for kind in kinds_of(t.dtype))
     if sample.op.pattern != "reduction":
@@ -202,9 +206,9 @@ def _edge_cases(sample: Sample) -> Iterator[Case]:
     for kind in kinds:
         having = tuple(i for i in read if kind in kinds_of(sample.types[i].dtype))
         if kind in ONE_INPUT_AT_A_TIME:
-            yield from (Case(sample, "edges", kind, (i,)) for i in having)
+            yield from (Case(sample, column, kind, (i,)) for i in having)
         elif having:
-            yield Case(sample, "edges", kind, having)
+            yield Case(sample, column, kind, having)
 
 
 def _flattened(sample: Sample) -> Sample | None:
@@ -217,7 +221,7 @@ def _flattened(sample: Sample) -> Sample | None:
 
 
 def _long_cases(sample: Sample) -> Iterator[Case]:
-    if all(t.size for t in sample.types):
+    if all(t.size for t in sample.types) and _column(sample) != "int4":
         cases = (Case(longer, "long", _values(sample.op)) for longer in enlarged(sample))
         yield from (case for case in cases if _defined(case))
 
@@ -259,7 +263,7 @@ def composed_cases(op: type[Op]) -> list[Case]:
 
 def usual_cases(op: type[Op]) -> list[Case]:
     """The cases of the samples, for checks that depend on types and not on values."""
-    return [c for c in cases_of(op) if c.column not in ("edges", "long")]
+    return [c for c in cases_of(op) if c.column != "long" and c.values in ("smooth", "mixed")]
 
 
 def _retyped(sample: Sample) -> Iterator[Sample]:
@@ -273,6 +277,17 @@ def _retyped(sample: Sample) -> Iterator[Sample]:
                 typed = replace(sample, types=tuple(_with(t, old, dtype) for t in sample.types))
                 if _accepted(typed):
                     yield typed
+
+
+def _in_four_bits(samples: Sequence[Sample]) -> list[Sample]:
+    """One sample with its floats as i4, and one with its i32 as i4, where the op accepts them."""
+    made: dict[str, Sample] = {}
+    for sample in sorted(_one_of_each(samples), key=lambda s: len({t.shape for t in s.types})):
+        for old in ("f32", "i32"):
+            typed = replace(sample, types=tuple(_with(t, old, "i4") for t in sample.types))
+            if old not in made and typed.types != sample.types and _accepted(typed):
+                made[old] = typed
+    return list(made.values())
 
 
 def _with(t: TensorType, old: str, new: str) -> TensorType:
@@ -290,6 +305,8 @@ def _accepted(sample: Sample) -> bool:
 def _column(sample: Sample) -> str:
     dtypes = {t.dtype for t in (*sample.types, *sample.op.infer(*sample.types))}
     shapes = [t.dims for t in sample.types]
+    if "i4" in dtypes:
+        return "int4"
     if "f64" in dtypes:
         return "f64"
     if dtypes & {"f16", "bf16"}:

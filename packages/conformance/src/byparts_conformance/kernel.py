@@ -9,13 +9,13 @@ the table shows "-".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import numpy as np
 
 from byparts_conformance.bodies import Interpreter
-from byparts_conformance.cases import Case
+from byparts_conformance.cases import APART, Case
 from byparts_conformance.meaning import graph_of
 from byparts_conformance.reference import Reference
 from byparts_conformance.trial import Pairs, Trial
@@ -51,13 +51,13 @@ def check(backend: Backend, case: Case, how: str) -> str:
     """
     if how not in MODES:
         raise ArgumentError(f"check: how is {how!r}; it is one of {', '.join(MODES)}")
-    try:
+    with suppress(MissingRule):  # the backend refuses these types
         if backend.supports(case.op):
             return {"plain": _apart, "strided": _strided, "in place": _in_place}[how](backend, case)
-    except MissingRule:
-        pass  # the backend refuses these types
     if how == "plain":
-        return _through_decomposition(backend, case)
+        with suppress(MissingRule):
+            return _through_decomposition(backend, case)
+        return ABSENT
     return _absent_in_place(case) if how == "in place" else ABSENT
 
 
@@ -79,12 +79,12 @@ def cell(outcomes: set[str]) -> str:
 def runs_of(cases: Sequence[Case], column: str) -> list[tuple[Case, str]]:
     """The cases that a column of the table runs, each with its mode.
 
-    Cases of long arrays are run in all modes that apply.
+    Cases of long arrays and of i4 are run in all modes that apply.
     """
     if column in ("strided", "in place"):
-        runs = [(c, column) for c in cases if c.column not in ("edges", "long")]
+        runs = [(c, column) for c in cases if c.column not in APART]
     else:
-        modes = MODES if column == "long" else ("plain",)
+        modes = MODES if column in ("long", "int4") else ("plain",)
         runs = [(c, how) for c in cases if c.column == column for how in modes]
     return [(c, how) for c, how in runs if applies(c, how)]
 
@@ -255,13 +255,10 @@ def _through_decomposition(backend: Backend, case: Case) -> str:
     for node in simple.nodes:
         outputs = arrays_of(memory, [v.type for v in node.outputs])
         known.update(zip(node.outputs, outputs, strict=True))
-        try:
-            with within(backend):
-                kernel = backend.compile(node.op, [v.type for v in node.inputs])
-                blocks = memory.block(kernel.workspace_bytes), memory.block(kernel.persistent_bytes)
-                kernel.bind([known[v] for v in node.inputs], outputs, *blocks)()
-        except MissingRule:
-            return ABSENT
+        with within(backend):
+            kernel = backend.compile(node.op, [v.type for v in node.inputs])
+            blocks = memory.block(kernel.workspace_bytes), memory.block(kernel.persistent_bytes)
+            kernel.bind([known[v] for v in node.inputs], outputs, *blocks)()
     for o, v in enumerate(simple.outputs):
         if wrong := reference.wrong(o, memory.fetch(known[v], v.type)):
             raise Mismatch(f"{case} decomposed: output {o} {wrong}")
@@ -273,11 +270,8 @@ def _through_bodies(backend: Backend, case: Case) -> str:
         return ABSENT
     memory, reference, graph = TrialMemory(backend), _reference(case), graph_of(case)
     placed = [memory.place(a, t) for a, t in zip(reference.arrays, case.types, strict=True)]
-    try:
-        with within(backend):
-            results = Interpreter(memory).run(graph, placed)
-    except MissingRule:
-        return ABSENT
+    with within(backend):
+        results = Interpreter(memory).run(graph, placed)
     for o, (array, v) in enumerate(zip(results, graph.outputs, strict=True)):
         if wrong := reference.wrong(o, memory.fetch(array, v.type)):
             raise Mismatch(f"{case} by its bodies: output {o} {wrong}")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import FLOATS, TensorType
+from byparts_graph_ir import BITS, FLOATS, ITEM_BYTES, TensorType, integer_limits
 from byparts_opset.dtypes import numpy_dtype
 
 Array = NDArray[Any]
@@ -42,17 +42,16 @@ def edges(dtype: str) -> Array:
     if dtype == "bool":
         return np.array([False, True])
     if dtype not in FLOATS:
-        return _integer_edges(numpy)
+        return np.array(_integer_edges(*integer_limits(dtype)), numpy)
     with np.errstate(all="ignore"):
         return np.array(_float_edges(numpy), "float64").astype(numpy)
 
 
-def _integer_edges(numpy: np.dtype[Any]) -> Array:
-    info = np.iinfo(numpy)
+def _integer_edges(least: int, most: int) -> list[int]:
     powers = [2**p + d for p in (7, 8, 15, 16, 24, 31, 53) for d in (-1, 0, 1)]
-    positive = [0, 1, 2, 3, 5, 7, 10, 64, *powers, info.max, info.max - 1, info.max // 2]
-    both = [*positive, *(-v for v in positive), info.min, info.min + 1, info.min // 2]
-    return np.array(sorted({v for v in both if info.min <= v <= info.max}), numpy)
+    positive = [0, 1, 2, 3, 5, 7, 10, 64, *powers, most, most - 1, most // 2]
+    both = [*positive, *(-v for v in positive), least, least + 1, least // 2]
+    return sorted({v for v in both if least <= v <= most})
 
 
 def _float_edges(numpy: np.dtype[Any]) -> list[float]:
@@ -89,10 +88,10 @@ def _finfo(numpy: np.dtype[Any]) -> Any:
 def combinations(rng: np.random.Generator, dtypes: Sequence[str]) -> list[Array]:
     """One array for each dtype, of equal length: combinations of edges, and random bit patterns.
 
-    A single input of 8 or 16 bits takes all values of its dtype.  Several inputs also have equal
+    A single input of at most 16 bits takes all values of its dtype.  Several inputs also have equal
     elements: `x == y` is an edge of comparisons.
     """
-    if len(dtypes) == 1 and numpy_dtype(dtypes[0]).itemsize <= 2:
+    if len(dtypes) == 1 and BITS[dtypes[0]] <= 16:
         return [_all_values(dtypes[0])]
     every = [edges(dtype) for dtype in dtypes]
     if prod(len(e) for e in every) <= MOST_COMBINATIONS:
@@ -109,15 +108,8 @@ def combinations(rng: np.random.Generator, dtypes: Sequence[str]) -> list[Array]
 
 def random_bits(rng: np.random.Generator, dtype: str, count: int) -> Array:
     """Values drawn uniformly from the bit patterns of the dtype: all exponents, NaN too."""
-    numpy = numpy_dtype(dtype)
-    if dtype == "bool":
-        return rng.integers(0, 2, count).astype(bool)
-    bits = (
-        rng.integers(0, 2 ** (8 * numpy.itemsize), count, np.uint64, endpoint=False)
-        if (numpy.itemsize < 8)
-        else rng.integers(0, 2**64 - 1, count, np.uint64, endpoint=True)
-    )
-    return bits.astype(_UNSIGNED[numpy.itemsize]).view(numpy)
+    bits = rng.integers(0, 2 ** BITS[dtype] - 1, count, np.uint64, endpoint=True)
+    return bits.astype(_UNSIGNED[ITEM_BYTES[dtype]]).view(numpy_dtype(dtype))
 
 
 def usual(rng: np.random.Generator, dtype: str, count: int) -> Array:
@@ -131,11 +123,8 @@ def usual(rng: np.random.Generator, dtype: str, count: int) -> Array:
 
 
 def _all_values(dtype: str) -> Array:
-    if dtype == "bool":
-        return np.array([False, True])
-    numpy = numpy_dtype(dtype)
-    count = 2 ** (8 * numpy.itemsize)
-    return np.arange(count).astype(_UNSIGNED[numpy.itemsize]).view(numpy)
+    bits = np.arange(2 ** BITS[dtype])
+    return bits.astype(_UNSIGNED[ITEM_BYTES[dtype]]).view(numpy_dtype(dtype))
 
 
 def kinds_of(dtype: str) -> tuple[str, ...]:
@@ -148,7 +137,7 @@ def with_edges(rng: np.random.Generator, given: Array, t: TensorType, kind: str)
     if kind not in kinds_of(t.dtype) or not given.size:
         return given
     if t.dtype not in FLOATS:
-        return _with_integers(rng, given, kind)
+        return _with_integers(rng, given, kind, *integer_limits(t.dtype))
     x = given.astype("float64")
     few = rng.random(x.shape) < max(0.1, 1.5 / x.size)
     few.flat[rng.integers(x.size)] = True
@@ -181,12 +170,13 @@ def _ascending(x: Array, largest: float) -> Array:
     return made
 
 
-def _with_integers(rng: np.random.Generator, usual: Array, kind: str) -> Array:
-    info = np.iinfo(usual.dtype)
+def _with_integers(
+    rng: np.random.Generator, usual: Array, kind: str, least: int, most: int
+) -> Array:
     made: dict[str, Callable[[], Array]] = {
-        "extremes": lambda: rng.choice([info.min, info.max, 0, 1, info.max - 1], usual.shape),
-        "neighbours": lambda: info.max - rng.integers(0, 3, usual.shape),  # one number in f64
+        "extremes": lambda: rng.choice([least, most, 0, 1, most - 1], usual.shape),
+        "neighbours": lambda: most - rng.integers(0, 3, usual.shape),  # one number in f64
         "equal": lambda: np.full(usual.shape, usual.flat[0]),
-        "negative": lambda: rng.integers(max(info.min, -9), 0, usual.shape, endpoint=True),
+        "negative": lambda: rng.integers(max(least, -9), 0, usual.shape, endpoint=True),
     }
     return np.asarray(made[kind]()).astype(usual.dtype)

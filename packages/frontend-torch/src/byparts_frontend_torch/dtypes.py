@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_frontend_torch.symbols import dimension
-from byparts_graph_ir import ARRAY_DTYPES, GraphError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, SUB_BYTE, GraphError, TensorType
 from byparts_opset.dtypes import numpy_dtype
 
-_OURS = {theirs: ours for ours, theirs in ARRAY_DTYPES.items()}
+# Torch's int4 is a name without arithmetic and without a way to NumPy.
+_OURS = {theirs: ours for ours, theirs in ARRAY_DTYPES.items() if ours not in SUB_BYTE}
 
 
 def dtype_name(dtype: Any) -> str:

@@ -87,14 +87,18 @@ if TYPE_CHECKING:
     )
     from byparts_graph_ir.model.types import (
         ARRAY_DTYPES as ARRAY_DTYPES,
+        BITS as BITS,
         FLOATS as FLOATS,
         INTEGERS as INTEGERS,
         ITEM_BYTES as ITEM_BYTES,
+        ML_DTYPES as ML_DTYPES,
+        SUB_BYTE as SUB_BYTE,
         Dimension as Dimension,
         Shape as Shape,
         TensorType as TensorType,
         compatible as compatible,
         dtype_name as dtype_name,
+        integer_limits as integer_limits,
         unify as unify,
     )
     from byparts_graph_ir.model.value import (
@@ -151,8 +155,8 @@ if not TYPE_CHECKING:
             "model.dimension": "dimension dimension_names",
             "model.graph": "Graph Rule",
             "model.op": "Op Sample",
-            "model.types": "ARRAY_DTYPES Dimension FLOATS INTEGERS ITEM_BYTES Shape TensorType"
-            " compatible dtype_name unify",
+            "model.types": "ARRAY_DTYPES BITS Dimension FLOATS INTEGERS ITEM_BYTES ML_DTYPES"
+            " SUB_BYTE Shape TensorType compatible dtype_name integer_limits unify",
             "model.value": "Input Node Types Value lift producers",
             "model.where": "inherit scope",
             "passes.barrier": "OptimizationBarrier",

@@ -13,9 +13,11 @@ import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_blocks
-from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.table import kernels, sub_byte
 from byparts_opset.dtypes import Array, DType
 from byparts_opset.select import Clip, Select
+
+sub_byte.add(Select)
 
 BITS: dict[int, DType] = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 

@@ -51,6 +51,7 @@ kernels: Table[KernelRule] = Table.lazily(
     index="argmax index",
 )
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
+sub_byte: set[type[Op]] = set()  # ops whose kernels take i4, too: they compare or move elements
 
 
 def view(memory: Any, offset: int, type: TensorType) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
-from byparts_kernels_numpy.table import kernels
+from byparts_kernels_numpy.table import kernels, sub_byte
 from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
@@ -47,6 +47,8 @@ from byparts_opset.unary import (
     Square,
     Trunc,
 )
+
+sub_byte.add(Cast)
 
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Neg: np.negative, Abs: np.absolute, Sign: np.sign, Square: np.square},

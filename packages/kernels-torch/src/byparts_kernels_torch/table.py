@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from byparts_graph_ir import ARRAY_DTYPES, KernelRule, Op, Table, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, SUB_BYTE, KernelRule, Op, Refused, Table, TensorType
 
 Tensor: TypeAlias = torch.Tensor
 Tensors: TypeAlias = Sequence[Tensor]
@@ -27,7 +27,7 @@ kernels: Table[KernelRule] = Table("kernel")
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates, or copies, at each run
 
 DTYPES: dict[str, torch.dtype] = {
-    ours: getattr(torch, theirs) for ours, theirs in ARRAY_DTYPES.items()
+    ours: getattr(torch, theirs) for ours, theirs in ARRAY_DTYPES.items() if ours not in SUB_BYTE
 }
 NAMES = {theirs: ours for ours, theirs in DTYPES.items()}
 
@@ -39,7 +39,12 @@ def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
         memory: a buffer of the host, or a tensor of `u8`: memory of a GPU, a workspace.
         offset: in bytes, a multiple of the dtype's size.
         kind: a static type.
+
+    Raises:
+        Refused: torch has no such dtype.
     """
+    if kind.dtype not in DTYPES:
+        raise Refused(f"torch has no {kind.dtype}, got {kind}; cast it to i8 first")
     dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
     flat: Tensor
     if isinstance(memory, torch.Tensor):

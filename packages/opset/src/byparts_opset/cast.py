@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from byparts_graph_ir import FLOATS, Node, Op, Sample, TensorType, Types, Value
+from byparts_graph_ir import (
+    BITS,
+    FLOATS,
+    Node,
+    Op,
+    Sample,
+    TensorType,
+    Types,
+    Value,
+    integer_limits,
+)
 from byparts_opset.domain import between, finite
 from byparts_opset.dtypes import Array, numpy_dtype, wide
 
@@ -32,11 +42,11 @@ class Cast(Op):
         return (TensorType(inputs[0].dtype, outputs[0].shape),)
 
     def domain(self, x: Array) -> tuple[Array, ...]:
-        if self.dtype in FLOATS or self.dtype == "bool" or x.dtype.kind in "iub":
+        if self.dtype in FLOATS or self.dtype == "bool" or wide(x).dtype.kind in "iub":
             return (x,)
-        info = np.iinfo(numpy_dtype(self.dtype))
-        margin = 2 ** (info.bits // 2)  # the largest integers are no floats
-        return (between(info.min, info.max - margin, finite(x)),)
+        least, most = integer_limits(self.dtype)
+        margin = 2 ** (BITS[self.dtype] // 2)  # the largest integers are no floats
+        return (between(least, most - margin, finite(x)),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
@@ -53,7 +63,7 @@ class Cast(Op):
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
-        for dtype in ("f64", "i32", "u8", "bool"):
+        for dtype in ("f64", "i32", "u8", "i4", "bool"):
             yield Sample(cls(dtype), (TensorType("f32", (2, 3)),), ((0.0, 4.0),))
         yield Sample(cls("f32"), (TensorType("bool", ()),))
         yield Sample(cls("f32"), (TensorType("i32", (0, 2)),))

@@ -22,6 +22,7 @@ from byparts_graph_ir import (
     TensorType,
     Types,
     Value,
+    integer_limits,
 )
 from byparts_opset.dtypes import Array, dtype_name, numpy_dtype
 from byparts_opset.elementwise import flat
@@ -60,6 +61,7 @@ class Fill(Op):
     def samples(cls) -> Iterator[Sample]:
         yield Sample(cls(1.5, "f32", (2, 3)), ())
         yield Sample(cls(-7, "i32", ()), ())
+        yield Sample(cls(-8, "i4", (3,)), ())
         yield Sample(cls(True, "bool", (0, 2)), ())
 
 
@@ -85,6 +87,7 @@ class Constant(Op):
     def samples(cls) -> Iterator[Sample]:
         yield Sample(_literal(np.arange(6, dtype=np.float32).reshape(2, 3)), ())
         yield Sample(_literal(np.zeros((0,), np.int64)), ())
+        yield Sample(cls(bytes((8, 15, 0, 7)), "i4", (2, 2)), ())
 
 
 class Range(Op):
@@ -185,9 +188,9 @@ def exact(value: Number, dtype: str) -> Number:
     if dtype == "bool":
         fits = value in (0, 1)
     else:
-        limits = np.iinfo(numpy_dtype(dtype)) if dtype in INTEGERS else np.iinfo(np.int64)
+        low, high = integer_limits(dtype if dtype in INTEGERS else "i64")
         fits = value == value and abs(value) != float("inf") and value == int(value)
-        fits = fits and int(limits.min) <= value <= int(limits.max)
+        fits = fits and low <= value <= high
     if not fits:
         raise ShapeError(f"{value!r} is no {dtype}; cast the tensor, or write another number")
     return bool(value) if dtype == "bool" else int(value)

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from byparts_opset.dtypes import Array, wide
+from byparts_graph_ir import integer_limits
+from byparts_opset.dtypes import Array, dtype_name, wide
 
 
 def index_into(size: int, indices: Array) -> Array:
-    """Each index modulo the size of the axis that it picks from."""
-    return (indices.astype("int64") % size).astype(indices.dtype) if size else indices
+    """Each index modulo the size of the axis that it picks from, as far as its dtype counts."""
+    count = min(size, integer_limits(dtype_name(indices.dtype))[1] + 1)
+    return (indices.astype("int64") % count).astype(indices.dtype) if count else indices
 
 
 def finite(x: Array) -> Array:
     """0 for infinities and NaN."""
-    return x if x.dtype.kind in "iub" else np.where(np.isfinite(wide(x)), x, np.zeros_like(x))
+    exact = wide(x).dtype.kind in "iub"
+    return x if exact else np.where(np.isfinite(wide(x)), x, np.zeros_like(x))
 
 
 def moderate(x: Array) -> Array:
@@ -42,7 +45,7 @@ def divisible(x: Array, y: Array) -> tuple[Array, Array]:
     For `Floordiv` and `Mod`, which are not continuous: backends that take subnormal numbers for 0
     would differ by a whole step.
     """
-    if y.dtype.kind in "iub":
+    if wide(y).dtype.kind in "iub":
         return x, y
     tiny = np.finfo(wide(y).dtype).smallest_normal
     small, large = 2 * float(tiny) ** 0.5, float(tiny) ** -0.5

@@ -1,6 +1,9 @@
-"""Our dtype names in NumPy, and the rule for half types: compute in f32, round once at the end.
+"""Our dtype names in NumPy, and the rule for narrow types: compute in a wider one, convert once.
 
-NumPy has no bfloat16; `ml_dtypes` brings one, and is imported only when a bf16 array is met.
+Half types are computed in f32 and rounded once at the end.  i4 is computed in i8 and wraps at the
+end, which is the same as to wrap in every step: 16 divides 256.
+
+NumPy has no bfloat16 and no int4; `ml_dtypes` brings them, and is imported when one is first met.
 """
 
 from __future__ import annotations
@@ -9,7 +12,15 @@ from functools import cache
 
 import numpy as np
 
-from byparts_graph_ir import ARRAY_DTYPES, FLOATS, INTEGERS, ShapeError, TensorType
+from byparts_graph_ir import (
+    ARRAY_DTYPES,
+    FLOATS,
+    INTEGERS,
+    ML_DTYPES,
+    ShapeError,
+    TensorType,
+    integer_limits,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +31,8 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[Any]"
 DType: TypeAlias = "np.dtype[Any]"
 
-_OURS = {np.dtype(theirs): ours for ours, theirs in ARRAY_DTYPES.items() if ours != "bf16"}
+_OURS = {np.dtype(t): ours for ours, t in ARRAY_DTYPES.items() if ours not in ML_DTYPES}
+_OF_ML_DTYPES = {ARRAY_DTYPES[ours]: ours for ours in ML_DTYPES}
 
 NUMBERS = FLOATS | INTEGERS
 BOOLS = frozenset({"bool"})
@@ -59,9 +71,9 @@ def numpy_dtype(name: str) -> DType:
     """`"f32"` -> `dtype("float32")`.
 
     Raises:
-        ImportError: bf16, and ml_dtypes is not installed.
+        ImportError: bf16 or i4, and ml_dtypes is not installed.
     """
-    return _bfloat16() if name == "bf16" else np.dtype(ARRAY_DTYPES[name])
+    return _of_ml_dtypes(name) if name in ML_DTYPES else np.dtype(ARRAY_DTYPES[name])
 
 
 def dtype_name(dtype: DType) -> str:
@@ -70,12 +82,16 @@ def dtype_name(dtype: DType) -> str:
     Raises:
         ShapeError: we have no such type.
     """
-    name = _OURS.get(dtype)
+    name = _OURS.get(dtype) or _OF_ML_DTYPES.get(dtype.name)
     if name is not None:
         return name
-    if dtype.name == "bfloat16":
-        return "bf16"
     raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join(ARRAY_DTYPES)}")
+
+
+def least(dtype: DType) -> float:
+    """The least number of a dtype, of which nothing is less: -inf of floats."""
+    name = dtype_name(dtype)
+    return -np.inf if name in FLOATS else integer_limits(name)[0]
 
 
 def is_half(dtype: DType) -> bool:
@@ -84,12 +100,14 @@ def is_half(dtype: DType) -> bool:
 
 
 def wide(x: Array) -> Array:
-    """Convert half types to f32; other arrays are returned as they are."""
+    """Convert half types to f32, and i4 to i8; other arrays are returned as they are."""
+    if x.dtype.name == "int4":
+        return x.astype(np.int8)
     return x.astype(np.float32) if is_half(x.dtype) else x
 
 
 def narrow(x: Any, dtype: DType) -> Array:
-    """Convert to an array of `dtype`: rounds the result of a computation on `wide` arrays."""
+    """Convert to an array of `dtype`: rounds or wraps what was computed from `wide` arrays."""
     y = np.asarray(x)
     if y.dtype == dtype:
         return y
@@ -97,10 +115,10 @@ def narrow(x: Any, dtype: DType) -> Array:
         return y.astype(dtype)
 
 
-def _bfloat16() -> DType:
+def _of_ml_dtypes(name: str) -> DType:
     try:
         import ml_dtypes  # an optional extra
     except ImportError as error:
-        raise ImportError("bf16 in NumPy needs ml_dtypes: pip install ml_dtypes") from error
-    dtype: DType = np.dtype(ml_dtypes.bfloat16)
+        raise ImportError(f"{name} in NumPy needs ml_dtypes: pip install ml_dtypes") from error
+    dtype: DType = np.dtype(getattr(ml_dtypes, ARRAY_DTYPES[name]))
     return dtype

@@ -254,7 +254,8 @@ def check_range(name: str, indices: Array, size: int, axis: int) -> None:
     Raises:
         GraphError: the first that is not, and where it stands.
     """
-    wrong = np.argwhere((indices < 0) | (indices >= size))
+    given = wide(indices)
+    wrong = np.argwhere((given < 0) | (given >= size))
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         place = f" at {list(at)}" if at else ""

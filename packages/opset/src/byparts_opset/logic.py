@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from byparts_graph_ir import INTEGERS, Operand, Sample, TensorType, Value, lift
+from byparts_graph_ir import INTEGERS, Operand, Sample, TensorType, Value, integer_limits, lift
 from byparts_opset.dtypes import BOOLS
 from byparts_opset.elementwise import Binary, Logic, Unary, flat
 
@@ -105,7 +105,7 @@ def bitwise_not(x: Value) -> Value:
     """Every bit of an integer inverted; of a bool `logical_not`."""
     if x.type.dtype == "bool":
         return logical_not(x)
-    return BitwiseXor()(x, 255 if x.type.dtype == "u8" else -1)
+    return BitwiseXor()(x, sum(integer_limits(x.type.dtype)))
 
 
 def _by_dtype(of_bits: Bitwise, of_bools: Callable[..., Value], x: Operand, y: Operand) -> Value:

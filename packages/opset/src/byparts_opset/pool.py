@@ -19,7 +19,7 @@ import byparts_opset as ops
 from byparts_graph_ir import FLOATS, Node, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_types
 from byparts_opset.domain import finite
-from byparts_opset.dtypes import NUMBERS, Array, require
+from byparts_opset.dtypes import NUMBERS, Array, least, require
 from byparts_opset.pooling import (
     CASES,
     Pool,
@@ -48,7 +48,7 @@ class MaxPool(Pool):
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         counts, around = windows(self, x.shape)
-        low = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
+        low = least(x.dtype)
         framed = padded(images(self, x), around, low)
         y = np.full((*framed.shape[:2], *counts), low, framed.dtype)
         for _, _, rows, columns in offsets(self.ksize, counts, self.strides):

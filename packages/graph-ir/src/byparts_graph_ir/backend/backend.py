@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from byparts_graph_ir.backend.kernel import ALIGNMENT, Kernel, Workspace, in_c
+from byparts_graph_ir.backend.kernel import ALIGNMENT, Kernel, Refused, Workspace, in_c
 from byparts_graph_ir.backend.space import HOST, Space
 from byparts_graph_ir.backend.table import Table
 from byparts_graph_ir.errors import GraphError, MissingRule
 from byparts_graph_ir.model.digest import op_text
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.op import Op
-from byparts_graph_ir.model.types import TensorType
+from byparts_graph_ir.model.types import SUB_BYTE, TensorType
 from byparts_graph_ir.model.value import Node
 from byparts_graph_ir.passes.pipeline import Pass
 
@@ -75,6 +75,8 @@ class Backend(Frozen):
             then it is called for each stretch of them in a program of several backends.  What it
             makes with `warm` may stop between two runs, where Ctrl-C was pressed.
         copy: an array of its own kind that owns its memory, from a view.
+        sub_byte: whether the rule for an op takes dtypes of less than a byte (i4), too.  Without it
+            none does: a rule for i8 would give numbers that i4 does not have.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Backend(Frozen):
     capture: Callable[[Sequence[Run], bool], Run] | None = None
     stretches: bool = False
     copy: Callable[[Array], Array] | None = None
+    sub_byte: Callable[[Op], bool] | None = None
 
     def __post_init__(self) -> None:
         for name, what in (("kernels", "kernel"), ("functions", "function")):
@@ -182,11 +185,19 @@ class Backend(Frozen):
         return partial(_call_and_copy, partial(function, op, *inputs), tuple(outputs))
 
     def _check_supported(self, op: Op, types: Sequence[TensorType]) -> None:
+        name, given = type(op).__name__, ", ".join(map(str, types))
         if not self.supports(op):
-            name, given = type(op).__name__, ", ".join(map(str, types))
             raise MissingRule(
                 f"backend {self.name!r} has no kernel for {name} on ({given}); "
                 f"add one with @kernels.on({name})"
+            )
+        results = op.infer(*types)
+        narrow = SUB_BYTE.intersection([t.dtype for t in (*types, *results)])
+        if narrow and not (self.sub_byte is not None and self.sub_byte(op)):
+            gives = f"({given}) -> ({', '.join(map(str, results))})"
+            raise Refused(
+                f"backend {self.name!r} has no kernel for {name} on {gives}: its arrays have no "
+                f"{min(narrow)} there; cast to i8 before, or add a backend that takes {min(narrow)}"
             )
 
     def _bytes(self, size: int) -> Array:

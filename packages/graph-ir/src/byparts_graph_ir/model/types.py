@@ -24,23 +24,28 @@ if TYPE_CHECKING:
 Dimension: TypeAlias = "int | str | None"
 Shape: TypeAlias = "tuple[Dimension, ...] | None"
 
-# All dtypes: name -> kind, bytes of an element in an array, the name that NumPy and torch have.
+# All dtypes: name -> kind, bits, the name that NumPy (or its extension ml_dtypes) and torch have.
+# An array stores an element in whole bytes: one of i4 takes a byte, as one of bool does.
 _DTYPES = {
-    "f16": ("float", 2, "float16"),
-    "bf16": ("float", 2, "bfloat16"),  # in NumPy by the library ml_dtypes
-    "f32": ("float", 4, "float32"),
-    "f64": ("float", 8, "float64"),
-    "i8": ("integer", 1, "int8"),
-    "i16": ("integer", 2, "int16"),
-    "i32": ("integer", 4, "int32"),
-    "i64": ("integer", 8, "int64"),
-    "u8": ("integer", 1, "uint8"),
+    "f16": ("float", 16, "float16"),
+    "bf16": ("float", 16, "bfloat16"),
+    "f32": ("float", 32, "float32"),
+    "f64": ("float", 64, "float64"),
+    "i4": ("signed", 4, "int4"),
+    "i8": ("signed", 8, "int8"),
+    "i16": ("signed", 16, "int16"),
+    "i32": ("signed", 32, "int32"),
+    "i64": ("signed", 64, "int64"),
+    "u8": ("unsigned", 8, "uint8"),
     "bool": ("bool", 1, "bool"),
 }
-ITEM_BYTES = {name: size for name, (_, size, _) in _DTYPES.items()}
+BITS = {name: bits for name, (_, bits, _) in _DTYPES.items()}
+ITEM_BYTES = {name: -(-bits // 8) for name, bits in BITS.items()}  # of an element in an array
 FLOATS = frozenset(name for name, row in _DTYPES.items() if row[0] == "float")
-INTEGERS = frozenset(name for name, row in _DTYPES.items() if row[0] == "integer")
+INTEGERS = frozenset(name for name, row in _DTYPES.items() if row[0] in ("signed", "unsigned"))
 ARRAY_DTYPES = {name: theirs for name, (_, _, theirs) in _DTYPES.items()}
+SUB_BYTE = frozenset(name for name in INTEGERS if BITS[name] < 8)
+ML_DTYPES = frozenset({"bf16", "i4"})  # NumPy has these by the library ml_dtypes alone
 LARGEST_DIMENSION = (1 << 63) - 1
 _OURS = {theirs: name for name, theirs in ARRAY_DTYPES.items()}
 
@@ -49,7 +54,8 @@ class TensorType:
     """Element type and shape.
 
     Args:
-        dtype: a name in `ITEM_BYTES`, or NumPy's dtype for it (`np.float32`, `x.dtype`).
+        dtype: a name in `ITEM_BYTES`, or NumPy's dtype for it (`np.float32`, `x.dtype`).  "i4" is
+            an integer in [-8, 7], and takes a byte in an array: its low four bits count.
         shape: a tuple of ints, names, expressions of names such as "2*n+1", and `None`; or `None`
             where the rank is unknown.
 
@@ -106,7 +112,7 @@ class TensorType:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of a static type, without padding."""
+        """Bytes of a static type in an array, without padding; an element is of whole bytes."""
         return self.size * ITEM_BYTES[self.dtype]
 
     def __str__(self) -> str:
@@ -158,6 +164,18 @@ def dtype_name(dtype: object) -> str:
     near = [ours] if ours is not None else get_close_matches(str(name), ITEM_BYTES, 1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(ITEM_BYTES)}"
     raise ShapeError(f"unknown dtype {dtype!r:.60}; {hint}")
+
+
+def integer_limits(dtype: str) -> tuple[int, int]:
+    """The least and the greatest number of an integer dtype: (-8, 7) for "i4".
+
+    Raises:
+        ShapeError: it is no integer dtype.
+    """
+    if dtype not in INTEGERS:
+        raise ShapeError(f"{dtype!r:.60} is no integer dtype: {', '.join(sorted(INTEGERS))}")
+    kind, bits, _ = _DTYPES[dtype]
+    return (0, (1 << bits) - 1) if kind == "unsigned" else (-1 << bits - 1, (1 << bits - 1) - 1)
 
 
 def _tuple_of(shape: object) -> tuple[Any, ...]:
