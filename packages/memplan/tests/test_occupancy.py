@@ -1,9 +1,10 @@
-"""The tree over time gives the same offsets as looking at all neighbours."""
+"""The tree over time and the lists of neighbours give the offsets that a look at all bytes gives."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -12,6 +13,8 @@ from problems import alive, problems
 from byparts_memplan import Buffer
 from byparts_memplan.effort import Effort
 from byparts_memplan.members import Members
+from byparts_memplan.neighbours import Neighbours
+from byparts_memplan.occupancy import Occupancy
 from byparts_memplan.portfolio import greedy
 
 ENOUGH = Effort(1e12)
@@ -45,15 +48,52 @@ def _begins_a_gap(x: int, taken: set[int], alignment: int) -> bool:
 @pytest.mark.parametrize("tight", [False, True])
 @settings(max_examples=300, deadline=None)
 @given(problems(most=25, pins=False), st.randoms(use_true_random=False))
-def test_it_finds_the_lowest_and_the_tightest_gap(
+def test_the_tree_finds_the_lowest_and_the_tightest_gap(
     tight: bool, problem: list[Buffer], rng: random.Random
 ) -> None:
     """In any order, with gaps and alignments."""
     found = Members(problem)
     order = rng.sample(range(len(found.members)), len(found.members))
+    found.occupancy = Occupancy(found.members)
 
     expected = obvious(found.members, order, tight)
     assert greedy(found, order, {}, 10**9, ENOUGH, tight) == expected
+
+
+@pytest.mark.parametrize("tight", [False, True])
+@settings(max_examples=300, deadline=None)
+@given(problems(most=25, pins=False), st.randoms(use_true_random=False))
+def test_neighbours_find_the_lowest_and_the_tightest_gap(
+    tight: bool, problem: list[Buffer], rng: random.Random
+) -> None:
+    """In any order, with alignments; they are for buffers without gaps."""
+    found = Members([replace(b, gaps=()) for b in problem])
+    order = rng.sample(range(len(found.members)), len(found.members))
+
+    expected = obvious(found.members, order, tight)
+    assert greedy(found, order, {}, 10**9, ENOUGH, tight) == expected
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(most=25), st.randoms(use_true_random=False))
+def test_an_order_leaves_no_bytes_taken_for_the_next_one(
+    problem: list[Buffer], rng: random.Random
+) -> None:
+    """Pinned buffers included."""
+    found = Members(problem)
+    order = rng.sample(range(len(found.members)), len(found.members))
+    fixed = {i: b.pinned for i, b in enumerate(found.members) if b.pinned is not None}
+    first = greedy(found, order, fixed, 10**9, ENOUGH)
+
+    greedy(found, order[::-1], {}, 10**9, ENOUGH, tight=True)
+    assert greedy(found, order, fixed, 10**9, ENOUGH) == first
+
+
+def test_neighbours_are_for_few_buffers_alive_together() -> None:
+    """The tree is for many of them, and for gaps."""
+    assert isinstance(Members([Buffer(1, 0, 9)] * 100).occupancy, Neighbours)
+    assert isinstance(Members([Buffer(1, 0, 9)] * 200).occupancy, Occupancy)
+    assert isinstance(Members([Buffer(1, 0, 9, gaps=((2, 4),))]).occupancy, Occupancy)
 
 
 def test_it_goes_around_what_is_fixed() -> None:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from byparts_memplan.buffer import Buffer
+from byparts_memplan.neighbours import Neighbours
+from byparts_memplan.occupancy import Occupancy
+from byparts_memplan.tuning import FEW_PAIRS, MANY_PAIRS
 
 
 class Members:
@@ -27,6 +30,14 @@ class Members:
         during = [bisect_left(births, b.lives[-1][1]) for b in self.members]
         self.pairs = sum(during) - sum(range(1, len(births) + 1))
 
+    @cached_property
+    def occupancy(self) -> Neighbours | Occupancy:
+        """Which bytes are taken when, by the means that is quicker for this problem."""
+        few = self.pairs <= FEW_PAIRS * len(self.members)
+        if few and not any([b.gaps for b in self.members]):
+            return Neighbours(self.members)
+        return Occupancy(self.members)
+
     def offsets(self, member_offsets: Sequence[int]) -> tuple[int, ...]:
         """Offsets of all buffers, from those of the members."""
         offsets = [b.pinned or 0 for b in self.buffers]
@@ -36,22 +47,24 @@ class Members:
 
     def orders(self) -> Iterator[tuple[str, list[int]]]:
         """Each order with its name; in each, pinned members come first."""
-        size, load = [b.size_bytes for b in self.members], self.load
+        size = [b.size_bytes for b in self.members]
         life = [sum([dies - born for born, dies in b.lives]) for b in self.members]
         area = [s * n for s, n in zip(size, life, strict=True)]
-        keys: tuple[tuple[str, Callable[[int], tuple[int, ...]]], ...] = (
-            ("lifetime", lambda i: (-life[i], -size[i])),
-            ("size", lambda i: (-size[i], -life[i])),
-            ("area", lambda i: (-area[i], -size[i])),
-            ("load, then size", lambda i: (-load[i], -size[i])),
-            ("load, then area", lambda i: (-load[i], -area[i], -life[i])),
-            ("load, then lifetime", lambda i: (-load[i], -life[i], -size[i])),
-            ("birth", lambda i: (self.members[i].born, -size[i])),
-            ("death", lambda i: (-self.members[i].dies, -size[i])),
-        )
-        for name, key in keys:
-            order = sorted(range(len(size)), key=key)
-            order.sort(key=lambda i: self.members[i].pinned is None)  # stable
+        free = [b.pinned is None for b in self.members]
+        keys: dict[str, Callable[[int], tuple[int, ...]]] = {
+            "size": lambda i: (-size[i], -life[i]),
+            "lifetime": lambda i: (-life[i], -size[i]),
+            "area": lambda i: (-area[i], -size[i]),
+            "load, then size": lambda i: (-self.load[i], -size[i]),
+            "load, then area": lambda i: (-self.load[i], -area[i], -life[i]),
+            "load, then lifetime": lambda i: (-self.load[i], -life[i], -size[i]),
+            "birth": lambda i: (self.members[i].born, -size[i]),
+            "death": lambda i: (-self.members[i].dies, -size[i]),
+        }
+        first = "lifetime" if self.pairs > MANY_PAIRS else "size"
+        for name in sorted(keys, key=lambda name: name != first):  # stable
+            order = sorted(range(len(size)), key=keys[name])
+            order.sort(key=free.__getitem__)  # stable
             yield name, order
 
     @cached_property

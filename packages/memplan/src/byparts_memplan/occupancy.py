@@ -11,64 +11,56 @@ together.  The tightest gap is found by looking at all intervals.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from byparts_memplan.buffer import Buffer
+from byparts_memplan.neighbours import tightest_gap
 
-
-class _Union:
-    """Intervals that neither overlap nor touch, in order."""
-
-    __slots__ = ("lower", "upper")
-
-    def __init__(self) -> None:
-        self.lower: list[int] = []
-        self.upper: list[int] = []
-
-    def add(self, lower: int, upper: int) -> None:
-        first = bisect_left(self.upper, lower)  # those from here up to `last` touch it
-        last = bisect_right(self.lower, upper)
-        if first < last:
-            lower, upper = min(lower, self.lower[first]), max(upper, self.upper[last - 1])
-        self.lower[first:last] = [lower]
-        self.upper[first:last] = [upper]
+Union = list[int]
+"""Where intervals that neither overlap nor touch begin and end, in turn, in order."""
 
 
 class Occupancy:
     """The bytes that placed buffers take, by steps.
 
     Attributes:
+        members: the buffers, which all are in the tree's time.
         looked: how many unions and intervals were looked at to find the last offset.
     """
 
-    def __init__(self, buffers: Iterable[Buffer]) -> None:
-        """For buffers that live during some of these buffers' lives; nothing is taken yet."""
-        steps = sorted({step for b in buffers for life in b.lives for step in life})
+    def __init__(self, members: Sequence[Buffer]) -> None:
+        self.members = members
+        steps = sorted({step for b in members for life in b.lives for step in life})
         self.position = {step: k for k, step in enumerate(steps)}
         self.leaves = 1 << max(len(steps) - 1, 1).bit_length()
-        self.some: dict[int, _Union] = {}  # of a node, what is taken in any of its steps
-        self.every: dict[int, _Union] = {}  # what one buffer takes in all of its steps
+        nodes = range(2 * self.leaves)
+        self.some: list[Union] = [[] for _ in nodes]  # of a node, what is taken in any of its steps
+        self.every: list[Union] = [[] for _ in nodes]  # what one buffer takes in all of its steps
+        # By member: the unions of the bytes taken during its life, and those that it is added to.
+        self.unions: list[tuple[list[Union], list[Union]] | None] = [None] * len(members)
         self.looked = 0
 
-    def take(self, b: Buffer, tight: bool, pinned: int | None = None) -> int:
-        """Take bytes for a buffer, where it is pinned, or in a free gap; returns its offset."""
-        nodes = self._nodes(b)
-        above = _above(nodes)
+    def clear(self) -> None:
+        """Free all bytes."""
+        for union in (*self.some, *self.every):
+            union.clear()
+
+    def take(self, i: int, tight: bool, pinned: int | None = None) -> int:
+        """Take bytes for member `i`, where it is pinned, or in a free gap; returns its offset."""
+        b = self.members[i]
+        taken, added = self.unions[i] or self._find_unions(i)
         offset = pinned
         if offset is None:
-            unions = [self.some[node] for node in nodes if node in self.some]
-            unions += [self.every[node] for node in above if node in self.every]
             find = self._tightest if tight else self._lowest
-            offset = find(unions, b.size_bytes, b.alignment)
+            offset = find([union for union in taken if union], b.size_bytes, b.alignment)
         end = offset + b.size_bytes
-        for node in nodes:
-            self.every.setdefault(node, _Union()).add(offset, end)
-            self.some.setdefault(node, _Union()).add(offset, end)
-        for node in above:
-            self.some.setdefault(node, _Union()).add(offset, end)
+        for union in added:
+            first, last = bisect_left(union, offset), bisect_right(union, end)
+            ends = [] if last & 1 else [end]  # an odd number of ends below: within an interval
+            union[first:last] = ends if first & 1 else [offset, *ends]
         return offset
 
-    def _lowest(self, unions: Sequence[_Union], size: int, alignment: int) -> int:
+    def _lowest(self, unions: Sequence[Union], size: int, alignment: int) -> int:
         """The lowest aligned offset of so many bytes that are in none of the unions."""
         offset = self.looked = 0
         moved = True
@@ -76,30 +68,34 @@ class Occupancy:
             moved = False
             self.looked += len(unions)
             for union in unions:
-                lower, upper = union.lower, union.upper
-                k = start = bisect_right(upper, offset)
-                while k < len(upper) and lower[k] < offset + size:
-                    offset = upper[k] + -upper[k] % alignment
-                    k += 1
+                k = start = bisect_right(union, offset) | 1  # the end of the first one not below
+                while k < len(union) and union[k - 1] < offset + size:
+                    offset = union[k] + -union[k] % alignment
+                    k += 2
                 if k > start:
                     moved = True
-                    self.looked += k - start
+                    self.looked += (k - start) // 2
         return offset
 
-    def _tightest(self, unions: Sequence[_Union], size: int, alignment: int) -> int:
+    def _tightest(self, unions: Sequence[Union], size: int, alignment: int) -> int:
         """An aligned offset in the gap between the unions that is filled best; the lowest such."""
-        taken = sorted([i for u in unions for i in zip(u.lower, u.upper, strict=True)])
+        taken = sorted([i for u in unions for i in zip(u[::2], u[1::2], strict=True)])
         self.looked = len(taken)
-        end, best, best_gap = 0, -1, 0
-        for lower, upper in taken:
-            if lower - end >= size:
-                offset = end + -end % alignment
-                gap = lower - offset
-                if gap >= size and (best < 0 or gap < best_gap):
-                    best, best_gap = offset, gap
-            if upper > end:
-                end = upper
-        return best if best >= 0 else end + -end % alignment
+        return tightest_gap(taken, size, alignment)
+
+    def _find_unions(self, i: int) -> tuple[list[Union], list[Union]]:
+        nodes = self._nodes(self.members[i])
+        above: dict[int, None] = {}  # all nodes above those; none of those is among them
+        for node in nodes:
+            node >>= 1
+            while node and node not in above:
+                above[node] = None
+                node >>= 1
+        some, every = [self.some[node] for node in nodes], [self.every[node] for node in nodes]
+        taken = [*some, *[self.every[node] for node in above]]
+        unions = taken, [*every, *some, *[self.some[node] for node in above]]
+        self.unions[i] = unions
+        return unions
 
     def _nodes(self, b: Buffer) -> list[int]:
         """The fewest nodes whose ranges make up the lives of a buffer."""
@@ -116,14 +112,3 @@ class Occupancy:
                 first >>= 1
                 end >>= 1
         return nodes
-
-
-def _above(nodes: Sequence[int]) -> list[int]:
-    """All nodes above those; none of those is among them."""
-    above: dict[int, None] = {}
-    for node in nodes:
-        node >>= 1
-        while node and node not in above:
-            above[node] = None
-            node >>= 1
-    return list(above)

@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from byparts_memplan.buffer import Buffer, lower_bound
 from byparts_memplan.members import Members
-from byparts_memplan.occupancy import Occupancy
 from byparts_memplan.placed import Placement
 from byparts_memplan.sweep import sweep
-from byparts_memplan.tuning import ORDER_EFFORT, TAKE_EFFORT
+from byparts_memplan.tuning import ORDER_EFFORT, SPENT_AT_ONCE, TAKE_EFFORT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,9 +54,10 @@ class Portfolio:
         fixed = self.fixed if fixed is None else fixed
         if self.done:
             return
-        orders = list(self.problem.orders())
+        orders: dict[str, list[int]] = {}  # those made so far; mostly the first ones suffice
         for tight in (False, True):
-            for name, order in orders:
+            for name, order in orders.items() or self.problem.orders():
+                orders[name] = order
                 some = effort.part(1, most=ORDER_EFFORT * len(order))
                 offsets = greedy(self.problem, order, fixed, self.made.arena_bytes, some, tight)
                 if offsets is not None:
@@ -85,16 +85,18 @@ def greedy(
     Each lies in the lowest gap that is free during its life, or in the tightest.  `None` once they
     take `arena_bytes`, or when the effort is spent.
     """
-    occupancy = Occupancy(problem.members)
+    occupancy, work = problem.occupancy, 0.0
+    occupancy.clear()
     offsets = [0] * len(problem.members)
     for i in [*fixed, *[i for i in order if i not in fixed]]:
-        b = problem.members[i]
-        offsets[i] = occupancy.take(b, tight, fixed.get(i))
-        if offsets[i] + b.size_bytes >= arena_bytes:
-            return None
-        if not effort.spend(TAKE_EFFORT + occupancy.looked):
-            return None
-    return offsets
+        offsets[i] = occupancy.take(i, tight, fixed.get(i))
+        work += TAKE_EFFORT + occupancy.looked
+        fits = offsets[i] + problem.members[i].size_bytes < arena_bytes
+        if not fits or work > SPENT_AT_ONCE:
+            if not effort.spend(work) or not fits:
+                return None
+            work = 0
+    return offsets if effort.spend(work) else None
 
 
 def _top(buffers: Sequence[Buffer], offsets: Sequence[int]) -> int:

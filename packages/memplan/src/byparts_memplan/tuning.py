@@ -9,8 +9,13 @@ sums over the variants, each number changed alone.  Effort is counted in buffers
 # Lower bound (buffer.py)
 BOUND_ALIGNMENTS = 8  # with more of them only their greatest common divisor pads: O(n) for each
 
-# Greedy orders (portfolio.py)
+# Greedy orders (portfolio.py, members.py)
+FEW_PAIRS = 70  # alive together, for each buffer; with more, a tree over time is quicker
+# With more pairs the effort is enough for few orders.  By lifetime comes first then, which deep
+# networks need; else by size, which suffices for most of the traced ones.
+MANY_PAIRS = 5_000_000
 TAKE_EFFORT = 100  # of taking the bytes of one buffer: as long as so many looks
+SPENT_AT_ONCE = 10_000  # effort; a millisecond, and no slower for small buffers
 ORDER_EFFORT = 600  # of one order, for each buffer; orders that come out well take less
 
 # Placement of a graph's buffers (plan.py), first with all sharing, then with less of it
