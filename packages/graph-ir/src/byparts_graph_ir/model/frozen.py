@@ -172,7 +172,7 @@ def _define(cls: Any) -> None:
     own, annotations = vars(cls), _annotations(cls)
     names = [n for n, kind in annotations.items() if "ClassVar" not in str(kind).partition("[")[0]]
     _check_defaults(cls, own.keys() & names)
-    _check_constants(cls, (own.keys() - annotations).difference(*map(_names_in, cls.__bases__)))
+    _check_constants(cls, own.keys() - annotations)
     fields = cls.__match_args__  # those of the first base
     for base in cls.__bases__[1:]:  # in the order of `dataclasses`
         fields = (*getattr(base, "__match_args__", ()), *fields)
@@ -199,9 +199,9 @@ def _check_defaults(cls: type, names: Iterable[str]) -> None:
             raise TypeError(f"{cls.__name__}.{name}: {what}")
 
 
-def _check_constants(cls: type, names: Iterable[str]) -> None:
-    """Refuse a constant among these names: they are annotated nowhere, and no base has them."""
-    for name in names:
+def _check_constants(cls: type, names: set[str]) -> None:
+    """Refuse a constant among these names without annotation, unless a base has it."""
+    for name in names.difference(*map(_names_in, cls.__bases__)):
         value = vars(cls)[name]
         if name[0] != "_" and not (callable(value) or hasattr(type(value), "__get__")):
             kind = type(value).__name__
