@@ -108,9 +108,9 @@ def test_loops_and_branches_are_the_ops_with_bodies() -> None:
 
 
 def test_dtypes_are_plain_numbers() -> None:
-    """No quantised, complex or text types."""
+    """No quantised, complex or text types, and no elements that share a byte."""
     assert all(re.fullmatch(r"bf16|f\d+|[iu]\d+|bool", name) for name in ITEM_BYTES)
-    assert min(ITEM_BYTES.values()) == 1  # no types of fewer bits
+    assert min(ITEM_BYTES.values()) == 1
 
 
 def test_there_is_no_eager_mode_onnx_or_distributed_training() -> None:

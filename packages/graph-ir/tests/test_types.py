@@ -7,7 +7,16 @@ from typing import Any
 import pytest
 from toy_ops import f32
 
-from byparts_graph_ir import ShapeError, TensorType, compatible, unify
+from byparts_graph_ir import (
+    BITS,
+    INTEGERS,
+    SUB_BYTE,
+    ShapeError,
+    TensorType,
+    compatible,
+    integer_limits,
+    unify,
+)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +37,27 @@ def test_sizes() -> None:
     """Bytes count the dtype (NNVM counted 4 for every one: N6)."""
     assert [TensorType(d, (3, 5)).size_bytes for d in ("f64", "bf16", "u8")] == [120, 30, 15]
     assert f32().size == 1 and f32(0, 3).size_bytes == 0
+
+
+def test_four_bits_take_a_byte_in_an_array() -> None:
+    """Bits say what an element can be, bytes how arrays store it."""
+    assert (BITS["i4"], BITS["bool"], BITS["f16"]) == (4, 1, 16)
+    assert (TensorType("i4", (3, 5)).size_bytes, str(TensorType("i4", (3,)))) == (15, "i4[3]")
+    assert {"i4"} == SUB_BYTE and "i4" in INTEGERS
+
+
+@pytest.mark.parametrize(
+    ("dtype", "limits"), [("i4", (-8, 7)), ("i8", (-128, 127)), ("u8", (0, 255))]
+)
+def test_limits_of_integers(dtype: str, limits: tuple[int, int]) -> None:
+    """The least and the greatest number."""
+    assert integer_limits(dtype) == limits
+
+
+def test_other_dtypes_have_no_integer_limits() -> None:
+    """A float has infinities, a bool no order."""
+    with pytest.raises(ShapeError, match="'f32' is no integer dtype: i16, i32, i4, i64, i8, u8"):
+        integer_limits("f32")
 
 
 @pytest.mark.parametrize(

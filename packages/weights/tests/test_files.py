@@ -18,7 +18,7 @@ from byparts_weights import load, open_file, save
 from byparts_weights.dtypes import Array, numpy_dtype
 
 NAMES = ["file", "layer/w", "a.npy", "a", "v.bf16", "ünïcode"]
-DTYPES = ("f16", "bf16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "bool")
+DTYPES = ("f16", "bf16", "f32", "f64", "i4", "i8", "i16", "i32", "i64", "u8", "bool")
 W = {"w": np.arange(100, dtype=np.float32)}
 
 

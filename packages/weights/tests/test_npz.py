@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 import pytest
@@ -46,6 +47,34 @@ def test_bf16_of_numpy_itself(tmp_path: Path) -> None:
     path = numpy_saved(tmp_path / "x.npz", w=SIX.astype(ml_dtypes.bfloat16))
 
     assert load(path)["w"].dtype == numpy_dtype("bf16")
+
+
+def test_four_bits_are_whole_numbers_to_others(tmp_path: Path) -> None:
+    """`numpy.load` reads int8, and `load` i4 again: of any shape, also without ml_dtypes."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    every = np.arange(-8, 8).astype(ml_dtypes.int4)
+    given = {"a": every.reshape(4, 4).T, "b": every[3], "c": every[:0], "V": every.view("V1")}
+    save(tmp_path / "x.npz", given)
+
+    again = load(tmp_path / "x.npz")
+
+    assert {a.dtype for a in again.values()} == {every.dtype}
+    assert [again[n].tolist() for n in "abc"] == [given[n].tolist() for n in "abc"]
+    assert again["V"].tolist() == every.tolist()
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as theirs:
+        assert (theirs["a"].dtype, theirs["a"].tolist()) == (np.int8, given["a"].tolist())
+
+
+def test_a_number_of_more_than_four_bits_is_damage(tmp_path: Path) -> None:
+    """Which an array of i4 would take for another number."""
+    with ZipFile(tmp_path / "x.npz", "w") as archive:
+        entry = ZipInfo("w.npy")
+        entry.comment = b"i4"
+        with archive.open(entry, "w") as content:
+            np.lib.format.write_array(content, np.array([7, 8, -9], np.int8))
+
+    with pytest.raises(FormatError, match="a number of i4 is 8; expected -8 to 7"):
+        load(tmp_path / "x.npz")
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,16 @@ def test_bf16_without_ml_dtypes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert array.tobytes() == b"\x80\x3f\0\x40"
 
 
+def test_four_bits_are_refused(tmp_path: Path) -> None:
+    """The format has no such dtype, and nothing is written."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    arrays = {"w": np.zeros((2, 3), ml_dtypes.int4)}
+
+    with pytest.raises(GraphError, match=r"array 'w' is i4\[2,3\], a dtype .* save as .npz"):
+        save(tmp_path / "w.safetensors", arrays)
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("header", "data", "message"),
     [

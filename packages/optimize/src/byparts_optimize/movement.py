@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Optional
 
-from byparts_graph_ir import Node, Value
+from byparts_graph_ir import INTEGERS, Node, Value, integer_limits
 from byparts_opset import (
     BroadcastTo,
     Cast,
@@ -28,7 +28,7 @@ from byparts_optimize.rules import rules
 
 _DIGITS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # of the significand
 _RANGE = {"f16": 5, "bf16": 8, "f32": 8, "f64": 11}  # bits of the exponent
-_BITS = {"i8": 7, "i16": 15, "i32": 31, "i64": 63, "u8": 8, "bool": 1}  # without the sign
+_BITS = {"bool": 1} | {d: integer_limits(d)[1].bit_length() for d in INTEGERS}  # without the sign
 
 # fmt: off
 

@@ -1,6 +1,7 @@
 """The dtypes of arrays in files: graph-ir's name for each, and the NumPy dtype that holds it.
 
-bf16 is an array of `ml_dtypes.bfloat16` where that library is installed, else of two untyped bytes.
+bf16 and i4 are arrays of `ml_dtypes.bfloat16` and `ml_dtypes.int4` where that library is installed,
+else of untyped bytes.
 """
 
 from __future__ import annotations
@@ -13,25 +14,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import ARRAY_DTYPES, ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, ITEM_BYTES, ML_DTYPES, ShapeError, TensorType
 
 Array = NDArray[Any]
 
-_TWO_BYTES = np.dtype("V2")
+_UNTYPED = {np.dtype(f"V{ITEM_BYTES[name]}"): name for name in ML_DTYPES}
 _MAX_RANK = 32  # NumPy 2 has 64
 
 
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """The dtype of arrays that hold elements of `name`, e.g. "f32"."""
-    if name != "bf16":
+    if name not in ML_DTYPES:
         return np.dtype(ARRAY_DTYPES[name])
     try:
         import ml_dtypes  # an optional extra
     except ImportError:
-        return _TWO_BYTES
-    bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    return bfloat16
+        return np.dtype(f"V{ITEM_BYTES[name]}")
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, ARRAY_DTYPES[name]))
+    return dtype
 
 
 def type_of(array: Array) -> TensorType:
@@ -40,7 +41,7 @@ def type_of(array: Array) -> TensorType:
     Raises:
         ShapeError: graph-ir has no such dtype.
     """
-    dtype: Any = "bf16" if array.dtype == _TWO_BYTES else array.dtype
+    dtype: Any = _UNTYPED.get(array.dtype, array.dtype)
     return TensorType(dtype, array.shape)
 
 

@@ -1,8 +1,8 @@
 """Saves and loads named arrays: .npz or .safetensors, without pickle, so that loading runs no code.
 
 An .npz is written with `zipfile` and `numpy.lib.format` rather than `numpy.savez`, which cannot
-store an array called "file", and which writes bf16 as untyped bytes.  bf16 is stored as the u16 of
-its bits, and the comment of its entry says so.
+store an array called "file", and which writes bf16 and i4 as untyped bytes.  bf16 is stored as the
+u16 of its bits, i4 as i8, and the comment of the entry says so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from byparts_graph_ir import FormatError, GraphError
 from byparts_weights.array_file import ArrayFile
 from byparts_weights.dtypes import Array, type_of
-from byparts_weights.npz import BF16, NpzFile
+from byparts_weights.npz import STORED_AS, NpzFile
 
 Path = Union[str, PathLike[str]]
 
@@ -140,7 +140,10 @@ def _write_npz(file: IO[bytes], arrays: Mapping[str, Array]) -> None:
     with ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             entry = ZipInfo(f"{name}.npy")
-            if type_of(array).dtype == "bf16":
-                entry.comment, array = BF16, array.view(np.uint16)
+            dtype = type_of(array).dtype
+            if dtype in STORED_AS:
+                entry.comment, array = dtype.encode(), array.view(STORED_AS[dtype])
+            if dtype == "i4":  # NumPy has these in four bits of a byte
+                array = np.asarray(((array & 15) ^ 8) - 8)
             with archive.open(entry, "w", force_zip64=True) as content:
                 np.lib.format.write_array(content, array, allow_pickle=False)

@@ -5,8 +5,8 @@ grammar, and an array is allocated when its entry is known to have as many bytes
 is a `FormatError` that names the entry and the byte of the file.  Taken: .npy versions 1 to 3,
 either byte order, either order of axes.  Not taken: objects (pickles run code) and structures.
 
-bf16 is the u16 of its bits in an entry whose comment says so, or what `numpy.savez` makes of it:
-two bytes without a type.
+NumPy has no bf16 and no i4: they are stored as others (`STORED_AS`), and the comment of the entry
+names them.  Taken as bf16 is also what `numpy.savez` makes of it: two bytes without a type.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from byparts_weights.array_file import ArrayFile
 from byparts_weights.dtypes import Array, claimed_type, numpy_dtype
 from byparts_weights.zip_archive import Content, Entry, Source, directory
 
-BF16 = b"bf16"  # the comment of an entry with the bits of bf16 as u16
+STORED_AS = {"bf16": "u2", "i4": "i1"}  # the bits of bf16; the numbers of i4
 _MAX_HEADER_BYTES = 1 << 16
 _DTYPES = {
     **{"f2": "f16", "f4": "f32", "f8": "f64", "V2": "bf16", "b1": "bool"},
@@ -67,6 +67,12 @@ class NpzFile(ArrayFile):
         flat = np.empty(header.type.size_bytes, np.uint8)
         content.read_into(flat.data)
         content.finish()
+        if header.type.dtype == "i4":
+            numbers = flat.view(np.int8)
+            wrong = numbers[(numbers < -8) | (numbers > 7)]
+            if wrong.size:
+                raise content.fault(f"a number of i4 is {wrong[0]}; expected -8 to 7")
+            flat &= 15  # what an array of i4 has in a byte
         return _array(flat, header)
 
 
@@ -87,7 +93,9 @@ def _header(entry: Entry, content: Content) -> _Header:
     length = int.from_bytes(content.take(width), "little")
     if length > _MAX_HEADER_BYTES:
         raise content.fault(f"a header of {length} bytes; expected at most {_MAX_HEADER_BYTES}")
-    header = _parsed(content, content.take(length).decode("latin-1"), entry.comment == BF16)
+    header = _parsed(
+        content, content.take(length).decode("latin-1"), entry.comment.decode("latin-1")
+    )
     kind, before = header.type, 8 + width + length
     if before + kind.size_bytes != entry.size_bytes:
         takes = f"{kind} takes {kind.size_bytes} bytes after a header of {before}"
@@ -95,8 +103,8 @@ def _header(entry: Entry, content: Content) -> _Header:
     return header
 
 
-def _parsed(content: Content, text: str, bf16: bool) -> _Header:
-    """The header whose text this is; `bf16`: the comment of the entry says that u2 are its bits."""
+def _parsed(content: Content, text: str, comment: str) -> _Header:
+    """The header whose text this is; `comment` is that of the entry, see `STORED_AS`."""
     fields: dict[str, str] = {}
     at = 1
     while field := _FIELD.match(text, at):
@@ -110,7 +118,7 @@ def _parsed(content: Content, text: str, bf16: bool) -> _Header:
     dims = tuple([int(number) for number in fields["shape"].replace(",", " ").split()])
     descr = fields["descr"]
     order, code = (descr[0], descr[1:]) if descr[0] in "<>=|" else ("=", descr)
-    dtype = "bf16" if bf16 and code == "u2" else _DTYPES.get(code)
+    dtype = comment if STORED_AS.get(comment) == code else _DTYPES.get(code)
     if dtype is None:
         known = ", ".join(_DTYPES)
         raise content.fault(f"its dtype is {descr!r}; expected one of {known}")

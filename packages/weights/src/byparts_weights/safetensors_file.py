@@ -85,21 +85,26 @@ def to_safetensors(arrays: Mapping[str, Array]) -> bytes:
     """The bytes of a file with these arrays.
 
     Raises:
-        GraphError: the format cannot have a tensor of that name.
+        GraphError: the format cannot have a tensor of that name or that dtype.
         ImportError: the library is not installed.
     """
     library = _library()
     if _METADATA in arrays:
         raise GraphError(f"no tensor in .safetensors can be called {_METADATA!r}; save as .npz")
     kept = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    specs = {name: _spec(library, kept[name], type_of(array)) for name, array in arrays.items()}
+    specs = {
+        name: _spec(library, name, kept[name], type_of(array)) for name, array in arrays.items()
+    }
     return bytes(library.serialize(specs))  # reads `kept` by address
 
 
-def _spec(library: ModuleType, array: Array, kind: TensorType) -> object:
-    address, size_bytes, dtype = array.ctypes.data, array.nbytes, ARRAY_DTYPES[kind.dtype]
+def _spec(library: ModuleType, name: str, array: Array, kind: TensorType) -> object:
+    if kind.dtype not in _DTYPES.values():
+        what = f"array {name!r:.60} is {kind}, a dtype that .safetensors does not have"
+        raise GraphError(f"{what}; save as .npz, or convert it to int8")
+    address, size_bytes = array.ctypes.data, array.nbytes
     spec: object = library.TensorSpec(
-        dtype=dtype, shape=kind.dims, data_ptr=address, data_len=size_bytes
+        dtype=ARRAY_DTYPES[kind.dtype], shape=kind.dims, data_ptr=address, data_len=size_bytes
     )
     return spec
 

@@ -40,7 +40,7 @@ class Entry(NamedTuple):
         crc: the checksum of what it unpacks to.
         packed_bytes: size in the file.
         size_bytes: size unpacked.
-        comment: any bytes; `npz.py` marks bf16 with them.
+        comment: any bytes; `npz.py` marks bf16 and i4 with them.
     """
 
     name: str

@@ -11,7 +11,15 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_graph_ir import FLOATS, INTEGERS, GraphError, ShapeError, Space, TensorType
+from byparts_graph_ir import (
+    ARRAY_DTYPES,
+    FLOATS,
+    INTEGERS,
+    GraphError,
+    ShapeError,
+    Space,
+    TensorType,
+)
 from byparts_runtime.arrays.dtypes import Array, carrier, numpy_dtype, type_of
 
 _TAKES = {"b": {"bool"}, "i": INTEGERS | FLOATS, "u": INTEGERS | FLOATS, "f": FLOATS}
@@ -55,7 +63,7 @@ def as_array(value: object, expected: TensorType, what: str) -> Array:
     """
     array = to_array(value, expected, what)
     if array.dtype != carrier(expected.dtype):
-        wanted = "bfloat16" if expected.dtype == "bf16" else numpy_dtype(expected.dtype).name
+        wanted = ARRAY_DTYPES[expected.dtype]
         how = f'.astype("{wanted}")' if hasattr(value, "astype") else f"a cast to {wanted}"
         raise ShapeError(f"{_got(what, expected, array)}; convert it with {how}")
     if array.shape != expected.shape:

@@ -29,7 +29,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_graph_ir import GraphError, ShapeError
+from byparts_graph_ir import ITEM_BYTES, SUB_BYTE, GraphError, ShapeError
 from byparts_runtime.arrays.dtypes import Array, carrier
 
 _ON_HOST = (1, 3, 11)  # plain memory; pinned by CUDA; pinned by ROCm
@@ -158,10 +158,11 @@ def _array_of(tensor: _Tensor, capsule: Any, what: str) -> Array:
 def _dtype(tensor: _Tensor, what: str) -> np.dtype[Any]:
     kind = _KINDS.get(tensor.code, f"of code {tensor.code} and bits ")
     name = kind if kind == "bool" else f"{kind}{tensor.bits}"
-    try:
-        return carrier(name) if tensor.lanes == 1 else carrier("of several lanes")
-    except KeyError:
-        raise ShapeError(f"{what}: elements {name} are none of our dtypes") from None
+    if tensor.lanes != 1 or name not in ITEM_BYTES:
+        raise ShapeError(f"{what}: elements {name} are none of our dtypes")
+    if name in SUB_BYTE:
+        raise ShapeError(f"{what}: elements {name} of DLPack share bytes, ours do not; unpack them")
+    return carrier(name)
 
 
 def _strides(tensor: _Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:

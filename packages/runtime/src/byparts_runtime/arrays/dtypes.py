@@ -1,7 +1,7 @@
 """The dtypes of NumPy arrays: graph-ir's name for each, and the NumPy dtype for each name.
 
-bf16 is that of the library ml_dtypes, imported when first met; without it bf16 is moved as two
-untyped bytes, and only NumPy cannot compute with it.
+bf16 and i4 are those of the library ml_dtypes, imported when first met; without it their elements
+are moved as untyped bytes, and only NumPy cannot compute with them.
 """
 
 from __future__ import annotations
@@ -12,39 +12,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import ARRAY_DTYPES, ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, ITEM_BYTES, ML_DTYPES, ShapeError, TensorType
 
 Array = NDArray[Any]
 
-_OURS = {np.dtype(theirs): ours for ours, theirs in ARRAY_DTYPES.items() if ours != "bf16"}
-_BITS = np.dtype("V2")  # stands for bf16 where ml_dtypes is not installed
+_OURS = {np.dtype(t): ours for ours, t in ARRAY_DTYPES.items() if ours not in ML_DTYPES}
+_OF_ML_DTYPES = {ARRAY_DTYPES[ours]: ours for ours in ML_DTYPES}
+_BYTES = {np.dtype(f"V{ITEM_BYTES[ours]}"): ours for ours in ML_DTYPES}  # without ml_dtypes
 
 
 @cache
 def numpy_dtype(name: str) -> np.dtype[Any]:
-    """`"f32"` -> `dtype("float32")`; bf16 is that of ml_dtypes, imported when first met.
+    """`"f32"` -> `dtype("float32")`; bf16 and i4 are those of ml_dtypes, imported when first met.
 
     Raises:
-        ImportError: bf16, and ml_dtypes is not installed.
+        ImportError: bf16 or i4, and ml_dtypes is not installed.
     """
-    if name != "bf16":
+    if name not in ML_DTYPES:
         return np.dtype(ARRAY_DTYPES[name])
     try:
         import ml_dtypes  # an optional extra
     except ImportError as error:
         how = 'pip install ml_dtypes, or stay in torch with build(..., results="torch")'
-        raise ImportError(f"bf16 in NumPy needs ml_dtypes: {how}") from error
-    bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    return bfloat16
+        raise ImportError(f"{name} in NumPy needs ml_dtypes: {how}") from error
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, ARRAY_DTYPES[name]))
+    return dtype
 
 
 @cache
 def carrier(name: str) -> np.dtype[Any]:
-    """What holds and moves elements: as `numpy_dtype`, but for bf16 two bytes do as well."""
+    """What holds and moves elements: as `numpy_dtype`, but for bf16 and i4 bytes do as well."""
     try:
         return numpy_dtype(name)
     except ImportError:
-        return _BITS
+        return np.dtype(f"V{ITEM_BYTES[name]}")
 
 
 def type_of(array: Array) -> TensorType:
@@ -62,7 +63,7 @@ def _type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> TensorType:
 
 
 def _dtype_name(dtype: np.dtype[Any]) -> str:
-    name = _OURS.get(dtype) or ("bf16" if dtype.name == "bfloat16" or dtype == _BITS else None)
+    name = _OURS.get(dtype) or _OF_ML_DTYPES.get(dtype.name) or _BYTES.get(dtype)
     if name is None:
         raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join(ARRAY_DTYPES)}")
     return name

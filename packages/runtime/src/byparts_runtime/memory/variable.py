@@ -200,7 +200,7 @@ class Variable:
                 end(self)
 
     def carried(self) -> Array:
-        """A copy of the value; where ml_dtypes is not installed, bf16 is two bytes each."""
+        """A copy of the value; without ml_dtypes elements of bf16 and i4 are untyped bytes."""
         with self.lock:
             self.check_known()
             return reader(self.space, self.memory, 0, self.type)()
