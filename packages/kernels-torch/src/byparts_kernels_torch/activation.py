@@ -60,7 +60,10 @@ def selu(op: Selu, inputs: Tensors, outputs: Tensors) -> Run:
 
 @kernels.on(Softplus)
 def softplus(op: Softplus, inputs: Tensors, outputs: Tensors) -> Run:
-    """x itself from where e^-x is no part of it: torch's 20 is too early for f64."""
+    """y = x where x > 40: from there on log(1 + e^x) rounds to x in f64 too.
+
+    torch's own threshold, 20, is too low for f64.
+    """
     return partial(nn.softplus, inputs[0], 1, 40, out=outputs[0])
 
 

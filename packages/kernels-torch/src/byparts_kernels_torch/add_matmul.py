@@ -1,4 +1,7 @@
-"""A product added to something: one `addmm`, with rows folded; right also over its first input."""
+"""y = c + scale * matmul(a, b) as one `addmm`; y may have the bytes of c.
+
+The leading axes of a, and those of y, become the rows of one matrix.
+"""
 
 from __future__ import annotations
 
@@ -24,19 +27,26 @@ def add_matmul(op: AddMatMul, inputs: Tensors, outputs: Tensors, workspace: Work
     if y.numel() == 0:
         return nothing
     rows = a.t() if op.transpose_a else a.flatten(0, -2)
-    whole = y.view(-1, y.shape[-1])
-    added, steps = _rows(c, y, whole, workspace)
+    matrix = y.view(-1, y.shape[-1])
+    addend, steps = _addend(c, y, matrix, workspace)
     right = b.t() if op.transpose_b else b
-    if same_memory(added, whole):  # `addmm(out=)` would copy it over itself
-        return partial(whole.addmm_, rows, right, alpha=op.scale)
-    return in_turn([*steps, partial(torch.addmm, added, rows, right, alpha=op.scale, out=whole)])
+    if same_memory(addend, matrix):  # `addmm(out=)` would copy it over itself
+        return partial(matrix.addmm_, rows, right, alpha=op.scale)
+    return in_turn([*steps, partial(torch.addmm, addend, rows, right, alpha=op.scale, out=matrix)])
 
 
-def _rows(c: Tensor, y: Tensor, whole: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
-    """c as `addmm` broadcasts it, and how to fill it where only a copy says that."""
+def _addend(c: Tensor, y: Tensor, matrix: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
+    """The tensor that `addmm` can broadcast to y as a matrix, and the runs that fill it.
+
+    Args:
+        c: the addend of the op; its shape broadcasts to that of y.
+        y: the output, [..., n].
+        matrix: the same elements, [rows, n].
+        workspace: of the kernel; has room for c broadcast to y where `addmm` cannot do that.
+    """
     if c.shape == y.shape:
-        return c.view(whole.shape), []
+        return c.view(matrix.shape), []
     if c.dim() < 2 or y.dim() == 2:
         return c, []
     copy = scratch(workspace, y.shape, y)
-    return copy.view(whole.shape), [partial(copy.copy_, c)]
+    return copy.view(matrix.shape), [partial(copy.copy_, c)]

@@ -1,4 +1,7 @@
-"""Batch normalisation: torch's kernels, whose `out=` is real forward and missing backward."""
+"""Batch normalisation by torch's kernels.
+
+The forward ones write into the output; that of the gradient has no `out=`: its results are copied.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ aten = torch.ops.aten
 @widened
 @dense
 def batch_norm(op: BatchNorm, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
-    """torch gives 1 / sqrt(variance + epsilon): as exact, for all that variances are read for."""
+    """torch returns 1 / sqrt(variance + epsilon); the variance is computed from it.
+
+    That is as exact as the op needs: what reads the variance adds epsilon to it again.
+    """
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     x, y = (_channels_second(t, op.axis) for t in (x, y))
     how = (x, gamma, beta, None, None, True, 0.0, op.epsilon)
@@ -59,7 +65,7 @@ def batch_norm_gradient(
         [
             partial(torch.add, variance, number(op.epsilon, variance), out=scale),
             scale.rsqrt_,
-            partial(_copied, compute, (dx, dgamma, dbeta)),
+            partial(_copy_results, compute, (dx, dgamma, dbeta)),
         ]
     )
 
@@ -78,7 +84,11 @@ def batch_norm_inference(
 
 
 def _channels_second(x: Tensor, axis: int) -> Tensor:
-    """A view [n, channels, rest]; with the channels last in memory, as torch knows such images."""
+    """A view of x in which `axis` is axis 1, as torch's kernels want the channels.
+
+    It is [before, channels, after], of the products of the other dimensions; where the axis is the
+    last one it is [1, channels, before, 1], which torch knows as images with the channels last.
+    """
     axis %= x.dim()
     before, after = prod(x.shape[:axis]), prod(x.shape[axis + 1 :])
     if after == 1:
@@ -86,6 +96,6 @@ def _channels_second(x: Tensor, axis: int) -> Tensor:
     return x.view(before, x.shape[axis], after)
 
 
-def _copied(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:
+def _copy_results(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:
     for to, result in zip(into, compute(), strict=True):
         to.copy_(result)

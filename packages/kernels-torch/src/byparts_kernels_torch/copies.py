@@ -1,6 +1,6 @@
-"""Ops that only move elements: copies between views that are made once.
+"""Ops that only move elements: each run copies between views that were made when it was bound.
 
-All of them are right for any dtype, since they never look at an element.
+They work for every dtype, since no element is computed with.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import torch
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import filled, nothing
-from byparts_kernels_torch.pick import picked, turned
+from byparts_kernels_torch.pick import picked, reversed_along
 from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_opset.axes import BroadcastTo, Reverse, Tile, Transpose
@@ -23,13 +23,13 @@ from byparts_opset.pad import Pad
 from byparts_opset.reshape import ExpandDims, Flatten, Reshape, Squeeze
 from byparts_opset.slicing import Slice, SliceGradient, slices_of
 
-Renamed = Union[Reshape, Flatten, ExpandDims, Squeeze]
+Reshaping = Union[Reshape, Flatten, ExpandDims, Squeeze]
 
 allocates[Transpose] = "for matrices, torch's copy has a block of 60 x 60 elements"
 
 
 @kernels.on(Reshape, Flatten, ExpandDims, Squeeze)
-def renamed(op: Renamed, inputs: Tensors, outputs: Tensors) -> Run:
+def reshaped(op: Reshaping, inputs: Tensors, outputs: Tensors) -> Run:
     (x,), (y,) = inputs, outputs
     return partial(y.view(x.shape).copy_, x)
 
@@ -43,7 +43,7 @@ def transpose(op: Transpose, inputs: Tensors, outputs: Tensors) -> Run:
 
 @kernels.on(Reverse, workspace=True)
 def reverse(op: Reverse, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
-    return turned(inputs[0], op.axes, outputs[0], workspace)
+    return reversed_along(inputs[0], op.axes, outputs[0], workspace)
 
 
 @kernels.on(BroadcastTo)
@@ -61,8 +61,8 @@ def tile(op: Tile, inputs: Tensors, outputs: Tensors) -> Run:
 @kernels.on(Slice, workspace=True)
 def slice_(op: Slice, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
-    part, axes = _part(op, x)
-    return turned(part, axes, y, workspace)
+    part, axes = _sliced(op, x)
+    return reversed_along(part, axes, y, workspace)
 
 
 @kernels.on(SliceGradient, workspace=True)
@@ -70,13 +70,13 @@ def slice_gradient(
     op: SliceGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     (dy, _), (y,) = inputs, outputs
-    part, axes = _part(op, y)
-    return in_turn([y.zero_, turned(dy, axes, part, workspace)])
+    part, axes = _sliced(op, y)
+    return in_turn([y.zero_, reversed_along(dy, axes, part, workspace)])
 
 
 @kernels.on(Concat)
 def concat(op: Concat, inputs: Tensors, outputs: Tensors) -> Run:
-    """What is empty may lie where y does, which torch would not have."""
+    """Empty inputs are left out: torch refuses one that has the address of y."""
     if outputs[0].numel() == 0:
         return nothing
     return partial(torch.cat, [x for x in inputs if x.numel()], op.axis, out=outputs[0])
@@ -94,14 +94,17 @@ def split(op: Split, inputs: Tensors, outputs: Tensors) -> Run:
 def pad(op: Pad, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     if op.mode != "constant":
-        return picked(x, _sources(op, x), y, workspace)
+        return picked(x, _source_indices(op, x), y, workspace)
     pairs = zip(x.shape, op.paddings, strict=True)
     middle: Any = (*(slice(lo, lo + d) for d, (lo, _) in pairs), ...)
     return in_turn([filled(y, op.value), partial(y[middle].copy_, x)])
 
 
-def _part(op: Union[Slice, SliceGradient], x: Tensor) -> tuple[Tensor, list[int]]:
-    """The elements of x that are taken, in the order of x; and the axes to turn round."""
+def _sliced(op: Union[Slice, SliceGradient], x: Tensor) -> tuple[Tensor, list[int]]:
+    """A view of the elements of x that the op takes, in the order of x.
+
+    Also the axes along which the op takes them in reverse: torch has no negative strides.
+    """
     backwards, parts = [], []
     for axis, s in enumerate(slices_of(op)):
         taken = range(x.shape[axis])[s]
@@ -112,8 +115,8 @@ def _part(op: Union[Slice, SliceGradient], x: Tensor) -> tuple[Tensor, list[int]
     return x[tuple(parts)] if parts else x, backwards
 
 
-def _sources(op: Pad, x: Tensor) -> dict[int, list[int]]:
-    """For each axis that grows: which element of x each element of y is."""
+def _source_indices(op: Pad, x: Tensor) -> dict[int, list[int]]:
+    """For each padded axis, the index along it in x of each element of y."""
     mode: str = op.mode
     return {
         axis: np.pad(np.arange(d), pair, mode).tolist()  # type: ignore[call-overload]

@@ -2,10 +2,10 @@
 
     residual = softmax * sum(labels) - labels = log_softmax_gradient(dy=-labels, y=log_softmax)
 
-so one call makes it, from the two factors that the loss is a sum of.  Dense labels take seven
-calls, two of which keep 0 * -inf out of the loss; classes take four, and one more if not in i64.
-Few classes take two copies more, into rows of one vector and back (`lanes.py`): the two losses of
-[100, 10] take 15 and 14 us in place of 31 and 24.
+so one call computes it from log_softmax and -labels, whose products the loss sums up.  Dense
+labels take seven calls, two of which keep 0 * -inf out of the loss; classes take four, and one more
+if they are not i64.  Rows of few classes take two copies more, to padded rows and back
+(`padded_rows.py`): the two losses of [100, 10] take 15 and 14 us in place of 31 and 24.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import torch
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import nothing, number
-from byparts_kernels_torch.lanes import padded, short
+from byparts_kernels_torch.padded_rows import has_short_rows, padded_rows
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import scratch
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy
 
-NO_CLASS = -(1 << 63)  # what torch's loss ignores; every other label that is no class is an error
+# The label that torch's loss is told to ignore: the smallest i64, so that each label outside of
+# [0, classes) is an error.
+NO_CLASS = -(1 << 63)
 
 
 @kernels.on(SoftmaxCrossEntropy, workspace=True)
@@ -32,40 +34,49 @@ def softmax_cross_entropy(
     op: SoftmaxCrossEntropy, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
     (x, labels), (loss, residual) = inputs, outputs
-    if short(x):
-        return _of_few(x, labels, loss, residual, workspace)
+    if has_short_rows(x):
+        return _on_padded_rows(x, labels, loss, residual, workspace)
     log_p, minus = (scratch(workspace, x.shape, x) for _ in range(2))
     return in_turn(
         [
             partial(torch._log_softmax, x, -1, False, out=log_p),
             partial(torch.neg, labels, out=minus),
-            *_terms(log_p, minus, residual, workspace),
+            *_products(log_p, minus, residual, workspace),
             partial(torch.sum, residual, -1, out=loss),
             _residual(minus, log_p, residual),
         ]
     )
 
 
-def _of_few(x: Tensor, labels: Tensor, loss: Tensor, residual: Tensor, workspace: Workspace) -> Run:
-    """The same on padded rows, whose sums are a product with ones."""
-    (given, logits), (minus, own) = padded(x, -inf, workspace), padded(labels, 0, workspace)
-    log_p, room = (scratch(workspace, given.shape, x) for _ in range(2))
-    rows, ones = room.view(-1, given.shape[-1]), x.new_ones(given.shape[-1])
+def _on_padded_rows(
+    x: Tensor, labels: Tensor, loss: Tensor, residual: Tensor, workspace: Workspace
+) -> Run:
+    """The loss [...] and the residual [..., n] of short rows x and labels [..., n].
+
+    The sum of each row is a product with a vector of ones, which is faster than `torch.sum`.
+    """
+    given, logits = padded_rows(x, -inf, workspace)
+    minus, minus_labels = padded_rows(labels, 0, workspace)
+    log_p, padded = (scratch(workspace, given.shape, x) for _ in range(2))
+    rows, ones = padded.view(-1, given.shape[-1]), x.new_ones(given.shape[-1])
     return in_turn(
         [
             partial(logits.copy_, x),
             partial(torch._log_softmax, given, -1, False, out=log_p),
-            partial(torch.neg, labels, out=own),
-            *_terms(log_p, minus, room, workspace),
+            partial(torch.neg, labels, out=minus_labels),
+            *_products(log_p, minus, padded, workspace),
             partial(torch.mv, rows, ones, out=loss.view(-1)),
-            _residual(minus, log_p, room),
-            partial(residual.copy_, room[..., : x.shape[-1]]),
+            _residual(minus, log_p, padded),
+            partial(residual.copy_, padded[..., : x.shape[-1]]),
         ]
     )
 
 
-def _terms(log_p: Tensor, minus: Tensor, terms: Tensor, workspace: Workspace) -> list[Run]:
-    """Their products, but 0 where the label is."""
+def _products(log_p: Tensor, minus: Tensor, terms: Tensor, workspace: Workspace) -> list[Run]:
+    """terms = log_p * minus, but 0 where the label is 0: there log_p may be -inf.
+
+    All are [..., n]; `minus` is -labels.
+    """
     absent = scratch(workspace, terms.shape, terms, torch.bool)
     return [
         partial(torch.mul, log_p, minus, out=terms),
@@ -75,6 +86,7 @@ def _terms(log_p: Tensor, minus: Tensor, terms: Tensor, workspace: Workspace) ->
 
 
 def _residual(minus: Tensor, log_p: Tensor, into: Tensor) -> Run:
+    """into = softmax * sum(labels) - labels, each row; `minus` is -labels, log_p log_softmax."""
     return partial(torch._log_softmax_backward_data, minus, log_p, -1, log_p.dtype, out=into)
 
 
@@ -83,11 +95,11 @@ def _residual(minus: Tensor, log_p: Tensor, into: Tensor) -> Run:
 def sparse_softmax_cross_entropy(
     op: SparseSoftmaxCrossEntropy, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """A label that is no class is torch's IndexError."""
+    """torch raises an IndexError for a label outside of [0, classes)."""
     (x, labels), (loss, residual) = inputs, outputs
     if x.numel() == 0:
         return nothing
-    at, steps = _classes(labels, workspace)
+    at, steps = _class_indices(labels, workspace)
     log_p, compute = _log_softmax(x, workspace)
     rows, target = log_p.view(-1, x.shape[-1]), residual.view(-1, x.shape[-1])
     total, minus = scratch(workspace, (), x), number(-1, x).expand(len(target), 1)
@@ -104,17 +116,18 @@ def sparse_softmax_cross_entropy(
 
 
 def _log_softmax(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
-    if not short(x):
+    """Scratch memory for log_softmax(x) [..., n], and the runs that compute it."""
+    if not has_short_rows(x):
         log_p = scratch(workspace, x.shape, x)
         return log_p, [partial(torch._log_softmax, x, -1, False, out=log_p)]
-    given, logits = padded(x, -inf, workspace)
+    given, logits = padded_rows(x, -inf, workspace)
     whole = scratch(workspace, given.shape, x)
     compute = partial(torch._log_softmax, given, -1, False, out=whole)
     return whole[..., : x.shape[-1]], [partial(logits.copy_, x), compute]
 
 
-def _classes(labels: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
-    """As a vector of i64, and how to fill it if it is a copy."""
+def _class_indices(labels: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
+    """The labels [...] as a vector of i64, and the run that fills it where it is a copy."""
     if labels.dtype is torch.int64 and labels.is_contiguous():
         return labels.view(-1), []
     copy = scratch(workspace, labels.shape, labels, torch.int64)

@@ -1,4 +1,4 @@
-"""Running sums: one accumulation, between two copies turned round where it starts at the end."""
+"""Running sums: one accumulation; between two reversed copies where it starts at the end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.elementwise import nothing
-from byparts_kernels_torch.pick import turned
+from byparts_kernels_torch.pick import reversed_along
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn
 from byparts_kernels_torch.workspace import scratch
@@ -25,9 +25,9 @@ def cumsum(op: CumSum, inputs: Tensors, outputs: Tensors, workspace: Workspace) 
     backwards, sums = (scratch(workspace, x.shape, x) for _ in range(2))
     return in_turn(
         [
-            turned(x, [op.axis], backwards, workspace),
+            reversed_along(x, [op.axis], backwards, workspace),
             _sums(op, backwards, sums),
-            turned(sums, [op.axis], y, workspace),
+            reversed_along(sums, [op.axis], y, workspace),
         ]
     )
 

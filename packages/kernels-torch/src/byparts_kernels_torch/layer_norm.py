@@ -1,11 +1,10 @@
-"""Layer normalisation: torch's kernel, which has no `out=`, on some rows at a time.
+"""Layer normalisation by torch's kernel, which has no `out=`, on some rows at a time.
 
-What it returns for a megabyte of rows is copied while it is in cache, and its memory used again for
-the next ones.  f32, ms on one thread:
+The results for a megabyte of rows are copied while they are in the cache, and torch uses their
+memory again for the next rows.  f32, ms on one thread:
 
                    torch eager   here   all rows at once
     [4096, 1024]       3.3        3.6        7.4
-    the gradient       BACK
 """
 
 from __future__ import annotations
@@ -39,7 +38,10 @@ Results = Sequence[Tensor]
 @widened
 @dense
 def layer_norm(op: LayerNorm, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
-    """torch gives 1 / sqrt(variance + epsilon): as exact, for all that variances are read for."""
+    """torch returns 1 / sqrt(variance + epsilon); the variance is computed from it.
+
+    That is as exact as the op needs: what reads the variance adds epsilon to it again.
+    """
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
     width = gamma.numel()
     if x.numel() == 0:
@@ -49,7 +51,7 @@ def layer_norm(op: LayerNorm, inputs: Tensors, outputs: Tensors, workspace: Work
     steps: list[Run] = []
     for part in _parts(rows):
         compute = partial(torch.native_layer_norm, rows[part], (width,), *weights, op.epsilon)
-        steps.append(partial(_copied, compute, tuple(t[part] for t in results)))
+        steps.append(partial(_copy_results, compute, tuple(t[part] for t in results)))
     return in_turn([*steps, *_variance(variance, op.epsilon)])
 
 
@@ -59,7 +61,7 @@ def layer_norm(op: LayerNorm, inputs: Tensors, outputs: Tensors, workspace: Work
 def layer_norm_gradient(
     op: LayerNormGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """The sums over rows are added up, chunk by chunk."""
+    """dgamma and dbeta are sums over rows: each chunk of rows adds its sums to them."""
     (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
     width = gamma.numel()
     if x.numel() == 0:
@@ -75,13 +77,13 @@ def layer_norm_gradient(
         statistics = (mean.view(-1, 1)[part], scale[part])
         how = ((width,), *statistics, weights, weights, (True, True, True))
         compute = partial(native_layer_norm_backward, given[part], rows[part], *how)
-        keep = _added if part.start else _copied
+        keep = _copy_first_add_rest if part.start else _copy_results
         steps.append(partial(keep, compute, (into[part], *sums)))
     return in_turn(steps)
 
 
 def _variance(scale: Tensor, epsilon: float) -> list[Run]:
-    """From 1 / sqrt(variance + epsilon), in place; never less than 0."""
+    """Turn scale = 1 / sqrt(variance + epsilon) into the variance, in place; never below 0."""
     square, least = number(-2, scale), number(epsilon, scale)
     return [
         partial(torch.pow, scale, square, out=scale),
@@ -90,13 +92,13 @@ def _variance(scale: Tensor, epsilon: float) -> list[Run]:
     ]
 
 
-def _copied(compute: Callable[[], Results], into: Results) -> None:
+def _copy_results(compute: Callable[[], Results], into: Results) -> None:
     for to, result in zip(into, compute(), strict=True):
         to.copy_(result)
 
 
-def _added(compute: Callable[[], Results], into: Results) -> None:
-    """The first is this chunk's own, the others are sums over all."""
+def _copy_first_add_rest(compute: Callable[[], Results], into: Results) -> None:
+    """Copy dx, which are rows of this chunk alone; add dgamma and dbeta to those so far."""
     first, *sums = compute()
     into[0].copy_(first)
     for to, result in zip(into[1:], sums, strict=True):
@@ -104,5 +106,6 @@ def _added(compute: Callable[[], Results], into: Results) -> None:
 
 
 def _parts(rows: Tensor) -> list[slice]:
+    """Slices that cover the rows [n, width], each of at most CHUNK_BYTES or of one row."""
     size = max(1, CHUNK_BYTES // (rows.shape[1] * rows.element_size()))
     return [slice(i, i + size) for i in range(0, len(rows), size)]

@@ -1,7 +1,7 @@
-"""Elements in another order along axes: what torch has no strides for, since none are negative.
+"""Elements in another order along axes: copies, since torch has no negative strides.
 
 One `index_select` for each axis, by indices made when the step is bound; `torch.flip` allocates,
-and is no faster ([512, 512] turned round: 52 to 112 us).
+and is no faster ([512, 512] reversed: 52 to 112 us).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from byparts_kernels_torch.workspace import kept, scratch
 
 
 def picked(x: Tensor, indices: Mapping[int, Sequence[int]], y: Tensor, workspace: Workspace) -> Run:
-    """y = x with, along each axis named, the elements of these indices."""
+    """y = the elements of x whose indices along each axis are `indices[axis]`, in their order."""
     if y.numel() == 0:
         return nothing
     if not indices:
@@ -39,7 +39,7 @@ def picked(x: Tensor, indices: Mapping[int, Sequence[int]], y: Tensor, workspace
     return in_turn(steps)
 
 
-def turned(x: Tensor, axes: Sequence[int], y: Tensor, workspace: Workspace) -> Run:
-    """y = x with these axes turned round."""
+def reversed_along(x: Tensor, axes: Sequence[int], y: Tensor, workspace: Workspace) -> Run:
+    """y = x in reverse order along these axes."""
     long = [a % x.dim() for a in axes if x.shape[a] > 1]
     return picked(x, {a: range(x.shape[a])[::-1] for a in long}, y, workspace)

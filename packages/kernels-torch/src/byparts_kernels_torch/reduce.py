@@ -12,7 +12,7 @@ import torch
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import filled, nothing, number
-from byparts_kernels_torch.pick import turned
+from byparts_kernels_torch.pick import reversed_along
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import scratch
@@ -121,9 +121,9 @@ def prod_of_others(
     return in_turn(
         [
             *_before(x, op.axis, y),
-            turned(x, [op.axis], backwards, workspace),
+            reversed_along(x, [op.axis], backwards, workspace),
             *_before(backwards, op.axis, products),
-            turned(products, [op.axis], behind, workspace),
+            reversed_along(products, [op.axis], behind, workspace),
             partial(torch.mul, y, behind, out=y),
         ]
     )

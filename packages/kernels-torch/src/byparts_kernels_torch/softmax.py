@@ -1,6 +1,7 @@
 """Softmax, its logarithm, and the gradients of both: one call each, also over their input.
 
-Short rows are padded to a vector (`lanes.py`), with what takes no part: -inf, and 0 in a gradient.
+Short rows are padded to a vector (`padded_rows.py`), with numbers that do not change the result:
+-inf, and 0 for a gradient.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from math import inf
 import torch
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_torch.lanes import in_lanes, short
+from byparts_kernels_torch.padded_rows import has_short_rows, on_padded_rows
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import widened_on_cpu
 from byparts_opset.softmax import LogSoftmax, LogSoftmaxGradient, Softmax, SoftmaxGradient
@@ -65,6 +66,6 @@ def _along(
     y: Tensor,
     workspace: Workspace,
 ) -> Run:
-    if short(y, axis):
-        return in_lanes(compute, inputs, borders, y, workspace)
+    if has_short_rows(y, axis):
+        return on_padded_rows(compute, inputs, borders, y, workspace)
     return compute(inputs, y)
