@@ -19,7 +19,7 @@ from byparts_graph_ir import (
 )
 from byparts_memplan import order, peak_bytes
 from byparts_memplan.ordering.bound import bound
-from byparts_memplan.ordering.list_schedule import eager, frugal, late
+from byparts_memplan.ordering.list_schedule import deep, eager, frugal, late
 from byparts_memplan.ordering.max_flow import Network
 from byparts_memplan.ordering.search import search, separators
 from byparts_memplan.ordering.tasks import Tasks
@@ -119,7 +119,7 @@ def test_list_schedules_are_orders(
     """And what is eager never raises the peak that it was given."""
     graph, external = drawn
     tasks = Tasks(graph, external, kernels)
-    for sequence in (tasks.given, frugal(tasks), late(tasks)):
+    for sequence in (tasks.given, frugal(tasks), late(tasks), deep(tasks)):
         peak = tasks.peak_bytes(tasks.levels(sequence))
         sooner = eager(tasks, sequence)
 
@@ -214,6 +214,19 @@ def test_a_recomputation_stays_behind_its_barrier() -> None:
     assert Tasks(graph, {0}).before[-1] == (2,)
 
 
+def test_the_branch_that_needs_most_is_finished_first() -> None:
+    """While it runs, nothing of the other one is alive."""
+    x = given(64)
+    light, left, right = Copy()(x), Copy()(x), Copy()(x)
+    heavy = Add()(left, right)
+    end = Add()(light, heavy)
+    graph = Graph.of([x], [end], order=[light, left, right, heavy, end])
+    tasks = Tasks(graph)
+
+    expected = [v.node for v in (left, right, heavy, light, end)]
+    assert [tasks.nodes[t] for t in deep(tasks)] == expected
+
+
 def test_deep_chains_need_no_recursion() -> None:
     """Of steps, and of views."""
     x: Value = given(4)
@@ -225,6 +238,7 @@ def test_deep_chains_need_no_recursion() -> None:
     tasks = Tasks(graph)
 
     assert verify(tasks.graph_of(late(tasks))) is not graph
+    assert verify(tasks.graph_of(deep(tasks))) is not graph
     assert peak_bytes(order(graph)) <= peak_bytes(graph)
 
 

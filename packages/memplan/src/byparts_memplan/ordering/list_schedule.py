@@ -2,9 +2,10 @@
 
 `frugal` takes, of the tasks that could run next, the one that adds least to what is alive (Goodman
 and Hsu 1988, against register pressure).  `late` does the same from the end backwards, so that what
-is large is made late.  `eager` keeps an order, but runs at once what frees as
-much as it makes, such as the gradient of a weight whose activation nobody else waits for.  Ties go
-to the given order.  O((tasks + reads) log tasks) each, deterministic.
+is large is made late.  `deep` finishes one branch before the next one, and begins with the branch
+that needs the most beyond what it leaves (Sethi and Ullman 1970).  `eager` keeps an order, but runs
+at once what frees as much as it makes, such as the gradient of a weight whose activation nobody
+else waits for.  Ties go to the given order.  O((tasks + reads) log tasks) each, deterministic.
 """
 
 from __future__ import annotations
@@ -56,6 +57,32 @@ def eager(tasks: Tasks, sequence: Optional[Sequence[int]] = None) -> list[int]:
             changed += tasks.after[task]
             queue += [t for t in dict.fromkeys(changed) if not waits[t] and not done[t]]
     return ran
+
+
+def deep(tasks: Tasks) -> list[int]:
+    """Depth first from the outputs, the branch that needs most beyond its result first."""
+    rank = {task: i for i, task in enumerate(tasks.given)}
+    need = [0] * len(rank)  # bytes alive while a task and all that it waits for run, at most
+    branches: list[list[int]] = [[] for _ in rank]  # the tasks that each waits for, the last first
+    for task in tasks.given:
+        waits = sorted(tasks.before[task], key=lambda t: (tasks.made[t] - need[t], rank[t]))
+        kept = 0
+        for other in waits:
+            need[task] = max(need[task], kept + need[other])
+            kept += tasks.made[other]
+        need[task] = max(need[task], kept + tasks.spent[task])
+        branches[task] = waits[::-1]
+    sequence: dict[int, None] = {}
+    todo = [task for task in reversed(tasks.given) if not tasks.after[task]]
+    while todo:
+        task = todo[-1]
+        while branches[task] and branches[task][-1] in sequence:
+            branches[task].pop()
+        if branches[task]:
+            todo.append(branches[task].pop())
+        else:
+            sequence[todo.pop()] = None
+    return list(sequence)
 
 
 def _schedule(

@@ -15,7 +15,7 @@ from heapq import nlargest
 
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_memplan.ordering.bound import Bound, bound
-from byparts_memplan.ordering.list_schedule import eager, frugal, late
+from byparts_memplan.ordering.list_schedule import deep, eager, frugal, late
 from byparts_memplan.ordering.tasks import Tasks
 from byparts_memplan.ordering.window import Window, WindowOrder, best_order
 from byparts_memplan.tuning import (
@@ -49,7 +49,7 @@ def search(tasks: Tasks, effort: int) -> Ordered:
     """The best order that is found within `effort` (tasks looked at); the given one if none is."""
     best = _BestSequence(tasks, effort)
     best.prove()
-    for schedule in (eager, late, frugal):
+    for schedule in (eager, late, frugal, deep):
         if not best.proved and best.try_other(schedule(tasks)):
             best.prove()
     while not best.proved and best.effort > 0:
