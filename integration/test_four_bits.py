@@ -42,12 +42,24 @@ def test_weights_of_four_bits(backends: tuple[str, ...]) -> None:
     assert (line.dtype, line.tolist()) == (INT4, list(range(-8, 8)))
 
 
+def test_arithmetic_wraps() -> None:
+    """As in `evaluate`: also where numbers are divided by 0."""
+    x, y = Input(TensorType("i4", (3,))), Input(TensorType("i4", (3,)))
+    program = build(Graph.of((x, y), [x * y + 7, x // y, ops.sum(x)]), backends=("numpy",))
+
+    products, quotients, total = program([-8, 5, 7], [-1, 0, 3])
+
+    assert (products.dtype, products.tolist()) == (INT4, [-1, 7, -4])
+    assert (quotients.tolist(), total.tolist()) == ([-8, 0, 2], 4)
+
+
 def test_arithmetic_that_no_backend_has_is_refused_by_name() -> None:
     """When the program is built, with op, types and backend."""
+    pytest.importorskip("torch")
     x = Input(TensorType("i4", (2,)))
 
-    with pytest.raises(MissingRule, match=r"'numpy' has no kernel for Add .*i4\[2\].*cast to i8"):
-        build(Graph.of((x,), [x + x]), backends=("numpy",))
+    with pytest.raises(MissingRule, match=r"'torch' has no kernel for Add .*i4\[2\].*cast to i8"):
+        build(Graph.of((x,), [x + x]), backends=("torch",))
 
 
 def test_lists_are_taken_as_far_as_they_fit() -> None:

@@ -7,9 +7,7 @@ def make() -> Backend:
     """The backend; loads NumPy, and a module of kernels when one of its ops is met."""
     from byparts_kernels_numpy import table  # NumPy is not needed before
 
-    return Backend(
-        "numpy", table.view, table.kernels, sub_byte=lambda op: type(op) in table.sub_byte
-    )
+    return Backend("numpy", table.view, table.kernels, sub_byte=table.takes_sub_byte)
 
 
 __version__ = "0.1.0"

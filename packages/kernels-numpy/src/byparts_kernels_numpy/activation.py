@@ -10,6 +10,8 @@ import numpy as np
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
 from byparts_kernels_numpy.error_function import erf_double, erf_single
+from byparts_kernels_numpy.plain import wrapping
+from byparts_kernels_numpy.select import between
 from byparts_kernels_numpy.table import kernels
 from byparts_opset.activation import (
     SELU_ALPHA,
@@ -30,13 +32,13 @@ from byparts_opset.gelu import BEND, CUBIC, HALF_ROOT, Gelu, Silu
 @kernels.on(Relu)
 def relu(op: Relu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
-    return partial(np.maximum, x, np.zeros((), y.dtype), out=y)
+    return partial(np.maximum, x, np.zeros((), y.dtype), out=y, **wrapping(y))
 
 
 @kernels.on(Relu6)
 def relu6(op: Relu6, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
-    return partial(_between, x, np.zeros((), y.dtype), np.full((), 6, y.dtype), y)
+    return between(x, np.zeros((), y.dtype), np.full((), 6, y.dtype), y)
 
 
 @kernels.on(LeakyRelu, workspace=True)
@@ -93,11 +95,6 @@ def gelu(op: Gelu, inputs: Sequence[Array], outputs: Sequence[Array], workspace:
 
 
 # In each step y may be x, and the other arrays are scratch.
-
-
-def _between(x: Array, low: Array, high: Array, y: Array) -> None:
-    np.maximum(x, low, out=y)
-    np.minimum(y, high, out=y)
 
 
 def _leaky_relu(alpha: float, x: Array, y: Array, below: Array) -> None:

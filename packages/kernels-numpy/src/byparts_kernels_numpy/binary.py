@@ -11,7 +11,7 @@ import numpy as np
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
-from byparts_kernels_numpy.plain import in_turn
+from byparts_kernels_numpy.plain import in_turn, plain, wrapping
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import empty
 from byparts_opset.binary import (
@@ -44,7 +44,7 @@ CALLS: dict[type[Op], Callable[..., Any]] = {
 def _one_call(f: Callable[..., Any]) -> KernelRule:
     def rule(op: Op, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
         (x, y), (z,) = inputs, outputs
-        return partial(f, x, y, z)
+        return partial(f, x, y, z, **wrapping(z))
 
     return rule
 
@@ -57,6 +57,8 @@ for _op, _f in CALLS.items():
 def pow(op: Pow, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     """NumPy refuses negative powers of integers: they become 0 or 1, and all but 1 and -1 are 0."""
     (x, y), (z,) = inputs, outputs
+    if z.dtype.name == "int4":
+        return plain(pow)(op, inputs, outputs, workspace)
     if z.dtype.kind != "i":
         return partial(np.power, x, y, z)
     powers, size = empty(workspace, y.shape, y.dtype), empty(workspace, x.shape, x.dtype)
@@ -83,13 +85,13 @@ def pow(op: Pow, inputs: Sequence[Array], outputs: Sequence[Array], workspace: W
 @kernels.on(Maximum)
 def maximum(op: Maximum, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x, y), (z,) = inputs, outputs
-    return partial(np.maximum, x, y, out=z)
+    return partial(np.maximum, x, y, out=z, **wrapping(z))
 
 
 @kernels.on(Minimum)
 def minimum(op: Minimum, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x, y), (z,) = inputs, outputs
-    return partial(np.minimum, x, y, out=z)
+    return partial(np.minimum, x, y, out=z, **wrapping(z))
 
 
 @kernels.on(SquaredDifference, workspace=True)

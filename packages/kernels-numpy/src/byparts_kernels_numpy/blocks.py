@@ -15,7 +15,7 @@ import numpy as np
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
 from byparts_kernels_numpy.workspace import empty
-from byparts_opset.dtypes import Array, is_half
+from byparts_opset.dtypes import Array, wide_dtype
 
 BLOCK = 32768  # elements: 128 KiB of f32, so a few arrays fit a level 2 cache
 
@@ -45,11 +45,12 @@ def in_blocks(
 def in_wide_blocks(
     step: Step, inputs: Sequence[Array], y: Array, workspace: Workspace, scratch: int = 0
 ) -> Run:
-    """`in_blocks` with scratch of y's dtype; half types are computed in f32 and rounded once."""
-    if not is_half(y.dtype):
-        return in_blocks(step, inputs, y, workspace, [y.dtype] * scratch)
+    """`in_blocks` with scratch of y's dtype; narrow types are computed wide, and converted once."""
+    dtype = wide_dtype(y.dtype)
+    if dtype == y.dtype:
+        return in_blocks(step, inputs, y, workspace, [dtype] * scratch)
     count = len(inputs)
-    dtypes = [np.float32] * (count + 1 + scratch)
+    dtypes = [dtype] * (count + 1 + scratch)
     return in_blocks(partial(_widened, step, count), inputs, y, workspace, dtypes)
 
 

@@ -10,14 +10,13 @@ from numpy.lib.stride_tricks import as_strided
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
-from byparts_kernels_numpy.table import allocates, kernels, sub_byte
+from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import kept
 from byparts_opset.constant import Constant, Eye, Fill, Range
 from byparts_opset.dtypes import Array
 from byparts_opset.identity import Identity, Print, StopGradient
 
 allocates[Print] = "prints"
-sub_byte.update((Fill, Constant, Range, Eye, Identity, StopGradient, Print))
 
 
 @kernels.on(Fill)

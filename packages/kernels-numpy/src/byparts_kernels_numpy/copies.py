@@ -14,7 +14,7 @@ import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn
-from byparts_kernels_numpy.table import kernels, sub_byte
+from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import empty
 from byparts_opset.axes import BroadcastTo, Reverse, Transpose
 from byparts_opset.dtypes import Array
@@ -22,9 +22,6 @@ from byparts_opset.join import Concat, Split
 from byparts_opset.pad import Pad
 from byparts_opset.reshape import ExpandDims, Flatten, Reshape, Squeeze
 from byparts_opset.slicing import Slice, SliceGradient, slices_of
-
-sub_byte.update((Reshape, Flatten, ExpandDims, Squeeze, Transpose, Reverse, BroadcastTo, Slice))
-sub_byte.update((SliceGradient, Concat, Split, Pad))
 
 Renamed = Union[Reshape, Flatten, ExpandDims, Squeeze]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import in_turn, plain
-from byparts_kernels_numpy.table import allocates, kernels, sub_byte
+from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import empty, kept
 from byparts_opset.argmax import TopK
 from byparts_opset.dtypes import Array
@@ -22,7 +22,6 @@ from byparts_opset.index import Gather, Scatter, ScatterAdd, check_range
 
 WIDE_ROW = 256  # elements from which adding row by row beats adding element by element
 
-sub_byte.update((Gather, Scatter))
 
 allocates[ScatterAdd] = "`np.add.at` buffers up to 8192 positions"
 allocates[Scatter] = "NumPy's assignment by indices makes an iterator"

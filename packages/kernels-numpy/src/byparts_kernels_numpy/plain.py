@@ -1,8 +1,8 @@
 """Rules that work in blocks of memory: contiguous arrays, no half types, cut to fit a cache.
 
-NumPy computes half types element by element and strided arrays slowly; a rule marked `plain` never
-sees either.  It takes a workspace, in which stand-ins are; they are copied around the step when it
-runs.
+NumPy computes half types and i4 element by element and strided arrays slowly; a rule marked `plain`
+never sees them.  It takes a workspace, in which stand-ins are; they are copied around the step when
+it runs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from byparts_graph_ir import KernelRule
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.workspace import empty
-from byparts_opset.dtypes import Array, is_half
+from byparts_opset.dtypes import Array, wide_dtype
 
 BLOCK_BYTES = 1 << 17  # of one operand; several of them fit a second-level cache
 
 
 def plain(rule: KernelRule) -> Callable[..., Run]:
-    """The rule, for any arrays; half types are computed in f32 and rounded once."""
+    """The rule, for any arrays; half types are computed in f32 and rounded once, i4 in i8."""
 
     @wraps(rule)
     def bind(
@@ -36,6 +36,14 @@ def plain(rule: KernelRule) -> Callable[..., Run]:
         return _surrounded(run, before, after) if before or after else run
 
     return bind
+
+
+def wrapping(y: Array) -> dict[str, Any]:
+    """How to call a ufunc that writes to y: into i4 its loop for i8, whose results wrap.
+
+    The loop for i4 itself is one of ml_dtypes, which may crash where it divides by 0.
+    """
+    return {"dtype": np.int8, "casting": "unsafe"} if y.dtype.name == "int4" else {}
 
 
 def in_turn(runs: Sequence[Run]) -> Run:
@@ -72,9 +80,9 @@ def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
 
 
 def _stand_in(x: Array, workspace: Workspace) -> Array:
-    if is_half(x.dtype):
-        return empty(workspace, x.shape, np.float32)
-    return x if x.flags.c_contiguous else empty(workspace, x.shape, x.dtype)
+    dtype = wide_dtype(x.dtype)
+    same = dtype == x.dtype and x.flags.c_contiguous
+    return x if same else empty(workspace, x.shape, dtype)
 
 
 def _surrounded(

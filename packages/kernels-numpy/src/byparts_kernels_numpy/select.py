@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_blocks
-from byparts_kernels_numpy.table import kernels, sub_byte
+from byparts_kernels_numpy.plain import wrapping
+from byparts_kernels_numpy.table import kernels
 from byparts_opset.dtypes import Array, DType
 from byparts_opset.select import Clip, Select
-
-sub_byte.add(Select)
 
 BITS: dict[int, DType] = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
@@ -42,7 +42,12 @@ def select(
 def clip(op: Clip, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
     low, high = (np.asarray(bound).astype(y.dtype) for bound in (op.low, op.high))
-    return partial(_clip, low, high, x, y)
+    return between(x, low, high, y)
+
+
+def between(x: Array, low: Array, high: Array, y: Array) -> Run:
+    """A run that holds x between two 0-d arrays of its dtype."""
+    return partial(_between, x, low, high, y, wrapping(y))
 
 
 def _choose(c: Array, x: Array, y: Array, z: Array, mask: Array, mixed: Array) -> None:
@@ -67,6 +72,6 @@ def _keep_or_choose(other: Array, keep: Run, full: Run) -> None:
         full()
 
 
-def _clip(low: Array, high: Array, x: Array, y: Array) -> None:
-    np.maximum(x, low, out=y)
-    np.minimum(y, high, out=y)
+def _between(x: Array, low: Array, high: Array, y: Array, options: dict[str, Any]) -> None:
+    np.maximum(x, low, out=y, **options)
+    np.minimum(y, high, out=y, **options)

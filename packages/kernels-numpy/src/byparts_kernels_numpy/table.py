@@ -51,7 +51,11 @@ kernels: Table[KernelRule] = Table.lazily(
     index="argmax index",
 )
 allocates: dict[type[Op], str] = {}  # op -> why its kernel allocates at each run
-sub_byte: set[type[Op]] = set()  # ops whose kernels take i4, too: they compare or move elements
+
+
+def takes_sub_byte(op: Op) -> bool:
+    """Whether the kernel for the op takes i4: those of this package do, others need not."""
+    return kernels[op].__module__.startswith("byparts_kernels_numpy.")
 
 
 def view(memory: Any, offset: int, type: TensorType) -> Array:

@@ -11,7 +11,8 @@ import numpy as np
 from byparts_graph_ir import KernelRule, Op
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.blocks import in_wide_blocks
-from byparts_kernels_numpy.table import kernels, sub_byte
+from byparts_kernels_numpy.plain import wrapping
+from byparts_kernels_numpy.table import kernels
 from byparts_opset.cast import Cast
 from byparts_opset.compare import IsFinite, IsInf, IsNan
 from byparts_opset.dtypes import Array
@@ -48,8 +49,6 @@ from byparts_opset.unary import (
     Trunc,
 )
 
-sub_byte.add(Cast)
-
 CALLS: dict[type[Op], Callable[..., Any]] = {
     **{Neg: np.negative, Abs: np.absolute, Sign: np.sign, Square: np.square},
     **{Reciprocal: np.reciprocal, Sqrt: np.sqrt},
@@ -65,7 +64,7 @@ CALLS: dict[type[Op], Callable[..., Any]] = {
 def _one_call(f: Callable[..., Any]) -> KernelRule:
     def rule(op: Op, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
         (x,), (y,) = inputs, outputs
-        return partial(f, x, y)
+        return partial(f, x, y, **wrapping(y))
 
     return rule
 

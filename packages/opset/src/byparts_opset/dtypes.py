@@ -99,11 +99,17 @@ def is_half(dtype: DType) -> bool:
     return dtype == np.float16 or dtype.name == "bfloat16"
 
 
+def wide_dtype(dtype: DType) -> DType:
+    """The dtype in which another is computed: f32 for half types, i8 for i4, else itself."""
+    if dtype.name == "int4":
+        return np.dtype(np.int8)
+    return np.dtype(np.float32) if is_half(dtype) else dtype
+
+
 def wide(x: Array) -> Array:
     """Convert half types to f32, and i4 to i8; other arrays are returned as they are."""
-    if x.dtype.name == "int4":
-        return x.astype(np.int8)
-    return x.astype(np.float32) if is_half(x.dtype) else x
+    dtype = wide_dtype(x.dtype)
+    return x if dtype == x.dtype else x.astype(dtype)
 
 
 def narrow(x: Any, dtype: DType) -> Array:
