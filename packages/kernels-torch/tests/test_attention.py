@@ -42,7 +42,7 @@ def test_kernels_compute_what_ops_mean(
 def test_sizes_choose_the_way() -> None:
     """The rows of the table in `attention.py`."""
     assert [flash(8), flash(128), flash(256), flash(1024)] == [True, False, True, True]
-    assert [flash(n, attention.MOST_BACK) for n in (8, 128, 256, 1024)] == [
+    assert [flash(n, attention.MOST_WEIGHTS_OF_GRADIENT) for n in (8, 128, 256, 1024)] == [
         True,
         False,
         False,
@@ -65,7 +65,9 @@ def near(found: Any, expected: Any) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max(initial=1))
 
 
-def flash(time: int, most: int = attention.MOST, value_width: int = 8, device: str = "cpu") -> bool:
+def flash(
+    time: int, most: int = attention.MOST_WEIGHTS, value_width: int = 8, device: str = "cpu"
+) -> bool:
     q = torch.empty(2, time, 8, device=device)
     found = attention.by_flash(q, q, q[..., :value_width], most)
     assert isinstance(found, bool)

@@ -13,7 +13,7 @@ from byparts_graph_ir import Input, Node, Op, Sample, TensorType
 from byparts_opset.conv2d import Conv2d, Conv2dFilterGradient, Conv2dInputGradient
 
 torch = pytest.importorskip("torch", reason="needs torch")
-conv2d = pytest.importorskip("byparts_kernels_torch.conv2d", reason="needs torch")
+conv2d_choice = pytest.importorskip("byparts_kernels_torch.conv2d_choice", reason="needs torch")
 patches = pytest.importorskip("byparts_kernels_torch.patches", reason="needs torch")
 
 RANDOM = np.random.default_rng(0)
@@ -83,7 +83,7 @@ def test_integers_are_exact(sample: Sample) -> None:
 def test_shapes_choose_the_way() -> None:
     """The rows of the table in `conv2d.py`: y, dx and dw."""
     assert ways((100, 1, 28, 28), (20, 1, 5, 5)) == ("patches", "patches", "torch")
-    assert ways((100, 20, 12, 12), (50, 20, 5, 5)) == ("turned", "torch", "turned")
+    assert ways((100, 20, 12, 12), (50, 20, 5, 5)) == ("channels last", "torch", "channels last")
     assert ways((32, 64, 32, 32), (64, 64, 3, 3), "SAME") == ("torch", "torch", "torch")
     assert ways((32, 64, 32, 32), (128, 64, 1, 1)) == ("product", "product", "product")
 
@@ -103,7 +103,7 @@ def ways(
 ) -> tuple[str, ...]:
     images = torch.empty(x, dtype=dtype, device=device)
     g = patches.geometry(Conv2d(padding=padding), images, torch.empty(w, device="meta"))
-    by = conv2d.forward_by, conv2d.input_by, conv2d.filter_by
+    by = conv2d_choice.forward_by, conv2d_choice.input_by, conv2d_choice.filter_by
     return tuple(choose(g, images) for choose in by)
 
 

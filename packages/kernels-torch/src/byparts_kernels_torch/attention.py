@@ -1,4 +1,4 @@
-"""Attention: products and a softmax, some heads at a time, or torch's flash attention.
+"""Attention: products and a softmax for some heads at a time, or torch's flash attention.
 
 Flash attention keeps no matrix of weights, skips what a causal query does not see, and has no
 `out=`.  The products have it: their matrices take 1 MiB of scratch (2 MiB in the gradient), or one
@@ -12,7 +12,7 @@ head's where that is more.  f32, ms on one thread; `*` marks what runs here:
     1 x 2 x 4096 x 64, causal         46.5*   196       |           106*     485
     2 x 2 x    8 x  8, causal          0.011*   0.029   |             0.022*   0.042
 
-Products stand in also where torch has no flash attention: where values are of another width than
+Products are also used where torch has no flash attention: where values have another width than
 keys, and on other devices.
 """
 
@@ -37,8 +37,8 @@ _REASON = "torch's flash attention has no out=: what it returns is copied"
 for _op in (Attention, AttentionGradient, AttentionRows, AttentionRowsGradient):
     allocates[_op] = _REASON
 
-LEAST = 32 * 32  # weights of one head from which on products are faster, on the CPU
-MOST, MOST_BACK = 128 * 128, 256 * 256  # up to which they are, and for the gradient
+LEAST_WEIGHTS = 32 * 32  # of one head: with fewer, flash attention is faster, on the CPU
+MOST_WEIGHTS, MOST_WEIGHTS_OF_GRADIENT = 128 * 128, 256 * 256  # with more, it is faster again
 
 CHUNK_BYTES = {"cpu": 1 << 20}  # of one matrix of weights
 OTHER_CHUNK_BYTES = 1 << 28  # where a call costs more, and memory is faster
@@ -74,12 +74,11 @@ def attention_gradient(
 def attention_rows(
     op: AttentionRows, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """Batch by batch: the heads of one are strided rows, which a product reads and writes."""
-    turned = zip(*(x.transpose(1, 2) for x in (*inputs, outputs[0])), strict=True)
+    """One group for each element of the batch: its heads are strided views, no copies."""
+    views = zip(*(x.transpose(1, 2) for x in (*inputs, outputs[0])), strict=True)
     sums = outputs[1].unsqueeze(-1)
-    return _attention(
-        op, [(*one, s) for one, s in zip(turned, sums, strict=True)], outputs, workspace
-    )
+    groups = [(*heads, s) for heads, s in zip(views, sums, strict=True)]
+    return _attention(op, groups, outputs, workspace)
 
 
 @kernels.on(AttentionRowsGradient, workspace=True)
@@ -100,23 +99,31 @@ def _attention(
     outputs: Tensors,
     workspace: Workspace,
 ) -> Run:
-    """For groups of (q, k, v, y, logsumexp), each [heads, time, width]."""
+    """Bind attention for groups of tensors.
+
+    Args:
+        op: of `q`, `k` and `v`.
+        groups: (q [heads, s, d], k [heads, t, d], v [heads, t, e], y [heads, s, e],
+            logsumexp [heads, s, 1]) of each; all of the same shapes.
+        outputs: y and logsumexp of all groups.
+        workspace: of the kernel.
+    """
     y, logsumexp = outputs
     if not y.numel() or not groups[0][1].shape[1]:
         return in_turn([filled(y, 0), filled(logsumexp, -inf)])
     q, k, v = groups[0][:3]
     scale = _scale(op, q)
-    if by_flash(q, k, v, MOST):
+    if by_flash(q, k, v, MOST_WEIGHTS):
         return in_turn([_flash(op.causal, scale, *group) for group in groups])
-    unseen = _unseen(op.causal, q, k, workspace)
-    room = scratch(workspace, (_together(q, k), q.shape[1], k.shape[1]), q)
-    top = scratch(workspace, (len(room), q.shape[1], 1), q)
+    mask = _causal_mask(op.causal, q, k, workspace)
+    weights = scratch(workspace, (_heads_at_once(q, k), q.shape[1], k.shape[1]), q)
+    largest = scratch(workspace, (len(weights), q.shape[1], 1), q)
     steps: list[Run] = []
     for q, k, v, into, sums in groups:
-        for part in _parts(q, len(room)):
-            scores, most, total = room[: _size(part)], top[: _size(part)], sums[part]
+        for part in _parts(q, len(weights)):
+            scores, most, total = weights[: _size(part)], largest[: _size(part)], sums[part]
             steps += [
-                _product(q[part], k[part].mT, scores, scale, unseen),
+                _product(q[part], k[part].mT, scores, scale, mask),
                 partial(torch.amax, scores, -1, True, out=total),
                 partial(torch._softmax, scores, -1, False, out=scores),
                 partial(torch.amax, scores, -1, True, out=most),
@@ -133,19 +140,26 @@ def _attention_gradient(
     outputs: Tensors,
     workspace: Workspace,
 ) -> Run:
-    """For groups of (dy, q, k, v, y, logsumexp) and (dq, dk, dv)."""
+    """Bind the gradient for groups of tensors.
+
+    Args:
+        op: of `dy`, `q`, `k`, `v`, `y` and `logsumexp`.
+        groups: pairs ((dy, q, k, v, y, logsumexp), (dq, dk, dv)) of shapes as in `_attention`.
+        outputs: dq, dk and dv of all groups.
+        workspace: of the kernel.
+    """
     if not groups or 0 in [t.numel() for t in groups[0][0][:3]]:
         return in_turn([filled(t, 0) for t in outputs])
     _, q, k, v, _, _ = groups[0][0]
     scale = _scale(op, q)
-    if by_flash(q, k, v, MOST_BACK):
+    if by_flash(q, k, v, MOST_WEIGHTS_OF_GRADIENT):
         return in_turn([_flash_back(op.causal, scale, *group) for group in groups])
-    rooms = _Rooms(_together(q, k), q, k, v, workspace)
+    room = _GradientScratch(_heads_at_once(q, k), q, k, v, workspace)
     steps: list[Run] = []
     for tensors, into in groups:
-        for part in _parts(tensors[1], rooms.heads):
+        for part in _parts(tensors[1], room.heads):
             given = [t[part] for t in tensors]
-            steps += _gradients(op.causal, scale, given, [t[part] for t in into], rooms)
+            steps += _gradients(op.causal, scale, given, [t[part] for t in into], room)
     return in_turn(steps)
 
 
@@ -155,52 +169,71 @@ def _flash(
     one = (t.unsqueeze(1) for t in (q, k, v))
     compute = partial(torch._scaled_dot_product_flash_attention_for_cpu, *one, 0.0, causal)
     whole = (y.unsqueeze(1), sums.view(len(q), 1, -1))
-    return partial(_copied, partial(compute, scale=scale), whole)
+    return partial(_copy_results, partial(compute, scale=scale), whole)
 
 
 def _flash_back(causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor]) -> Run:
     *rest, sums = given
     one = [t.unsqueeze(1) for t in (*rest, sums[..., 0])]
     compute = partial(flash_backward, *one, 0.0, causal, scale=scale)
-    return partial(_copied, compute, tuple(t.unsqueeze(1) for t in into))
+    return partial(_copy_results, compute, tuple(t.unsqueeze(1) for t in into))
 
 
 def by_flash(q: Tensor, k: Tensor, v: Tensor, most: int) -> bool:
-    """Whether torch's kernel is the faster one."""
+    """Whether torch's flash attention can be used, and is faster than products.
+
+    Args:
+        q: [heads, s, d].
+        k: [heads, t, d].
+        v: [heads, t, e].
+        most: from this number of weights (s * t) of a head on, flash attention is faster.
+    """
     weights = q.shape[1] * k.shape[1]
     fits = q.device.type == "cpu" and q.shape[2] == v.shape[2] and q.shape[2] > 0
-    return fits and not LEAST <= weights <= most
+    return fits and not LEAST_WEIGHTS <= weights <= most
 
 
-class _Rooms:
-    """For some heads: weights, what they are multiplied by, dy * y, and a number for each query."""
+class _GradientScratch:
+    """Scratch memory for the gradient of some heads.
+
+    Attributes:
+        heads: how many.
+        weights: the softmax, [heads, s, t].
+        dscores: the gradient of the scores, [heads, s, t].
+        products: dy * y, [heads, s, e].
+        of_queries: a number for each query, [heads, s, 1].
+    """
 
     def __init__(self, heads: int, q: Tensor, k: Tensor, v: Tensor, workspace: Workspace) -> None:
         s, t, e = q.shape[1], k.shape[1], v.shape[2]
         self.heads = heads
-        self.weights, self.slopes, self.terms, self.one = (
+        self.weights, self.dscores, self.products, self.of_queries = (
             scratch(workspace, (heads, s, width), q) for width in (t, t, e, 1)
         )
 
 
 def _gradients(
-    causal: bool, scale: float, given: Sequence[Tensor], into: Sequence[Tensor], rooms: _Rooms
+    causal: bool,
+    scale: float,
+    given: Sequence[Tensor],
+    into: Sequence[Tensor],
+    room: _GradientScratch,
 ) -> list[Run]:
     """dv = pᵀ dy; ds = p * (dy vᵀ - sum(dy * y)); dq = scale ds k; dk = scale dsᵀ q."""
     (dy, q, k, v, y, logsumexp), (dq, dk, dv) = given, into
     heads = len(q)
-    p, ds = rooms.weights[:heads], rooms.slopes[:heads]
-    terms, one = rooms.terms[:heads], rooms.one[:heads]
+    p, ds = room.weights[:heads], room.dscores[:heads]
+    products, of_queries = room.products[:heads], room.of_queries[:heads]
     return [
-        partial(torch.neg, logsumexp, out=one),
-        _product(q, k.mT, p, scale, one),
+        partial(torch.neg, logsumexp, out=of_queries),
+        _product(q, k.mT, p, scale, of_queries),
         p.exp_,
         *([p.tril_] if causal else []),
         partial(torch.bmm, p.mT, dy, out=dv),
-        partial(torch.mul, dy, y, out=terms),
-        partial(torch.sum, terms, -1, True, out=one),
-        one.neg_,
-        _product(dy, v.mT, ds, 1.0, one),
+        partial(torch.mul, dy, y, out=products),
+        partial(torch.sum, products, -1, True, out=of_queries),
+        of_queries.neg_,
+        _product(dy, v.mT, ds, 1.0, of_queries),
         partial(ds.mul_, p),
         _product(ds, k, dq, scale, None),
         _product(ds.mT, q, dk, scale, None),
@@ -214,27 +247,27 @@ def _product(a: Tensor, b: Tensor, out: Tensor, scale: float, added: Tensor | No
     return partial(torch.baddbmm, added, a, b, alpha=scale, out=out)
 
 
-def _unseen(causal: bool, q: Tensor, k: Tensor, workspace: Workspace) -> Tensor | None:
-    """What is added to scores [s, t]: -inf for the keys behind each query."""
+def _causal_mask(causal: bool, q: Tensor, k: Tensor, workspace: Workspace) -> Tensor | None:
+    """The mask to add to scores [s, t]: -inf for the keys after each query.  `None`: not causal."""
     if not causal:
         return None
     return kept(workspace, (q.shape[1], k.shape[1]), q).fill_(-inf).triu_(1)
 
 
-def _copied(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:
+def _copy_results(compute: Callable[[], Sequence[Tensor]], into: Sequence[Tensor]) -> None:
     for to, result in zip(into, compute(), strict=True):
         to.copy_(result)
 
 
 def _heads(x: Tensor) -> Tensor:
-    """A view [heads, time, width]."""
+    """A view of x [..., time, width] as [heads, time, width]."""
     return x.view(prod(x.shape[:-2]), *x.shape[-2:])
 
 
-def _together(q: Tensor, k: Tensor) -> int:
-    """How many heads at a time."""
-    room = CHUNK_BYTES.get(q.device.type, OTHER_CHUNK_BYTES)
-    return max(1, min(len(q), room // int(q.shape[1] * k.shape[1] * q.element_size())))
+def _heads_at_once(q: Tensor, k: Tensor) -> int:
+    """How many heads to compute at a time: their weights [s, t] fit in a chunk; at least one."""
+    chunk_bytes = CHUNK_BYTES.get(q.device.type, OTHER_CHUNK_BYTES)
+    return max(1, min(len(q), chunk_bytes // int(q.shape[1] * k.shape[1] * q.element_size())))
 
 
 def _parts(x: Tensor, size: int) -> list[slice]:

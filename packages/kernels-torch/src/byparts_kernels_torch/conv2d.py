@@ -1,8 +1,8 @@
-"""Convolution and its gradients: torch's, turned or framed to suit it, or products of matrices.
+"""Convolution and its gradients: torch's, or products of matrices.
 
-torch's convolution has no `out=`: its result is copied into the plan's memory.  It pads alike on
-both sides, so other paddings are a border in scratch memory, and cropping is a view.  f32, ms on
-one thread of a 2-core AVX-512 Xeon, best of nine; torch without that copy, then what runs here:
+torch's convolution has no `out=`: its result is copied into the plan's memory.  It pads both sides
+alike; for other paddings x is copied into larger images, and cropping is a view.  f32, ms on one
+thread of a 2-core AVX-512 Xeon, best of nine; torch without that copy, then what runs here:
 
                                             y             dx             dw
     100x1x28x28   * 20x5x5             1.4   0.8 p    11.6   1.1 p    1.4   1.3
@@ -16,7 +16,7 @@ one thread of a 2-core AVX-512 Xeon, best of nine; torch without that copy, then
     32x64x32x32   * 128x3x3 stride 2   8.4   9.0      13.3  14.4     10.3  10.5
     32x64x32x32   * 128x1x1 stride 2   2.4   1.3 m     6.6   1.7 m    2.6   1.6 m
     32x256x8x8    * 256x1x1            2.1   1.7 m     2.2   1.8 m    2.3   1.9 m
-    NHWC (torch with filters that are turned already)
+    NHWC (torch is given filters that are transposed already)
     100x28x28x1   * 5x5x20             1.4   1.0 p    11.4   7.9      2.1   2.0
     100x12x12x20  * 5x5x50             2.8   3.0       4.3   4.5      3.2   3.2
     32x8x8x256    * 3x3x256 same      14.0  15.4      14.4  15.6     16.5  17.5
@@ -25,7 +25,7 @@ one thread of a 2-core AVX-512 Xeon, best of nine; torch without that copy, then
     p  patches (`patches.py`)       patches of few elements, images of few channels, integers
     r  rows (`rows.py`)             channels last, hardly more pixels than filters
     m  product                      1x1 kernels: no patches
-    t  turned                       channels last in scratch memory: oneDNN wants 16 at a time else
+    t  channels last                copied so to scratch memory: oneDNN wants 16 at a time else
     i  in parts                     8 MiB of images and more, laid out anew by oneDNN
 
 Measured and not taken: filters laid out by oneDNN beforehand (they change at each step of training,
@@ -43,6 +43,7 @@ import torch
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch import patches, rows
+from byparts_kernels_torch.conv2d_choice import filter_by, forward_by, input_by
 from byparts_kernels_torch.elementwise import filled
 from byparts_kernels_torch.patches import Geometry, frame, geometry, inner
 from byparts_kernels_torch.refuse import floats_only_on_gpu
@@ -56,11 +57,8 @@ from byparts_opset.window import TO_NCHW, Pair
 _REASON = "torch's convolution has no out=: what it returns is copied"
 allocates.update(dict.fromkeys((Conv2d, Conv2dTranspose, Conv2dFilterGradient), _REASON))
 
-FEW_TAPS = 100  # elements of a patch up to which patches are faster
-FEW_CHANNELS = 3  # the same for dx, and for turning x and dy for dw
 PART_BYTES = 1 << 21  # of images that torch is given at a time: it lays them out anew for itself
 LEAST_BYTES = 1 << 20  # from which on they are given in two parts at least
-BLOCK = 16  # oneDNN's blocks of channels: f32 in a register
 
 convolution_backward = torch.ops.aten.convolution_backward.default
 
@@ -82,7 +80,7 @@ def conv2d(op: Conv2d, inputs: Tensors, outputs: Tensors, workspace: Workspace) 
 def conv2d_transpose(
     op: Conv2dTranspose, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """The gradient of x, for a convolution whose x is our y."""
+    """The gradient of the input of a convolution whose input has the shape of the output here."""
     dy, w, dx = _images(op, inputs[0]), _filter(op, inputs[1]), _images(op, outputs[0])
     if 0 in (dy.numel(), w.numel(), dx.numel()):
         return filled(dx, 0)
@@ -96,7 +94,7 @@ def conv2d_transpose(
 def conv2d_filter_gradient(
     op: Conv2dFilterGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """The third input is never read."""
+    """The third input gives the shape of dw and is not read."""
     x, dy, dw = _images(op, inputs[0]), _images(op, inputs[1]), _filter(op, outputs[0])
     if 0 in (x.numel(), dy.numel(), dw.numel()):
         return filled(dw, 0)
@@ -104,78 +102,35 @@ def conv2d_filter_gradient(
     return in_turn(_FILTER[filter_by(g, x)](g, x, dy, dw, workspace))
 
 
-def forward_by(g: Geometry, x: Tensor) -> str:
-    """Which way is fastest for y."""
-    if not x.dtype.is_floating_point:
-        return "patches"
-    if x.device.type != "cpu" or g.groups > 1:
-        return "torch"
-    if g.pointwise:
-        return "product"
-    if g.taps <= FEW_TAPS:
-        return "patches" if g.layout == "NCHW" else "turned patches"
-    if g.layout == "NHWC":
-        return "rows" if _few_pixels(g) else "torch"
-    return "turned" if g.i > BLOCK and g.i % BLOCK and x.dtype is torch.float32 else "torch"
-
-
-def input_by(g: Geometry, dx: Tensor) -> str:
-    """Which way is fastest for dx."""
-    if not dx.dtype.is_floating_point:
-        return "patches"
-    if dx.device.type != "cpu" or g.groups > 1:
-        return "torch"
-    if g.pointwise:
-        return "product"
-    if g.layout == "NHWC":
-        return "rows" if _few_pixels(g) else "torch"
-    return "patches" if g.i <= FEW_CHANNELS else "torch"
-
-
-def filter_by(g: Geometry, x: Tensor) -> str:
-    """Which way is fastest for dw."""
-    if not x.dtype.is_floating_point:
-        return "patches"
-    if x.device.type != "cpu" or g.groups > 1:
-        return "torch"
-    if g.pointwise:
-        return "product"
-    if g.layout == "NHWC":
-        return "rows" if _few_pixels(g) else "torch"
-    if g.images == 1 and _few_pixels(g):
-        return "patches"
-    odd = g.i > FEW_CHANNELS and g.i % BLOCK
-    return "turned" if odd and x.dtype is torch.float32 else "torch"
-
-
-def _few_pixels(g: Geometry) -> bool:
-    """Whether y has hardly more pixels than filters, so that to turn the filters is much work."""
-    return g.images * g.pixels <= 2 * g.o
-
-
-def _forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace) -> list[Run]:
+def _forward_by_torch(
+    g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
+) -> list[Run]:
     padding, given, steps = _padded(g, x, workspace)
     filter, more = _filter_last(g, w, workspace)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
     steps += more
     for part in _parts(g, given, w, y):
         compute = partial(torch.convolution, given[part], filter, *how)
-        steps.append(partial(_copied, y[part], compute))
+        steps.append(partial(_copy, y[part], compute))
     return steps
 
 
-def _forward_turned(
+def _forward_channels_last(
     g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
 ) -> list[Run]:
-    (images, before), (filter, more) = _turned(x, workspace), _turned(w, workspace)
-    return [*before, *more, *_forward(replace(g, layout="NHWC"), images, filter, y, workspace)]
+    (images, before), (filter, more) = _channels_last(x, workspace), _channels_last(w, workspace)
+    return [
+        *before,
+        *more,
+        *_forward_by_torch(replace(g, layout="NHWC"), images, filter, y, workspace),
+    ]
 
 
 def _forward_product(
     g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
 ) -> list[Run]:
-    matrix, steps, _ = _matrix(g, _seen(g, x), workspace)
-    into, _, after = _matrix(g, y, workspace)
+    matrix, steps, _ = _as_matrix(g, _sampled(g, x), workspace)
+    into, _, after = _as_matrix(g, y, workspace)
     weights = w[:, :, 0, 0]
     if g.layout == "NHWC":
         return [*steps, partial(torch.mm, matrix, weights.t(), out=into), *after]
@@ -183,8 +138,13 @@ def _forward_product(
     return [*steps, partial(torch.bmm, one, matrix, out=into), *after]
 
 
-def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace) -> list[Run]:
-    """dx is given for its shape alone; where it is cropped or padded unevenly, a frame is."""
+def _input_by_torch(
+    g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
+) -> list[Run]:
+    """torch's kernel, which reads the input of the convolution for its shape alone.
+
+    It is given dx, or larger images where the padding differs between sides or crops.
+    """
     padding, (filter, steps) = g.padding, _filter_last(g, w, workspace)
     like = frame(g, dx, g.images, partial(scratch, workspace)) if padding is None else dx
     how = (None, g.strides, padding or (0, 0), g.dilations, False, (0, 0), g.groups)
@@ -194,18 +154,18 @@ def _input(g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace)
         only = (True, False, False)
         compute = partial(convolution_backward, dy[part], like[part], filter, *how, only)
         if padding is None:
-            steps.append(partial(_inner_copied, g, inner(g, dx[part], -1), compute))
+            steps.append(partial(_copy_inner, g, inner(g, dx[part], -1), compute))
         else:
-            steps.append(partial(_first_copied, dx[part], compute))
+            steps.append(partial(_copy_input_gradient, dx[part], compute))
     return steps
 
 
 def _input_product(
     g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
 ) -> list[Run]:
-    given, steps, _ = _matrix(g, dy, workspace)
-    part, weights = _seen(g, dx), w[:, :, 0, 0]
-    into, _, after = _matrix(g, part, workspace)
+    given, steps, _ = _as_matrix(g, dy, workspace)
+    part, weights = _sampled(g, dx), w[:, :, 0, 0]
+    into, _, after = _as_matrix(g, part, workspace)
     if part.shape != dx.shape:
         steps.append(dx.zero_)
     if g.layout == "NHWC":
@@ -214,10 +174,10 @@ def _input_product(
     return [*steps, partial(torch.bmm, one, given, out=into), *after]
 
 
-def _filter_gradient(
+def _filter_by_torch(
     g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
 ) -> list[Run]:
-    """dw, or a stand-in without strides, is given for its shape alone."""
+    """torch's kernel, for some images at a time; it reads the filter for its shape alone."""
     padding, given, steps = _padded(g, x, workspace)
     parts = _parts(g, x, dw, dy, PART_BYTES // 2)
     for part in parts:
@@ -225,13 +185,13 @@ def _filter_gradient(
     return steps
 
 
-def _filter_turned(
+def _filter_channels_last(
     g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
 ) -> list[Run]:
-    """Some images at a time are laid out with the channels last, in the same scratch memory."""
+    """torch's kernel on copies of x and dy with the channels last, for some images at a time."""
     padding, given, steps = _padded(g, x, workspace)
     parts = _parts(g, x, dw, dy, PART_BYTES // 2)
-    images, pixels = (_turned(t[parts[0]], workspace)[0] for t in (given, dy))
+    images, pixels = (_channels_last(t[parts[0]], workspace)[0] for t in (given, dy))
     last = replace(g, layout="NHWC")
     for part in parts:
         some = slice(0, len(dy[part]))
@@ -251,24 +211,34 @@ def _filter_part(
     more: bool,
     workspace: Workspace,
 ) -> list[Run]:
-    """What these images give, or add, to dw."""
+    """The filter gradient of some images: written to dw, or added to it if `more`.
+
+    Args:
+        g: the convolution.
+        padding: of x, along height and width.
+        x: these images, [n, c, h, w].
+        dy: their gradients, [n, o, p, q].
+        dw: [o, i, u, v].
+        more: whether dw has the sum over earlier images already.
+        workspace: of the kernel.
+    """
     like, _ = patches.contiguous(dw, workspace)
     how = (None, g.strides, padding, g.dilations, False, (0, 0), g.groups)
     compute = partial(convolution_backward, dy, x, like, *how, (False, True, False))
     into = dw.permute(2, 3, 1, 0)
     if more:
-        return [partial(_second_added, dw, compute)]
+        return [partial(_add_filter_gradient, dw, compute)]
     if into.is_contiguous():
-        return [partial(_second_turned, into.view(-1, dw.shape[0]), compute)]
-    return [partial(_second_copied, dw, compute)]
+        return [partial(_copy_filter_gradient_hwio, into.view(-1, dw.shape[0]), compute)]
+    return [partial(_copy_filter_gradient, dw, compute)]
 
 
 def _filter_product(
     g: Geometry, x: Tensor, dy: Tensor, dw: Tensor, workspace: Workspace
 ) -> list[Run]:
     (matrix, steps, _), (pixels, more, _) = (
-        _matrix(g, _seen(g, x), workspace),
-        _matrix(g, dy, workspace),
+        _as_matrix(g, _sampled(g, x), workspace),
+        _as_matrix(g, dy, workspace),
     )
     sums = dw[:, :, 0, 0]
     if g.layout == "NHWC":
@@ -278,46 +248,59 @@ def _filter_product(
 
 
 _FORWARD = {
-    **{"torch": _forward, "turned": _forward_turned, "product": _forward_product},
-    **{"patches": patches.forward, "rows": rows.forward, "turned patches": rows.forward_turned},
+    "torch": _forward_by_torch,
+    "channels last": _forward_channels_last,
+    "product": _forward_product,
+    "patches": patches.forward,
+    "rows": rows.forward,
+    "rows from columns": rows.forward_by_columns,
 }
 _INPUT = {
-    **{"torch": _input, "product": _input_product},
+    **{"torch": _input_by_torch, "product": _input_product},
     **{"patches": patches.input_gradient, "rows": rows.input_gradient},
 }
 _FILTER = {
-    **{"torch": _filter_gradient, "turned": _filter_turned, "product": _filter_product},
-    **{"patches": patches.filter_gradient, "rows": rows.filter_gradient},
+    "torch": _filter_by_torch,
+    "channels last": _filter_channels_last,
+    "product": _filter_product,
+    "patches": patches.filter_gradient,
+    "rows": rows.filter_gradient,
 }
 
 
-def _copied(y: Tensor, compute: Callable[[], Tensor]) -> None:
+def _copy(y: Tensor, compute: Callable[[], Tensor]) -> None:
     y.copy_(compute())
 
 
-def _first_copied(dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+def _copy_input_gradient(dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dx.copy_(compute()[0])
 
 
-def _second_copied(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+def _copy_filter_gradient(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dw.copy_(compute()[1])
 
 
-def _second_added(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+def _add_filter_gradient(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dw.add_(compute()[1])
 
 
-def _second_turned(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
-    """Two axes in place of four: torch turns matrices in blocks, and all else by the element."""
+def _copy_filter_gradient_hwio(dw: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+    """Copy dw [o, i, u, v] to a matrix [u v i, o]: torch transposes matrices in blocks.
+
+    Tensors of more axes it transposes element by element, which is slower.
+    """
     dw.copy_(compute()[1].permute(2, 3, 1, 0).flatten(0, 2))
 
 
-def _inner_copied(g: Geometry, dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
+def _copy_inner(g: Geometry, dx: Tensor, compute: Callable[[], Sequence[Tensor]]) -> None:
     dx.copy_(inner(g, compute()[0], 1))
 
 
 def _padded(g: Geometry, x: Tensor, workspace: Workspace) -> tuple[Pair, Tensor, list[Run]]:
-    """Padding that torch can do, the images to give it, and how to fill them if need be."""
+    """The padding and the images to give to torch, and the runs that fill these images.
+
+    Where torch's own padding cannot give the windows of the op, the images have the border in them.
+    """
     if g.padding is not None:
         return g.padding, x, []
     source = inner(g, x, -1)
@@ -328,7 +311,7 @@ def _padded(g: Geometry, x: Tensor, workspace: Workspace) -> tuple[Pair, Tensor,
 
 
 def _filter_last(g: Geometry, w: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
-    """The filter as torch wants it beside images with the channels last; how to fill it."""
+    """The filter in the layout that torch wants for these images, and the runs that fill it."""
     if g.layout == "NCHW" or w.is_contiguous(memory_format=torch.channels_last):
         return w, []
     copy, given = scratch(workspace, w.shape, w, None, torch.channels_last), w.permute(2, 3, 1, 0)
@@ -341,7 +324,10 @@ def _filter_last(g: Geometry, w: Tensor, workspace: Workspace) -> tuple[Tensor, 
 def _parts(
     g: Geometry, x: Tensor, w: Tensor, y: Tensor, part_bytes: int = PART_BYTES
 ) -> list[slice]:
-    """All images at once, or some at a time where torch would lay out much memory anew."""
+    """Slices of the images: one of all, or several where torch would copy much to another layout.
+
+    oneDNN copies the images x and y to its own layout, so a part has at most `part_bytes` of them.
+    """
     most = max(x.numel(), y.numel()) * x.element_size()
     few = g.layout == "NHWC" or w.numel() * w.element_size() > PART_BYTES // 2
     if x.device.type != "cpu" or most < LEAST_BYTES or few or g.images < 2:
@@ -350,20 +336,24 @@ def _parts(
     return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]
 
 
-def _turned(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
-    """With the channels last in memory, and how to fill it."""
+def _channels_last(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
+    """A copy of x [n, c, h, w] with the channels last in memory, and the run that fills it."""
     copy = scratch(workspace, x.shape, x, None, torch.channels_last)
     return copy, [partial(copy.copy_, x)]
 
 
-def _seen(g: Geometry, x: Tensor) -> Tensor:
-    """The pixels of x that a 1x1 kernel meets."""
+def _sampled(g: Geometry, x: Tensor) -> Tensor:
+    """The pixels of x that a 1x1 kernel reads, by its strides: a view [n, c, p, q]."""
     view = inner(g, x, -1)[:, :, :: g.strides[0], :: g.strides[1]]
     return view[:, :, : g.counts[0], : g.counts[1]]
 
 
-def _matrix(g: Geometry, x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run], list[Run]]:
-    """[n, c, p q], or [n p q, c] with channels last; to be filled and written back if a copy."""
+def _as_matrix(g: Geometry, x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run], list[Run]]:
+    """x [n, c, p, q] as [n, c, p q], or as [n p q, c] where the channels are last.
+
+    Where no view is such a matrix it is a copy: then also the run that fills the copy from x, and
+    the run that writes the copy back to x.
+    """
     last = g.layout == "NHWC"
     view = x.permute(0, 2, 3, 1) if last else x
     shape = (-1, x.shape[1]) if last else (*x.shape[:2], -1)

@@ -1,9 +1,9 @@
-"""The memory of one GPU: torch's bytes there, written through pinned memory of the host.
+"""The memory of one GPU: tensors of bytes, written through pinned memory of the host.
 
 A copy from pageable memory makes the host wait until it is done, one from pinned memory does not.
-So each feed of a program has a pinned buffer: the array is copied into it, the GPU is asked to
-fetch it when its turn comes, and an event says when the buffer may be filled again.  All happens on
-the stream that is current in the calling thread: a program belongs on one stream.
+So each feed of a program has a pinned buffer: the host copies the array into it, the GPU copies it
+from there in the order of its stream, and an event says when the buffer may be filled again.  All
+of this uses the stream that is current in the calling thread: run a program on one stream.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from byparts_kernels_torch.table import DTYPES, NAMES, Tensor
 
 @dataclass
 class Gpu:
-    """One GPU, and all that is asked of `torch.cuda` about it.
+    """One GPU and its streams.
 
     Attributes:
-        index: which, as in "cuda:1".
-        device: where its tensors are.
-        api: `torch.cuda`, or what stands for it in a test.
+        index: its number, e.g. 1 of "cuda:1".
+        device: torch's name of it.
+        api: `torch.cuda`, or its replacement in a test.
     """
 
     index: int
@@ -34,62 +34,64 @@ class Gpu:
     api: Any = field(default=torch.cuda, repr=False)
 
     def stream(self) -> Any:
-        """The one that this thread works on."""
+        """The stream that is current in the calling thread."""
         return self.api.current_stream(self.device)
 
     @cached_property
     def warming(self) -> Any:
-        """A stream to try things on; kept, because cuBLAS has a workspace for each stream."""
+        """A stream for runs before a recording; kept: cuBLAS allocates a workspace a stream."""
         return self.api.Stream(self.device)
 
     @cached_property
     def recording(self) -> Any:
-        """A stream to record on."""
+        """The stream on which CUDA graphs are recorded."""
         return self.api.Stream(self.device)
 
 
 class CudaSpace(Space):
     """The memory of a GPU: blocks are tensors of bytes, aligned to 512 by torch's allocator."""
 
-    sticky = True  # after a kernel that failed, so does every call
+    sticky = True  # after a kernel has failed, every further call of CUDA fails too
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu, self.name = gpu, f"cuda:{gpu.index}"
 
     def allocate(self, size_bytes: int) -> Tensor:
-        """Zeros, at least one byte; an ordinary tensor also where autograd is off."""
+        """Zeroed bytes, at least one; no inference tensor, also within `torch.inference_mode`."""
         with torch.inference_mode(False):
             return torch.zeros(max(1, size_bytes), dtype=torch.uint8, device=self.gpu.device)
 
     def untouched(self, size_bytes: int) -> Tensor:
-        """Not zeroed: nothing is launched to bind a kernel when it is compiled."""
+        """Bytes that are not zeroed, so that compiling a kernel launches nothing on the GPU."""
         with torch.inference_mode(False):
             return torch.empty(max(1, size_bytes), dtype=torch.uint8, device=self.gpu.device)
 
     def read(self, memory: Tensor, offset: int, size_bytes: int) -> memoryview:
-        """A copy; waits for what is under way on this thread's stream."""
+        """A copy of the bytes on the host, made after all earlier work of this thread's stream."""
         array = memory[offset : offset + size_bytes].cpu().numpy()
         return memoryview(array)
 
     def write(self, memory: Tensor, offset: int, data: bytes | memoryview) -> None:
-        """Copy to there; done with `data` when it returns."""
+        """Copy `data` to `offset`; the caller may change `data` when this returns."""
         given = torch.from_numpy(np.frombuffer(data, np.uint8).copy())  # torch: writable memory
         memory[offset : offset + len(given)].copy_(given)
 
     def synchronize(self) -> None:
-        """Wait for all that this thread's stream was given."""
+        """Wait until all work of this thread's stream is done."""
         self.gpu.stream().synchronize()
 
-    def writer(self, memory: Tensor, offset: int, kind: TensorType) -> Inlet:
-        """Copies arrays of this type to there, at each run."""
-        return Inlet(self.gpu, memory[offset : offset + kind.size_bytes], kind)
+    def writer(self, memory: Tensor, offset: int, kind: TensorType) -> PinnedWriter:
+        """What copies arrays of type `kind` to `offset` in `memory`, one at each run."""
+        return PinnedWriter(self.gpu, memory[offset : offset + kind.size_bytes], kind)
 
     def adopt(self, value: object) -> Optional[tuple[Tensor, TensorType]]:
-        """The bytes of a tensor that is on this GPU, and its type; other libraries' by DLPack.
+        """The memory of an array on this GPU, as a tensor of bytes, and its type; no copy is made.
+
+        `None`: the value is no array on this GPU.  Arrays of other libraries come through DLPack.
 
         Raises:
-            GraphError: it requires grad, or is not contiguous.
-            ShapeError: its dtype is none of ours.
+            GraphError: the tensor requires grad, or is not contiguous.
+            ShapeError: no dtype of byparts is that of the tensor.
         """
         tensor = self._tensor(value)
         if tensor is None:
@@ -105,7 +107,7 @@ class CudaSpace(Space):
         return tensor.view(-1).view(torch.uint8), kind
 
     def _tensor(self, value: Any) -> Optional[Tensor]:
-        """The value as a tensor of this GPU, if it is one."""
+        """The value as a torch tensor; `None`: it is no array on this GPU."""
         if isinstance(value, torch.Tensor):
             return value if value.device == self.gpu.device else None
         where = getattr(value, "__dlpack_device__", None)
@@ -114,31 +116,40 @@ class CudaSpace(Space):
         return torch.from_dlpack(value)
 
 
-class Inlet:
-    """Brings arrays of one type to one place on a GPU."""
+class PinnedWriter:
+    """Copies arrays of one type to one place on a GPU, through a pinned buffer of its own.
 
-    __slots__ = ("_copied", "_gpu", "_host", "_pinned", "_shape", "_target", "_word")
+    Args:
+        gpu: where the place is.
+        target: its bytes.
+        kind: the type of the arrays.
+    """
+
+    __slots__ = ("_bits", "_copied", "_gpu", "_host", "_pinned", "_shape", "_target")
 
     def __init__(self, gpu: Gpu, target: Tensor, kind: TensorType) -> None:
         self._gpu, self._target, self._shape = gpu, target, kind.dims
-        self._word = np.dtype(f"u{ITEM_BYTES[kind.dtype]}")  # bits: NumPy need not know bf16
+        self._bits = np.dtype(f"u{ITEM_BYTES[kind.dtype]}")  # bits: NumPy need not know bf16
         self._pinned: Optional[Tensor] = None
 
     def __call__(self, value: Any) -> None:
-        """Copy a NumPy array, or bytes that are on the GPU already; `value` is free afterwards."""
+        """Copy a NumPy array, or the bytes that `CudaSpace.adopt` gave.
+
+        The caller may change an array when this returns.
+        """
         if isinstance(value, torch.Tensor):
             self._target.copy_(value)
             return
         if self._pinned is None:
             self._prepare()
         self._copied.synchronize()  # the last copy may still be reading
-        np.copyto(self._host, value.view(self._word))
+        np.copyto(self._host, value.view(self._bits))
         self._target.copy_(self._pinned, non_blocking=True)
         self._copied.record(self._gpu.stream())
 
     def _prepare(self) -> None:
-        """Only where an array of the host comes: tensors of the GPU need no pinned memory."""
+        """Allocate the pinned buffer, when the first NumPy array is copied."""
         pins = self._gpu.device.type == "cuda"
         self._pinned = torch.empty(self._target.shape, dtype=torch.uint8, pin_memory=pins)
-        self._host = self._pinned.numpy().view(self._word).reshape(self._shape)
+        self._host = self._pinned.numpy().view(self._bits).reshape(self._shape)
         self._copied = self._gpu.api.Event()  # one that was never recorded is over

@@ -4,14 +4,14 @@
     c + x * y, c - x * y                           add_mul(c, x, y)
     w - rate * matmul(a, b)   (gradient descent)   add_matmul(w, a, b), on the variable itself
     max_pool, max_pool_gradient of the same        max_pool_indices, max_pool_scatter
-    attention of turned rows, and its gradient     attention_rows, attention_rows_gradient
+    attention of transposed rows, and its gradient attention_rows, attention_rows_gradient
     adam of a weight larger than all others        adam of the others, adam of that weight
 
 The first two save a pass over the product.  The third saves the gradient: it is never in memory.
-The fourth saves finding each maximum again.  The last saves eight copies a layer: q, k, v that are
-`transpose(rows, (0, 2, 1, 3))` are read as rows, and what is turned back was never turned.  Only
-products that nobody else reads are joined.  The one that is parted, not joined, lets the runtime
-compute the largest gradient where the others were (its `in_place.py`).
+The fourth saves searching for each maximum again.  The fifth saves eight copies a layer: q, k, v
+that are `transpose(rows, (0, 2, 1, 3))` are read from the rows, and the transposed outputs are
+written as rows.  Only products that nothing else reads are joined.  The last splits an op: then the
+runtime can compute the largest gradient in the memory of the others (its `in_place.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any, Optional
 from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Value, inherit
 from byparts_graph_ir.model.frozen import field_names, replace
 from byparts_kernels_torch.ops import (
-    TURN,
+    SWAP_AXES,
     AddMatMul,
     AddMul,
     AttentionRows,
@@ -59,6 +59,16 @@ def join(graph: Graph) -> Graph:
 
 
 class _Joining:
+    """The state of one run of `join`.
+
+    Attributes:
+        new: values of the given graph -> values of the result.
+        single: values of the given graph that are read once.
+        pools: y of a max pool -> the node of its gradient.
+        unpools: the nodes of these gradients.
+        indices: y of a max pool -> the indices of its maxima, in the result.
+    """
+
     def __init__(self, graph: Graph) -> None:
         self.new: dict[Value, Value] = {v: v for v in graph.inputs}
         uses = Counter([v for n in graph.nodes for v in n.inputs])
@@ -66,61 +76,82 @@ class _Joining:
         self.single = {v for v, count in uses.items() if count == 1}
         self.pools = _pools(graph)
         self.unpools = set(self.pools.values())
-        self.indices: dict[Value, Value] = {}  # y of a pool -> where its maxima are
+        self.indices: dict[Value, Value] = {}
 
     def outputs(self, old: Node, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
-        """What takes the place of a node, or `None`."""
+        """The values that replace the outputs of a node; `None`: it stays.
+
+        Args:
+            old: a node of the given graph.
+            inputs: its inputs in the result.
+        """
         match old.op:
             case Add():
                 return self._sum(old, inputs, (1, 0), 1.0)
             case Sub():
                 return self._sum(old, inputs, (1,), -1.0)
             case GradientDescent():
-                return self._descent(old, inputs)
+                return self._updated_weights(old, inputs)
             case Adam(count) if count > 1:
-                return _parted(old.op, inputs)
+                return _largest_apart(old.op, inputs)
             case MaxPool() if old.outputs[0] in self.pools:
                 return self._pool(old.op, old.outputs[0], inputs[0])
             case MaxPoolGradient() if old in self.unpools:
                 return self._pool_gradient(old, inputs)
             case Attention(causal, scale):
-                return self._rows(AttentionRows(causal, scale), inputs, (0,))
+                return self._on_rows(AttentionRows(causal, scale), inputs, (0,))
             case AttentionGradient(causal, scale):
-                return self._rows(AttentionRowsGradient(causal, scale), inputs, (0, 1, 2))
-            case Transpose() if old.op == TURN and (rows := _rows(inputs[0])) is not None:
+                return self._on_rows(AttentionRowsGradient(causal, scale), inputs, (0, 1, 2))
+            case Transpose() if old.op == SWAP_AXES and (rows := _rows_of(inputs[0])) is not None:
                 return (rows,)
         return None
 
-    def _rows(
-        self, op: Op, inputs: tuple[Value, ...], turned: Sequence[int]
+    def _on_rows(
+        self, op: Op, inputs: tuple[Value, ...], swapped_outputs: Sequence[int]
     ) -> Optional[tuple[Value, ...]]:
-        """The op on rows, if all tensors of heads it takes are rows that were turned."""
+        """The outputs of `op` on rows, if each input of rank 4 is the transpose of rows.
+
+        Args:
+            op: takes and gives rows [b, time, heads, width].
+            inputs: of the attention that it replaces, [b, heads, time, width].
+            swapped_outputs: positions of the outputs to transpose back to heads.
+        """
         if inputs[0].type.rank != 4:
             return None
-        rows = [_rows(v) if v.type.rank == 4 else v for v in inputs]  # logsumexp has three axes
+        rows = [_rows_of(v) if v.type.rank == 4 else v for v in inputs]  # logsumexp has three axes
         values = [v for v in rows if v is not None]
         if len(values) < len(rows):
             return None
         outputs = op.outputs_of(*values)
-        return tuple(TURN(v) if i in turned else v for i, v in enumerate(outputs))
+        return tuple(SWAP_AXES(v) if i in swapped_outputs else v for i, v in enumerate(outputs))
 
     def _sum(
         self, old: Node, inputs: tuple[Value, ...], places: Sequence[int], sign: float
     ) -> Optional[tuple[Value, ...]]:
-        """A sum of which one operand is a product of matrices, or else of elements."""
+        """A sum as one op, if one operand is a product of matrices, or else of elements.
+
+        Args:
+            old: the sum or difference.
+            inputs: its inputs in the result.
+            places: positions of the operands that may be the product.
+            sign: of the product in the sum.
+        """
         for i in places:
             product = self._product(old.inputs[i])
             if product is not None and product.outputs[0].type == old.outputs[0].type:
-                return (_added(product, inputs[1 - i], sign),)
+                return (_add_matmul(product, inputs[1 - i], sign),)
         for i in places:
             factors = self._factors(old.inputs[i])
             if factors is not None:
                 return (AddMul(sign)(inputs[1 - i], *factors),)
         return None
 
-    def _descent(self, old: Node, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
-        """Those weights whose gradient is one product; the others stay together."""
-        count, rate = len(old.outputs), _number(inputs[-1])
+    def _updated_weights(self, old: Node, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
+        """A step of gradient descent in which products of matrices are added to their weights.
+
+        `None` if no gradient is such a product.  The other weights keep one op together.
+        """
+        count, rate = len(old.outputs), _filled_number(inputs[-1])
         if rate is None:
             return None
         products = [self._product(v) for v in old.inputs[count:-1]]
@@ -134,7 +165,7 @@ class _Joining:
             outputs.update(zip(rest, new, strict=True))
         for k, product in enumerate(products):
             if product is not None:
-                outputs[k] = _added(product, inputs[k], -rate)
+                outputs[k] = _add_matmul(product, inputs[k], -rate)
         return tuple(outputs[k] for k in range(count))
 
     def _product(self, old: Value) -> Optional[Node]:
@@ -147,7 +178,7 @@ class _Joining:
         return node if b.rank == 2 and folds and _fits(a, b) else None
 
     def _factors(self, old: Value) -> Optional[tuple[Value, ...]]:
-        """Those of a product of elements that is read once."""
+        """The two factors of a product of elements that is read once, in f32 or f64."""
         node = self.new[old].node
         if old not in self.single or node is None or not isinstance(node.op, Mul):
             return None
@@ -162,8 +193,12 @@ class _Joining:
         return (MaxPoolScatter(**_window(old.op))(dy, self.indices[old.inputs[1]], x),)
 
 
-def _parted(op: Adam, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
-    """The largest weight by itself, if it is larger than all others, and its gradient a product."""
+def _largest_apart(op: Adam, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
+    """An Adam step as two: one of the largest weight, one of the others.
+
+    `None` unless that weight is larger than all others together and its gradient is a product of
+    matrices.
+    """
     *columns, rate, step = inputs
     sizes = [w.type.size for w in columns[: op.count]]
     k = sizes.index(max(sizes))
@@ -179,12 +214,12 @@ def _parted(op: Adam, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
     return tuple(outputs[i] for i in range(3 * op.count))
 
 
-def _rows(v: Value) -> Optional[Value]:
-    """What was turned to make a value."""
-    return v.node.inputs[0] if v.node is not None and v.node.op == TURN else None
+def _rows_of(v: Value) -> Optional[Value]:
+    """The rows [b, time, heads, width] that a value is the transpose of; `None`: it is none."""
+    return v.node.inputs[0] if v.node is not None and v.node.op == SWAP_AXES else None
 
 
-def _added(product: Node, c: Value, scale: float) -> Value:
+def _add_matmul(product: Node, c: Value, scale: float) -> Value:
     """c + scale * product."""
     op = product.op
     assert isinstance(op, MatMul), "`_product` looks for it"
@@ -211,7 +246,8 @@ def _window(op: Op) -> dict[str, Any]:
     return {name: getattr(op, name) for name in field_names(type(op))}
 
 
-def _number(v: Value) -> Optional[float]:
+def _filled_number(v: Value) -> Optional[float]:
+    """The number that a value is filled with; `None`: it is not a `Fill`."""
     op = v.node.op if v.node is not None else None
     return float(op.value) if isinstance(op, Fill) else None
 

@@ -1,4 +1,4 @@
-"""Ops of this backend's own: what torch does in one call, where the standard ops are two.
+"""Ops of this backend alone: each is what torch does in one call and the standard ops in two.
 
 Passes put them in after legalize; no graph that a person writes has them.  As ordinary ops they
 bring a meaning and samples, so the conformance kit tries their kernels like any other.  Importing
@@ -206,8 +206,8 @@ class AttentionRows(Op):
     scale: float | None = None
 
     def infer(self, q: TensorType, k: TensorType, v: TensorType) -> Types:
-        y, logsumexp = Attention(self.causal, self.scale).infer(*map(_turned, (q, k, v)))
-        return (_turned(y), logsumexp)
+        y, logsumexp = Attention(self.causal, self.scale).infer(*map(_swapped, (q, k, v)))
+        return (_swapped(y), logsumexp)
 
     def infer_unranked(self, q: TensorType, k: TensorType, v: TensorType) -> Types:
         return Attention(self.causal, self.scale).infer_unranked(q, k, v)
@@ -216,17 +216,17 @@ class AttentionRows(Op):
         return Attention(self.causal, self.scale).domain(q, k, v)
 
     def evaluate(self, q: Array, k: Array, v: Array) -> tuple[Array, ...]:
-        turned = (x.swapaxes(1, 2) for x in (q, k, v))
-        y, logsumexp = Attention(self.causal, self.scale).evaluate(*turned)
+        swapped = (x.swapaxes(1, 2) for x in (q, k, v))
+        y, logsumexp = Attention(self.causal, self.scale).evaluate(*swapped)
         return (y.swapaxes(1, 2).copy(), logsumexp)
 
     def decompose(self, q: Value, k: Value, v: Value) -> tuple[Value, ...] | None:
-        turned = (TURN(x) for x in (q, k, v))
-        y, logsumexp = Attention(self.causal, self.scale).outputs_of(*turned)
-        return (TURN(y), logsumexp)
+        swapped = (SWAP_AXES(x) for x in (q, k, v))
+        y, logsumexp = Attention(self.causal, self.scale).outputs_of(*swapped)
+        return (SWAP_AXES(y), logsumexp)
 
     def flops(self, q: TensorType, k: TensorType, v: TensorType) -> int:
-        return Attention(self.causal, self.scale).flops(*map(_turned, (q, k, v)))
+        return Attention(self.causal, self.scale).flops(*map(_swapped, (q, k, v)))
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -243,32 +243,32 @@ class AttentionRowsGradient(Op):
     def infer(self, dy: TensorType, *given: TensorType) -> Types:
         *rows, logsumexp = given
         op = AttentionGradient(self.causal, self.scale)
-        return tuple(map(_turned, op.infer(*[*map(_turned, (dy, *rows)), logsumexp])))
+        return tuple(map(_swapped, op.infer(*[*map(_swapped, (dy, *rows)), logsumexp])))
 
     def infer_unranked(self, dy: TensorType, *given: TensorType) -> Types:
         return AttentionGradient(self.causal, self.scale).infer_unranked(dy, *given)
 
     def domain(self, dy: Array, *given: Array) -> tuple[Array, ...]:
         *rows, logsumexp = given
-        turned = [x.swapaxes(1, 2) for x in (dy, *rows)]
+        swapped = [x.swapaxes(1, 2) for x in (dy, *rows)]
         op = AttentionGradient(self.causal, self.scale)
-        *inputs, logsumexp = op.domain(*[*turned, logsumexp])
+        *inputs, logsumexp = op.domain(*[*swapped, logsumexp])
         return (*(x.swapaxes(1, 2).copy() for x in inputs), logsumexp)
 
     def evaluate(self, dy: Array, *given: Array) -> tuple[Array, ...]:
         *rows, logsumexp = given
-        turned = [x.swapaxes(1, 2) for x in (dy, *rows)]
-        gradients = AttentionGradient(self.causal, self.scale).evaluate(*[*turned, logsumexp])
+        swapped = [x.swapaxes(1, 2) for x in (dy, *rows)]
+        gradients = AttentionGradient(self.causal, self.scale).evaluate(*[*swapped, logsumexp])
         return tuple(x.swapaxes(1, 2).copy() for x in gradients)
 
     def decompose(self, dy: Value, *given: Value) -> tuple[Value, ...] | None:
         *rows, logsumexp = given
         op = AttentionGradient(self.causal, self.scale)
-        return tuple(map(TURN, op.outputs_of(*map(TURN, (dy, *rows)), logsumexp)))
+        return tuple(map(SWAP_AXES, op.outputs_of(*map(SWAP_AXES, (dy, *rows)), logsumexp)))
 
     def flops(self, dy: TensorType, *given: TensorType) -> int:
         op = AttentionGradient(self.causal, self.scale)
-        return op.flops(*map(_turned, (dy, *given[:-1])), given[-1])
+        return op.flops(*map(_swapped, (dy, *given[:-1])), given[-1])
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -280,7 +280,7 @@ class AttentionRowsGradient(Op):
                 yield Sample(cls(causal), (*rows, *_types(sums)), (*((-1, 1),) * 5, (1, 2)))
 
 
-TURN = Transpose((0, 2, 1, 3))
+SWAP_AXES = Transpose((0, 2, 1, 3))
 
 _Dims = tuple[int, ...]
 _ROWS: tuple[tuple[bool, tuple[_Dims, _Dims, _Dims]], ...] = (
@@ -295,7 +295,7 @@ def _types(*shapes: _Dims) -> Types:
     return tuple(TensorType("f32", shape) for shape in shapes)
 
 
-def _turned(t: TensorType) -> TensorType:
+def _swapped(t: TensorType) -> TensorType:
     """[b, s, heads, d] -> [b, heads, s, d], and back."""
     if t.shape is None or len(t.shape) != 4:
         raise ShapeError(f"attention_rows: rows of heads are [b, s, heads, d], got {t}")

@@ -28,12 +28,20 @@ CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Geometry:
-    """A convolution in numbers; `i` and `o` are channels of one group.
+    """The sizes of a convolution.
 
     Attributes:
+        images: how many.
+        groups: of channels.
+        i: channels of x in a group.
+        o: channels of y in a group.
         extents: height and width of x.
+        kernel: height and width of the kernel.
         counts: height and width of y.
-        around: padding along each; negative padding crops.
+        strides: along height and width.
+        dilations: along height and width.
+        around: padding before and after along each; negative padding crops.
+        layout: "NCHW" or "NHWC", of the images of the op.
     """
 
     images: int
@@ -65,12 +73,12 @@ class Geometry:
 
     @property
     def pads(self) -> bool:
-        """Whether there is a border."""
+        """Whether x is padded anywhere."""
         return max(map(max, self.around)) > 0
 
     @property
     def crops(self) -> bool:
-        """Whether elements of x take no part."""
+        """Whether elements at the borders of x are read by no window."""
         return min(map(min, self.around)) < 0
 
     @property
@@ -86,7 +94,7 @@ class Geometry:
 
 
 def geometry(op: Convolution, x: Tensor, w: Tensor) -> Geometry:
-    """Of the convolution that takes x [n, c, h, w] and the filter w [o, i, u, v]."""
+    """The geometry of the convolution of x [n, c, h, w] with the filter w [o, i, u, v]."""
     (n, c, height, width), (o, i, *kernel) = x.shape, w.shape
     images = from_nchw("f32", (n, c, height, width), op.layout)
     filter = TensorType("f32", tuple(w.shape[axis] for axis in FROM_OIHW[op.layout]))
@@ -131,7 +139,7 @@ def filter_gradient(
 def input_gradient(
     g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
 ) -> list[Run]:
-    """dx = turned filters times pixels, each tap of the products added to the images."""
+    """dx = transposed filters times pixels; the products are added to the images tap by tap."""
     (weights, steps), (pixels, more) = (contiguous(t, workspace) for t in (w, dy))
     factors = weights.view(g.groups, g.o, g.taps).transpose(1, 2)
     given = pixels.view(g.images, g.groups, g.o, g.pixels)
@@ -154,7 +162,7 @@ def input_gradient(
 
 
 def contiguous(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:
-    """x, or a stand-in without strides and how to fill it."""
+    """x, or a contiguous copy and the run that fills it."""
     if x.is_contiguous():
         return x, []
     copy = scratch(workspace, x.shape, x)
@@ -171,7 +179,7 @@ def windows(g: Geometry, frame: Tensor) -> Tensor:
 
 
 def inner(g: Geometry, x: Tensor, sign: int) -> Tensor:
-    """Without the border that padding (1) or cropping (-1) gives it."""
+    """A view of x without a border: of what padding adds (sign 1) or cropping removes (-1)."""
     (top, bottom), (left, right) = ((max(0, sign * a), max(0, sign * b)) for a, b in g.around)
     return x[..., top : x.shape[-2] - bottom, left : x.shape[-1] - right]
 
@@ -189,9 +197,9 @@ def frame(g: Geometry, x: Tensor, images: int, take: Callable[..., Tensor]) -> T
 def filled_patches(
     g: Geometry, x: Tensor, workspace: Workspace, order: Sequence[int] = range(7)
 ) -> Iterator[tuple[slice, list[Run], Tensor]]:
-    """For some images at a time, how to fill their patches [n, group, taps, p q], and those.
+    """For each slice of images: the slice, the runs that fill their patches, and the patches.
 
-    Or in another `order` of [n, group, i, u, v, p, q].
+    These are [n, group, taps, p q], or [n, group, i, u, v, p, q] with its axes in another `order`.
     """
     whole = room(g, x, workspace)
     spare = frame(g, x, len(whole), partial(kept, workspace)) if g.pads else x
@@ -204,18 +212,18 @@ def filled_patches(
 
 
 def room(g: Geometry, x: Tensor, workspace: Workspace) -> Tensor:
-    """For the patches of one chunk."""
+    """Scratch memory for the patches of one slice of images."""
     shape = (_chunk(g, x), g.groups, g.taps, g.pixels)
     return scratch(workspace, shape, x)
 
 
 def _chunk(g: Geometry, x: Tensor) -> int:
-    """How many images at a time."""
+    """How many images to compute at a time: their patches fit in CHUNK_BYTES; at least one."""
     image_bytes = g.groups * g.taps * g.pixels * int(x.element_size())
     return max(1, min(g.images, CHUNK_BYTES // image_bytes))
 
 
 def parts(g: Geometry, x: Tensor) -> list[slice]:
-    """Some images at a time."""
+    """Slices that cover the images, each of `_chunk` images at most."""
     size = _chunk(g, x)
     return [slice(i, min(i + size, g.images)) for i in range(0, g.images, size)]

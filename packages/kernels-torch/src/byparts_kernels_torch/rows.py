@@ -1,7 +1,7 @@
 """Convolution with the channels last: each patch of the images becomes a row.
 
 Filters stand in memory as they are multiplied, [u, v, i, o], and y and dw are written as they
-stand.  torch turns the filters around at each call, which costs more than the product where a layer
+stand.  torch transposes the filters at each call, which costs more than the product where a layer
 has many channels and few pixels (times are in `conv2d.py`).  One group; else as in `patches.py`.
 """
 
@@ -40,8 +40,13 @@ def forward(g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace) 
     return steps
 
 
-def forward_turned(g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace) -> list[Run]:
-    """The same, for patches of few elements: filled as columns, whose copies are long."""
+def forward_by_columns(
+    g: Geometry, x: Tensor, w: Tensor, y: Tensor, workspace: Workspace
+) -> list[Run]:
+    """y = patches times filters, for patches of few elements: they are filled as columns.
+
+    Each copy then moves a row of pixels, not a few elements.
+    """
     weights, steps = contiguous(w, workspace)
     factors = weights.view(g.o, g.taps).t()
     into = y.permute(0, 2, 3, 1).view(g.images, g.pixels, g.o)
@@ -70,7 +75,7 @@ def filter_gradient(
 def input_gradient(
     g: Geometry, dy: Tensor, w: Tensor, dx: Tensor, workspace: Workspace
 ) -> list[Run]:
-    """dx = pixels times turned filters, each tap of the products added to the images."""
+    """dx = pixels times transposed filters; the products are added to the images tap by tap."""
     weights, steps = contiguous(w.permute(2, 3, 1, 0), workspace)
     pixels, more = contiguous(dy.permute(0, 2, 3, 1), workspace)
     factors, given = weights.view(g.taps, g.o).t(), pixels.view(-1, g.o)
