@@ -1,0 +1,182 @@
+"""From C to functions in this process: the compiler, its flags, and a cache on disk.
+
+Compiled objects are kept by content: compiler, flags, source.  The cache is private to the user,
+safe under several processes (a file appears whole, by rename), checked when read, and bounded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from byparts_tensor_ir.emit.c import Source, file_of
+
+FLAGS = (
+    "-x c++ -std=gnu++17 -O3 -shared -fPIC -fwrapv -ffp-contract=off -fno-math-errno "
+    "-fno-trapping-math -fno-exceptions -fno-rtti -fno-semantic-interposition -w"
+).split()
+CACHE_BYTES = 256 << 20
+
+
+class CompilerError(RuntimeError):
+    """No compiler, or it failed; the message has its words and where the source is."""
+
+
+@lru_cache(maxsize=1)
+def compiler() -> tuple[str, str]:
+    """(command, what it says of its version) of the C++ compiler.
+
+    `CXX` if set, else the first of g++, clang++, c++ on the path.
+
+    Raises:
+        CompilerError: there is none, or it does not run.
+    """
+    wanted = os.environ.get("CXX")
+    names = [wanted] if wanted else ["g++", "clang++", "c++"]
+    path = next((p for p in map(shutil.which, names) if p), None)
+    if path is None:
+        raise CompilerError(
+            f"no C++ compiler: none of {', '.join(names)} is on the path; install g++ or clang++, "
+            "or set CXX"
+        )
+    try:
+        said = subprocess.run(
+            [path, "--version"], capture_output=True, text=True, timeout=60, check=True
+        )
+        march = subprocess.run(
+            [path, "-march=native", "-E", "-dM", "-x", "c++", os.devnull],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CompilerError(f"the C++ compiler {path} does not run: {error}") from error
+    return path, said.stdout + march.stdout
+
+
+def vector_bytes() -> int:
+    """Bytes of a vector register, as the compiler sees this machine: 64, 32 or 16."""
+    macros = compiler()[1]
+    return 64 if "__AVX512VL__" in macros else 32 if "__AVX2__" in macros else 16
+
+
+def cache_directory() -> Path:
+    """Where compiled objects are kept: `BYPARTS_CACHE`, or below the user's cache directory."""
+    told = os.environ.get("BYPARTS_CACHE")
+    if told:
+        return Path(told)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "byparts"
+
+
+def compiled(sources: Sequence[Source], flags: Sequence[str] = ()) -> dict[str, int]:
+    """Compile functions in one file; their addresses by name.
+
+    Raises:
+        CompilerError: there is no compiler, or it refuses the source.
+    """
+    command = [*FLAGS, "-march=native", *flags]
+    if vector_bytes() == 64:
+        command.append("-mprefer-vector-width=512")
+    if any(s.parallel for s in sources):
+        command.append("-fopenmp")
+    text = file_of(sources)
+    library = ctypes.CDLL(str(_object(text, command)))
+    addresses = {}
+    for s in sources:
+        addresses[s.name] = ctypes.cast(getattr(library, s.name), ctypes.c_void_p).value or 0
+    return addresses
+
+
+def _object(text: str, command: Sequence[str]) -> Path:
+    """The shared object of a source: from the cache, or compiled into it."""
+    path, version = compiler()
+    key = hashlib.sha256("\0".join([version, *command, text]).encode()).hexdigest()[:32]
+    directory = _writable(cache_directory())
+    target = directory / f"{key}.so"
+    if _whole(target):
+        os.utime(target)
+        return target
+    with tempfile.TemporaryDirectory(dir=directory) as work:
+        source, made = Path(work) / f"{key}.cc", Path(work) / f"{key}.so"
+        source.write_text(text)
+        run = subprocess.run(
+            [path, *command, str(source), "-o", str(made), "-lm"], capture_output=True, text=True
+        )  # noqa: E501
+        if run.returncode:
+            kept = directory / f"{key}.cc"
+            kept.write_text(text)
+            raise CompilerError(f"{path} failed on {kept}:\n{run.stderr[:2000]}")
+        digest = hashlib.sha256(made.read_bytes()).hexdigest()
+        (Path(work) / "sum").write_text(digest)
+        os.replace(made, target)
+        os.replace(Path(work) / "sum", directory / f"{key}.sum")
+    _trim(directory)
+    return target
+
+
+def _whole(target: Path) -> bool:
+    """Whether the object is there and is what was written."""
+    try:
+        return (
+            target.with_suffix(".sum").read_text()
+            == hashlib.sha256(target.read_bytes()).hexdigest()
+        )
+    except OSError:
+        return False
+
+
+@lru_cache(maxsize=8)
+def _writable(directory: Path) -> Path:
+    """The directory, private to the user; a temporary one where it cannot be written."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if os.stat(directory).st_uid != os.getuid() or not os.access(directory, os.W_OK):
+            raise PermissionError(directory)
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="byparts-"))
+    return directory
+
+
+def _trim(directory: Path) -> None:
+    """Remove the objects that were not used for the longest time, down to `CACHE_BYTES`."""
+    files = []
+    for p in directory.glob("*.so"):
+        try:
+            stat = p.stat()
+            files.append((stat.st_mtime, stat.st_size, p))
+        except OSError:
+            continue
+    total = sum(size for _, size, _ in files)
+    for _, size, p in sorted(files):
+        if total <= CACHE_BYTES:
+            return
+        for one in (p, p.with_suffix(".sum")):
+            one.unlink(missing_ok=True)
+        total -= size
+
+
+def callable_of(source: Source, sizes: int = 0) -> Callable[..., None]:
+    """Compile one function: `f(pointers, sizes)` of addresses and numbers."""
+    address = compiled([source])[source.name]
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+    workspace = ctypes.create_string_buffer(source.workspace_bytes + 64)
+    aligned = -(-ctypes.addressof(workspace) // 64) * 64
+
+    def call(pointers: Sequence[int], numbers: Sequence[int] = ()) -> None:
+        table = (ctypes.c_int64 * max(1, len(numbers)))(*numbers)
+        arguments = (ctypes.c_void_p * (len(pointers) + 2))(
+            *pointers, aligned, ctypes.addressof(table)
+        )
+        function(ctypes.addressof(arguments))
+
+    call.workspace = workspace  # type: ignore[attr-defined]  # lives as long as the function
+    return call

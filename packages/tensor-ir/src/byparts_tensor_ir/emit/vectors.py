@@ -1,0 +1,142 @@
+"""The C that emitted code begins with: vector types of GCC and clang, and what they lack.
+
+A vector of 16 f32 is `f32x16`.  Loads and stores need no alignment.  `_part` touches only the first
+n lanes in memory; the others are 0.  `fma` rounds once whatever the flags are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from byparts_tensor_ir.expression import BYTES
+
+C_TYPES = {
+    "bool": "uint8_t",
+    "f32": "float",
+    "f64": "double",
+    **{f"{c}{b}": f"{'u' if c == 'u' else ''}int{b}_t" for c in "iu" for b in (8, 16, 32, 64)},
+}
+
+HEADER = """#include <stdint.h>
+#include <string.h>
+#include <math.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+#define INLINE static inline __attribute__((always_inline, unused))
+INLINE int64_t floordiv(int64_t a, int64_t b) { int64_t q = a / b; return q - (a % b != 0 && (a < 0) != (b < 0)); }
+INLINE int64_t floormod(int64_t a, int64_t b) { int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+"""
+
+# Of one vector type: loads, stores, the number of each lane.
+_TYPE = """typedef {c} {v} __attribute__((vector_size({bytes})));
+typedef {c} {v}u __attribute__((vector_size({bytes}), aligned({item}), may_alias));
+INLINE {v} load_{v}(const {c} *p) {{ return *(const {v}u *)p; }}
+INLINE void store_{v}({c} *p, {v} x) {{ *({v}u *)p = x; }}
+"""
+
+_PART = """INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{ {v} x = {{}}; memcpy(&x, p, n * {item}); return x; }}
+INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{ memcpy(p, &x, n * {item}); }}
+"""
+
+# With masks of AVX-512: (dtype, lanes) -> mask type, register type, loads' and stores' suffix.
+_PART_512 = """#ifdef __AVX512VL__
+INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{ return ({v})_mm{w}_maskz_loadu_{s}((__mmask{m})((1u << n) - 1), p); }}
+INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{ _mm{w}_mask_storeu_{s}(p, (__mmask{m})((1u << n) - 1), ({r})x); }}
+#else
+{plain}#endif
+"""
+
+_SUFFIX = {"f32": "ps", "f64": "pd", "i32": "epi32", "i64": "epi64"}
+
+_FMA = """INLINE {v} fma_{v}({v} a, {v} b, {v} c) {{
+#if {feature}
+  return ({v}){intrinsic};
+#else
+  {v} r; for (int i = 0; i < {lanes}; i++) r[i] = {builtin}(a[i], b[i], c[i]); return r;
+#endif
+}}
+INLINE {v} sqrt_{v}({v} a) {{
+#if {feature_sqrt}
+  return ({v}){sqrt};
+#else
+  {v} r; for (int i = 0; i < {lanes}; i++) r[i] = {builtin_sqrt}(a[i]); return r;
+#endif
+}}
+"""
+
+_ROUND = """INLINE {v} {name}_{v}({v} a) {{
+#if {feature}
+  return ({v}){intrinsic};
+#else
+  {v} r; for (int i = 0; i < {lanes}; i++) r[i] = __builtin_{name}{f}(a[i]); return r;
+#endif
+}}
+"""
+_MODES = {"rint": 8, "floor": 9, "ceil": 10, "trunc": 11}
+
+
+def vector_name(dtype: str, lanes: int) -> str:
+    """The name of a vector type; bool is kept as bytes in memory only."""
+    return f"{'u8' if dtype == 'bool' else dtype}x{lanes}"
+
+
+def vector_types(used: Iterable[tuple[str, int]]) -> str:
+    """The declarations of these vector types (dtype, lanes)."""
+    out = []
+    for dtype, lanes in sorted(set(used)):
+        item, c, v = BYTES[dtype], C_TYPES[dtype], vector_name(dtype, lanes)
+        width = item * lanes
+        names = {"c": c, "v": v, "bytes": width, "item": item, "lanes": lanes}
+        out.append(_TYPE.format(**names))
+        plain = _PART.format(**names)
+        if dtype in _SUFFIX and width in (16, 32, 64):
+            w = "" if width == 16 else str(8 * width)
+            register = f"__m{8 * width}" + {"f32": "", "f64": "d"}.get(dtype, "i")
+            out.append(
+                _PART_512.format(
+                    **names, w=w, m=max(8, lanes), s=_SUFFIX[dtype], r=register, plain=plain
+                )
+            )
+        else:
+            out.append(plain)
+        if dtype in ("f32", "f64"):
+            out.append(_float_functions(dtype, lanes, names))
+    return "".join(out)
+
+
+def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
+    """fma, sqrt and roundings of one vector type of floats."""
+    width = 8 * BYTES[dtype] * lanes
+    s, f = _SUFFIX[dtype], "f" if dtype == "f32" else ""
+    w = "" if width == 128 else str(width)
+    register = f"__m{width}" + ("" if dtype == "f32" else "d")
+    known = width in (128, 256, 512)
+    fma_feature = "defined(__AVX512F__)" if width == 512 else "defined(__FMA__)"
+    sqrt_feature = {512: "defined(__AVX512F__)", 256: "defined(__AVX__)"}.get(
+        width, "defined(__SSE2__)"
+    )
+    round_feature = {512: "defined(__AVX512F__)", 256: "defined(__AVX__)"}.get(
+        width, "defined(__SSE4_1__)"
+    )
+    a, b, c = (f"({register}){x}" for x in "abc")
+    text = _FMA.format(
+        **names,
+        feature=fma_feature if known else "0",
+        intrinsic=f"_mm{w}_fmadd_{s}({a}, {b}, {c})",
+        feature_sqrt=sqrt_feature if known else "0",
+        sqrt=f"_mm{w}_sqrt_{s}({a})",
+        builtin=f"__builtin_fma{f}",
+        builtin_sqrt=f"__builtin_sqrt{f}",
+    )
+    for name, mode in _MODES.items():
+        how = "roundscale" if width == 512 else "round"
+        intrinsic = f"_mm{w}_{how}_{s}({a}, {mode})"
+        text += _ROUND.format(
+            **names, name=name, f=f, feature=round_feature if known else "0", intrinsic=intrinsic
+        )
+    return text

@@ -1,0 +1,318 @@
+"""Scalar expressions: what one element of a tensor is, and where it stands.
+
+An expression is a node `Expr(op, args, dtype, attr)`.  Equal expressions are one object (hash
+consing), so `is` compares them and a shared subexpression is shared.
+
+Index arithmetic is done in `i64` and kept in a normal form, a sum of products with numbers in
+front: `linear(atoms, (coefficients, constant))`.  So equal indices are one object whatever way
+they were written, and bounds are sums of bounds (`index.py`).  `//` and `%` round towards minus
+infinity, as in Python.  Floats are left as they were written: their arithmetic rounds.
+
+Operations, with NumPy's meaning:
+
+    const var load                       numbers, loop variables and sizes, elements of buffers
+    linear mul floordiv mod min max      on i64; `min` and `max` of floats pass NaN on
+    add sub mul div neg abs fma sqrt floor ceil rint trunc     on floats (fma rounds once)
+    add sub mul and or xor shl shr       on integers other than i64, modulo 2^bits
+    lt le eq ne and or not               to and on bool
+    select                               only the arm that is chosen is read
+    cast bitcast                         to another dtype; of the same bits
+    exp expm1 log log1p tanh erf ...     `functions.FUNCTIONS`: what an emitter expands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+from weakref import WeakValueDictionary
+
+INDEX = "i64"
+FLOATS = ("f32", "f64")
+INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u32", "u64")
+BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "i32": 4, "u32": 4, "f32": 4}
+BYTES |= {"i64": 8, "u64": 8, "f64": 8}
+Number = Union[int, float, bool]
+
+
+class ExpressionError(TypeError):
+    """Operands that an operation does not take; the message shows them with their dtypes."""
+
+
+class Variable:
+    """What a `var` stands for: a loop variable, or a size where `extent` is `None`.
+
+    Attributes:
+        name: as printed.
+        low: the least value.
+        extent: how many values, as an expression; the greatest is `low + extent - 1`.
+    """
+
+    __slots__ = ("extent", "low", "name")
+
+    def __init__(self, name: str, extent: Expr | None = None, low: int = 0) -> None:
+        self.name, self.low, self.extent = name, low, extent
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Expr:
+    """An expression; make one with the operators and the functions of this module."""
+
+    __slots__ = ("__weakref__", "args", "attr", "dtype", "op", "serial")
+
+    op: str
+    args: tuple[Expr, ...]
+    dtype: str
+    attr: Any
+    serial: int  # of creation; orders the terms of a sum
+
+    def __add__(self, other: Operand) -> Expr:
+        return arithmetic("add", self, other)
+
+    def __radd__(self, other: Operand) -> Expr:
+        return arithmetic("add", other, self)
+
+    def __sub__(self, other: Operand) -> Expr:
+        return arithmetic("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> Expr:
+        return arithmetic("sub", other, self)
+
+    def __mul__(self, other: Operand) -> Expr:
+        return arithmetic("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> Expr:
+        return arithmetic("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> Expr:
+        return arithmetic("div", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Expr:
+        return arithmetic("div", other, self)
+
+    def __floordiv__(self, other: Operand) -> Expr:
+        return arithmetic("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Expr:
+        return arithmetic("floordiv", other, self)
+
+    def __mod__(self, other: Operand) -> Expr:
+        return arithmetic("mod", self, other)
+
+    def __rmod__(self, other: Operand) -> Expr:
+        return arithmetic("mod", other, self)
+
+    def __and__(self, other: Operand) -> Expr:
+        return arithmetic("and", self, other)
+
+    def __or__(self, other: Operand) -> Expr:
+        return arithmetic("or", self, other)
+
+    def __xor__(self, other: Operand) -> Expr:
+        return arithmetic("xor", self, other)
+
+    def __lshift__(self, other: Operand) -> Expr:
+        return arithmetic("shl", self, other)
+
+    def __rshift__(self, other: Operand) -> Expr:
+        return arithmetic("shr", self, other)
+
+    def __invert__(self) -> Expr:
+        return logical_not(self)
+
+    def __neg__(self) -> Expr:
+        return (
+            arithmetic("sub", 0, self) if self.dtype == INDEX else make("neg", (self,), self.dtype)
+        )
+
+    def __lt__(self, other: Operand) -> Expr:
+        return comparison("lt", self, other)
+
+    def __le__(self, other: Operand) -> Expr:
+        return comparison("le", self, other)
+
+    def __gt__(self, other: Operand) -> Expr:
+        return comparison("lt", *pair(self, other)[::-1])
+
+    def __ge__(self, other: Operand) -> Expr:
+        return comparison("le", *pair(self, other)[::-1])
+
+    def equal(self, other: Operand) -> Expr:
+        """Elementwise equality; `==` compares the expressions themselves."""
+        return comparison("eq", self, other)
+
+    def __bool__(self) -> bool:
+        if self.op == "const":
+            return bool(self.attr)
+        raise ExpressionError(
+            f"{self} has no truth value before the code runs; use select(condition, a, b), and "
+            "`&`, `|`, `~` instead of and, or, not"
+        )
+
+    def __repr__(self) -> str:
+        return expression_text(self)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("expressions are not pickled; keep the tensor expression or the C source")
+
+
+Operand = Union[Expr, int, float, bool]
+# Operation -> function of two i64 expressions; `index.py` fills it, which needs this module.
+INDEX_ARITHMETIC: dict[str, Callable[[Expr, Expr], Expr]] = {}
+_known: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
+_count = 0
+
+
+def make(op: str, args: tuple[Expr, ...], dtype: str, attr: Any = None) -> Expr:
+    """The one expression of these parts, not simplified."""
+    global _count
+    key = (op, args, dtype, repr(attr) if attr.__class__ is float else attr)
+    known = _known.get(key)
+    if known is None:
+        known = object.__new__(Expr)
+        _count += 1
+        known.op, known.args, known.dtype, known.attr, known.serial = op, args, dtype, attr, _count
+        _known[key] = known
+    return known
+
+
+def const(value: Number, dtype: str = INDEX) -> Expr:
+    """A number of the dtype; integers are taken modulo 2^bits."""
+    if dtype in FLOATS:
+        return make("const", (), dtype, float(value))
+    if dtype == "bool":
+        return make("const", (), dtype, bool(value))
+    bits = 8 * BYTES[dtype]
+    number = int(value) & ((1 << bits) - 1)
+    if dtype[0] == "i" and number >> (bits - 1):
+        number -= 1 << bits
+    return make("const", (), dtype, number)
+
+
+def variable(name: str, extent: Operand | None = None, low: int = 0) -> Expr:
+    """A new variable: of a loop with this extent, or a size (no extent, at least `low`)."""
+    limit = None if extent is None else as_expr(extent)
+    return make("var", (), INDEX, Variable(name, limit, low))
+
+
+def as_expr(value: Operand, dtype: str = INDEX) -> Expr:
+    """The expression itself, or the number as a constant of this dtype.
+
+    Raises:
+        ExpressionError: a float where an integer is meant, or neither number nor expression.
+    """
+    if isinstance(value, Expr):
+        return value
+    if not isinstance(value, (int, float)) and hasattr(value, "__index__"):
+        value = value.__index__()
+    if not isinstance(value, (int, float)) or (isinstance(value, float) and dtype not in FLOATS):
+        raise ExpressionError(f"{value!r} is not an expression of {dtype}")
+    return const(value, dtype)
+
+
+def pair(a: Operand, b: Operand) -> tuple[Expr, Expr]:
+    """Both as expressions of one dtype; a number takes the dtype of the other.
+
+    Raises:
+        ExpressionError: the dtypes differ.
+    """
+    a = as_expr(a, b.dtype if isinstance(b, Expr) else INDEX)
+    b = as_expr(b, a.dtype)
+    if a.dtype != b.dtype:
+        raise ExpressionError(f"{a} is {a.dtype} and {b} is {b.dtype}; cast one: cast(x, dtype)")
+    return a, b
+
+
+_FLOAT_ONLY, _INTEGER_ONLY = ("div",), ("floordiv", "mod", "xor", "shl", "shr")
+
+
+def arithmetic(op: str, first: Operand, second: Operand) -> Expr:
+    """`first op second` for two operands of one dtype; i64 in normal form."""
+    a, b = pair(first, second)
+    if a.dtype == "bool" and op in ("and", "or", "xor"):
+        return _logical(op, a, b)
+    floating = a.dtype in FLOATS
+    if (
+        a.dtype == "bool"
+        or op in (_INTEGER_ONLY if floating else _FLOAT_ONLY)
+        or (floating and op in ("and", "or"))
+    ):
+        raise ExpressionError(f"{op} of {a} and {b}: not defined for {a.dtype}")
+    if a.dtype == INDEX and op in INDEX_ARITHMETIC:
+        return INDEX_ARITHMETIC[op](a, b)
+    return make(op, (a, b), a.dtype)
+
+
+def comparison(op: str, first: Operand, second: Operand) -> Expr:
+    """lt le eq ne of two operands of one dtype: a bool.  NaN is unequal to all."""
+    a, b = pair(first, second)
+    if a.dtype not in FLOATS:
+        if a is b:
+            return const(op in ("le", "eq"), "bool")
+        if a.op == b.op == "const":
+            x, y = a.attr, b.attr
+            return const({"lt": x < y, "le": x <= y, "eq": x == y, "ne": x != y}[op], "bool")
+    return make(op, (a, b), "bool")
+
+
+def _logical(op: str, a: Expr, b: Expr) -> Expr:
+    for x, y in ((a, b), (b, a)):
+        if x.op == "const":
+            if op == "xor":
+                return logical_not(y) if x.attr else y
+            return y if x.attr == (op == "and") else x
+    return a if a is b and op != "xor" else make(op, (a, b), "bool")
+
+
+def logical_not(x: Expr) -> Expr:
+    """The other truth value."""
+    if x.dtype != "bool":
+        raise ExpressionError(f"`~` of {x}: only for bool, not {x.dtype}")
+    if x.op == "const":
+        return const(not x.attr, "bool")
+    return x.args[0] if x.op == "not" else make("not", (x,), "bool")
+
+
+# -- printing -------------------------------------------------------------------------------------
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "lt": "<"}
+_SIGNS |= {"le": "<=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^", "shl": "<<"}
+_SIGNS["shr"] = ">>"
+
+
+def expression_text(e: Expr) -> str:
+    """The expression as Python would write it."""
+    if e.op == "const":
+        return f"{e.attr!r}"
+    if e.op == "var":
+        return str(e.attr.name)
+    if e.op == "load":
+        return f"{e.attr.name}[{', '.join(map(expression_text, e.args))}]"
+    if e.op == "linear":
+        return _sum_text(e)
+    inner = [expression_text(a) for a in e.args]
+    if e.op in _SIGNS:
+        parts = [
+            f"({t})" if " " in t and t[-1] not in ")]" or " + " in t or " - " in t else t
+            for t in inner
+        ]
+        return f" {_SIGNS[e.op]} ".join(parts)
+    if e.op == "not":
+        return f"~({inner[0]})"
+    if e.op in ("cast", "bitcast"):
+        return f"{e.op}({inner[0]}, {e.dtype})"
+    return f"{e.op}({', '.join(inner)})"
+
+
+def _sum_text(e: Expr) -> str:
+    coefficients, constant = e.attr
+    out = ""
+    for atom, c in zip(e.args, coefficients, strict=True):
+        t = expression_text(atom)
+        t = f"({t})" if atom.op in ("mod", "floordiv") and abs(c) != 1 else t
+        t = t if abs(c) == 1 else f"{t} * {abs(c)}"
+        out += (" - " if c < 0 else " + ") + t if out else ("-" if c < 0 else "") + t
+    if constant:
+        out += f" {'-' if constant < 0 else '+'} {abs(constant)}"
+    return out

@@ -1,0 +1,95 @@
+"""Functions of expressions: choices, conversions, and the functions of mathematics."""
+
+from __future__ import annotations
+
+from byparts_tensor_ir.expression import (
+    BYTES,
+    FLOATS,
+    INTEGERS,
+    Expr,
+    ExpressionError,
+    Operand,
+    as_expr,
+    const,
+    make,
+    pair,
+)
+
+# Name -> number of operands.  For f32 `mathematics.py` gives each as arithmetic; f64 is libm.
+FUNCTIONS = {
+    name: 1
+    for name in (
+        "exp exp2 expm1 log log2 log1p tanh erf sigmoid softplus sin cos tan sinh cosh asin acos "
+        "atan asinh acosh atanh rsqrt"
+    ).split()
+} | {"pow": 2, "atan2": 2, "fmod": 2}
+
+
+def unary(op: str, x: Operand) -> Expr:
+    """neg abs sqrt floor ceil rint trunc, and each of `FUNCTIONS` of one argument."""
+    x = as_expr(x, "f32")
+    if x.dtype not in FLOATS and not (op in ("neg", "abs") and x.dtype in INTEGERS):
+        raise ExpressionError(f"{op} of {x}: not defined for {x.dtype}")
+    return make(op, (x,), x.dtype)
+
+
+def call(name: str, *operands: Operand) -> Expr:
+    """A function of `FUNCTIONS` on floats of one dtype."""
+    if FUNCTIONS.get(name) != len(operands):
+        raise ExpressionError(f"no function {name} of {len(operands)} arguments")
+    args = operands if len(operands) == 1 else pair(*operands)
+    if not isinstance(args[0], Expr) or args[0].dtype not in FLOATS:
+        raise ExpressionError(f"{name} of {', '.join(map(str, args))}: only for {FLOATS}")
+    return make(name, tuple(args), args[0].dtype)  # type: ignore[arg-type]  # checked
+
+
+def fma(a: Expr, b: Operand, c: Operand) -> Expr:
+    """a * b + c, rounded once."""
+    b, c = pair(a, b)[1], pair(a, c)[1]
+    return make("fma", (a, b, c), a.dtype)
+
+
+def minimum(a: Operand, b: Operand) -> Expr:
+    """The lesser; of floats NaN where one is NaN."""
+    return _extreme("min", *pair(a, b))
+
+
+def maximum(a: Operand, b: Operand) -> Expr:
+    """The greater; of floats NaN where one is NaN."""
+    return _extreme("max", *pair(a, b))
+
+
+def _extreme(op: str, a: Expr, b: Expr) -> Expr:
+    if a is b:
+        return a
+    if a.op == b.op == "const" and a.dtype not in FLOATS:
+        return const(min(a.attr, b.attr) if op == "min" else max(a.attr, b.attr), a.dtype)
+    return make(op, (a, b), a.dtype)
+
+
+def select(condition: Expr, a: Operand, b: Operand) -> Expr:
+    """`a` where the condition holds, else `b`; the other is not read."""
+    a, b = pair(a, b)
+    if condition.dtype != "bool":
+        raise ExpressionError(f"select({condition}, ...): the condition is {condition.dtype}")
+    if condition.op == "const":
+        return a if condition.attr else b
+    return a if a is b else make("select", (condition, a, b), a.dtype)
+
+
+def cast(x: Expr, dtype: str) -> Expr:
+    """The value in another dtype; float to integer truncates, integers wrap."""
+    if dtype not in BYTES:
+        raise ExpressionError(f"no dtype {dtype!r}; one of {', '.join(BYTES)}")
+    if x.dtype == dtype:
+        return x
+    if x.op == "const" and x.dtype not in FLOATS:
+        return const(x.attr, dtype)
+    return make("cast", (x,), dtype)
+
+
+def bitcast(x: Expr, dtype: str) -> Expr:
+    """The same bits read as another dtype of the same size."""
+    if BYTES[x.dtype] != BYTES[dtype]:
+        raise ExpressionError(f"{x} has {BYTES[x.dtype]} bytes, {dtype} {BYTES[dtype]}")
+    return x if x.dtype == dtype else make("bitcast", (x,), dtype)

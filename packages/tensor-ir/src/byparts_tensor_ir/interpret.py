@@ -1,0 +1,242 @@
+"""Runs a function one statement at a time: slow, and the meaning of the language.
+
+Emitted code is held against it.  Local buffers begin as garbage (NaN, or an odd number) each time
+the loop is entered in which they live, indices are checked, and each operation rounds as NumPy
+does.  Threads of a GPU block run as coroutines between barriers, in a random order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from fractions import Fraction
+from math import erf
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from byparts_tensor_ir.expression import FLOATS, Expr
+from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.statement import (
+    Barrier,
+    Buffer,
+    For,
+    Func,
+    If,
+    Statement,
+    Store,
+    expression_sizes,
+)
+
+NUMPY = {"bool": np.bool_, "f32": np.float32, "f64": np.float64}
+NUMPY |= {
+    f"{c}{b}": np.dtype(f"{n}{b}").type
+    for c, n in (("i", "int"), ("u", "uint"))
+    for b in (8, 16, 32, 64)
+}
+
+
+class OutOfBounds(IndexError):
+    """An index outside its buffer; names the statement, the index and the extents."""
+
+
+class Race(RuntimeError):
+    """A barrier that not all threads of a block reach."""
+
+
+def interpret(func: Func, *arrays: np.ndarray[Any, Any], seed: int = 0) -> None:
+    """Run the function on these arrays, one for each parameter; outputs are written in place.
+
+    Args:
+        func: any function.
+        arrays: of the dtypes and shapes of the parameters.
+        seed: of the order of threads.
+
+    Raises:
+        ValueError: an array does not fit its parameter.
+        OutOfBounds: an element outside a buffer is read or written.
+    """
+    sizes = expression_sizes(func, [(a.shape, _dtype_name(a)) for a in arrays])
+    memory = dict(zip(func.params, arrays, strict=True))
+    run = _Run(memory, dict(sizes), Random(seed))
+    with np.errstate(all="ignore"):
+        for b in func.locals:
+            memory[b] = run.garbage(b)
+        for _ in run.statements(placed_identities(func).body):
+            raise Race(f"{func.name}: a barrier outside all thread loops")
+
+
+def _dtype_name(a: np.ndarray[Any, Any]) -> str:
+    kind = a.dtype.kind
+    return "bool" if kind == "b" else f"{kind}{8 * a.dtype.itemsize}"
+
+
+class _Run:
+    """The state of one run: arrays of the buffers, values of the variables."""
+
+    def __init__(self, memory: dict[Buffer, Any], env: dict[Expr, Any], random: Random) -> None:
+        self.memory, self.env, self.random = memory, env, random
+
+    def garbage(self, buffer: Buffer) -> np.ndarray[Any, Any]:
+        shape = tuple([int(self.value(d)) for d in buffer.shape])
+        fill = np.nan if buffer.dtype in FLOATS else 101
+        return np.full(shape, fill, NUMPY[buffer.dtype])
+
+    def statements(self, body: Sequence[Statement]) -> Generator[None, None, None]:
+        """Run them; yields at each barrier."""
+        for s in body:
+            if isinstance(s, Store):
+                self.store(s)
+            elif isinstance(s, If):
+                if self.value(s.condition):
+                    yield from self.statements(s.body)
+            elif isinstance(s, Barrier):
+                yield
+            elif s.kind.startswith("threadIdx"):
+                yield from self.threads(s)
+            else:
+                low = s.var.attr.low
+                for i in range(low, low + int(self.value(s.extent))):
+                    self.env[s.var] = np.int64(i)
+                    yield from self.statements(s.body)
+
+    def threads(self, loop: For) -> Generator[None, None, None]:
+        """All threads of a loop, in a random order between two barriers."""
+        low = loop.var.attr.low
+        waiting = []
+        for i in range(low, low + int(self.value(loop.extent))):
+            own = _Run(dict(self.memory), {**self.env, loop.var: np.int64(i)}, self.random)
+            for b in own.memory:
+                if b.scope in ("local", "register"):
+                    own.memory[b] = self.memory[b].copy()
+            waiting.append(own.statements(loop.body))
+        while waiting:
+            self.random.shuffle(waiting)
+            arrived = [t for t in waiting if next(t, waiting) is not waiting]
+            if arrived and len(arrived) < len(waiting):
+                raise Race(
+                    f"{len(arrived)} of {len(waiting)} threads of {loop.name} reach a barrier; "
+                    "all must, or none"
+                )
+            waiting = arrived
+            if waiting:
+                yield
+
+    def store(self, s: Store) -> None:
+        index = tuple([int(self.value(i)) for i in s.index])
+        values = [self.value(v) for v in s.stored()]
+        for target, value in zip(s.targets, values, strict=True):
+            self.check(target, index, s.block)
+            self.memory[target][index] = value
+
+    def check(self, buffer: Buffer, index: tuple[int, ...], where: str) -> None:
+        shape = self.memory[buffer].shape
+        if any(not 0 <= i < n for i, n in zip(index, shape, strict=True)):
+            values = ", ".join(
+                f"{v.attr.name}={x}" for v, x in self.env.items() if v.attr.extent is not None
+            )
+            raise OutOfBounds(
+                f"{where}: {buffer.name}[{', '.join(map(str, index))}] is outside of "
+                f"{list(shape)}, with {values}"
+            )
+
+    def value(self, e: Expr) -> Any:
+        """The value of an expression as a NumPy number of its dtype."""
+        if e.op == "const":
+            return NUMPY[e.dtype](e.attr)
+        if e.op == "var":
+            return self.env[e]
+        if e.op == "select":
+            return self.value(e.args[1] if self.value(e.args[0]) else e.args[2])
+        if e.op == "and":
+            a = self.value(e.args[0])
+            return a & self.value(e.args[1]) if a or e.dtype != "bool" else a
+        if e.op == "or":
+            a = self.value(e.args[0])
+            return a if a and e.dtype == "bool" else a | self.value(e.args[1])
+        args = [self.value(a) for a in e.args]
+        if e.op == "load":
+            index = tuple(map(int, args))
+            self.check(e.attr, index, "load")
+            return self.memory[e.attr][index]
+        if e.op == "linear":
+            return np.int64(
+                sum(int(a) * c for a, c in zip(args, e.attr[0], strict=True)) + e.attr[1]
+            )
+        return NUMPY[e.dtype](_OPERATIONS[e.op](e, *args))
+
+
+def _cast(e: Expr, x: Any) -> Any:
+    if e.dtype in FLOATS or e.dtype == "bool" or e.args[0].dtype not in FLOATS:
+        return np.asarray(x).astype(NUMPY[e.dtype])[()]
+    return np.asarray(np.trunc(x)).astype(np.int64).astype(NUMPY[e.dtype])[()]
+
+
+def _fma(e: Expr, a: Any, b: Any, c: Any) -> Any:
+    """Rounded once: exact in rationals."""
+    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+        return a * b + c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    if not exact:
+        return a * b + c  # for the sign of zero
+    return _rounded(exact, NUMPY[e.dtype])
+
+
+def _rounded(exact: Fraction, kind: Any) -> Any:
+    """The nearest number of this kind, ties to even: of the two around a first guess."""
+    try:
+        guess = kind(float(exact))
+    except OverflowError:
+        return kind(np.inf if exact > 0 else -np.inf)
+    if not np.isfinite(guess):
+        return guess
+    near = [guess, np.nextafter(guess, kind(np.inf)), np.nextafter(guess, kind(-np.inf))]
+    bits = {4: np.int32, 8: np.int64}[guess.itemsize]
+    finite = [x for x in near if np.isfinite(x)]
+    return min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(bits)) & 1))
+
+
+def _function(name: str) -> Any:
+    """A function of NumPy, computed in f64 and rounded to the dtype."""
+    plain = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh"}
+    plain |= {"acosh": "arccosh", "atanh": "arctanh", "pow": "power", "atan2": "arctan2"}
+    function = getattr(np, plain.get(name, name), None) or _OTHERS[name]
+    return lambda e, *args: function(*[np.float64(a) for a in args])
+
+
+_OTHERS: dict[str, Any] = {
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "softplus": lambda x: np.logaddexp(x, 0),
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "erf": erf,
+}
+
+_OPERATIONS: dict[str, Any] = {
+    "mul": lambda e, *args: (
+        np.prod(np.array(args, object)) if e.dtype == "i64" else args[0] * args[1]
+    ),
+    "add": lambda e, a, b: a + b,
+    "sub": lambda e, a, b: a - b,
+    "div": lambda e, a, b: a / b,
+    "floordiv": lambda e, a, b: a // b,
+    "mod": lambda e, a, b: a % b,
+    "min": lambda e, a, b: np.minimum(a, b),
+    "max": lambda e, a, b: np.maximum(a, b),
+    "xor": lambda e, a, b: a ^ b,
+    "shl": lambda e, a, b: a << b,
+    "shr": lambda e, a, b: a >> b,
+    "lt": lambda e, a, b: a < b,
+    "le": lambda e, a, b: a <= b,
+    "eq": lambda e, a, b: a == b,
+    "ne": lambda e, a, b: a != b,
+    "not": lambda e, a: not a,
+    "neg": lambda e, a: -a,
+    "abs": lambda e, a: np.abs(a),
+    "fma": _fma,
+    "cast": _cast,
+    "bitcast": lambda e, a: a.view(NUMPY[e.dtype]),
+}
+_OPERATIONS |= {
+    name: (lambda f: lambda e, a: f(a))(getattr(np, name))
+    for name in ("sqrt", "floor", "ceil", "rint", "trunc")
+}

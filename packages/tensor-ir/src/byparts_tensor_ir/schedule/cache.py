@@ -1,0 +1,206 @@
+"""Steps that put copies between buffers and their readers or writers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.functions import select
+from byparts_tensor_ir.index import not_negative
+from byparts_tensor_ir.schedule.find import (
+    ScheduleError,
+    block_of,
+    buffer_of,
+    fresh_name,
+    loop_of,
+    loops_around,
+    shown,
+)
+from byparts_tensor_ir.schedule.region import Box, box_of
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, rebuilt, stores
+from byparts_tensor_ir.substitute import buffers_replaced, substituted, variables
+
+
+def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> Func:
+    """Below the loop, the block computes into a buffer of its own, which is then written back.
+
+    For a reduction the buffer holds the partial results of one round of the loop; if loops around
+    belong to the reduction too, they are added to what the target holds.
+
+    Args:
+        block: the block.
+        loop: a loop around the block; the copy back stands at its end.
+        scope: memory of the new buffer, named `BLOCK_SCOPE`.
+
+    Raises:
+        ScheduleError: the loop is not around the block, or the size of the copy is not a number.
+    """
+    s, at = block_of(func, block), loop_of(func, loop)
+    around = loops_around(func, s)
+    if at not in around:
+        raise ScheduleError(f"cache_write {block}, {loop}: the loop is not around it\n{shown(at)}")
+    outer = {x.var for x in around[: around.index(at) + 1]}
+    box = box_of(at.body, s.targets[0], outer, writes=True)
+    _check_numbers(box, f"cache_write {block}, {loop}")
+    name = fresh_name(func, f"{block}_{scope}")
+    fresh = {
+        t: Buffer(
+            name if len(s.targets) == 1 else f"{name}{k}", tuple(e for _, e in box), t.dtype, scope
+        )
+        for k, t in enumerate(s.targets)
+    }
+    inner_over = tuple([substituted(e, {v: const(v.attr.low) for v in outer}) for e in s.over])
+    outer_over = tuple([v for e in s.over for v in variables(e) if v in outer])
+
+    def into_cache(x: Statement) -> Sequence[Statement] | None:
+        if x is not s:
+            return None
+        index = tuple([i - b for i, (b, _) in zip(s.index, box, strict=True)])
+        return [replace(s, targets=tuple(fresh.values()), index=index, over=inner_over)]
+
+    names = [fresh_name(func, f"{block}_w{d}") for d in range(len(box))]
+    axes = tuple([variable(n, e) for n, (_, e) in zip(names, box, strict=True)])
+    index = tuple([b + a for a, (b, _) in zip(axes, box, strict=True)])
+    values = tuple([b[axes] for b in fresh.values()])
+    more = s.reducer if outer_over else None
+    back = Store(f"{block}_write", s.targets, index, values, more, outer_over, bool(outer_over))
+    copy = _nest(axes, back, _within(index, s.targets[0]))
+    body = (*rebuilt(at.body, into_cache), *copy)
+    new = rebuilt(func.body, lambda x: [replace(at, body=body)] if x is at else None)
+    return replace(func, body=new, locals=(*func.locals, *fresh.values()))
+
+
+def cache_read(func: Func, buffer: str, loop: str, scope: str = "local") -> Func:
+    """At the start of each round of the loop, what it reads of the buffer is copied.
+
+    Args:
+        buffer: a parameter or local buffer that nothing below the loop writes.
+        loop: whose body reads from the copy, named `BUFFER_SCOPE`.
+        scope: memory of the copy.
+
+    Raises:
+        ScheduleError: the loop writes the buffer, or the size of the copy is not a number.
+    """
+    b, at = buffer_of(func, buffer), loop_of(func, loop)
+    if any(b in s.targets for s in stores(at.body)):
+        raise ScheduleError(f"cache_read {buffer}, {loop}: the loop writes it\n{shown(at)}")
+    box = box_of(at.body, b, {x.var for x in [*loops_around(func, at), at]})
+    _check_numbers(box, f"cache_read {buffer}, {loop}")
+    fresh = Buffer(fresh_name(func, f"{buffer}_{scope}"), tuple(e for _, e in box), b.dtype, scope)
+    axes = tuple(
+        [variable(fresh_name(func, f"{fresh.name}_{d}"), e) for d, (_, e) in enumerate(box)]
+    )
+    index = tuple([begin + a for a, (begin, _) in zip(axes, box, strict=True)])
+    inside = _within(index, b)
+    value = b[index] if inside.op == "const" else select(inside, b[index], const(0, b.dtype))
+    copy = _nest(axes, Store(fresh.name, (fresh,), axes, (value,)), const(True, "bool"))
+
+    def moved(_: Buffer, i: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple([x - begin for x, (begin, _) in zip(i, box, strict=True)])
+
+    body = (*copy, *buffers_replaced(at.body, {b: fresh}, moved))
+    new = rebuilt(func.body, lambda x: [replace(at, body=body)] if x is at else None)
+    return replace(func, body=new, locals=(*func.locals, fresh))
+
+
+def transform_layout(
+    func: Func, buffer: str, shape: Sequence[int | Expr], index: Callable[..., Sequence[Expr]]
+) -> Func:
+    """A local buffer stores its element (i, j, ...) at `index(i, j, ...)` of another shape.
+
+    Args:
+        buffer: a local buffer.
+        shape: the new shape; may have room that nothing uses.
+        index: old indices -> new ones; distinct elements must stay distinct.
+
+    Raises:
+        ScheduleError: the buffer is a parameter, or a new index may lie outside of the shape.
+    """
+    b = buffer_of(func, buffer)
+    if b not in func.locals:
+        raise ScheduleError(f"transform_layout {buffer}: a parameter; its caller knows its layout")
+    trial = tuple([variable(f"i{d}", e) for d, e in enumerate(b.shape)])
+    new = replace(b, shape=tuple([const(d) if isinstance(d, int) else d for d in shape]))
+    for i, extent in zip(index(*trial), new.shape, strict=True):
+        if not not_negative(i) or not not_negative(extent - 1 - i):
+            raise ScheduleError(
+                f"transform_layout {buffer}: index {i} may be outside of 0 to {extent}"
+            )
+    body = buffers_replaced(func.body, {b: new}, lambda _, i: tuple(index(*i)))
+    return replace(func, body=body, locals=tuple([new if x is b else x for x in func.locals]))
+
+
+def rfactor(func: Func, block: str, loop: str) -> Func:
+    """Partial results for each round of a reduction loop, combined by a second reduction.
+
+    The new block `BLOCK_rf` has the loop as its first axis, which is then an ordinary one that may
+    be vectorized, run in parallel or bound; the block then reduces over that axis.
+
+    Raises:
+        ScheduleError: the block is no reduction, or the loop does not belong to it, or loops around
+            the nest hold other statements.
+    """
+    s, split_loop = block_of(func, block), loop_of(func, loop)
+    around = loops_around(func, s)
+    if s.reducer is None or split_loop not in around:
+        raise ScheduleError(
+            f"rfactor {block}, {loop}: the loop is not around a reduction\n{shown(s)}"
+        )
+    if not any(split_loop.var in variables(e) for e in s.over) or not s.begins:
+        raise ScheduleError(f"rfactor {block}, {loop}: the reduction is not over it\n{shown(s)}")
+    nest = next(x for x in func.body if s in stores([x]))
+    if len(stores([nest])) > 1:
+        raise ScheduleError(f"rfactor {block}: other blocks stand in its nest\n{shown(nest)}")
+    name = fresh_name(func, f"{block}_rf")
+    parts = {
+        t: Buffer(
+            name if len(s.targets) == 1 else f"{name}{k}", (split_loop.extent, *t.shape), t.dtype
+        )
+        for k, t in enumerate(s.targets)
+    }
+    low = split_loop.var.attr.low
+    over = tuple([substituted(e, {split_loop.var: const(low)}) for e in s.over])
+    partial = replace(
+        s,
+        block=name,
+        targets=tuple(parts.values()),
+        index=(split_loop.var - low, *s.index),
+        over=over,
+    )
+    first = rebuilt([nest], lambda x: [partial] if x is s else None)
+    axes = tuple(
+        [variable(fresh_name(func, f"{block}_c{d}"), e) for d, e in enumerate(s.targets[0].shape)]
+    )
+    k = variable(fresh_name(func, f"{block}_c"), split_loop.extent)
+    values = tuple([p[(k, *axes)] for p in parts.values()])
+    final = Store(block, s.targets, axes, values, s.reducer, (k,), True)
+    second = _nest((*axes, k), final, const(True, "bool"))
+    body = [y for x in func.body for y in ((*first, *second) if x is nest else (x,))]
+    return replace(func, body=tuple(body), locals=(*func.locals, *parts.values()))
+
+
+def _check_numbers(box: Box, step: str) -> None:
+    if any(extent.op != "const" for _, extent in box):
+        sizes = ", ".join(str(e) for _, e in box)
+        raise ScheduleError(f"{step}: the size of the copy, {sizes}, is not a number; split first")
+
+
+def _within(index: Sequence[Expr], buffer: Buffer) -> Expr:
+    """The condition that an index is inside of the buffer, where that is not certain."""
+    condition = const(True, "bool")
+    for i, extent in zip(index, buffer.shape, strict=True):
+        if not not_negative(extent - 1 - i):
+            condition = condition & (i < extent)
+        if not not_negative(i):
+            condition = condition & (const(0) <= i)
+    return condition
+
+
+def _nest(axes: Sequence[Expr], s: Store, guard: Expr) -> tuple[Statement, ...]:
+    body: tuple[Statement, ...] = (s,)
+    if guard.op != "const":
+        body = (If(guard, body),)
+    for a in reversed(axes):
+        body = (For(a, body),)
+    return body

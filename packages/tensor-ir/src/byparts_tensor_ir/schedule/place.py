@@ -1,0 +1,180 @@
+"""Steps on blocks: inline them into their readers, or compute them where they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.index import not_negative
+from byparts_tensor_ir.schedule.find import (
+    ScheduleError,
+    block_of,
+    loop_of,
+    loops_around,
+    path_to,
+    reads_of,
+    readers,
+    shown,
+    writers,
+)
+from byparts_tensor_ir.schedule.region import box_of
+from byparts_tensor_ir.statement import (
+    SCOPES,
+    Buffer,
+    For,
+    Func,
+    If,
+    Statement,
+    Store,
+    rebuilt,
+    stores,
+)
+from byparts_tensor_ir.substitute import (
+    buffers_replaced,
+    in_statements,
+    loads,
+    substituted,
+)
+
+
+def inline(func: Func, block: str) -> Func:
+    """Readers compute the block's element themselves, and its buffer vanishes.
+
+    Raises:
+        ScheduleError: the block is a reduction, a parameter, has conditions around it, or its
+            index is not one loop variable a dimension.
+    """
+    s = block_of(func, block)
+    buffer = s.targets[0]
+    if s.reducer is not None or len(s.targets) > 1 or len(writers(func, buffer)) > 1:
+        raise ScheduleError(f"inline {block}: a reduction or several stores\n{shown(s)}")
+    if buffer not in func.locals:
+        raise ScheduleError(f"inline {block}: {buffer.name} is a parameter\n{shown(s)}")
+    path = path_to(func, s)
+    if any(isinstance(x, If) for x in path) or any(i.op != "var" for i in s.index):
+        raise ScheduleError(f"inline {block}: inline it before its loops are changed\n{shown(s)}")
+
+    def value(load: Expr) -> Expr:
+        return substituted(s.values[0], dict(zip(s.index, load.args, strict=True)))
+
+    def changed(e: Expr) -> Expr:
+        by = {x: value(x) for x in loads(e) if x.attr is buffer}
+        done = substituted(e, by) if by else e
+        return changed(done) if any(x.attr is buffer for x in loads(done)) else done
+
+    def rule(x: Statement) -> Sequence[Statement] | None:
+        if isinstance(x, Store) and any(r.attr is buffer for r in reads_of(x)):
+            index, values = tuple(map(changed, x.index)), tuple(map(changed, x.values))
+            return [replace(x, index=index, values=values)]
+        return None
+
+    body = rebuilt(_without(func.body, s), rule)
+    kept = tuple([b for b in func.locals if b is not buffer])
+    return replace(func, body=body, locals=kept)
+
+
+def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
+    """The block computes, below this loop, what is read there, into a buffer of that size.
+
+    The buffer shrinks to the box of elements that one round reads.  The loops of the block keep
+    their names; those of which one round reads one element vanish.
+
+    Args:
+        block: a block whose nest stands before the loop.
+        loop: of the readers.
+        scope: memory of the buffer, `SCOPES`; "local" if not given.
+
+    Raises:
+        ScheduleError: something outside the loop reads the block, it is a parameter, the loops of
+            the block were changed before, or elements would be left out.
+    """
+    s, at = block_of(func, block), loop_of(func, loop)
+    buffer = s.targets[0]
+    outside = [x for b in s.targets for x in readers(func, b) if at not in loops_around(func, x)]
+    if outside or buffer not in func.locals:
+        culprit = outside[0] if outside else s
+        raise ScheduleError(
+            f"compute_at {block}, {loop}: {buffer.name} is read outside of {loop}, or is a "
+            f"parameter\n{shown(culprit)}"
+        )
+    if len(writers(func, buffer)) > 1 or any(i.op != "var" for i in s.index):
+        raise ScheduleError(
+            f"compute_at {block}: move the block before its own loops are changed\n{shown(s)}"
+        )
+    around = {x.var for x in [*loops_around(func, at), at]}
+    box = box_of(at.body, buffer, around)
+    nest, by, kept = _nest(func, s), {}, []
+    for own in loops_around(func, s):
+        if own.var not in s.index:
+            kept.append(own)
+            continue
+        begin, extent = box[s.index.index(own.var)]
+        if extent is const(1):
+            by[own.var] = begin
+        else:
+            var = variable(own.name, extent)
+            by[own.var] = begin + var
+            kept.append(For(var, (), own.kind))
+    guard = _inside(s, by, buffer)
+    body: tuple[Statement, ...] = in_statements([s], by)
+    if guard.op != "const":
+        body = (If(guard, body),)
+    for own in reversed(kept):
+        body = (replace(own, body=body),)
+    small = {
+        t: replace(t, shape=tuple([extent for _, extent in box]), scope=scope or "local")
+        for t in s.targets
+    }
+    begins = [begin for begin, _ in box]
+
+    def moved(_: Buffer, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return tuple([i - b for i, b in zip(index, begins, strict=True)])
+
+    new = replace(at, body=buffers_replaced((*body, *at.body), small, moved))
+    rest = rebuilt(_without(func.body, s, nest), lambda x: [new] if x is at else None)
+    return replace(func, body=rest, locals=tuple([small.get(b, b) for b in func.locals]))
+
+
+def _inside(s: Store, by: dict[Expr, Expr], buffer: Buffer) -> Expr:
+    """The condition that the elements computed lie in the buffer, where that is not certain."""
+    condition = const(True, "bool")
+    for i, extent in zip(s.index, buffer.shape, strict=True):
+        e = by.get(i, i)
+        if not not_negative(extent - 1 - e):
+            condition = condition & (e < extent)
+        if not not_negative(e):
+            condition = condition & (const(0) <= e)
+    return condition
+
+
+def _nest(func: Func, s: Store) -> Statement:
+    """The outermost statement that holds only this store."""
+    nest: Statement = s
+    for x in reversed(path_to(func, s)):
+        if len(stores([x])) > 1:
+            break
+        nest = x
+    return nest
+
+
+def _without(
+    body: Sequence[Statement], s: Store, nest: Statement | None = None
+) -> tuple[Statement, ...]:
+    """The statements without the nest of a store."""
+    drop = nest or next(x for x in body if s in stores([x]) and len(stores([x])) == 1)
+    return rebuilt(body, lambda x: [] if x is drop else None)
+
+
+def set_scope(func: Func, buffer: str, scope: str) -> Func:
+    """The local buffer lives in another kind of memory (`statement.SCOPES`).
+
+    Raises:
+        ScheduleError: it is a parameter, or there is no such scope.
+    """
+    old = next((b for b in func.locals if b.name == buffer), None)
+    if old is None or scope not in SCOPES:
+        raise ScheduleError(f"set_scope {buffer}, {scope!r}: no local buffer or none of {SCOPES}")
+    by = {old: replace(old, scope=scope)}
+    kept = tuple([by.get(b, b) for b in func.locals])
+    return replace(func, body=buffers_replaced(func.body, by), locals=kept)

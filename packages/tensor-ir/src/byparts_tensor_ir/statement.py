@@ -1,0 +1,293 @@
+"""Statements: loops around stores into buffers, and the function that they make.
+
+Statements never change: a schedule step makes new ones (`schedule/`).  Loops are named by their
+variables and stores by the name of their block, so a handle survives any step.
+
+A store with a reducer adds to what its target holds.  The target begins with the reducer's
+identity: `lower.placed_identities` puts that store before the outermost loop that belongs to the
+reduction.  Until then a schedule moves one nest instead of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Union
+
+from byparts_tensor_ir.expression import (
+    Expr,
+    ExpressionError,
+    Operand,
+    as_expr,
+    const,
+    make,
+)
+
+# Where a buffer lives: parameters are global; shared is of a GPU block, local of a thread; register
+# is local and indexed by numbers alone once loops are unrolled.
+SCOPES = ("global", "shared", "local", "register")
+# How a loop runs.  Threads of a GPU: bound to one of THREADS.
+KINDS = ("serial", "vectorize", "unroll", "parallel")
+THREADS = tuple([f"{what}Idx.{axis}" for what in ("block", "thread") for axis in "xyz"])
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """Memory of elements of one dtype, row-major; each buffer is an object of its own.
+
+    Attributes:
+        name: as printed, and in generated code.
+        shape: extents, as expressions.
+        dtype: of an element, one of `expression.BYTES`.
+        scope: one of `SCOPES`.
+    """
+
+    name: str
+    shape: tuple[Expr, ...]
+    dtype: str = "f32"
+    scope: str = "global"
+
+    def __getitem__(self, index: Operand | tuple[Operand, ...]) -> Expr:
+        indices = index if isinstance(index, tuple) else (index,)
+        if len(indices) != len(self.shape):
+            raise ExpressionError(
+                f"{self.name} has {len(self.shape)} dimensions and was indexed with {len(indices)}"
+            )
+        return make("load", tuple([as_expr(i) for i in indices]), self.dtype, self)
+
+    def __iter__(self) -> Iterator[Expr]:
+        raise ExpressionError(f"{self.name} is not iterable; index it with one index a dimension")
+
+    @property
+    def size(self) -> Expr:
+        """Number of elements."""
+        n = const(1)
+        for extent in self.shape:
+            n = n * extent
+        return n
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, eq=False)
+class Reducer:
+    """How partial results combine; associative, commutative, with an identity.
+
+    Attributes:
+        name: as printed: sum, prod, max, min, or the user's.
+        identity: a number for each value, given its dtype.
+        combine: `combine(old values, new values)`: the combined values.
+    """
+
+    name: str
+    identity: Callable[[str], tuple[Union[int, float], ...]]
+    combine: Callable[[Sequence[Expr], Sequence[Expr]], tuple[Expr, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """targets[k][index] = values[k], or the reducer's combination of both.
+
+    Attributes:
+        block: the name of the computation.
+        targets: one buffer for each value, of one shape.
+        reducer: `None` for a plain store.
+        over: the axes of the reduction, as expressions of loop variables.
+        begins: the targets do not hold the identity yet; `lower.placed_identities` stores it.
+    """
+
+    block: str
+    targets: tuple[Buffer, ...]
+    index: tuple[Expr, ...]
+    values: tuple[Expr, ...]
+    reducer: Reducer | None = None
+    over: tuple[Expr, ...] = ()
+    begins: bool = False
+
+    def stored(self) -> tuple[Expr, ...]:
+        """The values that the targets hold afterwards, as expressions of what they hold before."""
+        if self.reducer is None:
+            return self.values
+        return self.reducer.combine([t[self.index] for t in self.targets], self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class For:
+    """`body` for each value of `var`, from its `low` on; `kind` in `KINDS` or `THREADS`."""
+
+    var: Expr
+    body: tuple[Statement, ...]
+    kind: str = "serial"
+
+    @property
+    def extent(self) -> Expr:
+        """How many values the variable takes."""
+        extent: Expr = self.var.attr.extent
+        return extent
+
+    @property
+    def name(self) -> str:
+        """The name of the variable, which names the loop."""
+        return str(self.var.attr.name)
+
+
+@dataclass(frozen=True, eq=False)
+class If:
+    """`body` where the condition holds."""
+
+    condition: Expr
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """All threads of a GPU block arrive here before one goes on."""
+
+
+Statement = Union[Store, For, If, Barrier]
+
+
+@dataclass(frozen=True, eq=False)
+class Func:
+    """A function of buffers and sizes.
+
+    Attributes:
+        name: an identifier of C.
+        params: the buffers it is called with, in order.
+        outputs: those of them that it writes.
+        sizes: the variables that shapes mention, in the order of first mention.
+        body: statements, in order.
+        locals: buffers of its own.
+        trace: the steps that made it from its tensor expressions, as they print.
+    """
+
+    name: str
+    params: tuple[Buffer, ...]
+    outputs: tuple[Buffer, ...]
+    sizes: tuple[Expr, ...]
+    body: tuple[Statement, ...]
+    locals: tuple[Buffer, ...] = ()
+    trace: tuple[str, ...] = field(default=())
+
+    def with_body(self, body: Sequence[Statement]) -> Func:
+        """The same function around other statements."""
+        return replace(self, body=tuple(body))
+
+    def __str__(self) -> str:
+        params = ", ".join([*map(str, self.sizes), *map(str, self.params)])
+        lines = [f"def {self.name}({params}):"]
+        lines += [f"  {b.scope} {b}" for b in self.locals]
+        return "\n".join(lines + statement_lines(self.body, 1))
+
+
+def walk(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """All statements, outer ones before inner ones, in order."""
+    for s in statements:
+        yield s
+        if isinstance(s, (For, If)):
+            yield from walk(s.body)
+
+
+def loops(func: Func) -> list[For]:
+    """All loops, outer ones first."""
+    return [s for s in walk(func.body) if isinstance(s, For)]
+
+
+def stores(statements: Sequence[Statement]) -> list[Store]:
+    """All stores, in order."""
+    return [s for s in walk(statements) if isinstance(s, Store)]
+
+
+def rebuilt(
+    statements: Sequence[Statement], change: Callable[[Statement], Sequence[Statement] | None]
+) -> tuple[Statement, ...]:
+    """Statements in which `change` replaced some, outermost first; replacements are left alone."""
+    out: list[Statement] = []
+    for s in statements:
+        new = change(s)
+        if new is not None:
+            out += new
+        elif isinstance(s, (For, If)):
+            body = rebuilt(s.body, change)
+            out.append(s if body == s.body else replace(s, body=body))
+        else:
+            out.append(s)
+    return tuple(out)
+
+
+def statement_lines(statements: Sequence[Statement], depth: int = 0) -> list[str]:
+    """Statements as Python would write them, a line each."""
+    lines: list[str] = []
+    margin = "  " * depth
+    for s in statements:
+        if isinstance(s, For):
+            how = "" if s.kind == "serial" else f"  # {s.kind}"
+            low, extent = s.var.attr.low, s.extent
+            bounds = f"{extent}" if not low else f"{low}, {extent + low}"
+            lines += [f"{margin}for {s.name} in range({bounds}):{how}"]
+            lines += statement_lines(s.body, depth + 1)
+        elif isinstance(s, If):
+            lines += [f"{margin}if {s.condition}:", *statement_lines(s.body, depth + 1)]
+        elif isinstance(s, Barrier):
+            lines.append(f"{margin}barrier()")
+        else:
+            at = f"[{', '.join(map(str, s.index))}]"
+            targets = ", ".join([t.name + at for t in s.targets])
+            values = ", ".join(map(str, s.values))
+            sign = f" {s.reducer.name}= " if s.reducer else " = "
+            begins = "  # begins with the identity" if s.begins else ""
+            lines.append(f"{margin}{targets}{sign}{values}{begins}")
+    return lines
+
+
+def expression_sizes(func: Func, given: Sequence[tuple[tuple[int, ...], str]]) -> dict[Expr, int]:
+    """The sizes that shapes of arguments give.
+
+    Args:
+        func: the function that is called.
+        given: (shape, dtype) of each argument.
+
+    Raises:
+        ValueError: another number of arguments, another rank or dtype, or an extent that does not
+            fit; says which, with both numbers.
+    """
+    if len(given) != len(func.params):
+        raise ValueError(f"{func.name} takes {len(func.params)} arrays, not {len(given)}")
+    sizes: dict[Expr, int] = {}
+    later = []
+    for param, (shape, dtype) in zip(func.params, given, strict=True):
+        if dtype != param.dtype or len(shape) != len(param.shape):
+            raise ValueError(f"{func.name}: {param} got an array of {dtype}{list(shape)}")
+        for axis, (extent, n) in enumerate(zip(param.shape, shape, strict=True)):
+            if extent.op == "var" and extent not in sizes:
+                sizes[extent] = n
+            else:
+                later.append((param, axis, extent, n, shape))
+    for param, axis, extent, n, shape in later:
+        expected = evaluated(extent, sizes)
+        if expected != n:
+            raise ValueError(
+                f"{func.name}: {param} got shape {list(shape)}: {extent} is {expected} on axis "
+                f"{axis}, not {n}"
+            )
+    return sizes
+
+
+def evaluated(e: Expr, sizes: dict[Expr, int]) -> int | None:
+    """An expression of sizes as a number; `None` where a size is not known."""
+    if e.op == "const":
+        return int(e.attr)
+    if e.op == "var":
+        return sizes.get(e)
+    args = [evaluated(a, sizes) for a in e.args]
+    known = [a for a in args if a is not None]
+    if len(known) < len(args):
+        return None
+    if e.op == "linear":
+        return sum(a * c for a, c in zip(known, e.attr[0], strict=True)) + int(e.attr[1])
+    made = {"mul": prod, "min": min, "max": max}.get(e.op)
+    if made is not None:
+        return made(known)
+    return known[0] // known[1] if e.op == "floordiv" else known[0] % known[1]
