@@ -1,3 +1,45 @@
-"""A loop-level IR: tensor expressions, schedules, and emitters of code."""
+"""A loop-level IR: tensor expressions, checked schedules, generated code.
+
+expression, index   scalar expressions in normal form; bounds
+tensor, lower       what is computed; the plain loops that compute it
+statement           loops, stores, functions
+schedule/           steps from function to function, each checked
+interpret           the meaning, slow
+emit/, compile      C with explicit vectors; the compiler and its cache
+"""
+
+from byparts_tensor_ir.build import build as build
+from byparts_tensor_ir.compile import CompilerError as CompilerError
+from byparts_tensor_ir.emit.c import emit_c as emit_c
+from byparts_tensor_ir.emit.values import EmitError as EmitError
+from byparts_tensor_ir.expression import Expr as Expr, ExpressionError as ExpressionError
+from byparts_tensor_ir.functions import (
+    bitcast as bitcast,
+    call as call,
+    cast as cast,
+    fma as fma,
+    maximum as maximum,
+    minimum as minimum,
+    select as select,
+)
+from byparts_tensor_ir.lower import lower as lower
+from byparts_tensor_ir.schedule.find import ScheduleError as ScheduleError
+from byparts_tensor_ir.schedule.schedule import Schedule as Schedule
+from byparts_tensor_ir.statement import Buffer as Buffer, Func as Func
+from byparts_tensor_ir.tensor import (
+    Tensor as Tensor,
+    argmax as argmax,
+    argmin as argmin,
+    comm_reducer as comm_reducer,
+    compute as compute,
+    max as max,
+    min as min,
+    placeholder as placeholder,
+    prod as prod,
+    reduce_axis as reduce_axis,
+    scan as scan,
+    sum as sum,
+    var as var,
+)
 
 __version__ = "0.1.0"

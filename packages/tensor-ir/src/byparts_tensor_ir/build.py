@@ -23,7 +23,7 @@ def build(func: Func, vector: int | None = None) -> Any:
 
     def run(*arrays: Any) -> None:
         given = []
-        for p, a in zip(func.params, arrays):
+        for p, a in zip(func.params, arrays, strict=False):
             if not a.flags.c_contiguous:
                 raise ValueError(f"{func.name}: {p} got an array that is not contiguous")
             kind = a.dtype.kind

@@ -16,16 +16,19 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from byparts_graph_ir import GraphError
 from byparts_tensor_ir.emit.c import Source, file_of
 
 FLAGS = (
-    "-x c++ -std=gnu++17 -O3 -shared -fPIC -fwrapv -ffp-contract=off -fno-math-errno "
-    "-fno-trapping-math -fno-exceptions -fno-rtti -fno-semantic-interposition -w"
-).split()
+    *("-x", "c++", "-std=gnu++17", "-O3", "-shared", "-fPIC", "-w"),
+    # What C leaves undefined wraps; nothing is rounded otherwise than it is written.
+    *("-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
+    *("-fno-exceptions", "-fno-rtti", "-fno-semantic-interposition"),
+)
 CACHE_BYTES = 256 << 20
 
 
-class CompilerError(RuntimeError):
+class CompilerError(GraphError):
     """No compiler, or it failed; the message has its words and where the source is."""
 
 
@@ -110,7 +113,7 @@ def _object(text: str, command: Sequence[str]) -> Path:
         source.write_text(text)
         run = subprocess.run(
             [path, *command, str(source), "-o", str(made), "-lm"], capture_output=True, text=True
-        )  # noqa: E501
+        )
         if run.returncode:
             kept = directory / f"{key}.cc"
             kept.write_text(text)

@@ -26,6 +26,8 @@ from collections.abc import Callable
 from typing import Any, Union
 from weakref import WeakValueDictionary
 
+from byparts_graph_ir import GraphError
+
 INDEX = "i64"
 FLOATS = ("f32", "f64")
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u32", "u64")
@@ -34,7 +36,7 @@ BYTES |= {"i64": 8, "u64": 8, "f64": 8}
 Number = Union[int, float, bool]
 
 
-class ExpressionError(TypeError):
+class ExpressionError(GraphError):
     """Operands that an operation does not take; the message shows them with their dtypes."""
 
 
@@ -294,7 +296,7 @@ def expression_text(e: Expr) -> str:
     inner = [expression_text(a) for a in e.args]
     if e.op in _SIGNS:
         parts = [
-            f"({t})" if " " in t and t[-1] not in ")]" or " + " in t or " - " in t else t
+            f"({t})" if (" " in t and t[-1] not in ")]") or " + " in t or " - " in t else t
             for t in inner
         ]
         return f" {_SIGNS[e.op]} ".join(parts)

@@ -16,13 +16,12 @@ from byparts_tensor_ir.expression import (
 )
 
 # Name -> number of operands.  For f32 `mathematics.py` gives each as arithmetic; f64 is libm.
-FUNCTIONS = {
-    name: 1
-    for name in (
-        "exp exp2 expm1 log log2 log1p tanh erf sigmoid softplus sin cos tan sinh cosh asin acos "
-        "atan asinh acosh atanh rsqrt"
-    ).split()
-} | {"pow": 2, "atan2": 2, "fmod": 2}
+_OF_ONE = (
+    *("exp", "exp2", "expm1", "log", "log2", "log1p", "sigmoid", "softplus", "rsqrt", "erf"),
+    *("sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+)
+FUNCTIONS = dict.fromkeys(_OF_ONE, 1) | dict.fromkeys(("pow", "atan2", "fmod"), 2)
 
 
 def unary(op: str, x: Operand) -> Expr:

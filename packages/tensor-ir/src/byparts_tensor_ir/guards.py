@@ -111,11 +111,12 @@ def _limit(condition: Expr, var: Expr) -> Expr | None:
         var in variables(a) for a in coefficients if a is not var
     ):
         return None
-    return left + var + 1 - var.attr.low
+    limit: Expr = left + var + 1 - var.attr.low
+    return limit
 
 
 def _cut(loop: For) -> tuple[For, For] | None:
-    """The part in which a condition inside holds throughout, and the rest; `None` for no such part."""
+    """The part in which a condition inside holds throughout, and the rest; or `None`."""
     if loop.extent.op != "const":
         return None
     low, high = loop.var.attr.low, loop.var.attr.low + loop.extent.attr

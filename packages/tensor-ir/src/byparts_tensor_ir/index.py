@@ -45,7 +45,8 @@ def linear(coefficients: dict[Expr, int], constant: int = 0) -> Expr:
 
 def product(a: Expr, b: Expr) -> tuple[Expr, int]:
     """The product of two atoms or numbers: (atom, number in front)."""
-    factors, number = [], 1
+    factors: list[Expr] = []
+    number = 1
     for x in (a, b):
         if x.op == "const":
             number *= x.attr

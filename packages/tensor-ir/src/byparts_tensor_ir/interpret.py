@@ -7,6 +7,7 @@ does.  Threads of a GPU block run as coroutines between barriers, in a random or
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator, Sequence
 from fractions import Fraction
 from math import erf
@@ -15,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from byparts_graph_ir import GraphError
 from byparts_tensor_ir.expression import FLOATS, Expr
+from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.lower import placed_identities
 from byparts_tensor_ir.statement import (
     Barrier,
@@ -36,11 +39,11 @@ NUMPY |= {
 }
 
 
-class OutOfBounds(IndexError):
+class OutOfBounds(GraphError):
     """An index outside its buffer; names the statement, the index and the extents."""
 
 
-class Race(RuntimeError):
+class Race(GraphError):
     """A barrier that not all threads of a block reach."""
 
 
@@ -74,8 +77,15 @@ def _dtype_name(a: np.ndarray[Any, Any]) -> str:
 class _Run:
     """The state of one run: arrays of the buffers, values of the variables."""
 
-    def __init__(self, memory: dict[Buffer, Any], env: dict[Expr, Any], random: Random) -> None:
+    def __init__(
+        self,
+        memory: dict[Buffer, Any],
+        env: dict[Expr, Any],
+        random: Random,
+        threaded: bool = False,
+    ) -> None:
         self.memory, self.env, self.random = memory, env, random
+        self.threaded = threaded  # whether a thread loop is around
 
     def garbage(self, buffer: Buffer) -> np.ndarray[Any, Any]:
         shape = tuple([int(self.value(d)) for d in buffer.shape])
@@ -93,7 +103,11 @@ class _Run:
             elif isinstance(s, Barrier):
                 yield
             elif s.kind.startswith("threadIdx"):
-                yield from self.threads(s)
+                arrivals = self.threads(s)
+                if self.threaded:
+                    yield from arrivals
+                else:
+                    deque(arrivals, maxlen=0)
             else:
                 low = s.var.attr.low
                 for i in range(low, low + int(self.value(s.extent))):
@@ -105,7 +119,8 @@ class _Run:
         low = loop.var.attr.low
         waiting = []
         for i in range(low, low + int(self.value(loop.extent))):
-            own = _Run(dict(self.memory), {**self.env, loop.var: np.int64(i)}, self.random)
+            env = {**self.env, loop.var: np.int64(i)}
+            own = _Run(dict(self.memory), env, self.random, True)
             for b in own.memory:
                 if b.scope in ("local", "register"):
                     own.memory[b] = self.memory[b].copy()
@@ -240,3 +255,4 @@ _OPERATIONS |= {
     name: (lambda f: lambda e, a: f(a))(getattr(np, name))
     for name in ("sqrt", "floor", "ceil", "rint", "trunc")
 }
+_OPERATIONS |= {name: _function(name) for name in FUNCTIONS}

@@ -146,8 +146,9 @@ def _sizes(params: Sequence[Buffer], body: Sequence[Statement]) -> tuple[Expr, .
 
 def _check_names(func: Func) -> None:
     seen: set[str] = set()
-    for what in (*func.sizes, *func.params, *func.locals):
-        name = what.attr.name if isinstance(what, Expr) else what.name
+    names_of: list[Expr | Buffer] = [*func.sizes, *func.params, *func.locals]
+    for what in names_of:
+        name = what.name if isinstance(what, Buffer) else str(what)
         if name in seen or not name.isidentifier():
             raise ExpressionError(
                 f"{func.name}: the name {name!r} stands twice or is no identifier"
@@ -208,12 +209,12 @@ def _finished(statements: Sequence[Statement], begun: Sequence[Store]) -> tuple[
         if isinstance(s, (For, If)):
             out.append(replace(s, body=_finished(s.body, begun)))
         else:
-            out.append(replace(s, begins=False) if s in begun else s)
+            out.append(replace(s, begins=False) if isinstance(s, Store) and s in begun else s)
     return tuple(out)
 
 
 def _identity_nest(loop: For, store: Store) -> tuple[Statement, ...]:
-    """The store of the identity in copies of the loops and guards around it that its index needs."""
+    """The store of the identity, in copies of the loops and guards that its index needs."""
     used = {x for i in store.index for x in subexpressions(i) if x.op == "var"}
 
     def copied(statements: Sequence[Statement]) -> tuple[Statement, ...]:

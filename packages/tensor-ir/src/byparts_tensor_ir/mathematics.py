@@ -6,4 +6,5 @@ from byparts_tensor_ir.expression import Expr
 
 
 def expanded(e: Expr) -> Expr:
+    """The expression itself, or what it is made of."""
     return e

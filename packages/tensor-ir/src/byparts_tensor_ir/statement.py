@@ -286,8 +286,10 @@ def evaluated(e: Expr, sizes: dict[Expr, int]) -> int | None:
     if len(known) < len(args):
         return None
     if e.op == "linear":
-        return sum(a * c for a, c in zip(known, e.attr[0], strict=True)) + int(e.attr[1])
-    made = {"mul": prod, "min": min, "max": max}.get(e.op)
-    if made is not None:
-        return made(known)
-    return known[0] // known[1] if e.op == "floordiv" else known[0] % known[1]
+        total: int = e.attr[1]
+        coefficients: tuple[int, ...] = e.attr[0]
+        return total + sum(a * c for a, c in zip(known, coefficients, strict=True))
+    if e.op in ("mul", "min", "max"):
+        return prod(known) if e.op == "mul" else min(known) if e.op == "min" else max(known)
+    quotient, rest = divmod(known[0], known[1])
+    return quotient if e.op == "floordiv" else rest

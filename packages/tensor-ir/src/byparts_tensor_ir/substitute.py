@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from byparts_tensor_ir import functions as f
-from byparts_tensor_ir import index as _  # normal forms
+from byparts_tensor_ir import (
+    functions as f,  # normal forms
+)
 from byparts_tensor_ir.expression import Expr, arithmetic, comparison, const, logical_not, make
 from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store
 

@@ -1,0 +1,1 @@
+"""Writers of code for functions."""

@@ -26,8 +26,14 @@ HEADER = """#include <stdint.h>
 #include <arm_neon.h>
 #endif
 #define INLINE static inline __attribute__((always_inline, unused))
-INLINE int64_t floordiv(int64_t a, int64_t b) { int64_t q = a / b; return q - (a % b != 0 && (a < 0) != (b < 0)); }
-INLINE int64_t floormod(int64_t a, int64_t b) { int64_t r = a % b; return r != 0 && (r < 0) != (b < 0) ? r + b : r; }
+INLINE int64_t floordiv(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return q - (a % b != 0 && (a < 0) != (b < 0));
+}
+INLINE int64_t floormod(int64_t a, int64_t b) {
+  int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 """
@@ -39,14 +45,22 @@ INLINE {v} load_{v}(const {c} *p) {{ return *(const {v}u *)p; }}
 INLINE void store_{v}({c} *p, {v} x) {{ *({v}u *)p = x; }}
 """
 
-_PART = """INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{ {v} x = {{}}; memcpy(&x, p, n * {item}); return x; }}
+_PART = """INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
+  {v} x = {{}};
+  memcpy(&x, p, n * {item});
+  return x;
+}}
 INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{ memcpy(p, &x, n * {item}); }}
 """
 
 # With masks of AVX-512: (dtype, lanes) -> mask type, register type, loads' and stores' suffix.
 _PART_512 = """#ifdef __AVX512VL__
-INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{ return ({v})_mm{w}_maskz_loadu_{s}((__mmask{m})((1u << n) - 1), p); }}
-INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{ _mm{w}_mask_storeu_{s}(p, (__mmask{m})((1u << n) - 1), ({r})x); }}
+INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
+  return ({v})_mm{w}_maskz_loadu_{s}((__mmask{m})((1u << n) - 1), p);
+}}
+INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{
+  _mm{w}_mask_storeu_{s}(p, (__mmask{m})((1u << n) - 1), ({r})x);
+}}
 #else
 {plain}#endif
 """

@@ -1,0 +1,1 @@
+"""Steps from function to function, each checked."""

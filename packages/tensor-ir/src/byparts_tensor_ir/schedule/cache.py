@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.functions import select
+from byparts_tensor_ir.guards import conjuncts, room
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.schedule.find import (
     ScheduleError,
@@ -15,6 +16,8 @@ from byparts_tensor_ir.schedule.find import (
     fresh_name,
     loop_of,
     loops_around,
+    path_to,
+    reads_of,
     shown,
 )
 from byparts_tensor_ir.schedule.region import Box, box_of
@@ -29,6 +32,7 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
     belong to the reduction too, they are added to what the target holds.
 
     Args:
+        func: any function.
         block: the block.
         loop: a loop around the block; the copy back stands at its end.
         scope: memory of the new buffer, named `BLOCK_SCOPE`.
@@ -41,8 +45,19 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
     if at not in around:
         raise ScheduleError(f"cache_write {block}, {loop}: the loop is not around it\n{shown(at)}")
     outer = {x.var for x in around[: around.index(at) + 1]}
-    box = box_of(at.body, s.targets[0], outer, writes=True)
+    others = [x for x in stores(at.body) if x is not s and {*x.targets} & {*s.targets}]
+    others += [x for x in stores(at.body) for r in reads_of(x) if r.attr in s.targets]
+    if others:
+        raise ScheduleError(
+            f"cache_write {block}, {loop}: {s.targets[0].name} is also read or written by\n"
+            f"{shown(others[0])}"
+        )
+    box = box_of([s], s.targets[0], outer, writes=True)
     _check_numbers(box, f"cache_write {block}, {loop}")
+    if s.reducer is None:
+        _check_filled(func, s, at, box)
+    else:
+        _check_begins(func, s, at, outer)
     name = fresh_name(func, f"{block}_{scope}")
     fresh = {
         t: Buffer(
@@ -57,14 +72,16 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
         if x is not s:
             return None
         index = tuple([i - b for i, (b, _) in zip(s.index, box, strict=True)])
-        return [replace(s, targets=tuple(fresh.values()), index=index, over=inner_over)]
+        kept = replace(s, targets=tuple(fresh.values()), index=index, over=inner_over)
+        return [replace(kept, begins=s.reducer is not None)]
 
     names = [fresh_name(func, f"{block}_w{d}") for d in range(len(box))]
     axes = tuple([variable(n, e) for n, (_, e) in zip(names, box, strict=True)])
     index = tuple([b + a for a, (b, _) in zip(axes, box, strict=True)])
     values = tuple([b[axes] for b in fresh.values()])
-    more = s.reducer if outer_over else None
-    back = Store(f"{block}_write", s.targets, index, values, more, outer_over, bool(outer_over))
+    adds = bool(outer_over) or (s.reducer is not None and not s.begins)
+    more, begins = s.reducer if adds else None, adds and s.begins
+    back = Store(f"{block}_write", s.targets, index, values, more, outer_over, begins)
     copy = _nest(axes, back, _within(index, s.targets[0]))
     body = (*rebuilt(at.body, into_cache), *copy)
     new = rebuilt(func.body, lambda x: [replace(at, body=body)] if x is at else None)
@@ -75,6 +92,7 @@ def cache_read(func: Func, buffer: str, loop: str, scope: str = "local") -> Func
     """At the start of each round of the loop, what it reads of the buffer is copied.
 
     Args:
+        func: any function.
         buffer: a parameter or local buffer that nothing below the loop writes.
         loop: whose body reads from the copy, named `BUFFER_SCOPE`.
         scope: memory of the copy.
@@ -110,6 +128,7 @@ def transform_layout(
     """A local buffer stores its element (i, j, ...) at `index(i, j, ...)` of another shape.
 
     Args:
+        func: any function.
         buffer: a local buffer.
         shape: the new shape; may have room that nothing uses.
         index: old indices -> new ones; distinct elements must stay distinct.
@@ -147,7 +166,8 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
         raise ScheduleError(
             f"rfactor {block}, {loop}: the loop is not around a reduction\n{shown(s)}"
         )
-    if not any(split_loop.var in variables(e) for e in s.over) or not s.begins:
+    belongs = any(split_loop.var in variables(e) for e in s.over)
+    if not belongs or not s.begins or any(split_loop.var in variables(i) for i in s.index):
         raise ScheduleError(f"rfactor {block}, {loop}: the reduction is not over it\n{shown(s)}")
     nest = next(x for x in func.body if s in stores([x]))
     if len(stores([nest])) > 1:
@@ -173,11 +193,45 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
         [variable(fresh_name(func, f"{block}_c{d}"), e) for d, e in enumerate(s.targets[0].shape)]
     )
     k = variable(fresh_name(func, f"{block}_c"), split_loop.extent)
-    values = tuple([p[(k, *axes)] for p in parts.values()])
+    whole = (k, *axes)
+    values = tuple([p[whole] for p in parts.values()])
     final = Store(block, s.targets, axes, values, s.reducer, (k,), True)
     second = _nest((*axes, k), final, const(True, "bool"))
     body = [y for x in func.body for y in ((*first, *second) if x is nest else (x,))]
     return replace(func, body=tuple(body), locals=(*func.locals, *parts.values()))
+
+
+def _check_filled(func: Func, s: Store, at: For, box: Box) -> None:
+    """All elements of the box that are inside of the buffer are written in each round."""
+    path = path_to(func, s)
+    inside = path[path.index(at) + 1 :]
+    rounds, elements = 1, 1
+    for x in inside:
+        if isinstance(x, For) and any(x.var in variables(i) for i in s.index):
+            rounds *= x.extent.attr if x.extent.op == "const" else 0
+    for _, extent in box:
+        elements *= extent.attr
+    ends = [d - 1 - i for i, d in zip(s.index, s.targets[0].shape, strict=True)]
+    conditions = [c for x in inside if isinstance(x, If) for c in conjuncts(x.condition)]
+    if rounds != elements or any(room(c) not in ends for c in conditions):
+        raise ScheduleError(
+            f"cache_write {s.block}, {at.name}: not all of the {elements} elements that the copy "
+            f"writes back are computed\n{shown(at)}"
+        )
+
+
+def _check_begins(func: Func, s: Store, at: For, outer: set[Expr]) -> None:
+    """The copy gets the identity in each round, whatever condition keeps the round from adding."""
+    path = path_to(func, s)
+    own = {v for e in s.over for v in variables(e)}
+    for x in path[path.index(at) + 1 :]:
+        if isinstance(x, For) and x.var in own:
+            return
+        if isinstance(x, If) and variables(x.condition) & own & outer:
+            raise ScheduleError(
+                f"cache_write {s.block}, {at.name}: the condition {x.condition} on the reduction "
+                f"stands between the loop and what it reduces; use a loop further out\n{shown(at)}"
+            )
 
 
 def _check_numbers(box: Box, step: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from byparts_graph_ir import GraphError
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.statement import (
     Buffer,
@@ -19,7 +20,7 @@ from byparts_tensor_ir.statement import (
 from byparts_tensor_ir.substitute import loads
 
 
-class ScheduleError(ValueError):
+class ScheduleError(GraphError):
     """A step that would change what is computed, or has nothing to act on.
 
     The message shows the statements that forbid it.

@@ -87,7 +87,7 @@ def _same_round(load: Expr, s: Store, loop: For) -> bool:
 
 
 def _distinct(s: Store, loop: For) -> bool:
-    """Whether two rounds never store to one element: some index steps further than its rest spans."""
+    """Whether rounds never share an element: some index steps further than its rest spans."""
     inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
     for i in s.index:
         c = terms(i)[0].get(loop.var, 0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.guards import without_guards
-from byparts_tensor_ir.index import terms
+from byparts_tensor_ir.lower import placed_identities
 from byparts_tensor_ir.schedule.find import (
     ScheduleError,
     fresh_name,
@@ -29,9 +30,11 @@ def split(
     the outer loop (`guards.py` takes it out of the others before code is emitted).
 
     Args:
+        func: any function.
         loop: its name.
         factor: extent of the inner loop.
-        outer, inner: names of the two, `LOOP_o` and `LOOP_i` if not given.
+        outer: name of the outer loop, `LOOP_o` if not given.
+        inner: name of the inner loop, `LOOP_i` if not given.
         parts: instead of factor, the extent of the outer loop (only of a loop of known extent).
 
     Raises:
@@ -52,7 +55,7 @@ def split(
     i = variable(fresh_name(func, inner or f"{loop}_i"), factor)
     body = in_statements(old.body, {old.var: o * factor + i + low})
     guard = o * factor + i < old.extent
-    exact = (old.extent - rounds * factor) is const(0) or terms(old.extent) == ({}, rounds * factor)
+    exact = (old.extent - rounds * factor) is const(0)
     if not exact:
         body = (If(guard, body),)
     return _with(func, old, (For(o, (For(i, body),), old.kind),))
@@ -118,7 +121,7 @@ def reorder(func: Func, *loops: str) -> Func:
 def _perfect(chain: Sequence[For]) -> list[Expr]:
     """The conditions between loops of which each is all that the one around it does."""
     guards: list[Expr] = []
-    for outer, inner in zip(chain, chain[1:], strict=False):
+    for outer, inner in pairwise(chain):
         body = outer.body
         while len(body) == 1 and isinstance(body[0], If):
             guards.append(body[0].condition)
@@ -183,7 +186,7 @@ def bind(func: Func, loop: str, thread: str) -> Func:
 
 def partition(func: Func) -> Func:
     """Cut loops where conditions inside begin to fail; what code generation does by itself."""
-    return without_guards(func)
+    return without_guards(placed_identities(func))
 
 
 def _run_as(func: Func, name: str, kind: str, reductions: bool) -> Func:

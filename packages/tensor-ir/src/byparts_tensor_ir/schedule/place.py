@@ -13,8 +13,8 @@ from byparts_tensor_ir.schedule.find import (
     loop_of,
     loops_around,
     path_to,
-    reads_of,
     readers,
+    reads_of,
     shown,
     writers,
 )
@@ -35,6 +35,7 @@ from byparts_tensor_ir.substitute import (
     in_statements,
     loads,
     substituted,
+    variables,
 )
 
 
@@ -54,6 +55,17 @@ def inline(func: Func, block: str) -> Func:
     path = path_to(func, s)
     if any(isinstance(x, If) for x in path) or any(i.op != "var" for i in s.index):
         raise ScheduleError(f"inline {block}: inline it before its loops are changed\n{shown(s)}")
+    inner = {v for v in variables(s.values[0]) if v.attr.extent is not None} - {*s.index}
+    for read in reads_of(s):  # a buffer that is filled again in each round of a loop around
+        for w in writers(func, read.attr):
+            both = {y.var for y in loops_around(func, w)} & {y.var for y in loops_around(func, s)}
+            inner |= both
+    for x in readers(func, buffer):
+        if not inner <= {y.var for y in loops_around(func, x)}:
+            raise ScheduleError(
+                f"inline {block}: its value depends on a loop that is not around its reader\n"
+                f"{shown(s, x)}"
+            )
 
     def value(load: Expr) -> Expr:
         return substituted(s.values[0], dict(zip(s.index, load.args, strict=True)))
@@ -69,7 +81,7 @@ def inline(func: Func, block: str) -> Func:
             return [replace(x, index=index, values=values)]
         return None
 
-    body = rebuilt(_without(func.body, s), rule)
+    body = rebuilt(_without(func.body, _nest(func, s)), rule)
     kept = tuple([b for b in func.locals if b is not buffer])
     return replace(func, body=body, locals=kept)
 
@@ -81,6 +93,7 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
     their names; those of which one round reads one element vanish.
 
     Args:
+        func: any function.
         block: a block whose nest stands before the loop.
         loop: of the readers.
         scope: memory of the buffer, `SCOPES`; "local" if not given.
@@ -102,10 +115,14 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
         raise ScheduleError(
             f"compute_at {block}: move the block before its own loops are changed\n{shown(s)}"
         )
+    nest = _nest(func, s)
+    above = loops_around(func, nest)
+    if any(x not in loops_around(func, at) for x in above):
+        raise ScheduleError(f"compute_at {block}, {loop}: {loop} is elsewhere\n{shown(above[-1])}")
     around = {x.var for x in [*loops_around(func, at), at]}
     box = box_of(at.body, buffer, around)
-    nest, by, kept = _nest(func, s), {}, []
-    for own in loops_around(func, s):
+    by, kept = {}, []
+    for own in loops_around(func, s)[len(above) :]:
         if own.var not in s.index:
             kept.append(own)
             continue
@@ -132,7 +149,7 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
         return tuple([i - b for i, b in zip(index, begins, strict=True)])
 
     new = replace(at, body=buffers_replaced((*body, *at.body), small, moved))
-    rest = rebuilt(_without(func.body, s, nest), lambda x: [new] if x is at else None)
+    rest = rebuilt(_without(func.body, nest), lambda x: [new] if x is at else None)
     return replace(func, body=rest, locals=tuple([small.get(b, b) for b in func.locals]))
 
 
@@ -158,12 +175,9 @@ def _nest(func: Func, s: Store) -> Statement:
     return nest
 
 
-def _without(
-    body: Sequence[Statement], s: Store, nest: Statement | None = None
-) -> tuple[Statement, ...]:
-    """The statements without the nest of a store."""
-    drop = nest or next(x for x in body if s in stores([x]) and len(stores([x])) == 1)
-    return rebuilt(body, lambda x: [] if x is drop else None)
+def _without(body: Sequence[Statement], nest: Statement) -> tuple[Statement, ...]:
+    """The statements without this one."""
+    return rebuilt(body, lambda x: [] if x is nest else None)
 
 
 def set_scope(func: Func, buffer: str, scope: str) -> Func:

@@ -1,0 +1,412 @@
+"""C for values: expressions as named scalars, or as vectors where they vary over lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import isfinite, isnan
+
+from byparts_graph_ir import GraphError
+from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
+from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, const, make
+from byparts_tensor_ir.index import not_negative, terms
+from byparts_tensor_ir.mathematics import expanded
+from byparts_tensor_ir.statement import Buffer
+from byparts_tensor_ir.substitute import loads, substituted, variables
+
+
+class EmitError(GraphError):
+    """What the emitter cannot write; the message shows the statement."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of a vectorized loop: its variable is `base` + 0, 1, ..., `count` - 1.
+
+    Attributes:
+        var: the loop variable.
+        base: the value in lane 0.
+        lanes: of a whole vector.
+        count: C for how many lanes there are, `None` for all.
+    """
+
+    var: Expr
+    base: Expr
+    lanes: int
+    count: str | None = None
+
+
+class Values:
+    """Lines of C so far, and the names of the values computed in them.
+
+    Attributes:
+        lines: so far.
+        scopes: expression -> name, of each open block.
+        vectors: the vector types (dtype, lanes) used.
+        masks: name or text of a mask -> bytes of one of its lanes.
+    """
+
+    def __init__(self, vector_bytes: int) -> None:
+        self.vector_bytes = vector_bytes
+        self.lines: list[str] = []
+        self.depth = 1
+        self.scopes: list[dict[Expr, str]] = [{}]
+        self.vectors: set[tuple[str, int]] = set()
+        self.count = 0
+        self.depends: dict[tuple[Expr, Expr], bool] = {}
+        self.masks: dict[str, int] = {}
+
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    @contextmanager
+    def block(self, head: str) -> Iterator[None]:
+        """Lines between braces, with names of their own."""
+        self.line(head + " {")
+        self.depth += 1
+        self.scopes.append({})
+        yield
+        self.scopes.pop()
+        self.depth -= 1
+        self.line("}")
+
+    def fresh(self, stem: str = "t") -> str:
+        self.count += 1
+        return f"{stem}{self.count}"
+
+    def varies(self, e: Expr, lanes: Lanes) -> bool:
+        """Whether lanes hold different values of e."""
+        key = (e, lanes.var)
+        known = self.depends.get(key)
+        if known is None:
+            if e.op == "name":
+                known = e.attr[1] > 0
+            elif e.op == "lane mask":
+                known = True
+            else:
+                known = e is lanes.var or any(self.varies(a, lanes) for a in e.args)
+            self.depends[key] = known
+        return known
+
+    def safe(self, e: Expr) -> bool:
+        """Whether all loads in e are inside of their buffers, whatever is chosen."""
+        for load in loads(e):
+            for i, extent in zip(load.args, load.attr.shape, strict=True):
+                if not not_negative(i) or not not_negative(extent - 1 - i):
+                    return False
+        return True
+
+    def value(self, e: Expr, lanes: Lanes | None) -> str:
+        """The name of e's value: a vector where it varies over the lanes, else a scalar."""
+        e = expanded(e)
+        if lanes is not None and not self.varies(e, lanes):
+            return self.value(e, None)
+        if e.op == "const":
+            return self.literal(e)
+        if e.op == "name":
+            return str(e.attr[0])
+        if lanes is None and (e.op == "var" or (e.dtype == INDEX and e.op in _INDEX_OPS)):
+            return self.index(e)
+        for scope in reversed(self.scopes):
+            if e in scope:
+                return scope[e]
+        if e.op == "select":
+            return self.chosen(e, lanes)
+        text = self.scalar(e) if lanes is None else self.vectors_of(e, lanes)
+        return self.named(e, text, lanes)
+
+    def named(self, e: Expr, text: str, lanes: Lanes | None) -> str:
+        name = self.fresh()
+        self.line(f"const {self.type_of(e, lanes, text)} {name} = {text};")
+        self.scopes[-1][e] = name
+        if text in self.masks:
+            self.masks[name] = self.masks[text]
+        return name
+
+    def type_of(self, e: Expr, lanes: Lanes | None, text: str = "") -> str:
+        if lanes is None:
+            return "int" if e.dtype == "bool" else C_TYPES[e.dtype]
+        if e.dtype == "bool":
+            size = self.masks[text]
+            return self.vector(f"i{8 * size}", lanes.lanes)
+        return self.vector(e.dtype, lanes.lanes)
+
+    def vector(self, dtype: str, lanes: int) -> str:
+        self.vectors.add((dtype, lanes))
+        return vector_name(dtype, lanes)
+
+    def chosen(self, e: Expr, lanes: Lanes | None) -> str:
+        """A select: both arms, or only the chosen one where the other may read outside."""
+        condition, a, b = e.args
+        uniform = lanes is None or not self.varies(condition, lanes)
+        if self.safe(a) and self.safe(b):
+            if uniform and lanes is not None:
+                c = self.value(condition, None)
+                return self.named(e, f"{c} ? {self.wide(a, lanes)} : {self.wide(b, lanes)}", lanes)
+            if lanes is None:
+                texts = [self.value(x, None) for x in e.args]
+                return self.named(e, f"{texts[0]} ? {texts[1]} : {texts[2]}", None)
+            mask = self.mask(condition, BYTES[e.dtype], lanes)
+            return self.named(e, f"{mask} ? {self.wide(a, lanes)} : {self.wide(b, lanes)}", lanes)
+        if not uniform and lanes is not None:
+            return self.lane_by_lane(e, lanes)
+        name = self.fresh()
+        test = self.value(condition, None)
+        self.line(f"{self.type_of(e, lanes)} {name};")
+        for head, arm in ((f"if ({test})", a), ("else", b)):
+            with self.block(head):
+                text = self.value(arm, None) if lanes is None else self.wide(arm, lanes)
+                self.line(f"{name} = {text};")
+        self.scopes[-1][e] = name
+        return name
+
+    def lane_by_lane(self, e: Expr, lanes: Lanes) -> str:
+        """The value computed for one lane after the other."""
+        name, lane = self.fresh(), self.fresh("l")
+        v = self.vector(e.dtype, lanes.lanes)
+        self.line(f"{v} {name} = {{}};")
+        with self.block(
+            f"for (int64_t {lane} = 0; {lane} < {lanes.count or lanes.lanes}; ++{lane})"
+        ):
+            at = lanes.base + make("name", (), INDEX, (lane, 0))
+            self.line(f"{name}[{lane}] = {self.value(substituted(e, {lanes.var: at}), None)};")
+        self.scopes[-1][e] = name
+        return name
+
+    def wide(self, e: Expr, lanes: Lanes) -> str:
+        """The value as a vector."""
+        text = self.value(e, lanes)
+        if self.varies(e, lanes):
+            return text
+        v = self.vector(e.dtype, lanes.lanes)
+        return f"({text} - ({v}){{}})"
+
+    def mask(self, e: Expr, size: int, lanes: Lanes) -> str:
+        """A condition as lanes of 0 and -1 that are `size` bytes wide."""
+        if not self.varies(e, lanes):
+            v = self.vector(f"i{8 * size}", lanes.lanes)
+            return f"((int{8 * size}_t)-({self.value(e, None)} != 0) - ({v}){{}})"
+        text = self.value(e, lanes)
+        return self.converted(text, f"i{8 * size}", lanes)
+
+    def converted(self, mask: str, dtype: str, lanes: Lanes) -> str:
+        if self.masks[mask] == BYTES[dtype]:
+            return mask
+        return f"__builtin_convertvector({mask}, {self.vector(dtype, lanes.lanes)})"
+
+    def vectors_of(self, e: Expr, lanes: Lanes) -> str:
+        """C for an operation on vectors."""
+        op, n = e.op, lanes.lanes
+        if op == "lane mask":
+            count, _ = e.attr
+            size = 8 if n * 8 <= self.vector_bytes else self.vector_bytes // n
+            v = self.vector(f"i{8 * size}", n)
+            iota = ", ".join(map(str, range(n)))
+            return self.mask_text(
+                f"(({v}){{{iota}}} < ({v})((int{8 * size}_t){count} - ({v}){{}}))", size
+            )
+        if op == "load":
+            return self.load(e, lanes)
+        if e is lanes.var:
+            v = self.vector(INDEX, n)
+            iota = ", ".join(map(str, range(n)))
+            return f"(({v}){{{iota}}} + {self.index(lanes.base)})"
+        if op == "linear":
+            parts = [f"{self.wide(a, lanes)} * {c}" for a, c in zip(e.args, e.attr[0], strict=True)]
+            return f"({' + '.join(parts)} + {e.attr[1]})"
+        if e.dtype == "bool":
+            return self.vector_condition(e, lanes)
+        args = [self.wide(a, lanes) for a in e.args if a.dtype != "bool"]
+        v = self.vector(e.dtype, n)
+        if op in _OPERATORS:
+            return f"{args[0]} {_OPERATORS[op]} {args[1]}"
+        if op in ("fma", "sqrt", "rint", "floor", "ceil", "trunc"):
+            return f"{op}_{v}({', '.join(args)})"
+        if op == "neg":
+            return f"-{args[0]}"
+        if op in ("min", "max"):
+            a, b = args
+            test = f"{a} {'<' if op == 'min' else '>'} {b}"
+            test = f"({test}) | ({a} != {a})" if e.dtype in FLOATS else test
+            return f"({test}) ? {a} : {b}"
+        if op == "abs":
+            return (
+                f"({args[0]} < 0 ? -{args[0]} : {args[0]})"
+                if e.dtype not in FLOATS
+                else self.absolute(args[0], e, n)
+            )
+        if op == "cast":
+            return self.vector_cast(e, lanes)
+        if op == "bitcast":
+            return f"({v}){args[0]}"
+        return self.lane_by_lane(e, lanes)
+
+    def absolute(self, text: str, e: Expr, lanes: int) -> str:
+        bits = f"i{8 * BYTES[e.dtype]}"
+        i, v = self.vector(bits, lanes), self.vector(e.dtype, lanes)
+        most = (1 << (8 * BYTES[e.dtype] - 1)) - 1
+        return f"({v})(({i}){text} & {most}{'LL' if bits == 'i64' else ''})"
+
+    def vector_condition(self, e: Expr, lanes: Lanes) -> str:
+        op = e.op
+        if op in ("and", "or", "xor", "eq", "ne") and e.args[0].dtype == "bool":
+            size = max([self.masks[self.value(a, lanes)] for a in e.args if self.varies(a, lanes)])
+            a, b = (self.mask(x, size, lanes) for x in e.args)
+            sign = {"and": "&", "or": "|", "xor": "^", "ne": "^", "eq": "=="}[op]
+            return self.mask_text(f"({a} {sign} {b})", size)
+        if op == "not":
+            size = self.masks[self.value(e.args[0], lanes)]
+            return self.mask_text(f"~{self.mask(e.args[0], size, lanes)}", size)
+        if op == "cast":
+            x = e.args[0]
+            return self.mask_text(f"({self.value(x, lanes)} != 0)", BYTES[x.dtype])
+        a, b = (self.wide(x, lanes) for x in e.args)
+        return self.mask_text(f"({a} {_COMPARISONS[op]} {b})", BYTES[e.args[0].dtype])
+
+    def mask_text(self, text: str, size: int) -> str:
+        self.masks[text] = size
+        return text
+
+    def vector_cast(self, e: Expr, lanes: Lanes) -> str:
+        v, (x,) = self.vector(e.dtype, lanes.lanes), e.args
+        if x.dtype == "bool":
+            size = BYTES[e.dtype]
+            mask = self.mask(x, size, lanes)
+            whole = f"-(({self.vector(f'i{8 * size}', lanes.lanes)}){mask})"
+            return whole if e.dtype not in FLOATS else f"__builtin_convertvector({whole}, {v})"
+        if x.dtype in FLOATS and e.dtype not in FLOATS and BYTES[e.dtype] < 4:
+            wide = self.vector("i32", lanes.lanes)
+            whole = f"__builtin_convertvector({self.value(x, lanes)}, {wide})"
+            return f"__builtin_convertvector({whole}, {v})"
+        return f"__builtin_convertvector({self.value(x, lanes)}, {v})"
+
+    def load(self, e: Expr, lanes: Lanes) -> str:
+        flat = self.flat(e.attr, e.args)
+        try:
+            step = self.step(flat, lanes)
+        except EmitError:
+            step = -1
+        if step != 1:
+            if e.dtype == "bool":
+                raise EmitError(f"a strided load of bool: {e}")
+            return self.lane_by_lane(e, lanes)
+        base = self.index(substituted(flat, {lanes.var: lanes.base}))
+        v = self.vector(e.dtype, lanes.lanes)
+        part, count = ("_part", f", {lanes.count}") if lanes.count else ("", "")
+        text = f"load{part}_{v}({e.attr.name} + {base}{count})"
+        if e.dtype != "bool":
+            return text
+        size = self.vector_bytes // lanes.lanes
+        wide = self.vector(f"i{8 * size}", lanes.lanes)
+        return self.mask_text(f"(__builtin_convertvector({text}, {wide}) != 0)", size)
+
+    def scalar(self, e: Expr) -> str:
+        """C for an operation on numbers."""
+        op = e.op
+        if op == "load":
+            return f"{e.attr.name}[{self.index(self.flat(e.attr, e.args))}]"
+        args = [self.value(a, None) for a in e.args]
+        if op in _OPERATORS:
+            return self.narrow(f"{args[0]} {_OPERATORS[op]} {args[1]}", e)
+        if op in _COMPARISONS:
+            return f"{args[0]} {_COMPARISONS[op]} {args[1]}"
+        if op in ("floordiv", "mod"):
+            name = "floordiv" if op == "floordiv" else "floormod"
+            return f"({C_TYPES[e.dtype]}){name}({', '.join(args)})"
+        if op == "not":
+            return f"!{args[0]}"
+        if op == "neg":
+            return self.narrow(f"-{args[0]}", e)
+        if op in ("min", "max"):
+            a, b = args
+            test = f"{a} {'<' if op == 'min' else '>'} {b}"
+            test = f"{test} || {a} != {a}" if e.dtype in FLOATS else test
+            return f"({test}) ? {a} : {b}"
+        if op == "cast":
+            return f"{args[0]} != 0" if e.dtype == "bool" else f"({C_TYPES[e.dtype]}){args[0]}"
+        if op == "bitcast":
+            return f"__builtin_bit_cast({C_TYPES[e.dtype]}, {args[0]})"
+        if op == "abs" and e.dtype not in FLOATS:
+            return self.narrow(f"({args[0]} < 0 ? -{args[0]} : {args[0]})", e)
+        name = {"abs": "fabs", **_LIBM}.get(op, op)
+        f = "f" if e.dtype == "f32" else ""
+        return (
+            f"__builtin_{name}{f}({', '.join(args)})"
+            if op in _BUILTIN
+            else f"{name}{f}({', '.join(args)})"
+        )
+
+    def narrow(self, text: str, e: Expr) -> str:
+        """C computes small integers as int."""
+        return f"({C_TYPES[e.dtype]})({text})" if BYTES[e.dtype] < 4 else text
+
+    def literal(self, e: Expr) -> str:
+        x = e.attr
+        if e.dtype not in FLOATS:
+            if e.dtype == INDEX:
+                return f"INT64_C({x})" if x > -(1 << 63) else "INT64_MIN"
+            return (
+                f"({C_TYPES[e.dtype]}){int(x)}"
+                if BYTES[e.dtype] < 4 and e.dtype != "bool"
+                else f"{int(x)}{'u' if e.dtype[0] == 'u' else ''}"
+            )
+        f = "f" if e.dtype == "f32" else ""
+        if isnan(x):
+            return f'__builtin_nan{f}("")'
+        if not isfinite(x):
+            return f"{'-' if x < 0 else ''}__builtin_inf{f}()"
+        return f"{x.hex()}{f}" if x != int(x) or abs(x) > 1e6 else f"{x!r}{f}"
+
+    # -- indices -------------------------------------------------------------------------------
+
+    def flat(self, buffer: Buffer, index: Sequence[Expr]) -> Expr:
+        """The position of an element."""
+        at = const(0)
+        for i, extent in zip(index, buffer.shape, strict=True):
+            at = at * extent + i
+        return at
+
+    def step(self, flat: Expr, lanes: Lanes) -> int:
+        """How far apart the elements of two neighbouring lanes are.
+
+        Raises:
+            EmitError: it is not the same for all.
+        """
+        coefficients, _ = terms(flat)
+        if any(lanes.var in variables(a) for a in coefficients if a is not lanes.var):
+            raise EmitError(f"{flat} is not affine in {lanes.var}")
+        return coefficients.get(lanes.var, 0)
+
+    def index(self, e: Expr) -> str:
+        """C for an i64 expression."""
+        if e.op == "const":
+            return str(e.attr)
+        if e.op == "var":
+            return str(e.attr.name)
+        if e.op == "name":
+            return str(e.attr[0])
+        if e.op == "linear":
+            parts = [
+                self.index(a) + (f" * {c}" if c != 1 else "")
+                for a, c in zip(e.args, e.attr[0], strict=True)
+            ]
+            return f"({' + '.join([*parts, str(e.attr[1])] if e.attr[1] else parts)})"
+        if e.op == "mul":
+            return f"({' * '.join(map(self.index, e.args))})"
+        if e.op in ("floordiv", "mod"):
+            a, b = (self.index(x) for x in e.args)
+            if not_negative(e.args[0]) and not_negative(e.args[1]):
+                return f"({a} {'/' if e.op == 'floordiv' else '%'} {b})"
+            return f"floor{'div' if e.op == 'floordiv' else 'mod'}({a}, {b})"
+        if e.op in ("min", "max"):
+            return f"{'least' if e.op == 'min' else 'most'}({', '.join(map(self.index, e.args))})"
+        return self.value(e, None)
+
+
+_OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
+_OPERATORS |= {"shl": "<<", "shr": ">>"}
+_COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+_INDEX_OPS = ("linear", "mul", "floordiv", "mod", "min", "max")
+_BUILTIN = ("sqrt", "abs", "floor", "ceil", "rint", "trunc", "fma")
+_LIBM: dict[str, str] = {}

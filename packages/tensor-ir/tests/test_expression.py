@@ -1,0 +1,82 @@
+"""Index arithmetic in normal form, and bounds, against Python's integers."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from byparts_tensor_ir.expression import Expr, ExpressionError, const, variable
+from byparts_tensor_ir.functions import bitcast, call, cast, maximum, minimum, select
+from byparts_tensor_ir.index import lower_bound, not_negative, upper_bound
+from byparts_tensor_ir.interpret import _Run  # values of expressions
+
+EXTENTS = {"a": 3, "b": 4, "c": 7}
+VARIABLES = {name: variable(name, n) for name, n in EXTENTS.items()}
+M = variable("m")
+
+
+def _trees(depth: int = 3) -> st.SearchStrategy[str]:
+    leaf = st.sampled_from([*EXTENTS, "m", "1", "2", "3", "4", "-2", "12"])
+    if not depth:
+        return leaf
+    inner = _trees(depth - 1)
+    plain = st.tuples(inner, st.sampled_from(["+", "-", "*"]), inner).map(
+        lambda t: f"({t[0]} {t[1]} {t[2]})"
+    )
+    divided = st.tuples(
+        inner, st.sampled_from(["//", "%"]), st.sampled_from(["2", "3", "4", "8"])
+    ).map(lambda t: f"({t[0]} {t[1]} {t[2]})")
+    return st.one_of(leaf, plain, divided)
+
+
+@given(_trees(), st.integers(0, 9), st.data())
+@settings(deadline=None)
+def test_normal_forms_and_bounds_are_those_of_integers(
+    tree: str, m: int, data: st.DataObject
+) -> None:
+    e = eval(tree, {**VARIABLES, "m": M})  # a tree of ours
+    e = e if isinstance(e, Expr) else const(e)
+    point = {n: data.draw(st.integers(0, x - 1)) for n, x in EXTENTS.items()}
+    expected = eval(tree, {**point, "m": m})
+    env = {VARIABLES[n]: v for n, v in point.items()} | {M: m}
+    assert int(_Run({}, env, Random(0)).value(e)) == expected, e
+    low, high = lower_bound(e), upper_bound(e)
+    assert low is None or low <= expected
+    assert high is None or high >= expected
+
+
+def test_equal_indices_are_one_object() -> None:
+    a, b = VARIABLES["a"], VARIABLES["b"]
+    assert (a + b) * 2 - a is a + b * 2
+    assert (a * 4 + b) // 4 is a
+    assert (a * 4 + b) % 4 is b
+    f = variable("f", M * 5)
+    assert (f // M) * M + f % M is f
+    assert (f // 5) * 5 + f % 5 is f
+
+
+def test_bounds_of_symbolic_extents() -> None:
+    i = variable("i", M)
+    assert not_negative(M - 1 - i)
+    assert not not_negative(M - 2 - i)
+    assert not_negative(minimum(i, 3))
+    assert upper_bound(minimum(i, 3)) == 3
+    assert upper_bound(maximum(i, 3)) is None
+
+
+def test_bad_operands_are_named() -> None:
+    x, n = call("exp", const(1, "f32")), VARIABLES["a"]
+    with pytest.raises(ExpressionError, match="is f32 and a is i64; cast one"):
+        x + n
+    with pytest.raises(ExpressionError, match="has no truth value"):
+        bool(n < 2)
+    with pytest.raises(ExpressionError, match=r"1\.5 is not an expression of i64"):
+        n + 1.5
+    with pytest.raises(ExpressionError, match="no dtype 'f31'"):
+        cast(x, "f31")
+    with pytest.raises(ExpressionError, match="the condition is i64"):
+        select(n, x, x)
+    with pytest.raises(ExpressionError, match="4 bytes, i64 8"):
+        bitcast(x, "i64")

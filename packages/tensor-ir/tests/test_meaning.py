@@ -1,0 +1,95 @@
+"""The interpreter against NumPy, and compiled C against the interpreter, to the bit where it can be."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+from tensor_programs import PROGRAMS, empty_outputs
+
+from byparts_tensor_ir.build import build
+from byparts_tensor_ir.interpret import OutOfBounds, Race, interpret
+from byparts_tensor_ir.lower import lower
+from byparts_tensor_ir.statement import Barrier, For, Func, If, Store
+from byparts_tensor_ir.tensor import compute, placeholder
+
+has_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
+)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_interpreter_is_numpy(name: str) -> None:
+    func, inputs, answer = PROGRAMS[name]()
+    expected = answer(*inputs)
+    outputs = empty_outputs(func, expected)
+    interpret(func, *inputs, *outputs)
+    for got, wanted in zip(outputs, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-6, atol=2e-6)
+
+
+@has_compiler
+@pytest.mark.parametrize("vector", [16, 64])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_plain_loops_in_c_are_the_interpreter(name: str, vector: int) -> None:
+    func, inputs, answer = PROGRAMS[name]()
+    outputs = [empty_outputs(func, answer(*inputs)) for _ in range(2)]
+    interpret(func, *inputs, *outputs[0])
+    build(func, vector)(*inputs, *outputs[1])
+    for a, b in zip(*outputs, strict=True):
+        # The order of operations is the same: only exp may differ, by its last bit.
+        np.testing.assert_allclose(a, b, rtol=3e-7 if name == "softmax" else 0)
+
+
+def test_an_index_outside_is_an_error_that_says_where() -> None:
+    a = placeholder((4,), "A")
+    func = lower([a, compute((4,), lambda i: a[i + 1], "B")], "f")
+    with pytest.raises(OutOfBounds, match=r"load: A\[4\] is outside of \[4\], with B_i=3"):
+        interpret(func, np.zeros(4, np.float32), np.zeros(4, np.float32))
+
+
+def test_locals_begin_as_garbage() -> None:
+    a = placeholder((4,), "A")
+    b = compute((4,), lambda i: a[i], "B")
+    func = lower([a, compute((4,), lambda i: b[i], "C")], "f")
+    without = func.with_body(func.body[1:])
+    y = np.zeros(4, np.float32)
+    interpret(without, np.ones(4, np.float32), y)
+    assert np.isnan(y).all()
+
+
+def _threads(with_barrier: bool, guarded: bool = False) -> Func:
+    """Each thread writes its element of shared memory and reads its neighbour's."""
+    from byparts_tensor_ir.expression import const, variable
+    from byparts_tensor_ir.statement import Buffer
+
+    a, b = placeholder((8,), "A"), Buffer("B", (const(8),))
+    s, t = Buffer("S", (const(8),), scope="shared"), variable("t", 8)
+    barrier: tuple[Barrier | If, ...] = (Barrier(),) if with_barrier else ()
+    if guarded:
+        barrier = (If(t < 4, (Barrier(),)),)
+    body = (
+        Store("S", (s,), (t,), (a[t],)),
+        *barrier,
+        Store("B", (b,), (t,), (s[(t + 1) % 8],)),
+    )
+    return Func("f", (a, b), (b,), (), (For(t, body, "threadIdx.x"),), (s,))
+
+
+def test_threads_meet_at_barriers_and_only_there() -> None:
+    x = np.arange(8, dtype=np.float32)
+    wrong = 0
+    for seed in range(20):
+        y = np.zeros(8, np.float32)
+        interpret(_threads(True), x, y, seed=seed)
+        np.testing.assert_array_equal(y, np.roll(x, -1))
+        interpret(_threads(False), x, y, seed=seed)
+        wrong += not np.array_equal(y, np.roll(x, -1))
+    assert wrong == 20  # without the barrier some thread reads before its neighbour has written
+
+
+def test_a_barrier_that_half_of_the_threads_reach_is_an_error() -> None:
+    x = np.zeros(8, np.float32)
+    with pytest.raises(Race, match="4 of 8 threads of t reach a barrier"):
+        interpret(_threads(True, guarded=True), x, x.copy())
