@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from byparts_tensor_ir import tensor as te
+from byparts_tensor_ir.expression import as_expr
 from byparts_tensor_ir.functions import call, cast, maximum, select
 from byparts_tensor_ir.lower import lower
 from byparts_tensor_ir.statement import Func
@@ -52,7 +53,7 @@ def conv(size: int = 7, taps: int = 3) -> Program:
     padded = compute(
         (size + 2 * pad, size + 2 * pad),
         lambda i, j: select(
-            (te.as_expr(pad) <= i) & (i < size + pad) & (te.as_expr(pad) <= j) & (j < size + pad),
+            (as_expr(pad) <= i) & (i < size + pad) & (as_expr(pad) <= j) & (j < size + pad),
             x[i - pad, j - pad],
             0.0,
         ),

@@ -96,8 +96,8 @@ def test_compiled_code_follows_every_step(data: st.DataObject, name: str) -> Non
             continue
     try:
         build(s.func)
-    except EmitError as refused:  # rfactor over a symbolic size
-        assert "its size is not a number" in str(refused)
+    except EmitError:
+        assert name == "symbolic"  # rfactor makes a buffer of a symbolic size
         return
     _check(s, inputs, answer)
 
