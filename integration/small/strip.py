@@ -18,7 +18,7 @@ from tokenize import generate_tokens
 
 Module = ast.Module
 
-CHECKS = ("_check_constants", "_check_defaults")  # functions that do nothing but refuse
+CHECKS = ("_check_constants", "_check_defaults", "_names_in")  # refuse bodies of classes
 
 
 def strip(text: str) -> Module:
@@ -93,7 +93,9 @@ class _Strip(ast.NodeTransformer):
             node.body = [s for s in node.body if not _future(s)]
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
+        if node.name in CHECKS:
+            return None
         arguments = node.args
         every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         for argument in [*every, arguments.vararg, arguments.kwarg]:
@@ -101,7 +103,7 @@ class _Strip(ast.NodeTransformer):
                 argument.annotation = None
         node.returns = None
         node.decorator_list = [d for d in node.decorator_list if ast.unparse(d) != "checked"]
-        node.body = [ast.Pass()] if node.name in CHECKS else self._body(node)
+        node.body = self._body(node)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
@@ -115,6 +117,11 @@ class _Strip(ast.NodeTransformer):
         if node.value is None:
             return None
         return ast.Assign([node.target], node.value, lineno=node.lineno)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
+        self.generic_visit(node)
+        call = node.value
+        return None if isinstance(call, ast.Call) and ast.unparse(call.func) in CHECKS else node
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)

@@ -96,9 +96,22 @@ class Frozen:
     if TYPE_CHECKING:
         __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
+    def __init_subclass__(cls: Any, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        _define(cls)
+        own, annotations = vars(cls), _annotations(cls)
+        names = [n for n, k in annotations.items() if "ClassVar" not in str(k).partition("[")[0]]
+        _check_defaults(cls, own.keys() & names)
+        _check_constants(cls, own.keys() - annotations)
+        fields = cls.__match_args__  # those of the first base
+        for base in cls.__bases__[1:]:  # in the order of `dataclasses`
+            fields = (*getattr(base, "__match_args__", ()), *fields)
+        # By `setattr`, because mypy refuses an assignment to this name.
+        setattr(cls, "__match_args__", tuple(dict.fromkeys((*fields, *names))))  # noqa: B010
+        cls.__dataclass_fields__ = _Fields()
+        if "__init__" not in own:  # the first call writes it
+            cls.__init__ = _init
+        if own.get("__hash__", cls) is None:  # Python: the class defines `__eq__`
+            cls.__hash__ = Frozen.__hash__
 
     if not TYPE_CHECKING:
         __setattr__, __delattr__ = frozen_setattr, frozen_delattr
@@ -130,21 +143,14 @@ def replace(instance: T, /, **changes: Any) -> T:
 
 def field_names(cls: Any) -> tuple[str, ...]:
     """The fields of any dataclass, `Frozen` or not, in order; does not import `dataclasses`."""
-    names = _known_names.get(cls)
-    if names is None:
-        names = cls.__match_args__ if _is_lazy(cls) else tuple(cls.__dataclass_fields__)
-        _known_names[cls] = names
-    return names
-
-
-_known_names: dict[type, tuple[str, ...]] = {}
+    return cls.__match_args__ if _is_lazy(cls) else tuple(cls.__dataclass_fields__)
 
 
 def field_defaults(cls: Any) -> dict[str, Any]:
     """The fields that have a default, and its value; of some dataclasses, what makes the value."""
     if _is_lazy(cls):
-        bodies = {n: vars(_definer(cls, n)).get(n, _NONE) for n in field_names(cls)}
-        return {n: default for n, default in bodies.items() if default is not _NONE}
+        bodies = {n: vars(_definer(cls, n)) for n in field_names(cls)}
+        return {n: body[n] for n, body in bodies.items() if n in body}
     from dataclasses import MISSING, fields  # the class was made with `dataclasses`
 
     defaults = {
@@ -162,27 +168,6 @@ def field_annotations(cls: Any) -> dict[str, tuple[object, dict[str, Any]]]:
         for name, kind in _annotations(definer).items():
             said[name] = (kind, vars(module) if module is not None else {})
     return {name: said.get(name, (object, {})) for name in field_names(cls)}
-
-
-_NONE = object()
-
-
-def _define(cls: Any) -> None:
-    """Check the body of a class and collect its fields; `__init__` is written at the first call."""
-    own, annotations = vars(cls), _annotations(cls)
-    names = [n for n, kind in annotations.items() if "ClassVar" not in str(kind).partition("[")[0]]
-    _check_defaults(cls, own.keys() & names)
-    _check_constants(cls, own.keys() - annotations)
-    fields = cls.__match_args__  # those of the first base
-    for base in cls.__bases__[1:]:  # in the order of `dataclasses`
-        fields = (*getattr(base, "__match_args__", ()), *fields)
-    # By `setattr`, because mypy refuses an assignment to this name.
-    setattr(cls, "__match_args__", tuple(dict.fromkeys((*fields, *names))))  # noqa: B010
-    cls.__dataclass_fields__ = _Fields()
-    if "__init__" not in own:
-        cls.__init__ = _init
-    if own.get("__hash__", cls) is None:  # Python: the class defines `__eq__`
-        cls.__hash__ = Frozen.__hash__
 
 
 def _check_defaults(cls: type, names: Iterable[str]) -> None:
