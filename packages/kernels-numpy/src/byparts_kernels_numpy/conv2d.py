@@ -36,8 +36,8 @@ import numpy as np
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.patches import (
     FEW_CHANNELS,
-    Frames,
     Geometry,
+    PaddedImages,
     geometry,
     merged,
     patches,
@@ -76,15 +76,15 @@ def conv2d(
 def conv2d_transpose(
     op: Conv2dTranspose, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    """A convolution with the filter turned round, or pixels times filters, added up."""
+    """dx, by a convolution of dy with the reversed filter, or by products that are added up."""
     (x, w), (y,) = inputs, outputs
     if 0 in (x.size, w.size, y.size):
         return partial(y.fill, 0)
     g, pixels, images = geometry(op, y, w), split_images(op, x), split_images(op, y)
     weights, shared = split_filter(op, w), Shared(workspace)
     if _reversible(g):
-        turned = weights[..., ::-1, ::-1].transpose(0, 2, 1, 3, 4)
-        return _forward(reversed_geometry(g), pixels, turned, images, shared)
+        reversed_weights = weights[..., ::-1, ::-1].transpose(0, 2, 1, 3, 4)
+        return _forward(reversed_geometry(g), pixels, reversed_weights, images, shared)
     scatter = _scatter_rows if g.rows else _scatter_columns
     return scatter(g, pixels, weights, images, shared)
 
@@ -164,9 +164,9 @@ def _sum_filters(g: Geometry, x: Array, dy: Array, sums: Array, shared: Shared) 
 def _scatter_columns(g: Geometry, dy: Array, w: Array, x: Array, shared: Shared) -> Run:
     """All patches at once, then each tap of them added to the images."""
     weights, steps = _weights(g, w, shared)
-    frames = Frames(g, x, False, shared)
+    frames = PaddedImages(g, x, False, shared)
     for chunk in g.chunks(g.taps * x.itemsize):
-        frame, before, after = frames.store(chunk)
+        frame, before, after = frames.to_add_to(chunk)
         pixels, part, _ = pixel_matrix(g, dy, chunk, shared)
         products = shared.take(
             "products", (len(pixels), g.groups, g.taps, pixels.shape[-1]), x.dtype
@@ -189,9 +189,9 @@ def _scatter_rows(g: Geometry, dy: Array, w: Array, x: Array, shared: Shared) ->
     if weights is None:
         weights = shared.take("weights", ordered.shape, w.dtype)
         steps.append(partial(np.copyto, weights, ordered))
-    frames = Frames(g, x, g.layout == "NCHW", shared)
+    frames = PaddedImages(g, x, g.layout == "NCHW", shared)
     for chunk in g.chunks((2 * g.i + g.o) * x.itemsize):
-        frame, before, after = frames.store(chunk)
+        frame, before, after = frames.to_add_to(chunk)
         pixels, part, staged = pixel_matrix(g, dy, chunk, shared)
         steps += before
         if staged is not part:

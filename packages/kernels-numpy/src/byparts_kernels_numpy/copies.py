@@ -45,8 +45,8 @@ def transpose(op: Transpose, inputs: Sequence[Array], outputs: Sequence[Array]) 
 @kernels.on(Reverse)
 def reverse(op: Reverse, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
     (x,), (y,) = inputs, outputs
-    turned = {axis % x.ndim for axis in op.axes}
-    steps = (slice(None, None, -1 if axis in turned else 1) for axis in range(x.ndim))
+    reversed_axes = {axis % x.ndim for axis in op.axes}
+    steps = (slice(None, None, -1 if axis in reversed_axes else 1) for axis in range(x.ndim))
     at: Any = (..., *steps)  # of a 0-d array a view too
     return partial(np.copyto, y, x[at])
 
@@ -83,7 +83,10 @@ def split(op: Split, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 
 @kernels.on(Pad)
 def pad(op: Pad, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
-    """x into the middle; then the rest, one axis after another, from what y has there by then."""
+    """Copy x to the middle of y, then fill the padding of one axis after the other.
+
+    The padding of an axis is copied from elements of y that are already written.
+    """
     (x,), (y,) = inputs, outputs
     pairs = zip(x.shape, op.paddings, strict=True)
     middle: Any = (*(slice(lo, lo + d) for d, (lo, _) in pairs), ...)
@@ -99,7 +102,7 @@ def pad(op: Pad, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
 
 
 def _borders(mode: str, lines: Array, lo: int, hi: int) -> list[Run]:
-    """What fills `lines[:lo]` and the last `hi` from those between."""
+    """Runs that fill `lines[:lo]` and the last `hi` lines from the lines between, by `mode`."""
     skip = 1 if mode == "reflect" else 0
     inner = lines[lo : len(lines) - hi]
     before, behind = inner[skip : lo + skip][::-1], inner[::-1][skip : hi + skip]

@@ -13,7 +13,7 @@ from math import isfinite
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import blocks, in_turn, plain
+from byparts_kernels_numpy.plain import blocks, in_turn, plain, split_rows
 from byparts_kernels_numpy.softmax import is_short, largest, line, scratch, summed, summing
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, kept
@@ -31,7 +31,7 @@ def dense(
     if not cut:
         return lambda: loss.fill(0)  # no classes: sums of nothing
     shared = Shared(workspace)
-    ends = zip(cut, _split(loss, cut), strict=True)
+    ends = zip(cut, split_rows(loss, cut), strict=True)
     return in_turn([_dense(a, n, r, y, shared) for (a, n, r), y in ends])
 
 
@@ -50,7 +50,7 @@ def sparse(
         return check
     shared = Shared(workspace)
     starts = kept(workspace, np.arange(0, cut[0][0].size, x.shape[-1]))
-    ends = zip(cut, _split(labels, cut), _split(loss, cut), strict=True)
+    ends = zip(cut, split_rows(labels, cut), split_rows(loss, cut), strict=True)
     steps = [_sparse(a, r, n, y, starts[: len(a)], shared) for (a, r), n, y in ends]
     return in_turn([check, *steps])
 
@@ -136,9 +136,3 @@ def _check(labels: Array, classes: int) -> Run:
             check_labels(labels, classes)
 
     return run
-
-
-def _split(x: Array, cut: Sequence[tuple[Array, ...]]) -> list[Array]:
-    """One number for each row, in the blocks of the rows."""
-    ends = np.cumsum([len(b[0]) for b in cut])[:-1]
-    return np.split(x.reshape(-1), ends)

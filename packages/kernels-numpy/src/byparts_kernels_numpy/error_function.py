@@ -1,4 +1,4 @@
-"""erf, erfc and erfinv, which NumPy has not got.
+"""erf, erfc and erfinv, which NumPy lacks.
 
 f32 erf is tanh(x * p(x^2)): tanh flattens the error of p where erf nears 1, and knows no overflow.
 p is our own fit, weighted for relative error; 1.5e-7 at most.  f64 erf and erfc are the rational
@@ -137,7 +137,7 @@ def erf_double(
     _tail(y, size, p, q, u)
     if complement:
         np.subtract(2.0, y, p)
-        _put(y, p, np.less, x, 0.0, u)
+        _select(y, p, np.less, x, 0.0, u)
     else:
         np.subtract(1.0, y, y)
         np.copysign(y, x, y)
@@ -146,7 +146,7 @@ def erf_double(
     np.multiply(p, x, p)
     if complement:
         np.subtract(1.0, p, p)
-    _put(y, p, np.less_equal, size, 0.46875, u)
+    _select(y, p, np.less_equal, size, 0.46875, u)
 
 
 def _tail(y: Array, size: Array, p: Array, q: Array, u: Array) -> None:
@@ -158,7 +158,7 @@ def _tail(y: Array, size: Array, p: Array, q: Array, u: Array) -> None:
     np.multiply(p, u, p)
     np.subtract(1 / math.sqrt(math.pi), p, p)
     np.divide(p, size, p)
-    _put(y, p, np.greater, size, 4.0, u)
+    _select(y, p, np.greater, size, 4.0, u)
     # e^(-size^2) in two factors: the first has an exact square, the second is near 1.
     np.multiply(size, 16.0, p)
     np.trunc(p, p)
@@ -183,7 +183,7 @@ def _erfinv(x: Array, y: Array, size: Array, p: Array, q: Array, u: Array) -> No
     _ratio(END, p, y, q)
     np.subtract(u, 1.6, size)
     _ratio(TAIL, size, p, q)
-    _put(y, p, np.less_equal, u, 5.0, q)
+    _select(y, p, np.less_equal, u, 5.0, q)
     np.copysign(y, x, y)
     np.multiply(x, 0.5, size)
     np.multiply(size, size, u)
@@ -191,10 +191,10 @@ def _erfinv(x: Array, y: Array, size: Array, p: Array, q: Array, u: Array) -> No
     _ratio(CENTRE, u, p, q)
     np.multiply(p, size, p)
     np.absolute(size, size)
-    _put(y, p, np.less_equal, size, 0.425, u)
+    _select(y, p, np.less_equal, size, 0.425, u)
     np.multiply(y, math.sqrt(0.5), y)
     np.copysign(math.inf, x, p)
-    _put(y, p, np.equal, size, 0.5, u)
+    _select(y, p, np.equal, size, 0.5, u)
 
 
 def _ratio(
@@ -214,8 +214,11 @@ def _horner(coefficients: tuple[float, ...], u: Array, y: Array) -> None:
     np.add(y, coefficients[-1], y)
 
 
-def _put(y: Array, p: Array, test: np.ufunc, x: Array, bound: float, spare: Array) -> None:
-    """y = p where the test of x holds; the answers go to the bytes of `spare`."""
-    answers = spare.reshape(-1).view(np.bool_)[: spare.size].reshape(spare.shape)
-    test(x, bound, answers)
-    np.copyto(y, p, where=answers)
+def _select(y: Array, p: Array, test: np.ufunc, x: Array, bound: float, spare: Array) -> None:
+    """y = p where `test(x, bound)` is true, else y; overwrites `spare`, whose bytes hold the mask.
+
+    All arrays are of one shape and dtype.
+    """
+    mask = spare.reshape(-1).view(np.bool_)[: spare.size].reshape(spare.shape)
+    test(x, bound, mask)
+    np.copyto(y, p, where=mask)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import blocks, in_turn, plain
+from byparts_kernels_numpy.plain import blocks, in_turn, plain, split_rows
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, empty, kept
 from byparts_opset.dtypes import Array
@@ -26,7 +26,7 @@ def layer_norm(
     mean_of = kept(workspace, np.full(gamma.size, 1 / gamma.size, x.dtype))
     shared = Shared(workspace)
     cut = blocks(-1, x.reshape(rows), y.reshape(rows))
-    ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
+    ends = zip(cut, split_rows(mean, cut), split_rows(variance, cut), strict=True)
 
     def bind(x: Array, y: Array, m: Array, v: Array) -> Run:
         squares = shared.take("squares", x.shape, x.dtype)
@@ -57,7 +57,7 @@ def layer_norm_gradient(
         return _filled(0, dgamma, dbeta)
     rows, g = (-1, gamma.size), gamma.reshape(-1)
     cut = blocks(-1, *(a.reshape(rows) for a in (x, dy, dx)))
-    ends = zip(cut, _split(mean, cut), _split(variance, cut), strict=True)
+    ends = zip(cut, split_rows(mean, cut), split_rows(variance, cut), strict=True)
     sums = empty(workspace, (2, gamma.size), np.float64)
     shared = Shared(workspace)
     runs = [_gradient(op, (a, b, c), (m, v), g, sums, shared) for (a, b, c), m, v in ends]
@@ -114,12 +114,6 @@ def _deviation(variance: Array, epsilon: float, out: Array) -> None:
     np.add(variance, epsilon, out)
     np.sqrt(out, out)
     np.reciprocal(out, out)
-
-
-def _split(x: Array, cut: Sequence[tuple[Array, ...]]) -> list[Array]:
-    """One number for each row, in the blocks of the rows."""
-    ends = np.cumsum([len(b[0]) for b in cut])[:-1]
-    return np.split(x.reshape(-1), ends)
 
 
 def _filled(value: float, *outputs: Array) -> Run:

@@ -32,8 +32,8 @@ Step = Callable[..., None]  # takes some numbers, then a block of each operand, 
 def momentum(
     op: Momentum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    update = partial(_look_ahead if op.nesterov else _roll, op.momentum)
-    steps = _steps(update, op.count, inputs[:-1], outputs, workspace)
+    update = partial(_nesterov_momentum if op.nesterov else _classic_momentum, op.momentum)
+    steps = _bound_blocks(update, op.count, inputs[:-1], outputs, workspace)
     rate = inputs[-1]
 
     def run() -> None:
@@ -47,7 +47,7 @@ def momentum(
 @kernels.on(Adam, workspace=True)
 @plain
 def adam(op: Adam, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    steps = _steps(partial(_adam, op), op.count, inputs[:-2], outputs, workspace)
+    steps = _bound_blocks(partial(_adam, op), op.count, inputs[:-2], outputs, workspace)
     rate, number = inputs[-2:]
 
     def run() -> None:
@@ -63,7 +63,7 @@ def adam(op: Adam, inputs: Sequence[Array], outputs: Sequence[Array], workspace:
     return run
 
 
-def _roll(
+def _classic_momentum(
     momentum: float,
     rate: float,
     w: Array,
@@ -79,7 +79,7 @@ def _roll(
     np.subtract(w, s, new_w)
 
 
-def _look_ahead(
+def _nesterov_momentum(
     momentum: float,
     rate: float,
     w: Array,
@@ -113,33 +113,41 @@ def _adam(op: Adam, rate: float, epsilon: float, *blocks: Array) -> None:
     np.subtract(w, s, new_w)
 
 
-def _steps(
+def _bound_blocks(
     step: Step,
     count: int,
     inputs: Sequence[Array],
     outputs: Sequence[Array],
     workspace: Workspace,
 ) -> list[Callable[..., None]]:
-    """`step` on the blocks of each weight and all that belongs to it; takes the numbers."""
+    """A callable for each block of each weight: given the numbers of a step, it updates the block.
+
+    Args:
+        step: takes the numbers, a block of each operand, and scratch memory of a block.
+        count: of weights.
+        inputs: `count` weights, then `count` of each further operand.
+        outputs: `count` new weights, then `count` of each further result.
+        workspace: of the kernel.
+    """
     calls = []
     spare = _spare(inputs[:count], workspace)
     for i in range(count):
         lines = [a.reshape(-1) for a in (*inputs[i::count], *outputs[i::count])]
         for at in range(0, lines[0].size, BLOCK):
             blocks = [line[at : at + BLOCK] for line in lines]
-            calls.append(_with_blocks(step, (*blocks, spare[blocks[0].dtype][: blocks[0].size])))
+            calls.append(_bound(step, (*blocks, spare[blocks[0].dtype][: blocks[0].size])))
     return calls
 
 
 def _spare(weights: Sequence[Array], workspace: Workspace) -> dict[DType, Array]:
-    """For each dtype memory for the largest block of its weights."""
+    """Scratch memory for the largest block of the weights of each dtype."""
     sizes: dict[DType, int] = {}
     for w in weights:
         sizes[w.dtype] = max(sizes.get(w.dtype, 0), min(BLOCK, w.size))
     return {dtype: empty(workspace, (size,), dtype) for dtype, size in sizes.items()}
 
 
-def _with_blocks(step: Step, blocks: tuple[Array, ...]) -> Callable[..., None]:
+def _bound(step: Step, blocks: tuple[Array, ...]) -> Callable[..., None]:
     def call(*numbers: float) -> None:
         step(*numbers, *blocks)
 

@@ -10,8 +10,8 @@ There are two orders of the copy, and the layout of images does not decide which
     rows      patches [group, n p q, u v i], one product for many images: P W = Y
 
 Columns copy along the width of an image, so they suit few channels; rows copy along the channels,
-and are made from images that were turned to NHWC before, if they were not.  A kernel of 1x1 needs
-no copy in the order of its layout.
+and are made from images in NHWC order: others are copied to that order first.  A kernel of 1x1
+needs no copy in the order of its layout.
 
 Work is cut into chunks (some images, or some rows of one) whose patches fit a second-level cache.
 All chunks use the same memory of the workspace; all views are made when a kernel is bound.
@@ -39,7 +39,7 @@ FEW_CHANNELS = 8  # below this, columns
 
 
 class Chunk(NamedTuple):
-    """Images [first, last) and rows [top, bottom) of their pixels."""
+    """A part of the pixels y: those of images [first, last) in rows [top, bottom)."""
 
     first: int
     last: int
@@ -48,7 +48,21 @@ class Chunk(NamedTuple):
 
 
 class Geometry(Frozen):
-    """The numbers of a convolution: channels `i` and `o` of a group, `counts` of windows."""
+    """The sizes of a convolution.
+
+    Attributes:
+        images: how many.
+        groups: of channels.
+        i: channels of x in a group.
+        o: channels of y in a group.
+        extents: height and width of x.
+        kernel: height and width of the kernel.
+        counts: height and width of y.
+        strides: along height and width.
+        dilations: along height and width.
+        around: padding before and after along each; negative padding crops.
+        layout: "NCHW" or "NHWC".
+    """
 
     images: int
     groups: int
@@ -64,7 +78,7 @@ class Geometry(Frozen):
 
     @property
     def taps(self) -> int:
-        """Products for each pixel."""
+        """Elements of a patch: products for each pixel of y and output channel."""
         return self.i * self.kernel[0] * self.kernel[1]
 
     @property
@@ -74,11 +88,15 @@ class Geometry(Frozen):
 
     @property
     def rows(self) -> bool:
-        """Whether patches are rows."""
+        """Whether patches become rows of the matrix, not columns."""
         return self.layout == "NHWC" if self.pointwise else self.i >= FEW_CHANNELS
 
     def chunks(self, pixel_bytes: int) -> list[Chunk]:
-        """Chunks of about PATCH_BYTES, the first not smaller than any other."""
+        """Chunks that together are y, each of about PATCH_BYTES; none is larger than the first.
+
+        Args:
+            pixel_bytes: of the patch of one pixel in one group.
+        """
         height, width = self.counts
         fitting = max(1, PATCH_BYTES // (self.groups * pixel_bytes * width))
         if fitting >= height:
@@ -88,7 +106,7 @@ class Geometry(Frozen):
 
 
 def geometry(op: Convolution, x: Array, w: Array) -> Geometry:
-    """Of the convolution that takes x (in its layout) and the filter w."""
+    """The geometry of the convolution of x with the filter w, both in the layout of the op."""
     counts, around = placed(op, TensorType("f32", x.shape), TensorType("f32", w.shape))
     n, _, height, width = (x.shape[axis] for axis in TO_NCHW[op.layout])
     o, i, kh, kw = (w.shape[axis] for axis in TO_OIHW[op.layout])
@@ -99,21 +117,24 @@ def geometry(op: Convolution, x: Array, w: Array) -> Geometry:
 
 
 def split_images(op: Convolution, x: Array) -> Array:
-    """A view [n, group, channel, h, w]."""
+    """A view of images x, in the layout of the op, as [n, group, channel, h, w]."""
     view: Array = x.transpose(TO_NCHW[op.layout])
     n, c, h, w = view.shape
     return view.reshape(n, op.groups, c // op.groups, h, w)
 
 
 def split_filter(op: Convolution, w: Array) -> Array:
-    """A view [group, o, i, u, v]."""
+    """A view of the filter w, in the layout of the op, as [group, o, i, u, v]."""
     view: Array = w.transpose(TO_OIHW[op.layout])
     o, i, kh, kw = view.shape
     return view.reshape(op.groups, o // op.groups, i, kh, kw)
 
 
 def reversed_geometry(g: Geometry) -> Geometry:
-    """Of the convolution that takes pixels back to images, the filter turned round.  Stride 1."""
+    """The geometry of the convolution of dy with the filter reversed along u and v, which gives dx.
+
+    Only for stride 1.
+    """
     reaches = [span(k, d) or 0 for k, d in zip(g.kernel, g.dilations, strict=True)]
     (top, bottom), (left, right) = g.around
     around = (
@@ -127,10 +148,13 @@ def reversed_geometry(g: Geometry) -> Geometry:
 
 
 def patches(g: Geometry, x: Array, shared: Shared) -> Iterator[tuple[Chunk, list[Run], Array]]:
-    """For each chunk, how to fill its matrix of patches, and that matrix."""
-    frames = Frames(g, x, g.rows and g.layout == "NCHW", shared)
+    """For each chunk of y: the chunk, the runs that fill its matrix of patches, and that matrix.
+
+    The matrix is [n, group, i u v, p q], or [group, n p q, u v i] where patches are rows.
+    """
+    frames = PaddedImages(g, x, g.rows and g.layout == "NCHW", shared)
     for chunk in g.chunks(g.taps * x.itemsize):
-        frame, steps = frames.load(chunk)
+        frame, steps = frames.to_read(chunk)
         seen = windows(g, frame)[..., chunk.top : chunk.bottom, :]
         m, pixels = chunk.last - chunk.first, seen.shape[-2] * seen.shape[-1]
         if g.rows:
@@ -146,10 +170,13 @@ def patches(g: Geometry, x: Array, shared: Shared) -> Iterator[tuple[Chunk, list
 
 
 def pixel_matrix(g: Geometry, y: Array, chunk: Chunk, shared: Shared) -> tuple[Array, Array, Array]:
-    """The pixels of a chunk as a matrix, as they stand, and as they stand in the workspace.
+    """The pixels of a chunk of y, as a matrix for a product with patches.
 
-    The latter two are one where no copy is needed.  Rows: [group, n p q, o]; columns: [n, group, o,
-    p q].
+    Returns:
+        The matrix: [n, group, o, p q], or [group, n p q, o] where patches are rows.
+        The view of y that the pixels are, [n, group, o, p, q].
+        The elements of the matrix in that shape: another array where the matrix is in the
+        workspace, and the caller copies between the two; else the same view.
     """
     part = y[chunk.first : chunk.last, :, :, chunk.top : chunk.bottom]
     m, groups, o, p, q = part.shape
@@ -158,21 +185,34 @@ def pixel_matrix(g: Geometry, y: Array, chunk: Chunk, shared: Shared) -> tuple[A
     if g.layout == "NHWC":
         matrix = part.transpose(1, 0, 3, 4, 2).reshape(groups, m * p * q, o)
         return matrix, part, part
-    turned = shared.take("pixels", (m, p, q, groups, o), y.dtype)
-    matrix = turned.reshape(m * p * q, groups, o).transpose(1, 0, 2)
-    return matrix, part, turned.transpose(0, 3, 4, 1, 2)
+    in_rows = shared.take("pixels", (m, p, q, groups, o), y.dtype)
+    matrix = in_rows.reshape(m * p * q, groups, o).transpose(1, 0, 2)
+    return matrix, part, in_rows.transpose(0, 3, 4, 1, 2)
 
 
-class Frames:
-    """Padded images, one chunk at a time: in the workspace if they must be padded or turned."""
+class PaddedImages:
+    """The images of one chunk at a time, padded.
 
-    def __init__(self, g: Geometry, x: Array, turn: bool, shared: Shared) -> None:
+    Where they need a border or another order in memory they are a copy in the workspace, else a
+    view of x.
+
+    Args:
+        g: the convolution.
+        x: images [n, group, i, h, w].
+        reorder: whether to copy them to the order that the patches want.
+        shared: the memory of the step.
+    """
+
+    def __init__(self, g: Geometry, x: Array, reorder: bool, shared: Shared) -> None:
         self._g, self._x, self._shared = g, x, shared
-        self._copied = turn or any(p > 0 for pair in g.around for p in pair)
+        self._copied = reorder or any(p > 0 for pair in g.around for p in pair)
         self._crops = any(p < 0 for pair in g.around for p in pair)
 
-    def load(self, chunk: Chunk) -> tuple[Array, list[Run]]:
-        """The frame [n, group, i, h, w] and how to fill it, for the first rows of an image."""
+    def to_read(self, chunk: Chunk) -> tuple[Array, list[Run]]:
+        """The padded images of a chunk [n, group, i, h, w], and the runs that fill them.
+
+        There are none where an earlier chunk of the same image has filled them.
+        """
         source = self._inside(self._x[chunk.first : chunk.last], -1)
         if not self._copied:
             return source, []
@@ -184,8 +224,12 @@ class Frames:
             steps.append(partial(np.copyto, self._inside(frame, 1), source))
         return frame, steps
 
-    def store(self, chunk: Chunk) -> tuple[Array, list[Run], list[Run]]:
-        """The frame to add to; how to clear it before, and what to do after the last rows."""
+    def to_add_to(self, chunk: Chunk) -> tuple[Array, list[Run], list[Run]]:
+        """The padded images of a chunk, to add gradients to, [n, group, i, h, w].
+
+        Also the runs before the first addition to an image, which write zeros, and the runs after
+        the last one, which copy the sums to x.
+        """
         target = self._x[chunk.first : chunk.last]
         frame = self._take(chunk) if self._copied else self._inside(target, -1)
         whole = self._crops or not self._copied  # x has elements that nothing is copied to
@@ -203,12 +247,12 @@ class Frames:
         h, w = (e + sum(p) for e, p in zip(g.extents, g.around, strict=True))
         if g.rows:
             memory = self._shared.take("frame", (m, h, w, g.groups, g.i), self._x.dtype)
-            turned: Array = memory.transpose(0, 3, 4, 1, 2)
-            return turned
+            images: Array = memory.transpose(0, 3, 4, 1, 2)
+            return images
         return self._shared.take("frame", (m, g.groups, g.i, h, w), self._x.dtype)
 
     def _border(self, frame: Array) -> list[Array]:
-        """What padding adds: views of the frame that together are all but its inside."""
+        """Views of the padded images that together are the border that padding adds."""
         (top, bottom), (left, right) = (tuple(max(0, p) for p in pair) for pair in self._g.around)
         height, width = frame.shape[-2:]
         parts = (
@@ -220,7 +264,7 @@ class Frames:
         return [part for part in parts if part.size]
 
     def _inside(self, x: Array, sign: int) -> Array:
-        """Without the border that padding (1) or cropping (-1) gives it."""
+        """A view of x without a border: of what padding adds (sign 1) or cropping removes (-1)."""
         (top, bottom), (left, right) = (
             (max(0, sign * a), max(0, sign * b)) for a, b in self._g.around
         )
@@ -228,7 +272,7 @@ class Frames:
 
 
 def windows(g: Geometry, frame: Array) -> Array:
-    """A view [n, group, i, u, v, p, q] of padded images."""
+    """A view of padded images as [n, group, i, u, v, p, q]: the element u, v of each window."""
     n, group, i, h, w = frame.strides
     dilated = (h * g.dilations[0], w * g.dilations[1])
     moved = (h * g.strides[0], w * g.strides[1])

@@ -47,7 +47,7 @@ def wrapping(y: Array) -> dict[str, Any]:
 
 
 def in_turn(runs: Sequence[Run]) -> Run:
-    """One run of several."""
+    """A run that makes these runs, one after the other."""
     if len(runs) == 1:
         return runs[0]
     several = tuple(runs)
@@ -77,6 +77,12 @@ def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
         return [tuple(a[i : i + step] for a in lines) for i in range(0, outer, step)]
     cuts = [(i, j) for i in range(outer) for j in range(0, inner, fitting)]
     return [tuple(a[i : i + 1, :, j : j + fitting] for a in lines) for i, j in cuts]
+
+
+def split_rows(x: Array, cut: Sequence[tuple[Array, ...]]) -> list[Array]:
+    """Views of x, which has one number for each row of an array that `blocks` cut: one a block."""
+    ends = np.cumsum([len(b[0]) for b in cut])[:-1]
+    return np.split(x.reshape(-1), ends)
 
 
 def _stand_in(x: Array, workspace: Workspace) -> Array:

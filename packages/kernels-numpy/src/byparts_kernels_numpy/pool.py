@@ -2,9 +2,9 @@
 
 A maximum or a mean is taken along the height and then along the width, kh + kw calls for kh kw
 elements; what lies between them stays in cache, some images at a time.  The first maximum of each
-window is found again for the gradient, by comparing the elements with y one after the other, and
-marking the windows that have found theirs.  What does not hit is multiplied by 0 as an integer, so
-an infinite dy leaves no nan behind.
+window is searched again for the gradient: each position in the window is compared with y, and the
+windows whose maximum is at it are marked.  For other windows dy is multiplied by 0 as an integer,
+so an infinite dy makes no nan.
 
 LeNet's pools in f32 and ms (one thread of an AVX-512 Xeon, batch 100): 20 channels of 24x24,
 forward 0.7 and gradient 3.1; 50 channels of 8x8, 0.3 and 0.9.  Measured and not taken: both
@@ -41,7 +41,7 @@ _BUFFERS = "three of NumPy's buffers at most, 8192 elements each, for strided im
 allocates.update(dict.fromkeys((MaxPool, AveragePool, AveragePoolGradient), _BUFFERS))
 allocates.update(dict.fromkeys((MaxPoolGradient, MaxPoolGradientGradient), _BUFFERS))
 
-Cover = tuple[slice, slice]  # windows, and the element each of them has at some offset
+Offset = tuple[slice, slice]  # the windows that have an element at some offset, and these elements
 
 
 @kernels.on(MaxPool, workspace=True)
@@ -72,24 +72,24 @@ def average_pool(
 def average_pool_gradient(
     op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    """Shares, spread along the width, then along the height."""
-    return _spread_mean(op, inputs[:1], outputs, workspace)  # the second is never read
+    """Divide dy by the elements of its window; add it to them along the width, then the height."""
+    return _share_evenly(op, inputs[:1], outputs, workspace)  # the second is never read
 
 
 @plain
-def _spread_mean(
+def _share_evenly(
     op: AveragePoolGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (dy,), (dx,) = inputs, outputs
     count = _divisors(op, dx.shape, dy.dtype, workspace)
-    down, across = _covers(op, dx.shape)
+    down, across = _window_offsets(op, dx.shape)
     steps: list[Run] = []
     made = _Scratch(op, workspace)
     for given, into in _chunks(op, dy, dx):
         share = made.like("share", given, given, dy.dtype)
         wide = made.like("wide", given, into, dy.dtype)
         steps.append(partial(np.divide, given, count, share))
-        steps += [*_spread(3, share, wide, across), *_spread(2, wide, into, down)]
+        steps += [*_add_to_windows(3, share, wide, across), *_add_to_windows(2, wide, into, down)]
     return in_turn(steps)
 
 
@@ -98,20 +98,20 @@ def _spread_mean(
 def max_pool_gradient(
     op: MaxPoolGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    """Each dy to the first maximum of its window."""
+    """Add each dy to dx at the first maximum of its window."""
     (x, y, dy), (dx,) = inputs, outputs
-    bits = _bits(x)
+    integers = _integers_like(x)
     apart = all(s >= k for s, k in zip(op.strides, op.ksize, strict=True))
     steps: list[Run] = []
     made = _Scratch(op, workspace)
     for images, top, given, into in _chunks(op, x, y, dy, dx):
         hit, free = (made.like(name, top, top, bool) for name in ("hit", "free"))
-        sent = made.like("sent", top, top, bits)
+        sent = made.like("sent", top, top, integers)
         steps += [partial(into.fill, 0), partial(free.fill, True)]
-        for at, seen in _offsets(op, x.shape):
-            steps += _first_hits(images[seen], top, at, hit, free)
+        for at, seen in _positions(op, x.shape):
+            steps += _mark_first_maxima(images[seen], top, at, hit, free)
             steps.append(partial(np.copyto, sent, hit))
-            steps.append(partial(np.multiply, sent, given.view(bits), sent))
+            steps.append(partial(np.multiply, sent, given.view(integers), sent))
             target, value = into[seen], sent.view(dx.dtype)[at]
             if apart:
                 steps.append(partial(np.copyto, target, value))
@@ -128,20 +128,20 @@ def max_pool_gradient_gradient(
     outputs: Sequence[Array],
     workspace: Workspace,
 ) -> Run:
-    """Of each window, the element of g that stands at the first maximum."""
+    """Of each window, the element of g at the position of the first maximum of x."""
     (x, y, g), (out,) = inputs, outputs
-    bits = _bits(x)
+    integers = _integers_like(x)
     steps: list[Run] = []
     made = _Scratch(op, workspace)
     for images, top, given, into in _chunks(op, x, y, g, out):
         hit, free = (made.like(name, top, top, bool) for name in ("hit", "free"))
-        sent = made.like("sent", top, top, bits)
+        sent = made.like("sent", top, top, integers)
         steps += [partial(into.fill, 0), partial(free.fill, True)]
-        for at, seen in _offsets(op, x.shape):
-            steps += _first_hits(images[seen], top, at, hit, free)
-            value, result = sent[at], into.view(bits)
+        for at, seen in _positions(op, x.shape):
+            steps += _mark_first_maxima(images[seen], top, at, hit, free)
+            value, result = sent[at], into.view(integers)
             steps.append(partial(np.copyto, sent, hit))
-            steps.append(partial(np.multiply, value, given.view(bits)[seen], value))
+            steps.append(partial(np.multiply, value, given.view(integers)[seen], value))
             steps.append(partial(np.bitwise_or, result, sent, result))
     return in_turn(steps)
 
@@ -149,7 +149,7 @@ def max_pool_gradient_gradient(
 def _pooled(
     op: Pool, x: Array, y: Array, ufunc: np.ufunc, identity: float, workspace: Workspace
 ) -> Iterator[Run]:
-    down, across = _covers(op, x.shape)
+    down, across = _window_offsets(op, x.shape)
     made = _Scratch(op, workspace)
     for images, into in _chunks(op, x, y):
         flat = made.like("flat", into, images, y.dtype)
@@ -158,11 +158,11 @@ def _pooled(
 
 
 def _reduced(
-    axis: int, x: Array, y: Array, covers: list[Cover], ufunc: np.ufunc, identity: float
+    axis: int, x: Array, y: Array, offsets: list[Offset], ufunc: np.ufunc, identity: float
 ) -> Iterator[Run]:
-    """y = the elements of x under the window along one axis, taken together."""
+    """y = the elements of each window of x along one axis, combined by `ufunc`."""
     everywhere = slice(0, y.shape[axis])
-    whole = [seen for at, seen in covers if at == everywhere]
+    whole = [seen for at, seen in offsets if at == everywhere]
     if len(whole) > 1:
         first, second = (x[_along(axis, seen)] for seen in whole[:2])
         yield partial(ufunc, first, second, out=y)
@@ -170,22 +170,30 @@ def _reduced(
         yield partial(np.copyto, y, x[_along(axis, whole[0])])
     else:
         yield partial(y.fill, identity)
-    for at, seen in covers:
+    for at, seen in offsets:
         if seen not in whole[:2]:
             part = y[_along(axis, at)]
             yield partial(ufunc, part, x[_along(axis, seen)], out=part)
 
 
-def _spread(axis: int, y: Array, x: Array, covers: list[Cover]) -> Iterator[Run]:
-    """x = each element of y added to all elements of its window along one axis."""
+def _add_to_windows(axis: int, y: Array, x: Array, offsets: list[Offset]) -> Iterator[Run]:
+    """x = the sum, at each element, of the y of the windows along one axis that contain it."""
     yield partial(x.fill, 0)
-    for at, seen in covers:
+    for at, seen in offsets:
         target = x[_along(axis, seen)]
         yield partial(np.add, target, y[_along(axis, at)], target)
 
 
-def _first_hits(x: Array, top: Array, at: Any, hit: Array, free: Array) -> list[Run]:
-    """Which windows find their maximum in x, having found none before; x has elements for some."""
+def _mark_first_maxima(x: Array, top: Array, at: Any, hit: Array, free: Array) -> list[Run]:
+    """Mark the windows whose first maximum is at one position: hit = free & (x == top).
+
+    Args:
+        x: the elements at that position, of the windows `at`.
+        top: the maximum of each window.
+        at: the index of the windows that have an element there; the others do not hit.
+        hit: a bool for each window; written.
+        free: whether the maximum of each window is still to be met; those that hit are cleared.
+    """
     part = hit[at]
     return [
         *([] if part.shape == hit.shape else [partial(hit.fill, False)]),
@@ -195,34 +203,37 @@ def _first_hits(x: Array, top: Array, at: Any, hit: Array, free: Array) -> list[
     ]
 
 
-def _bits(x: Array) -> np.dtype[Any]:
-    """Integers of the size of x's elements: multiplied by 0 or 1 they lose nothing."""
+def _integers_like(x: Array) -> np.dtype[Any]:
+    """The integer dtype of the item size of x: bits times 0 or 1 are exact, also of inf and nan."""
     return np.dtype(f"i{x.itemsize}") if x.dtype.kind == "f" else x.dtype
 
 
-def _covers(op: Pool, shape: tuple[int, ...]) -> tuple[list[Cover], list[Cover]]:
-    """For height and width, for each offset in the window: which windows have an element there."""
+def _window_offsets(op: Pool, shape: tuple[int, ...]) -> tuple[list[Offset], list[Offset]]:
+    """For height and for width: for each offset in a window, the windows with an element there.
+
+    Each is a pair of slices: of windows, and of their elements at that offset.
+    """
     extents = [shape[axis] for axis in TO_NCHW[op.layout][2:]]
     counts, around = windows(op, shape)
-    result: list[list[Cover]] = []
+    result: list[list[Offset]] = []
     for extent, count, (lower, _), kernel, s in zip(
         extents, counts, around, op.ksize, op.strides, strict=True
     ):
-        covers = []
+        offsets = []
         for u in range(kernel):
             first = max(0, -((u - lower) // s))
             last = min(count, (extent - 1 + lower - u) // s + 1)
             start = first * s + u - lower
             if first < last:
                 seen = slice(start, start + (last - first - 1) * s + 1, s)
-                covers.append((slice(first, last), seen))
-        result.append(covers)
+                offsets.append((slice(first, last), seen))
+        result.append(offsets)
     return result[0], result[1]
 
 
-def _offsets(op: Pool, shape: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
-    """Row by row through the window: indices of windows and of the elements they have there."""
-    down, across = _covers(op, shape)
+def _positions(op: Pool, shape: tuple[int, ...]) -> Iterator[tuple[Any, Any]]:
+    """For each position in a window, row by row, two indices: of windows, and of their elements."""
+    down, across = _window_offsets(op, shape)
     for at_h, seen_h in down:
         for at_w, seen_w in across:
             yield (..., at_h, at_w), (..., seen_h, seen_w)
@@ -246,7 +257,7 @@ def _nchw(op: Pool, x: Array) -> Array:
 
 
 def _chunks(op: Pool, *arrays: Array) -> Iterator[tuple[Array, ...]]:
-    """NCHW views of some images of each, the first not fewer than any other."""
+    """NCHW views of some images of each array at a time; no later part has more images."""
     most = max(arrays, key=lambda a: a.nbytes)
     step = max(1, CHUNK_BYTES * len(most) // max(1, most.nbytes))
     for first in range(0, len(most) if most.size else 0, step):
@@ -254,13 +265,13 @@ def _chunks(op: Pool, *arrays: Array) -> Iterator[tuple[Array, ...]]:
 
 
 class _Scratch:
-    """Memory that all chunks share, laid out as the op's images are; the first chunk is largest."""
+    """Scratch arrays in the layout of the op's images; all chunks use the same memory."""
 
     def __init__(self, op: Pool, workspace: Workspace) -> None:
         self._op, self._shared = op, Shared(workspace)
 
     def like(self, name: str, rows: Array, columns: Array, dtype: Any) -> Array:
-        """NCHW, with the height of one array and the width of another."""
+        """A view [n, c, h, w] with the height of `rows` and the width of `columns`."""
         n, c, h, w = (*rows.shape[:3], columns.shape[3])
         shape = tuple((n, c, h, w)[axis] for axis in FROM_NCHW[self._op.layout])
         return _nchw(self._op, self._shared.take(name, shape, dtype))

@@ -40,19 +40,26 @@ def bernoulli(
     def start(part: slice, words: Array) -> Run:
         return lambda: np.less(words, limit, flat[part])
 
-    return drawing(from_words(1, flat.size, start, Shared(workspace)), inputs)
+    return drawing(filled_from_words(1, flat.size, start, Shared(workspace)), inputs)
 
 
 def drawing(fill: Fill, inputs: Sequence[Array]) -> Run:
-    """A step that draws with the key and counter it finds when it runs."""
+    """A run that draws with the key and the counter that `inputs` have when it starts."""
     key, counter = inputs[:2]
     return lambda: fill(int(key), int(counter))
 
 
-def from_words(
+def filled_from_words(
     words_each: int, count: int, start: Callable[[slice, Array], Run], shared: Shared
 ) -> Fill:
-    """`start` binds what makes a part of the elements of its words."""
+    """What fills `count` elements, a part at a time, from random words.
+
+    Args:
+        words_each: u32 words for each element, 1 or 2.
+        count: of elements.
+        start: (slice of the elements, u32 words for them) -> the run that computes them.
+        shared: memory of the step.
+    """
     parts = [
         (block, fill, start(part, words))
         for part, block, words, fill in in_chunks(words_each, count, shared)
@@ -67,7 +74,7 @@ def from_words(
 
 
 def uniform(out: Array, bits: int, shared: Shared) -> Fill:
-    """What fills `out`, 1-d of f32 or f64, with uniforms of so many bits."""
+    """What fills `out`, f32 or f64 [n], with multiples of 2^-bits drawn from [0, 1)."""
     scale = out.dtype.type(2.0**-bits)
     double = out.dtype == np.float64
     number, signed, spare = (np.uint64, np.int64, 64) if double else (np.uint32, np.int32, 32)
@@ -82,4 +89,4 @@ def uniform(out: Array, bits: int, shared: Shared) -> Fill:
 
         return make
 
-    return from_words(2 if double else 1, out.size, start, shared)
+    return filled_from_words(2 if double else 1, out.size, start, shared)

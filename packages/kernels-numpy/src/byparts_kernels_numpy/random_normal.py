@@ -30,7 +30,7 @@ def random_normal(
     op: RandomNormal, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (y,) = outputs
-    return drawing(_in_parts(y.reshape(-1), 2, _box_muller, Shared(workspace)), inputs)
+    return drawing(_filled_from_uniforms(y.reshape(-1), 2, _box_muller, Shared(workspace)), inputs)
 
 
 @kernels.on(TruncatedNormal, workspace=True)
@@ -39,13 +39,20 @@ def truncated_normal(
     op: TruncatedNormal, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (y,) = outputs
-    return drawing(_in_parts(y.reshape(-1), 1, _inverse, Shared(workspace)), inputs)
+    return drawing(_filled_from_uniforms(y.reshape(-1), 1, _inverse, Shared(workspace)), inputs)
 
 
-def _in_parts(
+def _filled_from_uniforms(
     y: Array, each: int, start: Callable[[Array, Array, Array], Run], shared: Shared
 ) -> Fill:
-    """`start` binds what makes a part of y of its uniforms, `each` for an element, and scratch."""
+    """What fills y, a part of CHUNK elements at a time, from uniforms.
+
+    Args:
+        y: f32 or f64 [n].
+        each: uniforms for each element.
+        start: (part of y [m], uniforms [m * each], scratch [m]) -> the run that computes the part.
+        shared: memory of the step.
+    """
     words_each = each * (2 if y.dtype == np.float64 else 1)
     bits = 53 if y.dtype == np.float64 else 24
     most = min(CHUNK, y.size)
@@ -69,6 +76,7 @@ def _in_parts(
 
 
 def _box_muller(y: Array, u: Array, angle: Array) -> Run:
+    """y = sqrt(-2 log(1 - u0)) cos(2 pi u1), from pairs (u0, u1) of uniforms."""
     pairs = u.reshape(-1, 2)
     radius, turn = pairs[:, 0], pairs[:, 1]
 
