@@ -45,11 +45,10 @@ def place(
     """Offsets in the smallest arena that was found, or in any within `capacity`.
 
     `capacity` is what each space's arena may take, or by space; then the first placement within it
-    is the answer.  `effort` bounds the work: half of it is for greedy orders, three million pairs
-    of buffers a second, and what is left for the search, some four million looks a second.  With
-    `time_limit_s` the search goes on until it is decided or that time is over, and the answer may
-    differ from one call to the next; one greedy placement is made in any case.  `seed` is that of
-    the search.
+    is the answer.  `effort` bounds the work, counted in looks at buffers, some four million a
+    second: half of it is for greedy orders, and what is left for the search.  With `time_limit_s`
+    the search goes on until it is decided or that time is over, and the answer may differ from one
+    call to the next; one greedy placement is made in any case.  `seed` is that of the search.
 
     >>> place([Buffer(4, born=0, dies=2), Buffer(2, born=1, dies=3), Buffer(4, born=2, dies=4)])
     ... # doctest: +ELLIPSIS
