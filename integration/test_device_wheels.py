@@ -78,6 +78,13 @@ def test_checks_of_arguments_fall_away_with_their_annotations() -> None:
     assert stripped(text) == "def f(x):\n pass\nlazy_names(__name__,a='b')"
 
 
+def test_checks_of_the_bodies_of_classes_fall_away() -> None:
+    """The functions, and the calls of them."""
+    text = "def _check_defaults(cls):\n    a\n\ndef f(cls):\n    _check_defaults(cls)\n    g(cls)\n"
+
+    assert stripped(text) == "def f(cls):\n g(cls)"
+
+
 def test_texts_keep_their_blanks() -> None:
     text = 'def f():\n    return f"""\n    {1}\n        indented"""\n'
 
