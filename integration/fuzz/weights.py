@@ -119,7 +119,7 @@ def _archive(random: Random, contents: list[bytes]) -> bytes:
             for i, content in enumerate(contents):
                 entry = zipfile.ZipInfo(f"{i}.npy")
                 entry.compress_type = method
-                entry.comment = random.choice((b"", b"", b"", b"bf16"))
+                entry.comment = random.choice((b"", b"", b"", b"bf16", b"i4"))
                 if random.random() < 0.05:
                     entry.filename = f"{i}{random.choice(_NAMES)}"
                 wide = random.random() < 0.3

@@ -83,6 +83,7 @@ def test_text_round_trip(graph: Graph) -> None:
         ),
         ("(%x: f32[2], %x: f32[2]) { return }", r"expected a new name \(%x is taken\)"),
         ("(%x: f32[-2]) { return }", "negative dimension -2"),
+        ("(%x: f32[1,2e3]) { return }", r"column 12: expected a whole number, found '2e3'"),
         ("(%x: f99[2]) { return }", r"expected a type \(unknown dtype 'f99'"),
         ("(%x: f32[2]) { return %x } ~", r"column 28: '~' begins nothing that is known"),
         ("(%x: f32[2]) { return %x } (", r"expected the end, found '\('"),

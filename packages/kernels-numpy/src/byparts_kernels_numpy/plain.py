@@ -43,7 +43,8 @@ def wrapping(y: Array) -> dict[str, Any]:
 
     The loop for i4 itself is one of ml_dtypes, which may crash where it divides by 0.
     """
-    return {"dtype": np.int8, "casting": "unsafe"} if y.dtype.name == "int4" else {}
+    dtype = wide_dtype(y.dtype)
+    return {"dtype": dtype, "casting": "unsafe"} if dtype == np.int8 != y.dtype else {}
 
 
 def in_turn(runs: Sequence[Run]) -> Run:

@@ -89,16 +89,18 @@ def dtype_name(dtype: DType) -> str:
 
 
 def least(dtype: DType) -> float:
-    """The least number of a dtype, of which nothing is less: -inf of floats."""
+    """What no number of a dtype is less than: -inf of floats, 0 of bools."""
     name = dtype_name(dtype)
-    return -np.inf if name in FLOATS else integer_limits(name)[0]
+    return integer_limits(name)[0] if name in INTEGERS else -np.inf if name in FLOATS else 0
 
 
+@cache
 def is_half(dtype: DType) -> bool:
     """Whether the type is f16 or bf16."""
     return dtype == np.float16 or dtype.name == "bfloat16"
 
 
+@cache
 def wide_dtype(dtype: DType) -> DType:
     """The dtype in which another is computed: f32 for half types, i8 for i4, else itself."""
     if dtype.name == "int4":

@@ -218,6 +218,8 @@ class _Parser:
         word = self.tokens[at][1]
         if len(word) > MOST_DIGITS:
             raise self.error(f"a number of at most {MOST_DIGITS} digits", at)
+        if not word.lstrip("-").isdigit():
+            raise self.error("a whole number", at)
         return int(word)
 
     def string(self, at: int) -> str | bytes:
