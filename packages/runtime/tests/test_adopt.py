@@ -116,9 +116,9 @@ def test_what_is_no_array_of_ours_is_refused() -> None:
     for value in (1.5, [1.0], np.float32(1), None):
         with pytest.raises(ShapeError, match=r"variable 'v': \w+ .* is no array to adopt"):
             Variable.adopt("v", value)
-    with pytest.raises(ShapeError, match="NumPy's >f4 is none of our dtypes"):
+    with pytest.raises(ShapeError, match=r"'>f4'.* is not in this machine's byte order"):
         Variable.adopt("v", np.zeros(2, ">f4"))
-    with pytest.raises(ShapeError, match="complex64 is none of our dtypes"):
+    with pytest.raises(ShapeError, match=r"unknown dtype dtype\('complex64'\)"):
         Variable.adopt("v", np.zeros(2, "c8"))
     with pytest.raises(ShapeError, match="variable 'v': a masked array"):
         Variable.adopt("v", np.ma.zeros(2, np.float32))

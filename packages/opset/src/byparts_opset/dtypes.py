@@ -19,6 +19,7 @@ from byparts_graph_ir import (
     ML_DTYPES,
     ShapeError,
     TensorType,
+    dtype_name as name_of_any,
     integer_limits,
 )
 
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
 Array: TypeAlias = "NDArray[Any]"
 DType: TypeAlias = "np.dtype[Any]"
 
-_OURS = {np.dtype(t): ours for ours, t in ARRAY_DTYPES.items() if ours not in ML_DTYPES}
-_OF_ML_DTYPES = {ARRAY_DTYPES[ours]: ours for ours in ML_DTYPES}
+dtype_name = cache(name_of_any)  # `dtype("float32")` -> "f32"; a `ShapeError` if we have none such
 
 NUMBERS = FLOATS | INTEGERS
 BOOLS = frozenset({"bool"})
@@ -74,18 +74,6 @@ def numpy_dtype(name: str) -> DType:
         ImportError: bf16 or i4, and ml_dtypes is not installed.
     """
     return _of_ml_dtypes(name) if name in ML_DTYPES else np.dtype(ARRAY_DTYPES[name])
-
-
-def dtype_name(dtype: DType) -> str:
-    """`dtype("float32")` -> `"f32"`.
-
-    Raises:
-        ShapeError: we have no such type.
-    """
-    name = _OURS.get(dtype) or _OF_ML_DTYPES.get(dtype.name)
-    if name is not None:
-        return name
-    raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join(ARRAY_DTYPES)}")
 
 
 def least(dtype: DType) -> float:

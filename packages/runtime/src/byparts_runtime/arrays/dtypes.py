@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_graph_ir import ARRAY_DTYPES, ITEM_BYTES, ML_DTYPES, ShapeError, TensorType
+from byparts_graph_ir import ARRAY_DTYPES, ITEM_BYTES, ML_DTYPES, TensorType
 
 Array = NDArray[Any]
 
-_OURS = {np.dtype(t): ours for ours, t in ARRAY_DTYPES.items() if ours not in ML_DTYPES}
-_OF_ML_DTYPES = {ARRAY_DTYPES[ours]: ours for ours in ML_DTYPES}
 _BYTES = {np.dtype(f"V{ITEM_BYTES[ours]}"): ours for ours in ML_DTYPES}  # without ml_dtypes
 
 
@@ -59,11 +57,5 @@ def type_of(array: Array) -> TensorType:
 
 @lru_cache(maxsize=1024)
 def _type(dtype: np.dtype[Any], shape: tuple[int, ...]) -> TensorType:
-    return TensorType(_dtype_name(dtype), shape)
-
-
-def _dtype_name(dtype: np.dtype[Any]) -> str:
-    name = _OURS.get(dtype) or _OF_ML_DTYPES.get(dtype.name) or _BYTES.get(dtype)
-    if name is None:
-        raise ShapeError(f"NumPy's {dtype} is none of our dtypes: {', '.join(ARRAY_DTYPES)}")
-    return name
+    known: Any = _BYTES.get(dtype, dtype)
+    return TensorType(known, shape)
