@@ -48,6 +48,8 @@ def edges(dtype: str) -> Array:
 
 
 def _integer_edges(least: int, most: int) -> list[int]:
+    if most - least < 16:  # i4
+        return list(range(least, most + 1))
     powers = [2**p + d for p in (7, 8, 15, 16, 24, 31, 53) for d in (-1, 0, 1)]
     positive = [0, 1, 2, 3, 5, 7, 10, 64, *powers, most, most - 1, most // 2]
     both = [*positive, *(-v for v in positive), least, least + 1, least // 2]
