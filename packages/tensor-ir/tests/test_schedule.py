@@ -22,7 +22,7 @@ from tensor_programs import (
 )
 
 from byparts_tensor_ir.build import build
-from byparts_tensor_ir.emit.values import EmitError
+from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.schedule import Schedule

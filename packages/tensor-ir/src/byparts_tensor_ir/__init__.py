@@ -11,7 +11,7 @@ emit/, compile      C with explicit vectors; the compiler and its cache
 from byparts_tensor_ir.build import build as build
 from byparts_tensor_ir.compile import CompilerError as CompilerError
 from byparts_tensor_ir.emit.c import emit_c as emit_c
-from byparts_tensor_ir.emit.values import EmitError as EmitError
+from byparts_tensor_ir.emit.strategy import EmitError as EmitError
 from byparts_tensor_ir.expression import Expr as Expr, ExpressionError as ExpressionError
 from byparts_tensor_ir.functions import (
     bitcast as bitcast,

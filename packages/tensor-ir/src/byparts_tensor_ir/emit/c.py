@@ -17,12 +17,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from byparts_tensor_ir.emit.values import EmitError, Lanes, Values
+from byparts_tensor_ir.emit.strategy import (
+    MOST_UNROLLED_VECTORS,
+    EmitError,
+    Lanes,
+    accumulators_of,
+    elements_of,
+    flat_index,
+    forget_loads,
+    step_of,
+)
+from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.vectors import C_TYPES, HEADER, vector_types
-from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const, make
-from byparts_tensor_ir.guards import without_guards
-from byparts_tensor_ir.lower import placed_identities
-from byparts_tensor_ir.mathematics import expanded
+from byparts_tensor_ir.expression import INDEX, Expr, const, make
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
@@ -31,22 +38,13 @@ from byparts_tensor_ir.statement import (
     If,
     Statement,
     Store,
-    stores,
-    walk,
 )
 from byparts_tensor_ir.substitute import (
-    expressions,
     in_statements,
-    loads,
-    subexpressions,
     substituted,
     variables,
 )
 from byparts_tensor_ir.tensor import identity_values
-
-_MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
-_ACCUMULATORS = 4  # vectors of partial results: an addition takes 4 cycles
-_STACK_BYTES = 1 << 16  # larger local buffers stand in the workspace
 
 
 @dataclass(frozen=True)
@@ -99,12 +97,10 @@ class _Emitter(Values):
     def __init__(
         self, func: Func, vector_bytes: int, aliases: Sequence[tuple[Buffer, Buffer]]
     ) -> None:
-        self.func = without_guards(placed_identities(func))
+        super().__init__(func, vector_bytes)
         self.aliased = {b for pair in aliases for b in pair}
-        super().__init__(vector_bytes)
         self.reducing: dict[Store, tuple[Expr, ...]] = {}
         self.parallel = False
-        self.workspace = 0
         self.at: dict[Any, list[Buffer]] = {}
 
     # -- the function --------------------------------------------------------------------------
@@ -121,57 +117,24 @@ class _Emitter(Values):
         self.declare(None)
         self.statements(func.body)
         body = "\n".join([f'extern "C" void {func.name}(void **a) {{', *self.lines, "}\n"])
-        return Source(func.name, body, frozenset(self.vectors), self.workspace, self.parallel)
+        return Source(func.name, body, frozenset(self.vectors), self.workspace_bytes, self.parallel)
 
     def place_locals(self) -> None:
         """Decide where each local buffer is declared: in the innermost loop around all its uses."""
+        workspace = f"(char *)a[{len(self.func.params)}]"
         for b in self.func.locals:
-            elements = 1
-            for d in b.shape:
-                if d.op != "const":
-                    raise EmitError(f"local buffer {b}: its size is not a number")
-                elements *= d.attr
-            size = elements * BYTES[b.dtype]
-            place = None if b.scope == "global" else self.common_loop(b)
-            if size > _STACK_BYTES or (b.scope == "global" and size > 1024):
-                if any(s.kind == "parallel" for s in self.around(b)):
-                    raise EmitError(f"{b} of {size:,} bytes is inside of a parallel loop")
-                kind, workspace = C_TYPES[b.dtype], f"(char *)a[{len(self.func.params)}]"
-                place = f"({kind} *)({workspace} + {self.workspace})"
+            if b in self.offsets:
+                kind = C_TYPES[b.dtype]
+                place = f"({kind} *)({workspace} + {self.offsets[b]})"
                 self.line(f"{kind} *__restrict {b.name} = {place};")
-                self.workspace += -(-size // 64) * 64
             else:
-                self.at.setdefault(place, []).append(b)
-
-    def around(self, buffer: Buffer) -> list[For]:
-        """The loops around all uses of a buffer, outermost first."""
-
-        def uses(s: Statement) -> bool:
-            held = {load.attr for e in expressions(s) for load in loads(e)}
-            return buffer in held or (isinstance(s, Store) and buffer in s.targets)
-
-        common: list[For] = []
-        body: Sequence[Statement] = self.func.body
-        while True:
-            users = [s for s in body if any(uses(x) for x in walk([s]))]
-            if len(users) != 1 or not isinstance(users[0], (For, If)):
-                return common
-            if isinstance(users[0], For):
-                if users[0].kind == "vectorize":
-                    return common
-                common.append(users[0])
-            body = users[0].body
-
-    def common_loop(self, buffer: Buffer) -> Any:
-        around = self.around(buffer)
-        return around[-1].var.attr if around else None
+                around = [] if b.scope == "global" else self.around(b)
+                self.at.setdefault(around[-1].var.attr if around else None, []).append(b)
 
     def declare(self, place: Any) -> None:
         """Declare the local buffers that live here."""
         for b in self.at.get(place, ()):
-            n = 1
-            for d in b.shape:
-                n *= d.attr
+            n = elements_of(b)
             self.line(f"{C_TYPES[b.dtype]} {b.name}[{max(1, n)}] __attribute__((aligned(64)));")
 
     # -- statements ----------------------------------------------------------------------------
@@ -198,6 +161,7 @@ class _Emitter(Values):
                 self.loop(s, lanes)
 
     def loop(self, s: For, lanes: Lanes | None) -> None:
+        forget_loads(self.scopes, s.body)
         if "Idx" in s.kind:
             raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
         if s.kind == "parallel":
@@ -226,25 +190,19 @@ class _Emitter(Values):
     def vector_loop(self, s: For) -> None:
         lanes = self.lanes_of(s.body)
         reductions = self.lane_reductions(s)
-        self.hoist(s, lanes)
+        forget_loads(self.scopes, s.body)
+        for x in self.uniform(s):  # computed once, before the loop
+            self.value(x, None)
         low, extent = s.var.attr.low, s.extent
-        if (
-            extent.op == "const"
-            and extent.attr <= lanes * _MOST_UNROLLED_VECTORS
-            and not reductions
-        ):
+        if extent.op == "const" and extent.attr <= lanes * MOST_UNROLLED_VECTORS and not reductions:
             for first in range(low, low + extent.attr, lanes):
-                left = low + extent.attr - first
-                inside = Lanes(s.var, const(first), lanes, str(left) if left < lanes else None)
+                rest = low + extent.attr - first
+                inside = Lanes(s.var, const(first), lanes, const(rest) if rest < lanes else None)
                 self.statements(s.body, inside)
                 self.scopes.append({})
                 self.forget_lanes(s.var)
             return
-        many = (
-            _ACCUMULATORS
-            if reductions and not (extent.op == "const" and extent.attr < 4 * lanes)
-            else 1
-        )
+        many = accumulators_of(extent, lanes) if reductions else 1
         accumulators = {r: [self.accumulator(r, lanes) for _ in range(many)] for r in reductions}
         name, end = s.name, self.index(extent + low)
         with self.block(""):
@@ -269,7 +227,8 @@ class _Emitter(Values):
                 with self.block(f"if ({name} < {end})"):
                     count = self.fresh("n")
                     self.line(f"const int64_t {count} = {end} - {name};")
-                    self.lane_body(s.body, Lanes(s.var, s.var, lanes, count), accumulators, 0)
+                    left = make("name", (), INDEX, (count, 0))
+                    self.lane_body(s.body, Lanes(s.var, s.var, lanes, left), accumulators, 0)
             for r, parts in accumulators.items():
                 self.finish_reduction(r, parts, lanes)
 
@@ -291,34 +250,6 @@ class _Emitter(Values):
         self.reducing = {r: parts[k] for r, parts in accumulators.items()}
         self.statements(body, lanes)
         self.reducing = {}
-
-    def lanes_of(self, body: Sequence[Statement]) -> int:
-        """As many lanes as the widest element has in a register."""
-        widest = 1
-        for s in walk(body):
-            if isinstance(s, Store):
-                widest = max([widest, *[BYTES[t.dtype] for t in s.targets]])
-                for v in s.values:
-                    for e in subexpressions(expanded(v)):
-                        if e.dtype != INDEX or e.op == "load":
-                            widest = max(widest, BYTES[e.dtype])
-                    if v.dtype == INDEX:
-                        widest = 8
-        return self.vector_bytes // widest
-
-    def lane_reductions(self, loop: For) -> list[Store]:
-        """The reductions whose target does not depend on the lane."""
-        found = []
-        for s in stores(loop.body):
-            if any(loop.var in variables(i) for i in s.index):
-                continue
-            inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
-            if s.reducer is None or any(variables(i) & inner for i in s.index):
-                raise EmitError(
-                    f"all lanes of {loop.name} store to one element of {s.targets[0].name}"
-                )
-            found.append(s)
-        return found
 
     def accumulator(self, store: Store, lanes: int) -> tuple[Expr, ...]:
         """Vectors that hold the identity."""
@@ -371,7 +302,7 @@ class _Emitter(Values):
             values = s.values
             if lanes.count is not None:
                 identity = identity_values(s.reducer, s.targets)
-                inside = make("lane mask", (), "bool", (lanes.count, lanes.lanes))
+                inside = make("lane mask", (lanes.count,), "bool")
                 values = tuple(
                     make("select", (inside, v, i), v.dtype)
                     for v, i in zip(values, identity, strict=True)
@@ -381,22 +312,16 @@ class _Emitter(Values):
         texts = [self.value(v, lanes) for v in s.stored()]
         for target, value, text in zip(s.targets, s.stored(), texts, strict=True):
             self.write(target, s.index, text, value, lanes)
-        for scope in self.scopes:  # what was read from the targets may have changed
-            for e in [
-                e
-                for e in scope
-                if isinstance(e, Expr) and any(x.attr in s.targets for x in loads(e))
-            ]:
-                del scope[e]
+        forget_loads(self.scopes, [s])
 
     def write(
         self, buffer: Buffer, index: tuple[Expr, ...], text: str, value: Expr, lanes: Lanes | None
     ) -> None:
-        flat = self.flat(buffer, index)
+        flat = flat_index(buffer, index)
         if lanes is None:
             self.line(f"{buffer.name}[{self.index(flat)}] = {text};")
             return
-        step = self.step(flat, lanes)
+        step = step_of(flat, lanes)
         base = self.index(substituted(flat, {lanes.var: lanes.base}))
         v = self.vector(buffer.dtype, lanes.lanes)
         if step == 0:
@@ -406,7 +331,7 @@ class _Emitter(Values):
         elif step == 1:
             text = self.wide(value, lanes)
         if step == 1:
-            part, count = ("_part", f", {lanes.count}") if lanes.count else ("", "")
+            part, count = self.part(lanes)
             self.line(f"store{part}_{v}({buffer.name} + {base}, {text}{count});")
             return
         lane = self.fresh("l")
@@ -415,26 +340,5 @@ class _Emitter(Values):
         )
         picked = f"{text}[{lane}]" if self.varies(value, lanes) else text
         picked += " != 0" if value.dtype == "bool" else ""
-        with self.block(
-            f"for (int64_t {lane} = 0; {lane} < {lanes.count or lanes.lanes}; ++{lane})"
-        ):
+        with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
             self.line(f"{buffer.name}[{at}] = {picked};")
-
-    def hoist(self, loop: For, count: int) -> None:
-        """Compute before the loop what is the same in all lanes and rounds."""
-        stored = {t for s in stores(loop.body) for t in s.targets}
-        inner = {x.var for x in walk(loop.body) if isinstance(x, For)} | {loop.var}
-        for s in loop.body:
-            if not isinstance(s, Store):
-                continue
-            for v in s.values:
-                self.hoist_in(expanded(v), inner, stored)
-
-    def hoist_in(self, e: Expr, inner: set[Expr], stored: set[Buffer]) -> None:
-        for x in subexpressions(e):
-            if x.op in ("const", "var", "name") or x.dtype == INDEX:
-                continue
-            free = variables(x)
-            if free & inner or any(y.attr in stored for y in loads(x)) or not self.safe(x):
-                continue
-            self.value(x, None)

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import isfinite, isnan
 
-from byparts_graph_ir import GraphError
+from byparts_tensor_ir.emit.strategy import (
+    EmitError,
+    Lanes,
+    Strategy,
+    flat_index,
+    is_safe,
+    step_of,
+)
 from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
-from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, const, make
-from byparts_tensor_ir.index import not_negative, terms
+from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, make
+from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
-from byparts_tensor_ir.statement import Buffer
-from byparts_tensor_ir.substitute import loads, substituted, variables
+from byparts_tensor_ir.statement import Func
+from byparts_tensor_ir.substitute import substituted
 
 
-class EmitError(GraphError):
-    """What the emitter cannot write; the message shows the statement."""
-
-
-@dataclass(frozen=True)
-class Lanes:
-    """The lanes of a vectorized loop: its variable is `base` + 0, 1, ..., `count` - 1.
-
-    Attributes:
-        var: the loop variable.
-        base: the value in lane 0.
-        lanes: of a whole vector.
-        count: C for how many lanes there are, `None` for all.
-    """
-
-    var: Expr
-    base: Expr
-    lanes: int
-    count: str | None = None
-
-
-class Values:
+class Values(Strategy):
     """Lines of C so far, and the names of the values computed in them.
 
     Attributes:
@@ -47,14 +32,13 @@ class Values:
         masks: name or text of a mask -> bytes of one of its lanes.
     """
 
-    def __init__(self, vector_bytes: int) -> None:
-        self.vector_bytes = vector_bytes
+    def __init__(self, func: Func, vector_bytes: int) -> None:
+        super().__init__(func, vector_bytes)
         self.lines: list[str] = []
         self.depth = 1
         self.scopes: list[dict[Expr, str]] = [{}]
         self.vectors: set[tuple[str, int]] = set()
         self.count = 0
-        self.depends: dict[tuple[Expr, Expr], bool] = {}
         self.masks: dict[str, int] = {}
 
     def line(self, text: str) -> None:
@@ -74,28 +58,6 @@ class Values:
     def fresh(self, stem: str = "t") -> str:
         self.count += 1
         return f"{stem}{self.count}"
-
-    def varies(self, e: Expr, lanes: Lanes) -> bool:
-        """Whether lanes hold different values of e."""
-        key = (e, lanes.var)
-        known = self.depends.get(key)
-        if known is None:
-            if e.op == "name":
-                known = e.attr[1] > 0
-            elif e.op == "lane mask":
-                known = True
-            else:
-                known = e is lanes.var or any(self.varies(a, lanes) for a in e.args)
-            self.depends[key] = known
-        return known
-
-    def safe(self, e: Expr) -> bool:
-        """Whether all loads in e are inside of their buffers, whatever is chosen."""
-        for load in loads(e):
-            for i, extent in zip(load.args, load.attr.shape, strict=True):
-                if not not_negative(i) or not not_negative(extent - 1 - i):
-                    return False
-        return True
 
     def value(self, e: Expr, lanes: Lanes | None) -> str:
         """The name of e's value: a vector where it varies over the lanes, else a scalar."""
@@ -140,7 +102,7 @@ class Values:
         """A select: both arms, or only the chosen one where the other may read outside."""
         condition, a, b = e.args
         uniform = lanes is None or not self.varies(condition, lanes)
-        if self.safe(a) and self.safe(b):
+        if is_safe(a) and is_safe(b):
             if uniform and lanes is not None:
                 c = self.value(condition, None)
                 return self.named(e, f"{c} ? {self.wide(a, lanes)} : {self.wide(b, lanes)}", lanes)
@@ -166,13 +128,19 @@ class Values:
         name, lane = self.fresh(), self.fresh("l")
         v = self.vector(e.dtype, lanes.lanes)
         self.line(f"{v} {name} = {{}};")
-        with self.block(
-            f"for (int64_t {lane} = 0; {lane} < {lanes.count or lanes.lanes}; ++{lane})"
-        ):
+        with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
             at = lanes.base + make("name", (), INDEX, (lane, 0))
             self.line(f"{name}[{lane}] = {self.value(substituted(e, {lanes.var: at}), None)};")
         self.scopes[-1][e] = name
         return name
+
+    def count_of(self, lanes: Lanes) -> str:
+        """C for the number of lanes."""
+        return str(lanes.lanes) if lanes.count is None else self.index(lanes.count)
+
+    def part(self, lanes: Lanes) -> tuple[str, str]:
+        """What the name and the arguments of a load or store of these lanes end with."""
+        return ("", "") if lanes.count is None else ("_part", f", {self.index(lanes.count)}")
 
     def wide(self, e: Expr, lanes: Lanes) -> str:
         """The value as a vector."""
@@ -199,7 +167,7 @@ class Values:
         """C for an operation on vectors."""
         op, n = e.op, lanes.lanes
         if op == "lane mask":
-            count, _ = e.attr
+            count = self.index(e.args[0])
             size = 8 if n * 8 <= self.vector_bytes else self.vector_bytes // n
             v = self.vector(f"i{8 * size}", n)
             iota = ", ".join(map(str, range(n)))
@@ -282,9 +250,9 @@ class Values:
         return f"__builtin_convertvector({self.value(x, lanes)}, {v})"
 
     def load(self, e: Expr, lanes: Lanes) -> str:
-        flat = self.flat(e.attr, e.args)
+        flat = flat_index(e.attr, e.args)
         try:
-            step = self.step(flat, lanes)
+            step = step_of(flat, lanes)
         except EmitError:
             step = -1
         if step != 1:
@@ -293,7 +261,7 @@ class Values:
             return self.lane_by_lane(e, lanes)
         base = self.index(substituted(flat, {lanes.var: lanes.base}))
         v = self.vector(e.dtype, lanes.lanes)
-        part, count = ("_part", f", {lanes.count}") if lanes.count else ("", "")
+        part, count = self.part(lanes)
         text = f"load{part}_{v}({e.attr.name} + {base}{count})"
         if e.dtype != "bool":
             return text
@@ -305,7 +273,7 @@ class Values:
         """C for an operation on numbers."""
         op = e.op
         if op == "load":
-            return f"{e.attr.name}[{self.index(self.flat(e.attr, e.args))}]"
+            return f"{e.attr.name}[{self.index(flat_index(e.attr, e.args))}]"
         args = [self.value(a, None) for a in e.args]
         if op in _OPERATORS:
             return self.narrow(f"{args[0]} {_OPERATORS[op]} {args[1]}", e)
@@ -359,24 +327,6 @@ class Values:
         return f"{x.hex()}{f}" if x != int(x) or abs(x) > 1e6 else f"{x!r}{f}"
 
     # -- indices -------------------------------------------------------------------------------
-
-    def flat(self, buffer: Buffer, index: Sequence[Expr]) -> Expr:
-        """The position of an element."""
-        at = const(0)
-        for i, extent in zip(index, buffer.shape, strict=True):
-            at = at * extent + i
-        return at
-
-    def step(self, flat: Expr, lanes: Lanes) -> int:
-        """How far apart the elements of two neighbouring lanes are.
-
-        Raises:
-            EmitError: it is not the same for all.
-        """
-        coefficients, _ = terms(flat)
-        if any(lanes.var in variables(a) for a in coefficients if a is not lanes.var):
-            raise EmitError(f"{flat} is not affine in {lanes.var}")
-        return coefficients.get(lanes.var, 0)
 
     def index(self, e: Expr) -> str:
         """C for an i64 expression."""

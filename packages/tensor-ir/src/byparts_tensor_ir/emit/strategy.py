@@ -1,0 +1,207 @@
+"""What all emitters decide alike: widths of vectors, reductions over lanes, places of buffers.
+
+Nothing here writes code.  Two emitters that follow it add in the same order, so their results are
+equal to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from byparts_graph_ir import GraphError
+from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const
+from byparts_tensor_ir.guards import without_guards
+from byparts_tensor_ir.index import not_negative, terms
+from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.mathematics import expanded
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, stores, walk
+from byparts_tensor_ir.substitute import expressions, loads, subexpressions, variables
+
+MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
+_ACCUMULATORS = 4  # vectors of partial results: an addition takes 4 cycles
+_STACK_BYTES = 1 << 16  # larger local buffers stand in the workspace
+
+
+class EmitError(GraphError):
+    """What the emitter cannot write; the message shows the statement."""
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of a vectorized loop: its variable is `base` + 0, 1, ..., `count` - 1.
+
+    Attributes:
+        var: the loop variable.
+        base: the value in lane 0.
+        lanes: of a whole vector.
+        count: how many lanes there are, `None` for all.
+    """
+
+    var: Expr
+    base: Expr
+    lanes: int
+    count: Expr | None = None
+
+
+class Strategy:
+    """The decisions for one function.
+
+    Attributes:
+        func: the function, with the stores of identities and with few conditions.
+        vector_bytes: of a vector register.
+        offsets: local buffers that stand in the workspace -> where, in bytes.
+        workspace_bytes: of the whole workspace.
+    """
+
+    def __init__(self, func: Func, vector_bytes: int) -> None:
+        self.func = without_guards(placed_identities(func))
+        self.vector_bytes = vector_bytes
+        self.offsets: dict[Buffer, int] = {}
+        self.workspace_bytes = 0
+        self.depends: dict[tuple[Expr, Expr], bool] = {}
+        self._place_in_workspace()
+
+    def _place_in_workspace(self) -> None:
+        for b in self.func.locals:
+            size = elements_of(b) * BYTES[b.dtype]
+            if size > _STACK_BYTES or (b.scope == "global" and size > 1024):
+                if any(s.kind == "parallel" for s in self.around(b)):
+                    raise EmitError(f"{b} of {size:,} bytes is inside of a parallel loop")
+                self.offsets[b] = self.workspace_bytes
+                self.workspace_bytes += -(-size // 64) * 64
+
+    def around(self, buffer: Buffer) -> list[For]:
+        """The loops around all uses of a buffer, outermost first."""
+
+        def uses(s: Statement) -> bool:
+            held = {load.attr for e in expressions(s) for load in loads(e)}
+            return buffer in held or (isinstance(s, Store) and buffer in s.targets)
+
+        common: list[For] = []
+        body: Sequence[Statement] = self.func.body
+        while True:
+            users = [s for s in body if any(uses(x) for x in walk([s]))]
+            if len(users) != 1 or not isinstance(users[0], (For, If)):
+                return common
+            if isinstance(users[0], For):
+                if users[0].kind == "vectorize":
+                    return common
+                common.append(users[0])
+            body = users[0].body
+
+    # -- lanes ---------------------------------------------------------------------------------
+
+    def varies(self, e: Expr, lanes: Lanes) -> bool:
+        """Whether lanes hold different values of e."""
+        key = (e, lanes.var)
+        known = self.depends.get(key)
+        if known is None:
+            if e.op == "name":
+                known = e.attr[1] > 0
+            elif e.op == "lane mask":
+                known = True
+            else:
+                known = e is lanes.var or any(self.varies(a, lanes) for a in e.args)
+            self.depends[key] = known
+        return known
+
+    def lanes_of(self, body: Sequence[Statement]) -> int:
+        """As many lanes as the widest element has in a register."""
+        widest = 1
+        for s in walk(body):
+            if isinstance(s, Store):
+                widest = max([widest, *[BYTES[t.dtype] for t in s.targets]])
+                for v in s.values:
+                    for e in subexpressions(expanded(v)):
+                        if e.dtype != INDEX or e.op == "load":
+                            widest = max(widest, BYTES[e.dtype])
+                    if v.dtype == INDEX:
+                        widest = 8
+        return self.vector_bytes // widest
+
+    def lane_reductions(self, loop: For) -> list[Store]:
+        """The reductions whose target does not depend on the lane.
+
+        Raises:
+            EmitError: all lanes store to one element, or the element changes inside of the loop.
+        """
+        reductions = []
+        for s in stores(loop.body):
+            if any(loop.var in variables(i) for i in s.index):
+                continue
+            inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
+            if s.reducer is None or any(variables(i) & inner for i in s.index):
+                raise EmitError(
+                    f"all lanes of {loop.name} store to one element of {s.targets[0].name}"
+                )
+            reductions.append(s)
+        return reductions
+
+    def uniform(self, loop: For) -> Iterator[Expr]:
+        """The values that are the same in all lanes and rounds, operands first."""
+        stored = {t for s in stores(loop.body) for t in s.targets}
+        inner = {x.var for x in walk(loop.body) if isinstance(x, For)} | {loop.var}
+        for s in loop.body:
+            for v in s.values if isinstance(s, Store) else ():
+                for x in subexpressions(expanded(v)):
+                    if x.op in ("const", "var", "name") or x.dtype == INDEX:
+                        continue
+                    changes = variables(x) & inner or any(y.attr in stored for y in loads(x))
+                    if not changes and is_safe(x):
+                        yield x
+
+
+def accumulators_of(extent: Expr, lanes: int) -> int:
+    """Vectors of partial results of a reduction over lanes."""
+    return 1 if extent.op == "const" and extent.attr < 4 * lanes else _ACCUMULATORS
+
+
+def elements_of(buffer: Buffer) -> int:
+    """The number of elements of a local buffer.
+
+    Raises:
+        EmitError: it depends on a size.
+    """
+    if any(d.op != "const" for d in buffer.shape):
+        raise EmitError(f"local buffer {buffer}: its size is not a number")
+    return prod([int(d.attr) for d in buffer.shape])
+
+
+def is_safe(e: Expr) -> bool:
+    """Whether all loads in e are inside of their buffers, whatever is chosen."""
+    for load in loads(e):
+        for i, extent in zip(load.args, load.attr.shape, strict=True):
+            if not not_negative(i) or not not_negative(extent - 1 - i):
+                return False
+    return True
+
+
+def flat_index(buffer: Buffer, index: Sequence[Expr]) -> Expr:
+    """The position of an element."""
+    at = const(0)
+    for i, extent in zip(index, buffer.shape, strict=True):
+        at = at * extent + i
+    return at
+
+
+def step_of(flat: Expr, lanes: Lanes) -> int:
+    """How far apart the elements of two neighbouring lanes are.
+
+    Raises:
+        EmitError: it is not the same for all.
+    """
+    coefficients, _ = terms(flat)
+    if any(lanes.var in variables(a) for a in coefficients if a is not lanes.var):
+        raise EmitError(f"{flat} is not affine in {lanes.var}")
+    return coefficients.get(lanes.var, 0)
+
+
+def forget_loads(scopes: Sequence[dict[Expr, Any]], body: Sequence[Statement]) -> None:
+    """Forget the known values that were read from buffers to which these statements store."""
+    targets = {t for s in stores(body) for t in s.targets}
+    for scope in scopes:
+        for e in [e for e in scope if any(x.attr in targets for x in loads(e))]:
+            del scope[e]
