@@ -1,22 +1,21 @@
-"""The interpreter against NumPy, and compiled C against the interpreter, to the bit where it can be."""
+"""The interpreter against NumPy, and compiled code against the interpreter, to the bit where it can be."""
 
 from __future__ import annotations
 
-import shutil
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from emitters import all_emitters, each_emitter
 from tensor_programs import PROGRAMS, empty_outputs
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.interpret import OutOfBounds, Race, interpret
 from byparts_tensor_ir.lower import lower
-from byparts_tensor_ir.statement import Barrier, For, Func, If, Store
+from byparts_tensor_ir.schedule.find import ScheduleError
+from byparts_tensor_ir.schedule.schedule import Schedule
+from byparts_tensor_ir.statement import Barrier, For, Func, If, Store, loops
 from byparts_tensor_ir.tensor import compute, placeholder
-
-has_compiler = pytest.mark.skipif(
-    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
-)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -29,17 +28,33 @@ def test_the_interpreter_is_numpy(name: str) -> None:
         np.testing.assert_allclose(got, wanted, rtol=2e-6, atol=2e-6)
 
 
-@has_compiler
+@each_emitter
 @pytest.mark.parametrize("vector", [16, 64])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_plain_loops_in_c_are_the_interpreter(name: str, vector: int) -> None:
+def test_compiled_plain_loops_are_the_interpreter(name: str, vector: int, emitter: str) -> None:
     func, inputs, answer = PROGRAMS[name]()
     outputs = [empty_outputs(func, answer(*inputs)) for _ in range(2)]
     interpret(func, *inputs, *outputs[0])
-    build(func, vector)(*inputs, *outputs[1])
+    build(func, vector, emitter)(*inputs, *outputs[1])
     for a, b in zip(*outputs, strict=True):
         # The order of operations is the same: only exp may differ, by its last bit.
         np.testing.assert_allclose(a, b, rtol=3e-7 if name == "softmax" else 0)
+
+
+@all_emitters
+@pytest.mark.parametrize("vector", [16, 64])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_emitters_agree_to_the_bit_on_vectors(name: str, vector: int) -> None:
+    func, inputs, answer = PROGRAMS[name]()
+    s = Schedule(func)
+    for loop in loops(func):
+        with suppress(ScheduleError):
+            s.vectorize(loop.name)
+    outputs = [empty_outputs(func, answer(*inputs)) for _ in range(2)]
+    build(s.func, vector, "c")(*inputs, *outputs[0])
+    build(s.func, vector, "llvm")(*inputs, *outputs[1])
+    for a, b in zip(*outputs, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_an_index_outside_is_an_error_that_says_where() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
 import pytest
+from emitters import each_emitter
 from hypothesis import given, settings, strategies as st
 from tensor_programs import (
     PROGRAMS,
@@ -28,18 +28,16 @@ from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import For, stores, walk
 
-COMPILER = any(map(shutil.which, ("g++", "clang++", "c++")))
 
-
-def _check(s: Schedule, inputs: list[Any], answer: Any, compiled: bool = True) -> None:
+def _check(s: Schedule, inputs: list[Any], answer: Any, emitter: str | None = None) -> None:
     expected = answer(*inputs)
     outputs = empty_outputs(s.func, expected)
     interpret(s.func, *inputs, *outputs)
     for got, wanted in zip(outputs, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5, err_msg=str(s))
-    if compiled and COMPILER:
+    if emitter is not None:
         outputs = empty_outputs(s.func, expected)
-        build(s.func)(*inputs, *outputs)
+        build(s.func, emitter=emitter)(*inputs, *outputs)
         for got, wanted in zip(outputs, expected, strict=True):
             np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5, err_msg=str(s))
 
@@ -79,14 +77,14 @@ def test_no_sequence_of_steps_changes_the_answer(data: st.DataObject, name: str)
             _random_step(s, data.draw)
         except ScheduleError:
             assert s.func is before
-    _check(s, inputs, answer, compiled=False)
+    _check(s, inputs, answer)
 
 
-@pytest.mark.skipif(not COMPILER, reason="no C++ compiler on the path")
+@each_emitter
 @given(st.data(), st.sampled_from(sorted(PROGRAMS)))
 @settings(deadline=None)
 @pytest.mark.long
-def test_compiled_code_follows_every_step(data: st.DataObject, name: str) -> None:
+def test_compiled_code_follows_every_step(emitter: str, data: st.DataObject, name: str) -> None:
     func, inputs, answer = PROGRAMS[name]()
     s = Schedule(func)
     for _ in range(data.draw(st.integers(2, 6))):
@@ -95,57 +93,68 @@ def test_compiled_code_follows_every_step(data: st.DataObject, name: str) -> Non
         except ScheduleError:
             continue
     try:
-        build(s.func)
+        build(s.func, emitter=emitter)
     except EmitError:
         assert name == "symbolic"  # rfactor makes a buffer of a symbolic size
         return
-    _check(s, inputs, answer)
+    _check(s, inputs, answer, emitter)
 
 
-def test_a_whole_schedule_of_a_product() -> None:
+@each_emitter
+def test_a_whole_schedule_of_a_product(emitter: str) -> None:
     func, inputs, answer = matmul(9, 37, 11)
     s = Schedule(func).split("C_i", 4).split("C_j", 8).split("C_k", 4)
     s.reorder("C_k_o", "C_j_o", "C_i_o", "C_k_i", "C_i_i", "C_j_i")
     s.cache_write("C", "C_i_o", "register").cache_read("B", "C_j_o", "local")
     s.unroll("C_i_i").vectorize("C_j_i").vectorize("C_w1").unroll("C_w0").vectorize("B_local_1")
-    _check(s, inputs, answer)
+    _check(s, inputs, answer, emitter)
     again = Schedule(func).replay(s.steps)
     assert str(again) == str(s)
 
 
-def test_a_producer_moves_to_its_reader_and_shrinks() -> None:
+@each_emitter
+def test_a_producer_moves_to_its_reader_and_shrinks(emitter: str) -> None:
     func, inputs, answer = blur(37)
     s = Schedule(func).split("C_i", 8).compute_at("B", "C_i_o")
     (b,) = s.func.locals
     assert [str(d) for d in b.shape] == ["10"]  # 8 elements of C read 10 of B
-    _check(s, inputs, answer)
+    _check(s, inputs, answer, emitter)
 
 
-def test_convolution_with_padding_in_place() -> None:
+@each_emitter
+def test_convolution_with_padding_in_place(emitter: str) -> None:
     func, inputs, answer = conv(9, 3)
-    _check(Schedule(func).inline("P").vectorize("Y_j"), inputs, answer)
-    _check(Schedule(func).split("Y_i", 4).compute_at("P", "Y_i_o").vectorize("Y_j"), inputs, answer)
+    _check(Schedule(func).inline("P").vectorize("Y_j"), inputs, answer, emitter)
+    _check(
+        Schedule(func).split("Y_i", 4).compute_at("P", "Y_i_o").vectorize("Y_j"),
+        inputs,
+        answer,
+        emitter,
+    )
 
 
-def test_rows_of_softmax_are_reduced_over_lanes() -> None:
+@each_emitter
+def test_rows_of_softmax_are_reduced_over_lanes(emitter: str) -> None:
     func, inputs, answer = softmax(3, 83)
     s = Schedule(func)
     for loop in ("T_j", "E_c", "S_k", "Y_c"):
         s.vectorize(loop)
-    _check(s, inputs, answer)
+    _check(s, inputs, answer, emitter)
 
 
-def test_positions_of_the_greatest_over_lanes() -> None:
+@each_emitter
+def test_positions_of_the_greatest_over_lanes(emitter: str) -> None:
     func, inputs, answer = positions(5, 83)
-    _check(Schedule(func).vectorize("Y_j"), inputs, answer)
+    _check(Schedule(func).vectorize("Y_j"), inputs, answer, emitter)
 
 
-def test_one_function_for_many_sizes() -> None:
+@each_emitter
+def test_one_function_for_many_sizes(emitter: str) -> None:
     func, _, _ = symbolic()
     s = Schedule(func).split("C_j", 4).vectorize("C_j_i")
     for shape in ((3, 4, 5), (1, 1, 1), (2, 7, 0), (5, 9, 33)):
         _, inputs, answer = symbolic(shape)
-        _check(s, inputs, answer)
+        _check(s, inputs, answer, emitter)
     _, inputs, answer = symbolic((3, 4, 5))
     with pytest.raises(ValueError, match=r"C: f32\[m, n\] got shape \[3, 5\]: n is 4 on axis 1"):
         interpret(s.func, *inputs, np.zeros((3, 5), np.float32))

@@ -5,7 +5,8 @@ tensor, lower       what is computed; the plain loops that compute it
 statement           loops, stores, functions
 schedule/           steps from function to function, each checked
 interpret           the meaning, slow
-emit/, compile      C with explicit vectors; the compiler and its cache
+emit/               C and LLVM IR with explicit vectors
+compile, jit        the C compiler and its cache; LLVM in this process
 """
 
 from byparts_tensor_ir.build import build as build

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
-from byparts_tensor_ir.compile import callable_of, vector_bytes
+from byparts_tensor_ir import compile as c_compiler
+from byparts_tensor_ir.compile import CompilerError
 from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.statement import Func, expression_sizes
 
+EMITTERS = ("c", "llvm")
 
-def build(func: Func, vector: int | None = None) -> Any:
+
+def build(func: Func, vector: int | None = None, emitter: str | None = None) -> Any:
     """Compile; returns f(*arrays) that writes the outputs in place.
 
     Arrays are NumPy's, contiguous, of the dtypes and shapes of the parameters; sizes are taken from
     their shapes.
 
+    Args:
+        func: any function without GPU threads.
+        vector: bytes of a vector register; by default those of this machine.
+        emitter: one of `EMITTERS`; by default C where there is a compiler, else LLVM.
+
     Raises:
-        CompilerError: there is no compiler.
+        CompilerError: there is no compiler, or no llvmlite.
     """
-    source = emit_c(func, vector or vector_bytes())
-    call = callable_of(source)
+    source, call = _compiled(func, vector, emitter or default_emitter())
 
     def run(*arrays: Any) -> None:
         given = []
@@ -33,3 +41,38 @@ def build(func: Func, vector: int | None = None) -> Any:
 
     run.source = source  # type: ignore[attr-defined]
     return run
+
+
+def default_emitter() -> str:
+    """C where there is a compiler, else LLVM where llvmlite is installed.
+
+    Raises:
+        CompilerError: there is neither; says what to install.
+    """
+    try:
+        c_compiler.compiler()
+    except CompilerError as error:
+        if find_spec("llvmlite") is None:
+            raise CompilerError(
+                f"{error}; or `pip install byparts-tensor-ir[llvm]`, which needs no compiler"
+            ) from error
+        return "llvm"
+    return "c"
+
+
+def _compiled(func: Func, vector: int | None, emitter: str) -> tuple[Any, Any]:
+    """(source, function of addresses and sizes)."""
+    if emitter not in EMITTERS:
+        raise CompilerError(f"no emitter {emitter!r}; one of {', '.join(EMITTERS)}")
+    if emitter == "c":
+        source = emit_c(func, vector or c_compiler.vector_bytes())
+        return source, c_compiler.callable_of(source)
+    try:
+        from byparts_tensor_ir import jit  # loads 170 MB of LLVM: only where it is wanted
+        from byparts_tensor_ir.emit.llvm import emit_llvm
+    except ImportError as error:
+        raise CompilerError(
+            f"no llvmlite ({error}): `pip install byparts-tensor-ir[llvm]`, or build with C"
+        ) from error
+    code = emit_llvm(func, vector or jit.vector_bytes())
+    return code, jit.callable_of(code)

@@ -167,11 +167,15 @@ def _trim(directory: Path) -> None:
         total -= size
 
 
-def callable_of(source: Source, sizes: int = 0) -> Callable[..., None]:
+def callable_of(source: Source) -> Callable[..., None]:
     """Compile one function: `f(pointers, sizes)` of addresses and numbers."""
-    address = compiled([source])[source.name]
+    return caller(compiled([source])[source.name], source.workspace_bytes)
+
+
+def caller(address: int, workspace_bytes: int) -> Callable[..., None]:
+    """`f(pointers, sizes)` of compiled code, with a workspace of its own."""
     function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
-    workspace = ctypes.create_string_buffer(source.workspace_bytes + 64)
+    workspace = ctypes.create_string_buffer(workspace_bytes + 64)
     aligned = -(-ctypes.addressof(workspace) // 64) * 64
 
     def call(pointers: Sequence[int], numbers: Sequence[int] = ()) -> None:

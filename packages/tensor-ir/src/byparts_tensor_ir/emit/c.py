@@ -19,9 +19,11 @@ from typing import Any
 
 from byparts_tensor_ir.emit.strategy import (
     MOST_UNROLLED_VECTORS,
+    Element,
     EmitError,
     Lanes,
     accumulators_of,
+    element_of,
     elements_of,
     flat_index,
     forget_loads,
@@ -99,7 +101,7 @@ class _Emitter(Values):
     ) -> None:
         super().__init__(func, vector_bytes)
         self.aliased = {b for pair in aliases for b in pair}
-        self.reducing: dict[Store, tuple[Expr, ...]] = {}
+        self.reducing: dict[Element, tuple[Expr, ...]] = {}
         self.parallel = False
         self.at: dict[Any, list[Buffer]] = {}
 
@@ -144,8 +146,6 @@ class _Emitter(Values):
             if isinstance(s, Store):
                 self.store(s, lanes)
             elif isinstance(s, If):
-                if lanes is not None and self.varies(s.condition, lanes):
-                    raise EmitError(f"a condition on the lanes of a vector: {s.condition}")
                 with self.block(f"if ({self.value(s.condition, None)})"):
                     self.statements(s.body, lanes)
             elif isinstance(s, Barrier):
@@ -203,7 +203,10 @@ class _Emitter(Values):
                 self.forget_lanes(s.var)
             return
         many = accumulators_of(extent, lanes) if reductions else 1
-        accumulators = {r: [self.accumulator(r, lanes) for _ in range(many)] for r in reductions}
+        accumulators = {
+            element: [self.accumulator(r, lanes) for _ in range(many)]
+            for element, r in reductions.items()
+        }
         name, end = s.name, self.index(extent + low)
         with self.block(""):
             self.line(f"int64_t {name} = {low};")
@@ -229,8 +232,8 @@ class _Emitter(Values):
                     self.line(f"const int64_t {count} = {end} - {name};")
                     left = make("name", (), INDEX, (count, 0))
                     self.lane_body(s.body, Lanes(s.var, s.var, lanes, left), accumulators, 0)
-            for r, parts in accumulators.items():
-                self.finish_reduction(r, parts, lanes)
+            for element, parts in accumulators.items():
+                self.finish_reduction(reductions[element], parts, lanes)
 
     @contextmanager
     def same(self) -> Any:
@@ -244,7 +247,7 @@ class _Emitter(Values):
                 del scope[e]
 
     def lane_body(
-        self, body: Sequence[Statement], lanes: Lanes, accumulators: dict[Store, Any], k: int
+        self, body: Sequence[Statement], lanes: Lanes, accumulators: dict[Element, Any], k: int
     ) -> None:
         """The body for one vector; reductions over lanes go to the k-th accumulators."""
         self.reducing = {r: parts[k] for r, parts in accumulators.items()}
@@ -296,7 +299,7 @@ class _Emitter(Values):
         self.scopes.pop()
 
     def store(self, s: Store, lanes: Lanes | None) -> None:
-        into = self.reducing.get(s)
+        into = self.reducing.get(element_of(s))
         if into is not None and lanes is not None:
             assert s.reducer is not None
             values = s.values
@@ -324,8 +327,6 @@ class _Emitter(Values):
         step = step_of(flat, lanes)
         base = self.index(substituted(flat, {lanes.var: lanes.base}))
         v = self.vector(buffer.dtype, lanes.lanes)
-        if step == 0:
-            raise EmitError(f"all lanes store to one element of {buffer.name}")
         if step == 1 and value.dtype == "bool":
             text = f"({v})-{self.mask(value, 1, lanes)}"
         elif step == 1:

@@ -46,6 +46,9 @@ class Lanes:
     count: Expr | None = None
 
 
+Element = tuple[tuple[Buffer, ...], tuple[Expr, ...]]  # targets and index of a store
+
+
 class Strategy:
     """The decisions for one function.
 
@@ -122,22 +125,31 @@ class Strategy:
                         widest = 8
         return self.vector_bytes // widest
 
-    def lane_reductions(self, loop: For) -> list[Store]:
-        """The reductions whose target does not depend on the lane.
+    def lane_reductions(self, loop: For) -> dict[Element, Store]:
+        """The elements that all lanes of a vectorized loop add to, and the first store to each.
 
         Raises:
-            EmitError: all lanes store to one element, or the element changes inside of the loop.
+            EmitError: the loop has no vector form.
         """
-        reductions = []
-        for s in stores(loop.body):
-            if any(loop.var in variables(i) for i in s.index):
+        lanes = Lanes(loop.var, loop.var, 1)
+        inner = {s.var for s in walk(loop.body) if isinstance(s, For)}
+        reductions: dict[Element, Store] = {}
+        for s in walk(loop.body):
+            if isinstance(s, If) and self.varies(s.condition, lanes):
+                raise EmitError(f"a condition on the lanes of a vector: {s.condition}")
+            if isinstance(s, For) and self.varies(s.extent, lanes):
+                raise EmitError(f"lanes of {loop.name} go through {s.name} another number of times")
+            if not isinstance(s, Store):
                 continue
-            inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
-            if s.reducer is None or any(variables(i) & inner for i in s.index):
+            if any(loop.var in variables(i) for i in s.index):
+                steps = [step_of(flat_index(t, s.index), lanes) for t in s.targets]
+            else:
+                reductions.setdefault(element_of(s), s)
+                steps = [s.reducer is not None and not any(variables(i) & inner for i in s.index)]
+            if not all(steps):
                 raise EmitError(
                     f"all lanes of {loop.name} store to one element of {s.targets[0].name}"
                 )
-            reductions.append(s)
         return reductions
 
     def uniform(self, loop: For) -> Iterator[Expr]:
@@ -152,6 +164,11 @@ class Strategy:
                     changes = variables(x) & inner or any(y.attr in stored for y in loads(x))
                     if not changes and is_safe(x):
                         yield x
+
+
+def element_of(store: Store) -> Element:
+    """What a store stores to; the same in copies of it."""
+    return store.targets, store.index
 
 
 def accumulators_of(extent: Expr, lanes: int) -> int:

@@ -1,0 +1,242 @@
+"""LLVM IR for one operation: the same instructions for numbers and for vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from byparts_tensor_ir.emit.strategy import EmitError, Strategy
+from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr
+from byparts_tensor_ir.functions import FUNCTIONS
+from byparts_tensor_ir.index import not_negative
+from byparts_tensor_ir.statement import Func
+
+I1, I32, I64, POINTER = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.PointerType()
+VOID = ir.VoidType()
+
+
+def scalar_type(dtype: str) -> Any:
+    """The type of a value; a bool is one bit."""
+    if dtype in FLOATS:
+        return ir.FloatType() if dtype == "f32" else ir.DoubleType()
+    return I1 if dtype == "bool" else ir.IntType(8 * BYTES[dtype])
+
+
+def memory_type(dtype: str) -> Any:
+    """The type of an element in memory; a bool is a byte."""
+    return ir.IntType(8) if dtype == "bool" else scalar_type(dtype)
+
+
+def type_name(kind: Any) -> str:
+    """A type as names of intrinsics end: f32, i64, v16f32, p0."""
+    if isinstance(kind, ir.VectorType):
+        return f"v{kind.count}{type_name(kind.element)}"
+    return "p0" if isinstance(kind, ir.PointerType) else str(kind.intrinsic_name)
+
+
+def like(x: Any, number: float) -> Any:
+    """A number in the type of x, in each lane of a vector."""
+    if isinstance(x.type, ir.VectorType):
+        return ir.Constant(x.type, [number] * x.type.count)
+    return ir.Constant(x.type, number)
+
+
+class LlvmOperations(Strategy):
+    """The function so far.
+
+    Attributes:
+        module: holds the function and what it calls.
+        builder: where the next instruction goes.
+        libm: functions of the C library that it calls.
+    """
+
+    def __init__(self, func: Func, vector_bytes: int) -> None:
+        super().__init__(func, vector_bytes)
+        self.module: Any = ir.Module(name=func.name)
+        self.builder: Any = None
+        self.libm: set[str] = set()
+
+    def splat(self, x: Any, lanes: int) -> Any:
+        """The number in each lane of a vector."""
+        kind = ir.VectorType(x.type, lanes)
+        if isinstance(x, ir.Constant):
+            return ir.Constant(kind, [x.constant] * lanes)
+        nothing = ir.Constant(kind, ir.Undefined)
+        first = self.builder.insert_element(nothing, x, I32(0))
+        zeros = ir.Constant(ir.VectorType(I32, lanes), [0] * lanes)
+        return self.builder.shuffle_vector(first, nothing, zeros)
+
+    def called(self, name: str, result: Any, args: Sequence[Any]) -> Any:
+        """A call of a function that is declared where it is first called."""
+        function = self.module.globals.get(name)
+        if function is None:
+            kind = ir.FunctionType(result, [a.type for a in args])
+            function = ir.Function(self.module, kind, name)
+        return self.builder.call(function, args)
+
+    def intrinsic(self, name: str, *args: Any) -> Any:
+        """An intrinsic on values of one type, by its full name: llvmlite makes none for vectors."""
+        return self.called(f"llvm.{name}.{type_name(args[0].type)}", args[0].type, args)
+
+    def operation(self, e: Expr, args: Sequence[Any]) -> Any:
+        """The value of e from those of its operands: all numbers, or all vectors.
+
+        Raises:
+            EmitError: the operation has no code.
+        """
+        op, b = e.op, self.builder
+        if op in _COMPARISONS:
+            return self.comparison(e, *args)
+        if op in ("add", "sub", "mul", "div", "linear"):
+            return self.arithmetic(e, args)
+        if op in ("and", "or", "xor"):
+            return {"and": b.and_, "or": b.or_, "xor": b.xor}[op](*args)
+        if op in ("shl", "shr"):
+            return self.shift(e, *args)
+        if op in ("floordiv", "mod"):
+            return self.division(e, *args)
+        if op in ("min", "max"):
+            return self.extreme(e, *args)
+        if op in ("fma", "sqrt", "floor", "ceil", "rint", "trunc"):
+            return self.intrinsic(op, *args)
+        if op == "abs":
+            (x,) = args
+            if e.dtype in FLOATS:
+                return self.intrinsic("fabs", x)
+            negative = b.icmp_signed("<", x, like(x, 0))
+            return x if e.dtype[0] == "u" else b.select(negative, b.neg(x), x)
+        if op == "neg":
+            return b.fneg(args[0]) if e.dtype in FLOATS else b.neg(args[0])
+        if op == "not":
+            return b.not_(args[0])
+        if op == "cast":
+            return self.cast(args[0], e.args[0].dtype, e.dtype)
+        if op == "bitcast":
+            if "bool" in (e.dtype, e.args[0].dtype):
+                return self.cast(args[0], e.args[0].dtype, e.dtype)
+            return b.bitcast(args[0], self.shaped(scalar_type(e.dtype), args[0]))
+        if op in FUNCTIONS:
+            return self.function(e, args)
+        raise EmitError(f"{op} has no LLVM: {e}")
+
+    def shaped(self, kind: Any, x: Any) -> Any:
+        """The type, or vectors of it where x is a vector."""
+        return ir.VectorType(kind, x.type.count) if isinstance(x.type, ir.VectorType) else kind
+
+    def comparison(self, e: Expr, x: Any, y: Any) -> Any:
+        sign, dtype = _COMPARISONS[e.op], e.args[0].dtype
+        if dtype in FLOATS:
+            unequal = sign == "!="
+            return (self.builder.fcmp_unordered if unequal else self.builder.fcmp_ordered)(
+                sign, x, y
+            )
+        compare = self.builder.icmp_signed if dtype[0] == "i" else self.builder.icmp_unsigned
+        return compare(sign, x, y)
+
+    def arithmetic(self, e: Expr, args: Sequence[Any]) -> Any:
+        b = self.builder
+        if e.op == "linear":
+            coefficients, constant = e.attr
+            total = None
+            for x, c in zip(args, coefficients, strict=True):
+                term = x if c == 1 else b.mul(x, like(x, c))
+                total = term if total is None else b.add(total, term)
+            return b.add(total, like(total, constant)) if constant else total
+        if e.dtype in FLOATS:
+            rules = {"add": b.fadd, "sub": b.fsub, "mul": b.fmul, "div": b.fdiv}
+        else:
+            rules = {"add": b.add, "sub": b.sub, "mul": b.mul}
+        result = args[0]
+        for x in args[1:]:  # a product of indices has any number of factors
+            result = rules[e.op](result, x)
+        return result
+
+    def shift(self, e: Expr, x: Any, count: Any) -> Any:
+        """Of as many bits as there are or more, nothing is left but the sign."""
+        b, bits = self.builder, 8 * BYTES[e.dtype]
+        inside = b.icmp_unsigned("<", count, like(count, bits))
+        if e.op == "shr" and e.dtype[0] == "i":
+            return b.ashr(x, b.select(inside, count, like(count, bits - 1)))
+        shifted = (b.shl if e.op == "shl" else b.lshr)(x, b.select(inside, count, like(count, 0)))
+        return b.select(inside, shifted, like(x, 0))
+
+    def division(self, e: Expr, x: Any, y: Any) -> Any:
+        """Quotient or rest towards minus infinity; by zero both are 0, as NumPy has them."""
+        b, (dividend, divisor) = self.builder, e.args
+        zero, unsigned = like(x, 0), e.dtype[0] == "u"
+        plain = unsigned or (e.dtype == INDEX and not_negative(dividend) and not_negative(divisor))
+        unsure = divisor.op != "const" or divisor.attr in (0, -1)
+        unsure = unsure and not (e.dtype == INDEX and not_negative(divisor - 1))
+        divided = y
+        if unsure:  # 1 in place of 0, and of -1, by which the least number has no quotient
+            fails = b.icmp_signed("==", y, zero)
+            if not unsigned:
+                negated = b.icmp_signed("==", y, like(y, -1))
+                fails = b.or_(fails, negated)
+            divided = b.select(fails, like(y, 1), y)
+        quotient, rest = (b.udiv, b.urem) if plain else (b.sdiv, b.srem)
+        q, r = quotient(x, divided), rest(x, divided)
+        if not plain:
+            below = b.and_(
+                b.icmp_signed("!=", r, zero), b.icmp_signed("<", b.xor(r, divided), zero)
+            )
+            q = b.select(below, b.sub(q, like(x, 1)), q)
+            r = b.select(below, b.add(r, divided), r)
+        if e.op == "mod" or not unsure:
+            return r if e.op == "mod" else q
+        q = q if unsigned else b.select(negated, b.neg(x), q)
+        return b.select(b.icmp_signed("==", y, zero), zero, q)
+
+    def extreme(self, e: Expr, x: Any, y: Any) -> Any:
+        """The operand that comes first or last; of floats NaN where one is NaN."""
+        b, sign = self.builder, "<" if e.op == "min" else ">"
+        if e.dtype in FLOATS:
+            first = b.or_(b.fcmp_ordered(sign, x, y), b.fcmp_unordered("uno", x, x))
+        else:
+            first = (b.icmp_signed if e.dtype[0] == "i" else b.icmp_unsigned)(sign, x, y)
+        return b.select(first, x, y)
+
+    def cast(self, x: Any, source: str, target: str) -> Any:
+        """Truncated from floats; integers modulo 2^bits."""
+        b, kind = self.builder, self.shaped(scalar_type(target), x)
+        if target == "bool":
+            compare = b.fcmp_unordered if source in FLOATS else b.icmp_unsigned
+            return compare("!=", x, like(x, 0))
+        if source in FLOATS and target in FLOATS:
+            return (b.fpext if target == "f64" else b.fptrunc)(x, kind)
+        if source in FLOATS:
+            if target == "u64":
+                return b.fptoui(x, kind)
+            wide = {"i32": "i32", "u32": "i64", "i64": "i64"}.get(target, "i32")
+            whole = b.fptosi(x, self.shaped(scalar_type(wide), x))
+            return whole if whole.type == kind else b.trunc(whole, kind)
+        signed = source[0] == "i"
+        if target in FLOATS:
+            return (b.sitofp if signed else b.uitofp)(x, kind)
+        if source != "bool" and BYTES[source] >= BYTES[target]:
+            return x if BYTES[source] == BYTES[target] else b.trunc(x, kind)
+        return (b.sext if signed else b.zext)(x, kind)
+
+    def function(self, e: Expr, args: Sequence[Any]) -> Any:
+        """A function of the C library, lane by lane.
+
+        Called by a name that LLVM does not know, so that it is neither folded nor replaced.
+        """
+        if isinstance(args[0].type, ir.VectorType):
+            result = ir.Constant(args[0].type, ir.Undefined)
+            for i in range(args[0].type.count):
+                lane = [self.builder.extract_element(a, I32(i)) for a in args]
+                result = self.builder.insert_element(result, self.function(e, lane), I32(i))
+            return result
+        name = e.op + ("f" if e.dtype == "f32" else "")
+        self.libm.add(name)
+        result = self.called(f"libm.{name}", args[0].type, args)
+        function = self.module.globals[f"libm.{name}"]
+        function.attributes.add("nounwind")
+        function.attributes.add("readnone")
+        return result
+
+
+_COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}

@@ -1,0 +1,247 @@
+"""LLVM IR for values: expressions as numbers, or as vectors where they vary over lanes.
+
+Where C computes lane by lane, LLVM has masks: an arm of a `select` that could read outside of its
+buffer is loaded in the lanes that choose it, and no other lane touches memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llvmlite import ir
+
+from byparts_tensor_ir.emit.llvm_operations import (
+    I1,
+    I32,
+    I64,
+    POINTER,
+    VOID,
+    LlvmOperations,
+    memory_type,
+    scalar_type,
+    type_name,
+)
+from byparts_tensor_ir.emit.strategy import EmitError, Lanes, flat_index, is_safe, step_of
+from byparts_tensor_ir.expression import BYTES, Expr, const, make
+from byparts_tensor_ir.mathematics import expanded
+from byparts_tensor_ir.statement import Buffer, Func
+from byparts_tensor_ir.substitute import substituted
+
+
+@dataclass(frozen=True)
+class MaskedLanes(Lanes):
+    """Lanes of which some may be switched off.
+
+    Attributes:
+        mask: the lanes that are computed, as a vector of bool; `None` for all.
+        arm: whether they are in an arm of a `select`, where all lanes may be off.
+    """
+
+    mask: Any = None
+    arm: bool = False
+
+
+class LlvmValues(LlvmOperations):
+    """The values computed so far.
+
+    Attributes:
+        scopes: expression -> value, of each open block.
+        numbers: loop variables, sizes and names -> value.
+        accumulators: names -> where their value is kept.
+        memory: buffer -> its address.
+    """
+
+    def __init__(self, func: Func, vector_bytes: int) -> None:
+        super().__init__(func, vector_bytes)
+        self.scopes: list[dict[Expr, Any]] = [{}]
+        self.numbers: dict[Expr, Any] = {}
+        self.accumulators: dict[Expr, Any] = {}
+        self.memory: dict[Buffer, Any] = {}
+        self.proved: dict[Expr, bool] = {}
+        self.count = 0
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Values computed here are known only here."""
+        self.scopes.append({})
+        yield
+        self.scopes.pop()
+
+    def named(self, dtype: str, lanes: int = 0) -> Expr:
+        """A new name, of a number or a vector."""
+        self.count += 1
+        return make("name", (), dtype, (f"v{self.count}", lanes))
+
+    def safe(self, e: Expr) -> bool:
+        """`is_safe`, asked once for each expression."""
+        if e not in self.proved:
+            self.proved[e] = is_safe(e)
+        return self.proved[e]
+
+    def value(self, e: Expr, lanes: MaskedLanes | None = None) -> Any:
+        """The value of e: a number where it is the same in all lanes, else a vector.
+
+        In an arm of a `select` what could read outside of its buffer is a vector too: all lanes may
+        be off.
+        """
+        e = expanded(e)
+        if lanes is not None and not self.varies(e, lanes) and (self.safe(e) or not lanes.arm):
+            lanes = None
+        if e.op == "const":
+            return ir.Constant(scalar_type(e.dtype), e.attr)
+        if e in self.numbers:
+            return self.numbers[e]
+        if e in self.accumulators:
+            place = self.accumulators[e]
+            return self.builder.load(place, typ=place.allocated_type)
+        if e.op == "lane mask":
+            assert lanes is not None
+            return lanes.mask
+        for scope in reversed(self.scopes):
+            if e in scope:
+                return scope[e]
+        computed = self.computed(e, lanes)
+        self.scopes[-1][e] = computed
+        return computed
+
+    def computed(self, e: Expr, lanes: MaskedLanes | None) -> Any:
+        """Instructions for e, which has no value yet."""
+        if e.op == "select":
+            condition, a, b = e.args
+            return self.chosen(condition, a, b, lanes)
+        if e.op in ("and", "or") and e.dtype == "bool" and not self.safe(e.args[1]):
+            left, right = e.args
+            known = const(e.op == "or", "bool")
+            a, b = (right, known) if e.op == "and" else (known, right)
+            return self.chosen(left, a, b, lanes)
+        if e.op == "load":
+            return self.load(e, lanes)
+        if lanes is None:
+            return self.operation(e, [self.value(a) for a in e.args])
+        if e is lanes.var:
+            iota = ir.Constant(ir.VectorType(I64, lanes.lanes), list(range(lanes.lanes)))
+            return self.builder.add(iota, self.splat(self.value(lanes.base), lanes.lanes))
+        return self.operation(e, [self.wide(a, lanes) for a in e.args])
+
+    def wide(self, e: Expr, lanes: MaskedLanes) -> Any:
+        """The value as a vector."""
+        x = self.value(e, lanes)
+        return x if isinstance(x.type, ir.VectorType) else self.splat(x, lanes.lanes)
+
+    def of(self, e: Expr, lanes: MaskedLanes | None) -> Any:
+        """The value as a number outside of vectorized loops, as a vector inside."""
+        return self.value(e) if lanes is None else self.wide(e, lanes)
+
+    def chosen(self, condition: Expr, a: Expr, b: Expr, lanes: MaskedLanes | None) -> Any:
+        """A select: both arms, or only the chosen one where the other may read outside."""
+        test = self.value(condition, lanes)
+        if self.safe(a) and self.safe(b):
+            return self.builder.select(test, self.of(a, lanes), self.of(b, lanes))
+        if not isinstance(test.type, ir.VectorType):
+            return self.branches(test, a, b, lanes)
+        assert lanes is not None
+        arms = self.arm(a, test, lanes), self.arm(b, self.builder.not_(test), lanes)
+        return self.builder.select(test, *arms)
+
+    def arm(self, arm: Expr, mask: Any, lanes: MaskedLanes) -> Any:
+        """An arm of a select, right in the lanes that choose it."""
+        if self.safe(arm):
+            return self.wide(arm, lanes)
+        both = mask if lanes.mask is None else self.builder.and_(lanes.mask, mask)
+        with self.scope():
+            return self.wide(arm, replace(lanes, mask=both, arm=True))
+
+    def branches(self, test: Any, a: Expr, b: Expr, lanes: MaskedLanes | None) -> Any:
+        """The arm that all lanes choose."""
+        ends = []
+        with self.builder.if_else(test) as heads:
+            for head, arm in zip(heads, (a, b), strict=True):
+                with head, self.scope():
+                    ends.append((self.of(arm, lanes), self.builder.block))
+        merged = self.builder.phi(ends[0][0].type)
+        for x, block in ends:
+            merged.add_incoming(x, block)
+        return merged
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def address(self, buffer: Buffer, position: Any) -> Any:
+        """The address of an element, or a vector of addresses."""
+        item = memory_type(buffer.dtype)
+        at = self.builder.gep(self.memory[buffer], [position], inbounds=True, source_etype=item)
+        if isinstance(position.type, ir.VectorType):
+            at.type = ir.VectorType(POINTER, position.type.count)
+        return at
+
+    def load(self, e: Expr, lanes: MaskedLanes | None) -> Any:
+        flat = flat_index(e.attr, e.args)
+        if lanes is None:
+            item = memory_type(e.dtype)
+            at = self.address(e.attr, self.value(flat))
+            x = self.builder.load(at, typ=item, align=BYTES[e.dtype])
+        else:
+            x = self.vector_load(e, flat, lanes)
+        if e.dtype != "bool":
+            return x
+        return self.builder.icmp_unsigned("!=", x, ir.Constant(x.type, None))
+
+    def vector_load(self, e: Expr, flat: Expr, lanes: MaskedLanes) -> Any:
+        """A block of memory, elements at equal distances, or elements anywhere."""
+        buffer, item, size = e.attr, memory_type(e.dtype), BYTES[e.dtype]
+        vector = ir.VectorType(item, lanes.lanes)
+        try:
+            step = step_of(flat, lanes)
+        except EmitError:
+            step = 0
+        scattered = step == 0 or (step != 1 and lanes.mask is not None)
+        if scattered or (lanes.arm and not self.safe(flat)):
+            return self.masked_load(e, "gather", self.wide(flat, lanes), lanes)
+        first = self.value(substituted(flat, {lanes.var: lanes.base}))
+        if step == 1 and lanes.mask is not None:
+            return self.masked_load(e, "load", first, lanes)
+        if step == 1:
+            return self.builder.load(self.address(buffer, first), typ=vector, align=size)
+        result = ir.Constant(vector, ir.Undefined)
+        for i in range(lanes.lanes):
+            at = self.address(buffer, self.builder.add(first, I64(i * step)))
+            x = self.builder.load(at, typ=item, align=size)
+            result = self.builder.insert_element(result, x, I32(i))
+        return result
+
+    def masked_load(self, e: Expr, how: str, position: Any, lanes: MaskedLanes) -> Any:
+        """Elements in the lanes of the mask, 0 in the others."""
+        vector = ir.VectorType(memory_type(e.dtype), lanes.lanes)
+        at = self.address(e.attr, position)
+        args = [at, I32(BYTES[e.dtype]), self.mask_of(lanes), ir.Constant(vector, None)]
+        name = f"llvm.masked.{how}.{type_name(vector)}.{type_name(at.type)}"
+        return self.called(name, vector, args)
+
+    def mask_of(self, lanes: MaskedLanes) -> Any:
+        """The mask, also where all lanes are computed."""
+        every = ir.Constant(ir.VectorType(I1, lanes.lanes), [1] * lanes.lanes)
+        return every if lanes.mask is None else lanes.mask
+
+    def write(self, buffer: Buffer, index: tuple[Expr, ...], x: Any, lanes: Any) -> None:
+        """Store a number or a vector."""
+        flat = flat_index(buffer, index)
+        if buffer.dtype == "bool":
+            x = self.builder.zext(x, self.shaped(memory_type("bool"), x))
+        if lanes is None:
+            at = self.address(buffer, self.value(flat))
+            self.builder.store(x, at, align=BYTES[buffer.dtype])
+            return
+        block = step_of(flat, lanes) == 1
+        if block:
+            position = self.value(substituted(flat, {lanes.var: lanes.base}))
+        else:
+            position = self.wide(flat, lanes)
+        at = self.address(buffer, position)
+        if block and lanes.mask is None:
+            self.builder.store(x, at, align=BYTES[buffer.dtype])
+            return
+        name = f"llvm.masked.{'store' if block else 'scatter'}"
+        args = [x, at, I32(BYTES[buffer.dtype]), self.mask_of(lanes)]
+        self.called(f"{name}.{type_name(x.type)}.{type_name(at.type)}", VOID, args)

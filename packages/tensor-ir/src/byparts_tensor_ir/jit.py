@@ -1,0 +1,77 @@
+"""From LLVM IR to functions in this process, through llvmlite: no compiler on the machine.
+
+llvmlite is LLVM in one wheel, made by the Numba project.  Code is made for this machine, with
+registers of 512 bits where it has them; nothing is rounded otherwise than it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from byparts_tensor_ir.compile import CompilerError, caller
+from byparts_tensor_ir.emit.llvm import LlvmSource
+
+
+def machine() -> Any:
+    """What LLVM makes code for: this machine.  Each engine owns one of its own."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    features["prefer-256-bit"] = False
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=features.flatten(),
+        opt=3,
+        reloc="pic",
+        codemodel="small",
+    )
+
+
+@lru_cache(maxsize=1)
+def vector_bytes() -> int:
+    """Bytes of a vector register of this machine: 64, 32 or 16."""
+    features = llvm.get_host_cpu_features()
+    return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
+
+
+def compiled(source: LlvmSource) -> tuple[int, Any]:
+    """(address of the function, what must live as long as the function).
+
+    Raises:
+        CompilerError: LLVM refuses the code, or the C library lacks a function.
+    """
+    for name in source.libm:
+        address = llvm.address_of_symbol(name)
+        if address is None:
+            raise CompilerError(f"{source.name} calls {name}, which the C library does not have")
+        llvm.add_symbol(f"libm.{name}", address)
+    try:
+        module = llvm.parse_assembly(source.text)
+        module.verify()
+    except RuntimeError as error:
+        raise CompilerError(f"LLVM refuses {source.name}: {error}") from error
+    target = machine()
+    optimize(module, target)
+    engine = llvm.create_mcjit_compiler(module, target)
+    engine.finalize_object()
+    return engine.get_function_address(source.name), engine
+
+
+def optimize(module: Any, target: Any) -> None:
+    """Run LLVM's passes on a module, in place."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    passes = llvm.create_pass_builder(target, options)
+    passes.getModulePassManager().run(module, passes)
+
+
+def callable_of(source: LlvmSource) -> Callable[[Sequence[int], Sequence[int]], None]:
+    """Compile one function: `f(pointers, sizes)` of addresses and numbers."""
+    address, engine = compiled(source)
+    call = caller(address, source.workspace_bytes)
+    call.engine = engine  # type: ignore[attr-defined]  # lives as long as the function
+    return call
