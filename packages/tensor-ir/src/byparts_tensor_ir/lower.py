@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from byparts_tensor_ir.expression import Expr, ExpressionError, const, variable
@@ -21,7 +21,9 @@ from byparts_tensor_ir.substitute import (
 from byparts_tensor_ir.tensor import Reduction, Tensor, identity_values
 
 
-def lower(params: Sequence[Buffer], name: str = "main") -> Func:
+def lower(
+    params: Sequence[Buffer], name: str = "main", names: Mapping[Buffer, str] | None = None
+) -> Func:
     """The function that computes those of its parameters that have a rule.
 
     Each rule becomes one perfect nest of serial loops, `NAME_axis` for each axis, around one store.
@@ -30,14 +32,14 @@ def lower(params: Sequence[Buffer], name: str = "main") -> Func:
     Args:
         params: placeholders and computed tensors, in the order of the call.
         name: of the function.
+        names: of the tensors, if not `tensor_names(params)`.
 
     Raises:
-        ExpressionError: a placeholder is read that is not a parameter, or two buffers have one
-            name, or two axes of a rule have.
+        ExpressionError: a placeholder is read that is not a parameter, or a buffer has the name of
+            a size, or two axes of a rule have one name.
     """
-    order: list[Tensor] = []
-    for p in params:
-        _visit(p, order, ())
+    order = computation_order(params)
+    names = tensor_names(order) if names is None else names
     outputs = tuple([p for p in params if isinstance(p, Tensor) and _computed(p)])
     body: list[Statement] = []
     known = set(params)
@@ -46,11 +48,47 @@ def lower(params: Sequence[Buffer], name: str = "main") -> Func:
             raise ExpressionError(
                 f"{tensor} is read and is neither computed nor a parameter of {name}"
             )
-        body += _nest_of(tensor)
+        body += _nest_of(tensor, names)
     locals = [t for t in order if _computed(t) and t not in known]
     func = Func(name, tuple(params), outputs, _sizes(params, body), tuple(body), tuple(locals))
+    func = _renamed(func, {b: replace(b, name=names[b]) for b in order if names[b] != b.name})
     _check_names(func)
     return func
+
+
+def computation_order(params: Sequence[Buffer]) -> list[Tensor]:
+    """The tensors that are needed, placeholders included, each after all that its rule reads."""
+    order: list[Tensor] = []
+    for p in params:
+        _visit(p, order, ())
+    return order
+
+
+def tensor_names(order: Sequence[Tensor]) -> dict[Buffer, str]:
+    """A name for each tensor: its own, with a number where an earlier tensor has that name."""
+    names: dict[Buffer, str] = {}
+    used: set[str] = set()
+    for tensor in order:
+        r = tensor.recurrence
+        for one in (tensor,) if r is None else (r.init, r.update, tensor):
+            name, k = one.name, 1
+            while name in used:
+                name, k = f"{one.name}{k}", k + 1
+            used.add(name)
+            names[one] = name
+    return names
+
+
+def _renamed(func: Func, by: dict[Buffer, Buffer]) -> Func:
+    """The function with these buffers in place of others."""
+    if not by:
+        return func
+    params, outputs, locals = (
+        tuple([by.get(b, b) for b in buffers])
+        for buffers in (func.params, func.outputs, func.locals)
+    )
+    body = buffers_replaced(func.body, by)
+    return replace(func, params=params, outputs=outputs, locals=locals, body=body)
 
 
 def _computed(tensor: Buffer) -> bool:
@@ -83,52 +121,69 @@ def _reads(tensor: Tensor) -> list[Buffer]:
     return list(found)
 
 
-def _nest_of(tensor: Tensor) -> tuple[Statement, ...]:
+def _nest_of(tensor: Tensor, names: Mapping[Buffer, str]) -> tuple[Statement, ...]:
     """The loops that compute a tensor, with those of its group that share a reduction."""
     if tensor.recurrence is not None:
-        return _scan_nest(tensor)
-    rule = tensor.rule
+        return _scan_nest(tensor, names)
+    rule, loops = tensor.rule, loop_names(tensor, names)
     if rule is None:
         return ()
     if isinstance(rule, Expr):
-        return _nest(tensor.axes, Store(tensor.name, (tensor,), tensor.axes, (rule,)))
+        store = Store(names[tensor], (tensor,), tensor.axes, (rule,))
+        return _nest(tensor.axes, store, loops)
     if tensor.group[0] is not tensor:
         return ()
     values = rule.values
     if rule.where is not None:
         identity = identity_values(rule.reducer, tensor.group)
         values = tuple(select(rule.where, v, i) for v, i in zip(values, identity, strict=True))
-    block = tensor.name if len(tensor.group) == 1 else tensor.name[:-1]
+    block = block_name(tensor, names)
     store = Store(block, tensor.group, tensor.axes, values, rule.reducer, rule.axes, True)
-    names = {a: f"{block}_{a.attr.name}" for a in rule.axes}
-    return _nest((*tensor.axes, *rule.axes), store, names)
+    return _nest((*tensor.axes, *rule.axes), store, loops)
 
 
-def _nest(
-    axes: Sequence[Expr], store: Store, names: dict[Expr, str] | None = None
-) -> tuple[Statement, ...]:
+def block_name(tensor: Tensor, names: Mapping[Buffer, str]) -> str:
+    """The block that computes a tensor; a reduction computes all tensors of its group."""
+    if isinstance(tensor.rule, Reduction) and len(tensor.group) > 1:
+        return names[tensor.group[0]][:-1]
+    return names[tensor]
+
+
+def loop_names(tensor: Tensor, names: Mapping[Buffer, str]) -> dict[Expr, str]:
+    """The name of the loop of each axis of a tensor's rule."""
+    block = block_name(tensor, names)
+    given = tensor.name if len(tensor.group) < 2 else tensor.name[:-1]
+    loops = {a: block + a.attr.name.removeprefix(given) for a in tensor.axes}
+    if isinstance(tensor.rule, Reduction):
+        loops |= {a: f"{block}_{a.attr.name}" for a in tensor.rule.axes}
+    return loops
+
+
+def _nest(axes: Sequence[Expr], store: Store, names: Mapping[Expr, str]) -> tuple[Statement, ...]:
     """The store inside a loop for each axis, with variables of its own."""
-    own = {a: renewed(a, name=(names or {}).get(a, "")) for a in axes}
+    own = {a: renewed(a, name=names[a]) for a in axes}
     body: tuple[Statement, ...] = in_statements([store], own)
     for a in reversed(axes):
         body = (For(own[a], body),)
     return body
 
 
-def _scan_nest(tensor: Tensor) -> tuple[Statement, ...]:
+def _scan_nest(tensor: Tensor, names: Mapping[Buffer, str]) -> tuple[Statement, ...]:
     """Init rows, then the update for each later row; all in the buffer of the scan."""
     r = tensor.recurrence
     assert r is not None
     if isinstance(r.init.rule, Reduction) or isinstance(r.update.rule, Reduction):
         raise ExpressionError(f"{tensor.name}: the rules of a scan may not be reductions")
-    first = buffers_replaced(_nest_of(r.init), {r.init: tensor})
+    first = buffers_replaced(_nest_of(r.init, names), {r.init: tensor})
     time, begin = r.update.axes[0], r.init.shape[0]
     if begin.op != "const":
         raise ExpressionError(f"{tensor.name}: the number of first rows {begin} is not a number")
     later = variable(time.attr.name, tensor.shape[0] - begin, begin.attr)
     rule = substituted(r.update.rule, {time: later})  # type: ignore[arg-type]  # no reduction
     axes = (later, *r.update.axes[1:])
-    nest = _nest(axes, Store(tensor.name, (tensor,), axes, (rule,)))
+    loops = loop_names(r.update, names)
+    loops[later] = loops[time]
+    nest = _nest(axes, Store(names[tensor], (tensor,), axes, (rule,)), loops)
     return (*first, *buffers_replaced(nest, {r.state: tensor}))
 
 

@@ -69,6 +69,43 @@ class Tensor(Buffer):
 
     __repr__ = Buffer.__repr__
 
+    def __call__(self, *index: Operand) -> Expr:
+        """The element at this index, as `self[index]`."""
+        return self[index]
+
+    @property
+    def op(self) -> Operation:
+        """What computes the tensor."""
+        return Operation(self)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """The rule of a tensor and its axes, by the names that TVM's programs use."""
+
+    tensor: Tensor
+
+    @property
+    def name(self) -> str:
+        """The name of the tensor."""
+        return self.tensor.name
+
+    @property
+    def axis(self) -> tuple[Expr, ...]:
+        """A variable for each dimension; of a scan, those of its update."""
+        r = self.tensor.recurrence
+        return self.tensor.axes if r is None else r.update.axes
+
+    @property
+    def reduce_axis(self) -> tuple[Expr, ...]:
+        """The variables that the rule reduces over."""
+        rule = self.tensor.rule
+        return rule.axes if isinstance(rule, Reduction) else ()
+
+    def output(self, k: int) -> Tensor:
+        """The k-th tensor that the rule computes."""
+        return (self.tensor.group or (self.tensor,))[k]
+
 
 @dataclass(frozen=True, eq=False)
 class Recurrence:
@@ -147,17 +184,21 @@ def _argument_names(rule: Callable[..., object], rank: int, name: str) -> list[s
     return [p.name for p in parameters]
 
 
-def scan(init: Tensor, update: Tensor, state: Tensor) -> Tensor:
+def scan(init: Tensor, update: Tensor, state: Tensor, inputs: Sequence[Tensor] = ()) -> Tensor:
     """A tensor whose rows along axis 0 follow from earlier rows.
 
     Args:
         init: shape (b, ...), the first b rows.
         update: shape of the state; its element at (t, ...) may read rows of `state` before t.
         state: a placeholder that stands for the result in the rule of `update`.
+        inputs: other tensors that the rules read; what is named here is only checked.
 
     Raises:
-        ExpressionError: the shapes do not fit.
+        ExpressionError: the shapes do not fit, or an input is not a tensor.
     """
+    for x in inputs:
+        if not isinstance(x, Tensor):
+            raise ExpressionError(f"scan: the input {x!r} is not a tensor")
     if init.shape[1:] != state.shape[1:] or update.shape != state.shape:
         raise ExpressionError(f"scan: init {init}, update {update} and state {state} do not fit")
     return Tensor(

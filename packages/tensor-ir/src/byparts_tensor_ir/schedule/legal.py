@@ -7,6 +7,8 @@ the element that the same round writes.  Everything else is refused.
 
 from __future__ import annotations
 
+from math import gcd
+
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.index import lower_bound, terms, upper_bound
 from byparts_tensor_ir.schedule.find import ScheduleError, reads_of, shown
@@ -97,7 +99,16 @@ def _distinct(s: Store, loop: For) -> bool:
         span = _span(rest, inner)
         if span is not None and span < abs(c):
             return True
+        extent, stride = upper_bound(loop.extent), _stride(rest, inner)
+        if extent is not None and abs(c) * (extent - 1) < stride:
+            return True  # all rounds of the loop lie between two steps of the inner loops
     return False
+
+
+def _stride(e: Expr, inner: set[Expr]) -> int:
+    """What divides all changes of the expression while only inner loop variables change."""
+    coefficients, _ = terms(e)
+    return gcd(*[c for atom, c in coefficients.items() if variables(atom) & inner])
 
 
 def _fixed_part(e: Expr, inner: set[Expr]) -> Expr:

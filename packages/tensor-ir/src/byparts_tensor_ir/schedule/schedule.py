@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from byparts_tensor_ir.schedule import cache, loops, place
+from byparts_tensor_ir.schedule import cache, loops, place, through
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.statement import Func
 
@@ -34,6 +34,8 @@ STEPS: dict[str, Callable[..., Func]] = {
         cache.cache_write,
         cache.rfactor,
         cache.transform_layout,
+        through.read_through,
+        through.write_through,
     )
 }
 Step = tuple[str, tuple[Any, ...], dict[str, Any]]
