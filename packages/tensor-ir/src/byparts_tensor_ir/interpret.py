@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Sequence
 from fractions import Fraction
-from math import erf
+from math import erf, prod
 from random import Random
 from typing import Any
 
@@ -175,10 +175,15 @@ class _Run:
             self.check(e.attr, index, "load")
             return self.memory[e.attr][index]
         if e.op == "linear":
-            return np.int64(
+            return _wrapped(
                 sum(int(a) * c for a, c in zip(args, e.attr[0], strict=True)) + e.attr[1]
             )
         return NUMPY[e.dtype](_OPERATIONS[e.op](e, *args))
+
+
+def _wrapped(number: int) -> Any:
+    """An integer modulo 2^64."""
+    return np.array(number & ((1 << 64) - 1), np.uint64).astype(np.int64)[()]
 
 
 def _cast(e: Expr, x: Any) -> Any:
@@ -228,7 +233,7 @@ _OTHERS: dict[str, Any] = {
 
 _OPERATIONS: dict[str, Any] = {
     "mul": lambda e, *args: (
-        np.prod(np.array(args, object)) if e.dtype == "i64" else args[0] * args[1]
+        _wrapped(prod(map(int, args))) if e.dtype == "i64" else args[0] * args[1]
     ),
     "add": lambda e, a, b: a + b,
     "sub": lambda e, a, b: a - b,

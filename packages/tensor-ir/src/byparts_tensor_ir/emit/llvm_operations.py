@@ -207,10 +207,11 @@ class LlvmOperations(Strategy):
         if source in FLOATS and target in FLOATS:
             return (b.fpext if target == "f64" else b.fptrunc)(x, kind)
         if source in FLOATS:
-            if target == "u64":
-                return b.fptoui(x, kind)
-            wide = {"i32": "i32", "u32": "i64", "i64": "i64"}.get(target, "i32")
+            wide = "i64" if target in ("u32", "i64", "u64") else "i32"
             whole = b.fptosi(x, self.shaped(scalar_type(wide), x))
+            if target == "u64":
+                negative = b.fcmp_ordered("<", x, like(x, 0.0))
+                return b.select(negative, whole, b.fptoui(x, kind))
             return whole if whole.type == kind else b.trunc(whole, kind)
         signed = source[0] == "i"
         if target in FLOATS:

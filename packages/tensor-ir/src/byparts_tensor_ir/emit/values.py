@@ -191,6 +191,8 @@ class Values(Strategy):
             return f"{args[0]} {_OPERATORS[op]} {args[1]}"
         if op in ("fma", "sqrt", "rint", "floor", "ceil", "trunc"):
             return f"{op}_{v}({', '.join(args)})"
+        if op in ("shl", "shr"):
+            return self.vector_shift(args[0], args[1], e, n)
         if op == "neg":
             return f"-{args[0]}"
         if op in ("min", "max"):
@@ -210,6 +212,14 @@ class Values(Strategy):
             return f"({v}){args[0]}"
         return self.lane_by_lane(e, lanes)
 
+    def vector_shift(self, a: str, b: str, e: Expr, lanes: int) -> str:
+        """Of as many bits as there are or more, nothing is left but the sign."""
+        v, bits = self.vector(e.dtype, lanes), 8 * BYTES[e.dtype]
+        inside = f"(({b} >= 0) & ({b} < {bits}))"
+        if e.op == "shr" and e.dtype[0] == "i":
+            return f"{a} >> ({inside} ? {b} : {bits - 1} - ({v}){{}})"
+        return f"{inside} ? {a} {'<<' if e.op == 'shl' else '>>'} {b} : ({v}){{}}"
+
     def absolute(self, text: str, e: Expr, lanes: int) -> str:
         bits = f"i{8 * BYTES[e.dtype]}"
         i, v = self.vector(bits, lanes), self.vector(e.dtype, lanes)
@@ -218,11 +228,12 @@ class Values(Strategy):
 
     def vector_condition(self, e: Expr, lanes: Lanes) -> str:
         op = e.op
-        if op in ("and", "or", "xor", "eq", "ne") and e.args[0].dtype == "bool":
+        if op not in ("not", "cast") and e.args[0].dtype == "bool":
             size = max([self.masks[self.value(a, lanes)] for a in e.args if self.varies(a, lanes)])
             a, b = (self.mask(x, size, lanes) for x in e.args)
-            sign = {"and": "&", "or": "|", "xor": "^", "ne": "^", "eq": "=="}[op]
-            return self.mask_text(f"({a} {sign} {b})", size)
+            sign = {"and": "&", "or": "|", "xor": "^", "ne": "^", "eq": "=="}
+            sign |= {"lt": "& ~", "le": "| ~"}  # b and not a; b or not a
+            return self.mask_text(f"({b} {sign[op]} {a})", size)
         if op == "not":
             size = self.masks[self.value(e.args[0], lanes)]
             return self.mask_text(f"~{self.mask(e.args[0], size, lanes)}", size)
@@ -242,9 +253,19 @@ class Values(Strategy):
             size = BYTES[e.dtype]
             mask = self.mask(x, size, lanes)
             whole = f"-(({self.vector(f'i{8 * size}', lanes.lanes)}){mask})"
-            return whole if e.dtype not in FLOATS else f"__builtin_convertvector({whole}, {v})"
+            return (
+                f"({v}){whole}"
+                if e.dtype not in FLOATS
+                else f"__builtin_convertvector({whole}, {v})"
+            )
         if x.dtype in FLOATS and e.dtype not in FLOATS and BYTES[e.dtype] < 4:
             wide = self.vector("i32", lanes.lanes)
+            whole = f"__builtin_convertvector({self.value(x, lanes)}, {wide})"
+            return f"__builtin_convertvector({whole}, {v})"
+        if x.dtype in FLOATS and e.dtype == "u64":
+            return self.lane_by_lane(e, lanes)
+        if x.dtype in FLOATS and e.dtype == "u32":  # of a negative number modulo 2^bits
+            wide = self.vector("i64", lanes.lanes)
             whole = f"__builtin_convertvector({self.value(x, lanes)}, {wide})"
             return f"__builtin_convertvector({whole}, {v})"
         return f"__builtin_convertvector({self.value(x, lanes)}, {v})"
@@ -281,7 +302,10 @@ class Values(Strategy):
             return f"{args[0]} {_COMPARISONS[op]} {args[1]}"
         if op in ("floordiv", "mod"):
             name = "floordiv" if op == "floordiv" else "floormod"
-            return f"({C_TYPES[e.dtype]}){name}({', '.join(args)})"
+            return f"{name}<{C_TYPES[e.dtype]}>({', '.join(args)})"
+        if op in ("shl", "shr"):
+            name = "shift_left" if op == "shl" else "shift_right"
+            return f"{name}<{C_TYPES[e.dtype]}>({', '.join(args)})"
         if op == "not":
             return f"!{args[0]}"
         if op == "neg":
@@ -292,7 +316,13 @@ class Values(Strategy):
             test = f"{test} || {a} != {a}" if e.dtype in FLOATS else test
             return f"({test}) ? {a} : {b}"
         if op == "cast":
-            return f"{args[0]} != 0" if e.dtype == "bool" else f"({C_TYPES[e.dtype]}){args[0]}"
+            if e.dtype == "bool":
+                return f"{args[0]} != 0"
+            if (
+                e.dtype[0] == "u" and e.args[0].dtype in FLOATS
+            ):  # of a negative number modulo 2^bits
+                return f"({C_TYPES[e.dtype]})unsigned_of({args[0]})"
+            return f"({C_TYPES[e.dtype]}){args[0]}"
         if op == "bitcast":
             return f"__builtin_bit_cast({C_TYPES[e.dtype]}, {args[0]})"
         if op == "abs" and e.dtype not in FLOATS:
@@ -348,14 +378,13 @@ class Values(Strategy):
             a, b = (self.index(x) for x in e.args)
             if not_negative(e.args[0]) and not_negative(e.args[1]):
                 return f"({a} {'/' if e.op == 'floordiv' else '%'} {b})"
-            return f"floor{'div' if e.op == 'floordiv' else 'mod'}({a}, {b})"
+            return f"floor{'div' if e.op == 'floordiv' else 'mod'}<int64_t>({a}, {b})"
         if e.op in ("min", "max"):
             return f"{'least' if e.op == 'min' else 'most'}({', '.join(map(self.index, e.args))})"
         return self.value(e, None)
 
 
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
-_OPERATORS |= {"shl": "<<", "shr": ">>"}
 _COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _INDEX_OPS = ("linear", "mul", "floordiv", "mod", "min", "max")
 _BUILTIN = ("sqrt", "abs", "floor", "ceil", "rint", "trunc", "fma")

@@ -26,13 +26,27 @@ HEADER = """#include <stdint.h>
 #include <arm_neon.h>
 #endif
 #define INLINE static inline __attribute__((always_inline, unused))
-INLINE int64_t floordiv(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return q - (a % b != 0 && (a < 0) != (b < 0));
+// By zero both are 0, as in NumPy; the least number by -1 wraps.
+template <class T> INLINE T floordiv(T a, T b) {
+  if (b == 0) return 0;
+  if ((T)-1 < 0 && b == (T)-1) return (T)(0 - a);
+  return (T)(a / b - (a % b != 0 && (a < 0) != (b < 0)));
 }
-INLINE int64_t floormod(int64_t a, int64_t b) {
-  int64_t r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+template <class T> INLINE T floormod(T a, T b) {
+  if (b == 0 || ((T)-1 < 0 && b == (T)-1)) return 0;
+  T r = (T)(a % b);
+  return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;
+}
+// Of as many bits as there are or more, nothing is left but the sign.
+template <class T> INLINE T shift_left(T a, T b) {
+  return (uint64_t)b < 8 * sizeof(T) ? (T)(a << b) : (T)0;
+}
+template <class T> INLINE T shift_right(T a, T b) {
+  if ((uint64_t)b < 8 * sizeof(T)) return (T)(a >> b);
+  return (T)(a < 0 ? -1 : 0);
+}
+template <class T> INLINE uint64_t unsigned_of(T a) {
+  return a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a;
 }
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -102,7 +116,7 @@ def vector_name(dtype: str, lanes: int) -> str:
 def vector_types(used: Iterable[tuple[str, int]]) -> str:
     """The declarations of these vector types (dtype, lanes)."""
     out = []
-    for dtype, lanes in sorted(set(used)):
+    for dtype, lanes in sorted({("u8" if d == "bool" else d, n) for d, n in used}):
         item, c, v = BYTES[dtype], C_TYPES[dtype], vector_name(dtype, lanes)
         width = item * lanes
         names = {"c": c, "v": v, "bytes": width, "item": item, "lanes": lanes}
