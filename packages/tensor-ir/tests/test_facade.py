@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import byparts_tensor_ir.schedule.facade as tvm
+from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.lower import lower
 from byparts_tensor_ir.schedule.find import ScheduleError
@@ -165,6 +166,37 @@ def test_copies_of_inputs_and_outputs_move_to_their_loops() -> None:
     np.testing.assert_allclose(_result(func, a, b, shape=(5, 9)), a @ b.T, rtol=1e-5, atol=1e-6)
 
 
+def test_a_tensorized_product() -> None:
+    """The intrinsic of the slides: an accelerator's product of 8 by 8, which C cannot run here."""
+    w, x = tvm.placeholder((8, 8)), tvm.placeholder((8, 8))
+    k = tvm.reduce_axis((0, 8))
+    y = tvm.compute((8, 8), lambda i, j: tvm.sum(w[i, k] * x[j, k], axis=k))
+
+    def gemm_intrin_lower(inputs: Any, outputs: Any) -> Any:
+        ww_ptr = inputs[0].access_ptr("r")
+        xx_ptr = inputs[1].access_ptr("r")
+        zz_ptr = outputs[0].access_ptr("w")
+        compute = tvm.hardware_intrin("gemm8x8", ww_ptr, xx_ptr, zz_ptr)
+        reset = tvm.hardware_intrin("fill_zero", zz_ptr)
+        update = tvm.hardware_intrin("fuse_gemm8x8_add", ww_ptr, xx_ptr, zz_ptr)
+        return compute, reset, update
+
+    gemm8x8 = tvm.decl_tensor_intrin(y.op, gemm_intrin_lower, "gemm8x8")
+    A, B = tvm.placeholder((16, 24), "A"), tvm.placeholder((8, 24), "B")
+    r = tvm.reduce_axis((0, 24), "k")
+    C = tvm.compute((16, 8), lambda i, j: tvm.sum(A[i, r] * B[j, r], axis=r), "C")
+    s = tvm.create_schedule(C.op)
+    xo, yo, xi, yi = s[C].tile(C.op.axis[0], C.op.axis[1], 8, 8)
+    ko, ki = s[C].split(r, factor=8)
+    s[C].reorder(xo, yo, ko, xi, yi, ki)
+    s[C].tensorize(xi, gemm8x8)
+    func = tvm.lower(s, [A, B, C])
+
+    a, b = _random(16, 24), _random(8, 24)
+    np.testing.assert_allclose(_result(func, a, b, shape=(16, 8)), a @ b.T, rtol=1e-4, atol=1e-5)
+    assert "fuse_gemm8x8_add(placeholder, placeholder1, compute);" in emit_c(func).text
+
+
 def test_the_steps_are_those_of_a_schedule() -> None:
     """The facade adds nothing to the core: its steps print, and can be done again."""
     A, B, C = _product()
@@ -198,7 +230,7 @@ def test_what_is_not_there_is_refused() -> None:
         s[C].split(tvm.reduce_axis(4, "k"), 2)
     with pytest.raises(ScheduleError, match=r"thread_axis 'vthread' from 0: one of blockIdx\.x"):
         tvm.thread_axis("vthread")
-    with pytest.raises(ScheduleError, match="the only target is 'c'"):
+    with pytest.raises(ScheduleError, match="build for 'cuda': targets are c, llvm"):
         tvm.build(s, [A, B, C], "cuda")
     with pytest.raises(ScheduleError, match="no memory 'warp': one of global"):
         s.cache_write(C, "warp")

@@ -230,7 +230,7 @@ def _placed(statements: Sequence[Statement]) -> tuple[Statement, ...]:
         if isinstance(s, For):
             begun = [x for x in _beginning(s) if s.var in _reduced(x)]
             for store in begun:
-                out += _identity_nest(s, store)
+                out += identity_nest(s, store)
             body = _finished(s.body, begun)
             out.append(replace(s, body=_placed(body)))
         elif isinstance(s, If):
@@ -268,7 +268,7 @@ def _finished(statements: Sequence[Statement], begun: Sequence[Store]) -> tuple[
     return tuple(out)
 
 
-def _identity_nest(loop: For, store: Store) -> tuple[Statement, ...]:
+def identity_nest(loop: For, store: Store) -> tuple[Statement, ...]:
     """The store of the identity, in copies of the loops and guards that its index needs."""
     used = {x for i in store.index for x in subexpressions(i) if x.op == "var"}
 

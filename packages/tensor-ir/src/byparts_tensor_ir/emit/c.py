@@ -32,6 +32,7 @@ from byparts_tensor_ir.emit.strategy import (
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.vectors import C_TYPES, HEADER, vector_types
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
+from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
@@ -152,6 +153,10 @@ class _Emitter(Values):
                 raise EmitError("a barrier outside of GPU code")
             elif s.kind == "vectorize" and lanes is None:
                 self.vectorized(s)
+            elif isinstance(s.kind, Intrinsic):
+                if lanes is not None:
+                    raise EmitError(f"{s.kind} below a vectorized loop")
+                self.intrinsic(s, s.kind)
             elif s.kind == "unroll" and s.extent.op == "const":
                 for i in range(s.extent.attr):
                     at = const(s.var.attr.low + i)
@@ -171,6 +176,21 @@ class _Emitter(Values):
         with self.block(f"for (int64_t {name} = {low}; {name} < {end}; ++{name})"):
             self.declare(s.var.attr)
             self.statements(s.body, lanes)
+
+    def intrinsic(self, s: For, kind: Intrinsic) -> None:
+        """The intrinsic's text, as the body of a function of its operands that is called here."""
+        forget_loads(self.scopes, s.body)
+        names, values = [], []
+        for p, box in zip(kind.reference.params, operand_boxes(s, kind), strict=True):
+            const_ = "" if p in kind.reference.outputs else "const "
+            names.append(f"{const_}{C_TYPES[p.dtype]} *__restrict {p.name}")
+            values.append(f"{box.buffer.name} + {self.index(flat_index(box.buffer, box.begin))}")
+            names += [f"int64_t {p.name}_{d}" for d in range(len(box.dims))]
+            values += [self.index(step) for step in box.strides()]
+        with self.block(f"[]({', '.join(names)})"):
+            for line in kind.code.strip("\n").splitlines():
+                self.line(line)
+        self.lines[-1] += f"({', '.join(values)});  // {kind}"
 
     def vectorized(self, s: For) -> None:
         """Whole vectors, then the rest with a mask; scalars where there is no vector form."""

@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
-from byparts_tensor_ir.build import build as build_func
+from byparts_tensor_ir.build import EMITTERS, build as build_func
 from byparts_tensor_ir.expression import Expr, variable
 from byparts_tensor_ir.functions import (
     call as call,
@@ -31,6 +31,7 @@ from byparts_tensor_ir.functions import (
     minimum,
     select as select,
 )
+from byparts_tensor_ir.intrinsic import Intrinsic, intrinsic
 from byparts_tensor_ir.lower import (
     block_name,
     computation_order,
@@ -88,6 +89,54 @@ def thread_axis(dom: Union[str, int, tuple[int, int]], tag: str = "") -> ThreadA
     if name not in THREADS or low != 0:
         raise ScheduleError(f"thread_axis {name!r} from {low}: one of {', '.join(THREADS)} from 0")
     return ThreadAxis(name, high)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand of an intrinsic, as its C code names it."""
+
+    name: str
+    rank: int
+
+    @property
+    def strides(self) -> tuple[str, ...]:
+        """The names of the numbers of elements from one index to the next."""
+        return tuple([f"{self.name}_{d}" for d in range(self.rank)])
+
+    def access_ptr(self, _mode: str) -> str:
+        """The name of the address of the first element."""
+        return self.name
+
+
+Code = Union[str, tuple[str, ...]]
+
+
+def decl_tensor_intrin(
+    op: Operation,
+    code: Callable[[Sequence[Operand], Sequence[Operand]], Code],
+    name: str = "tensor_intrin",
+) -> Intrinsic:
+    """An intrinsic that computes what `op` does.
+
+    Args:
+        op: of a tensor; the placeholders that it reads, in this order, are the inputs.
+        code: C code of (inputs, outputs); of several, (compute, reset, update), the last is taken:
+            a reduction is added to what the output holds, and plain loops reset it.
+        name: as printed.
+
+    Raises:
+        ExpressionError: see `intrinsic.intrinsic`.
+    """
+    order = computation_order([op.tensor])
+    names = tensor_names(order)
+    operands = [Operand(names[x], len(x.shape)) for x in order]
+    made = code(operands[:-1], operands[-1:])
+    return intrinsic(name, order, made[-1] if isinstance(made, tuple) else made)
+
+
+def hardware_intrin(name: str, *arguments: str) -> str:
+    """C code that calls an instruction or function of this name."""
+    return f"{name}({', '.join(arguments)});"
 
 
 def max(a: Any, b: Any, where: Expr | None = None) -> Any:
@@ -210,6 +259,10 @@ class Stage:
         """Compute below a loop of another stage what that stage reads there."""
         named = {"scope": self.scope} if self.scope else {}
         self._do("compute_at", self.block, stage._name(loop), **named)
+
+    def tensorize(self, loop: Loop, intrinsic: Intrinsic) -> None:
+        """The intrinsic runs the loop and those below it."""
+        self._do("tensorize", self._name(loop), intrinsic)
 
     def compute_inline(self) -> None:
         """Readers compute the elements themselves."""
@@ -356,17 +409,17 @@ def lower(s: TensorSchedule, args: Sequence[Tensor], name: str = "main") -> Func
 
 
 def build(
-    s: TensorSchedule, args: Sequence[Tensor], target: str = "c", name: str = "main"
+    s: TensorSchedule, args: Sequence[Tensor], target: str | None = None, name: str = "main"
 ) -> Callable[..., None]:
     """Compile `lower(s, args, name)`: f(*arrays) writes the outputs in place.
 
     Raises:
-        ScheduleError: another target than "c".
+        ScheduleError: no such target; `build.EMITTERS` has them.
         CompilerError: there is no compiler.
     """
-    if target != "c":
-        raise ScheduleError(f"build for {target!r}: the only target is 'c'")
-    run: Callable[..., None] = build_func(lower(s, args, name))
+    if target not in (None, *EMITTERS):
+        raise ScheduleError(f"build for {target!r}: targets are {', '.join(EMITTERS)}")
+    run: Callable[..., None] = build_func(lower(s, args, name), emitter=target)
     return run
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from byparts_tensor_ir.schedule import cache, loops, place, through
 from byparts_tensor_ir.schedule.find import ScheduleError
+from byparts_tensor_ir.schedule.tensorize import check_intrinsics, tensorize
 from byparts_tensor_ir.statement import Func
 
 STEPS: dict[str, Callable[..., Func]] = {
@@ -36,6 +37,7 @@ STEPS: dict[str, Callable[..., Func]] = {
         cache.transform_layout,
         through.read_through,
         through.write_through,
+        tensorize,
     )
 }
 Step = tuple[str, tuple[Any, ...], dict[str, Any]]
@@ -63,7 +65,9 @@ class Schedule:
             raise AttributeError(f"no step {name!r}; steps: {', '.join(STEPS)}")
 
         def step(*args: Any, **named: Any) -> Schedule:
-            self.func = STEPS[name](self.func, *args, **named)
+            func = STEPS[name](self.func, *args, **named)
+            check_intrinsics(func, name)
+            self.func = func
             self.steps.append((name, args, named))
             return self
 
