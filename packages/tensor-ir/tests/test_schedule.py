@@ -61,6 +61,8 @@ def _random_step(s: Schedule, draw: Any) -> None:
         lambda: s.cache_write(block, loop, scope),
         lambda: s.cache_read(draw(st.sampled_from([b.name for b in s.func.params])), loop, scope),
         lambda: s.rfactor(block, loop),
+        lambda: s.read_through(draw(st.sampled_from([b.name for b in s.func.params])), scope),
+        lambda: s.write_through(block, scope),
         lambda: s.partition(),
     ]
     draw(st.sampled_from(steps))()

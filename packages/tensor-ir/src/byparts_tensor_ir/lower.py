@@ -115,8 +115,8 @@ def _reads(tensor: Tensor) -> list[Buffer]:
     rules = [t.rule for t in tensor.group if t.rule is not None]
     found: dict[Buffer, None] = {}
     for rule in rules:
-        values = [rule] if isinstance(rule, Expr) else [*rule.values, *filter(None, [rule.where])]
-        for value in values:
+        values = (rule,) if isinstance(rule, Expr) else (*rule.values, rule.where)
+        for value in [v for v in values if v is not None]:
             found.update(dict.fromkeys(load.attr for load in loads(value)))
     return list(found)
 

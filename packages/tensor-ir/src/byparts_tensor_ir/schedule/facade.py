@@ -347,11 +347,14 @@ class TensorSchedule:
         stage.loops = {a: stage.loops[a] for a in axes}
         return made
 
-    def cache_read(self, tensor: Tensor, scope: str, readers: Sequence[Tensor]) -> Tensor:
+    def cache_read(
+        self, tensor: Tensor, scope: str, readers: Union[Tensor, Sequence[Tensor]]
+    ) -> Tensor:
         """The readers read a copy of the tensor, a new stage."""
         _check_scope(scope)
         name = self.stages[tensor].block if tensor in self.stages else self.names[tensor]
-        blocks = [self[r].block for r in readers]
+        of = [readers] if isinstance(readers, Tensor) else readers
+        blocks = [self[r].block for r in of]
         self.schedule.read_through(name, scope, blocks)
         cached = self.func.locals[-1]
         store = block_of(self.func, cached.name)

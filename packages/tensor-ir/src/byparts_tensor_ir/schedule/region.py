@@ -78,11 +78,10 @@ def _joined(a: tuple[Expr, Expr], b: tuple[Expr, Expr], buffer: Buffer) -> tuple
     away = b[0] - a[0]
     if away.op != "const":
         raise ScheduleError(f"the elements of {buffer.name} that are read lie at {a[0]} and {b[0]}")
-    first = min(0, away.attr)
-    if a[1].op == b[1].op == "const":
-        return a[0] + first, const(max(a[1].attr, away.attr + b[1].attr) - first)
-    if a[1] is b[1]:
-        return a[0] + first, a[1] + abs(away.attr)
+    first, ends = min(0, away.attr), (a[1], away + b[1])
+    for end, other in (ends, ends[::-1]):
+        if not_negative(end - other):
+            return a[0] + first, end - first
     raise ScheduleError(f"the elements of {buffer.name} that are read have extents {a[1]}, {b[1]}")
 
 
