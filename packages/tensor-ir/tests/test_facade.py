@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
 import pytest
+from emitters import each_emitter
 
 import byparts_tensor_ir.schedule.facade as tvm
 from byparts_tensor_ir.emit.c import emit_c
@@ -19,9 +19,6 @@ from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import For, Func, loops
 
 Array = Any
-has_compiler = pytest.mark.skipif(
-    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
-)
 
 
 def _random(*shape: int) -> Array:
@@ -45,15 +42,15 @@ def _product() -> tuple[tvm.Tensor, tvm.Tensor, tvm.Tensor]:
     return A, B, C
 
 
-@has_compiler
-def test_one_product_serves_three_shapes() -> None:
+@each_emitter
+def test_one_product_serves_three_shapes(emitter: str) -> None:
     """The sizes m, n and h are those of the arrays of each call."""
     A, B, C = _product()
     s = tvm.create_schedule(C.op)
     jo, ji = s[C].split(C.op.axis[1], 4)
     s[C].reorder(C.op.axis[0], jo, ji)
     s[C].vectorize(ji)
-    product = tvm.build(s, [A, B, C], name="product")
+    product = tvm.build(s, [A, B, C], emitter, "product")
 
     for m, n, h in ((3, 4, 5), (1, 9, 2), (6, 1, 17)):
         a, b, c = _random(m, h), _random(n, h), np.zeros((m, n), np.float32)

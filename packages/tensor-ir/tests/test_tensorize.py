@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import numpy as np
 import pytest
+from emitters import each_emitter
 from tensor_programs import matmul, symbolic
 
 from byparts_tensor_ir import tensor as te
@@ -59,16 +59,14 @@ def test_operands_are_boxes_of_larger_buffers() -> None:
     assert "for C_j_i in range(4):  # gemv4" in str(s.func)
 
 
-@pytest.mark.skipif(
-    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
-)
-def test_c_runs_the_intrinsic_and_the_interpreter_its_meaning() -> None:
+@each_emitter
+def test_c_runs_the_intrinsic_and_others_its_meaning(emitter: str) -> None:
     """The identity is stored before the outermost loop of the reduction."""
     s, inputs, answer = _tiled()
     s.tensorize("C_j_i", _gemv())
     got, compiled = np.full((2, 5, 8), np.nan, np.float32)
     interpret(s.func, *inputs, got)
-    build(s.func, emitter="c")(*inputs, compiled)
+    build(s.func, emitter=emitter)(*inputs, compiled)
 
     np.testing.assert_allclose(got, answer(*inputs)[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(compiled, got, rtol=1e-5, atol=1e-6)

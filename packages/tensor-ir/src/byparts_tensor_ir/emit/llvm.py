@@ -2,9 +2,9 @@
 
     void NAME(void **a);  // a: the buffers in order, the workspace, `int64_t *` of the sizes
 
-What `emit/c.py` says of its code holds here too; a parallel loop runs on one thread.  The function
-proper takes its buffers as arguments, which is where LLVM learns that they do not overlap; `NAME`
-unpacks them.
+What `emit/c.py` says of its code holds here too, but a parallel loop runs on one thread, and an
+intrinsic, whose text is C, runs as the loops that say what it computes.  The function proper takes
+its buffers as arguments, which is where LLVM learns that they do not overlap; `NAME` unpacks them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,17 @@ from byparts_tensor_ir.emit.strategy import (
     forget_loads,
 )
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
-from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, If, Reducer, Statement, Store
+from byparts_tensor_ir.statement import (
+    THREADS,
+    Barrier,
+    Buffer,
+    For,
+    Func,
+    If,
+    Reducer,
+    Statement,
+    Store,
+)
 from byparts_tensor_ir.substitute import in_statements
 from byparts_tensor_ir.tensor import identity_values
 
@@ -144,7 +154,7 @@ class _Emitter(LlvmValues):
                     self.statements(s.body, lanes)
             elif isinstance(s, Barrier):
                 raise EmitError("a barrier outside of GPU code")
-            elif "Idx" in s.kind:
+            elif s.kind in THREADS:
                 raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
             elif s.kind == "vectorize" and lanes is None:
                 self.vectorized(s)

@@ -189,27 +189,18 @@ class LlvmValues(LlvmOperations):
         return self.builder.icmp_unsigned("!=", x, ir.Constant(x.type, None))
 
     def vector_load(self, e: Expr, flat: Expr, lanes: MaskedLanes) -> Any:
-        """A block of memory, elements at equal distances, or elements anywhere."""
-        buffer, item, size = e.attr, memory_type(e.dtype), BYTES[e.dtype]
-        vector = ir.VectorType(item, lanes.lanes)
+        """Neighbours in memory as one block, other elements gathered."""
+        vector = ir.VectorType(memory_type(e.dtype), lanes.lanes)
         try:
-            step = step_of(flat, lanes)
+            block = step_of(flat, lanes) == 1 and (self.safe(flat) or not lanes.arm)
         except EmitError:
-            step = 0
-        scattered = step == 0 or (step != 1 and lanes.mask is not None)
-        if scattered or (lanes.arm and not self.safe(flat)):
+            block = False
+        if not block:
             return self.masked_load(e, "gather", self.wide(flat, lanes), lanes)
         first = self.value(substituted(flat, {lanes.var: lanes.base}))
-        if step == 1 and lanes.mask is not None:
+        if lanes.mask is not None:
             return self.masked_load(e, "load", first, lanes)
-        if step == 1:
-            return self.builder.load(self.address(buffer, first), typ=vector, align=size)
-        result = ir.Constant(vector, ir.Undefined)
-        for i in range(lanes.lanes):
-            at = self.address(buffer, self.builder.add(first, I64(i * step)))
-            x = self.builder.load(at, typ=item, align=size)
-            result = self.builder.insert_element(result, x, I32(i))
-        return result
+        return self.builder.load(self.address(e.attr, first), typ=vector, align=BYTES[e.dtype])
 
     def masked_load(self, e: Expr, how: str, position: Any, lanes: MaskedLanes) -> Any:
         """Elements in the lanes of the mask, 0 in the others."""
