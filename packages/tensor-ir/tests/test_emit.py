@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +14,7 @@ from emitters import each_emitter
 from byparts_tensor_ir import compile
 from byparts_tensor_ir.build import build, default_emitter
 from byparts_tensor_ir.compile import CompilerError
+from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.expression import const, variable
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.statement import Buffer, For, Func, Store
@@ -48,3 +52,26 @@ def test_an_unknown_emitter_is_an_error() -> None:
     func = Func("f", (), (), (), ())
     with pytest.raises(CompilerError, match="no emitter 'cuda'; one of c, llvm"):
         build(func, emitter="cuda")
+
+
+@each_emitter
+def test_many_functions_are_compiled_at_once_by_many_threads(emitter: str) -> None:
+    """Kernels that wait at once are one call of the compiler; programs may be built in parallel."""
+    emit: Any = emit_c
+    compiled: Any = compile.compiled
+    if emitter == "llvm":
+        emit = importlib.import_module("byparts_tensor_ir.emit.llvm").emit_llvm
+        compiled = importlib.import_module("byparts_tensor_ir.jit").compiled
+    a, b = Buffer("A", (const(3),)), Buffer("B", (const(3),))
+    i = variable("i", 3)
+
+    def add(k: int) -> Func:
+        return Func(f"add{k}", (a, b), (b,), (), (For(i, (Store("B", (b,), (i,), (a[i] + k,)),)),))
+
+    sources = [[emit(add(2 * k), 16), emit(add(2 * k + 1), 16)] for k in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        addresses = [found for pair in pool.map(compiled, sources) for found in pair.items()]
+    x, y = np.zeros((2, 3), np.float32)
+    for k, (name, address) in enumerate(addresses):
+        compile.caller(address, 0)([x.ctypes.data, y.ctypes.data])
+        assert name == f"add{k}" and y.tolist() == [k] * 3

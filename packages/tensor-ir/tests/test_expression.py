@@ -11,6 +11,8 @@ from byparts_tensor_ir.expression import Expr, ExpressionError, const, variable
 from byparts_tensor_ir.functions import bitcast, call, cast, maximum, minimum, select
 from byparts_tensor_ir.index import lower_bound, not_negative, upper_bound
 from byparts_tensor_ir.interpret import _Run  # values of expressions
+from byparts_tensor_ir.statement import Buffer, For, Store
+from byparts_tensor_ir.substitute import in_statements
 
 EXTENTS = {"a": 3, "b": 4, "c": 7}
 VARIABLES = {name: variable(name, n) for name, n in EXTENTS.items()}
@@ -64,6 +66,16 @@ def test_bounds_of_symbolic_extents() -> None:
     assert not_negative(minimum(i, 3))
     assert upper_bound(minimum(i, 3)) == 3
     assert upper_bound(maximum(i, 3)) is None
+
+
+def test_a_loop_whose_extent_becomes_zero_or_unknown_keeps_no_other() -> None:
+    i = VARIABLES["a"]
+    inner = variable("k", M - i)
+    loop = For(inner, (Store("S", (Buffer("S", (M,)),), (inner,), (const(0, "f32"),)),))
+    (unknown,) = in_statements([loop], {i: const(1)})
+    (none,) = in_statements([loop], {i: M})
+    assert isinstance(unknown, For) and isinstance(none, For)
+    assert unknown.extent is M - 1 and none.extent is const(0)
 
 
 def test_bad_operands_are_named() -> None:

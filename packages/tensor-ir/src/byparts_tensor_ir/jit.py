@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from threading import Lock
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from byparts_tensor_ir.compile import CompilerError, caller
 from byparts_tensor_ir.emit.llvm import LlvmSource
+
+_one_at_a_time = Lock()  # modules share LLVM's global context
+_engines: list[Any] = []  # each owns its code
 
 
 def machine() -> Any:
@@ -39,12 +43,27 @@ def vector_bytes() -> int:
     return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
 
 
-def compiled(source: LlvmSource) -> tuple[int, Any]:
-    """(address of the function, what must live as long as the function).
+def compiled(sources: Sequence[LlvmSource]) -> dict[str, int]:
+    """Compile functions; their addresses by name.  The code stays until the process ends.
 
     Raises:
         CompilerError: LLVM refuses the code, or the C library lacks a function.
     """
+    with _one_at_a_time:
+        modules = [_module(s) for s in sources]
+        target = machine()
+        for module in modules:
+            optimize(module, target)
+        engine = llvm.create_mcjit_compiler(modules[0], target)
+        for module in modules[1:]:
+            engine.add_module(module)
+        engine.finalize_object()
+        _engines.append(engine)
+        return {s.name: engine.get_function_address(s.name) for s in sources}
+
+
+def _module(source: LlvmSource) -> Any:
+    """The parsed module, with the functions of the C library that it calls."""
     for name in source.libm:
         address = llvm.address_of_symbol(name)
         if address is None:
@@ -55,11 +74,7 @@ def compiled(source: LlvmSource) -> tuple[int, Any]:
         module.verify()
     except RuntimeError as error:
         raise CompilerError(f"LLVM refuses {source.name}: {error}") from error
-    target = machine()
-    optimize(module, target)
-    engine = llvm.create_mcjit_compiler(module, target)
-    engine.finalize_object()
-    return engine.get_function_address(source.name), engine
+    return module
 
 
 def optimize(module: Any, target: Any) -> None:
@@ -69,9 +84,6 @@ def optimize(module: Any, target: Any) -> None:
     passes.getModulePassManager().run(module, passes)
 
 
-def callable_of(source: LlvmSource) -> Callable[[Sequence[int], Sequence[int]], None]:
+def callable_of(source: LlvmSource) -> Callable[..., None]:
     """Compile one function: `f(pointers, sizes)` of addresses and numbers."""
-    address, engine = compiled(source)
-    call = caller(address, source.workspace_bytes)
-    call.engine = engine  # type: ignore[attr-defined]  # lives as long as the function
-    return call
+    return caller(compiled([source])[source.name], source.workspace_bytes)

@@ -89,7 +89,8 @@ def in_statements(statements: Sequence[Statement], by: dict[Expr, Expr]) -> tupl
 def renewed(var: Expr, extent: Expr | None = None, name: str = "") -> Expr:
     """A new variable like this one."""
     old = var.attr
-    return make("var", (), var.dtype, type(old)(name or old.name, extent or old.extent, old.low))
+    extent = old.extent if extent is None else extent
+    return make("var", (), var.dtype, type(old)(name or old.name, extent, old.low))
 
 
 def buffers_replaced(
