@@ -162,6 +162,23 @@ def test_one_function_for_many_sizes(emitter: str) -> None:
         interpret(s.func, *inputs, np.zeros((3, 5), np.float32))
 
 
+def test_partial_results_over_all_of_a_loop_begin_where_a_condition_keeps_them_from_adding() -> (
+    None
+):
+    func, inputs, answer = positions()
+    s = Schedule(func).split("Y_j", 4).rfactor("Y", "Y_j_o").rfactor("Y_rf", "Y_j_i")
+    _check(s, inputs, answer)
+    _check(s.partition(), inputs, answer)
+
+
+def test_a_block_keeps_its_conditions_where_it_is_computed() -> None:
+    """The last round of S_k_o adds one element, also below Y_c."""
+    func, inputs, answer = softmax()
+    s = Schedule(func).split("S_k", 6).compute_at("S", "Y_c")
+    _check(s, inputs, answer)
+    _check(s.split("S_k_i", 5), inputs, answer)
+
+
 def test_wrong_steps_are_refused_with_the_code() -> None:
     func, _, _ = cumulative()
     with pytest.raises(ScheduleError, match=r"(?s)vectorize U_t: a round reads elements of S_scan"):

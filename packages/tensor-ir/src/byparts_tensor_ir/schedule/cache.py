@@ -23,6 +23,7 @@ from byparts_tensor_ir.schedule.find import (
 from byparts_tensor_ir.schedule.region import Box, box_of
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, rebuilt, stores
 from byparts_tensor_ir.substitute import buffers_replaced, substituted, variables
+from byparts_tensor_ir.tensor import identity_values
 
 
 def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> Func:
@@ -188,7 +189,13 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
         index=(split_loop.var - low, *s.index),
         over=over,
     )
-    first = rebuilt([nest], lambda x: [partial] if x is s else None)
+    first: tuple[Statement, ...] = ()
+    guarded = any(isinstance(x, If) for x in path_to(func, s))
+    if guarded and not any(variables(e) for e in over):
+        # No loop is left before which the identity would stand, outside of the condition.
+        first = _identities(func, partial)
+        partial = replace(partial, begins=False)
+    first += rebuilt([nest], lambda x: [partial] if x is s else None)
     axes = tuple(
         [variable(fresh_name(func, f"{block}_c{d}"), e) for d, e in enumerate(s.targets[0].shape)]
     )
@@ -199,6 +206,15 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
     second = _nest((*axes, k), final, const(True, "bool"))
     body = [y for x in func.body for y in ((*first, *second) if x is nest else (x,))]
     return replace(func, body=tuple(body), locals=(*func.locals, *parts.values()))
+
+
+def _identities(func: Func, s: Store) -> tuple[Statement, ...]:
+    """Loops that store the identity of a reduction in all elements of its targets."""
+    assert s.reducer is not None
+    block = fresh_name(func, f"{s.block}_init")
+    axes = [variable(f"{block}{d}", e) for d, e in enumerate(s.targets[0].shape)]
+    values = identity_values(s.reducer, s.targets)
+    return _nest(axes, Store(block, s.targets, tuple(axes), values), const(True, "bool"))
 
 
 def _check_filled(func: Func, s: Store, at: For, box: Box) -> None:

@@ -134,6 +134,9 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
             by[own.var] = begin + var
             kept.append(For(var, (), own.kind))
     guard = _inside(s, by, buffer)
+    for x in path_to(func, s)[len(path_to(func, nest)) :]:
+        if isinstance(x, If):
+            guard = guard & substituted(x.condition, by)
     body: tuple[Statement, ...] = in_statements([s], by)
     if guard.op != "const":
         body = (If(guard, body),)
