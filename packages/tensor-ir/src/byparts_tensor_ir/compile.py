@@ -18,6 +18,7 @@ from pathlib import Path
 
 from byparts_graph_ir import GraphError
 from byparts_tensor_ir.emit.c import Source, file_of
+from byparts_tensor_ir.emit.vectors import HEADER
 
 FLAGS = (
     *("-x", "c++", "-std=gnu++17", "-O3", "-shared", "-fPIC", "-w"),
@@ -91,8 +92,7 @@ def compiled(sources: Sequence[Source], flags: Sequence[str] = ()) -> dict[str, 
         command.append("-mprefer-vector-width=512")
     if any(s.parallel for s in sources):
         command.append("-fopenmp")
-    text = file_of(sources)
-    library = ctypes.CDLL(str(_object(text, command)))
+    library = ctypes.CDLL(str(_object(file_of(sources, ""), command)))
     addresses = {}
     for s in sources:
         addresses[s.name] = ctypes.cast(getattr(library, s.name), ctypes.c_void_p).value or 0
@@ -102,7 +102,7 @@ def compiled(sources: Sequence[Source], flags: Sequence[str] = ()) -> dict[str, 
 def _object(text: str, command: Sequence[str]) -> Path:
     """The shared object of a source: from the cache, or compiled into it."""
     path, version = compiler()
-    key = hashlib.sha256("\0".join([version, *command, text]).encode()).hexdigest()[:32]
+    key = hashlib.sha256("\0".join([version, *command, HEADER, text]).encode()).hexdigest()[:32]
     directory = _writable(cache_directory())
     target = directory / f"{key}.so"
     if _whole(target):
@@ -111,19 +111,41 @@ def _object(text: str, command: Sequence[str]) -> Path:
     with tempfile.TemporaryDirectory(dir=directory) as work:
         source, made = Path(work) / f"{key}.cc", Path(work) / f"{key}.so"
         source.write_text(text)
-        run = subprocess.run(
-            [path, *command, str(source), "-o", str(made), "-lm"], capture_output=True, text=True
-        )
-        if run.returncode:
-            kept = directory / f"{key}.cc"
-            kept.write_text(text)
-            raise CompilerError(f"{path} failed on {kept}:\n{run.stderr[:2000]}")
-        digest = hashlib.sha256(made.read_bytes()).hexdigest()
-        (Path(work) / "sum").write_text(digest)
+        _run([path, *command, "-include", str(_header(directory, command)), str(source)], made)
+        (Path(work) / "sum").write_text(hashlib.sha256(made.read_bytes()).hexdigest())
         os.replace(made, target)
         os.replace(Path(work) / "sum", directory / f"{key}.sum")
     _trim(directory)
     return target
+
+
+def _header(directory: Path, command: Sequence[str]) -> Path:
+    """The header of all sources, compiled: intrinsics alone take a third of a second to read."""
+    path, version = compiler()
+    key = hashlib.sha256("\0".join([version, *command, HEADER]).encode()).hexdigest()[:16]
+    header = directory / f"{key}.h"
+    if not (directory / f"{key}.h.gch").exists():
+        with tempfile.TemporaryDirectory(dir=directory) as work:
+            text, made = Path(work) / f"{key}.h", Path(work) / f"{key}.h.gch"
+            text.write_text(HEADER)
+            as_header = ["c++-header" if flag == "c++" else flag for flag in command]
+            _run([path, *[f for f in as_header if f != "-shared"], str(text)], made)
+            os.replace(text, header)
+            os.replace(made, directory / made.name)
+    return header
+
+
+def _run(command: Sequence[str], output: Path) -> None:
+    """Run the compiler.
+
+    Raises:
+        CompilerError: it failed; its words and its source, of which a copy is kept.
+    """
+    run = subprocess.run([*command, "-o", str(output)], capture_output=True, text=True)
+    if run.returncode:
+        kept = Path(tempfile.gettempdir()) / f"byparts-{output.stem}.cc"
+        shutil.copyfile(command[-1], kept)
+        raise CompilerError(f"{command[0]} failed on {kept}:\n{run.stderr[:2000]}")
 
 
 def _whole(target: Path) -> bool:

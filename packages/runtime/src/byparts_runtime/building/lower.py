@@ -54,8 +54,11 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
     row += parts.passes
     if parts.legalize is not None:
         row.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
-    row += [p for backend in parts.backends for p in backend.passes]
-    row += fusing(parts)
+    fuses = fusing(parts)
+    for backend in parts.backends:  # what one wants is joined before the next one's passes see it
+        row += backend.passes
+        if fused_by(parts, backend):
+            row.append(next(fuses))
     stages = tuple(pipeline(*row).stages(graph))
     lowered = stages[-1].graph
     signature.check_updates(lowered)
@@ -79,10 +82,16 @@ def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
 def fusing(parts: Parts, refused: Collection[Op] = ()) -> Iterator[Pass]:
     """A pass for each backend that wants regions; those that are refused are not made again."""
     for i, backend in enumerate(parts.backends):
-        if backend.wants is not None and parts.fuse is not None:
+        if fused_by(parts, backend):
+            assert parts.fuse is not None, "fused_by"
             how = {"wants": backend.wants, "joins": backend.joins, "refused": refused}
             alone = partial(_lacks, parts.backends[: i + 1])
             yield Pass("fuse", partial(parts.fuse, **how, alone=alone))
+
+
+def fused_by(parts: Parts, backend: Backend) -> bool:
+    """Whether nodes are joined into regions for the backend."""
+    return backend.wants is not None and parts.fuse is not None
 
 
 def _has(parts: Parts, refused: Collection[Op], node: Node) -> bool:

@@ -1,6 +1,6 @@
 """C for a function: explicit vectors and explicit accumulators, no reassociation by the compiler.
 
-    void NAME(void **a);  // a: the buffers in order, the workspace, `int64_t *` of the sizes
+    void byparts_NAME(void **a);  // buffers in order, workspace, `int64_t *` of the sizes
 
 Compiled as C++ (GCC's C has no `?:` of vectors), with `-ffp-contract=off`: what rounds once is
 written as `fma`.  A vectorized loop of any extent becomes whole vectors and one masked rest.  A
@@ -74,10 +74,10 @@ class Source:
         return file_of([self])
 
 
-def file_of(sources: Sequence[Source]) -> str:
+def file_of(sources: Sequence[Source], header: str = HEADER) -> str:
     """One C file of several functions."""
     used = {v for s in sources for v in s.vectors}
-    return "\n".join([HEADER + vector_types(used), *[s.body for s in sources]])
+    return "\n".join([header + vector_types(used), *[s.body for s in sources]])
 
 
 def emit_c(
@@ -101,6 +101,8 @@ class _Emitter(Values):
         self, func: Func, vector_bytes: int, aliases: Sequence[tuple[Buffer, Buffer]]
     ) -> None:
         super().__init__(func, vector_bytes)
+        self.taken |= {b.name for b in (*func.params, *func.locals)} | {str(x) for x in func.sizes}
+        self.taken |= {s.name for s in walk(self.func.body) if isinstance(s, For)}
         self.aliased = {b for pair in aliases for b in pair}
         self.reducing: dict[Element, tuple[Expr, ...]] = {}
         self.parallel = False
@@ -119,8 +121,9 @@ class _Emitter(Values):
         self.place_locals()
         self.declare(None)
         self.statements(func.body)
-        body = "\n".join([f'extern "C" void {func.name}(void **a) {{', *self.lines, "}\n"])
-        return Source(func.name, body, frozenset(self.vectors), self.workspace_bytes, self.parallel)
+        name = f"byparts_{func.name}"  # no name of the C library
+        body = "\n".join([f'extern "C" void {name}(void **a) {{', *self.lines, "}\n"])
+        return Source(name, body, frozenset(self.vectors), self.workspace_bytes, self.parallel)
 
     def place_locals(self) -> None:
         """Decide where each local buffer is declared: in the innermost loop around all its uses."""

@@ -40,6 +40,7 @@ class Values(Strategy):
         self.vectors: set[tuple[str, int]] = set()
         self.count = 0
         self.masks: dict[str, int] = {}
+        self.taken: set[str] = set()  # names of buffers, sizes and loops
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
@@ -56,7 +57,10 @@ class Values(Strategy):
         self.line("}")
 
     def fresh(self, stem: str = "t") -> str:
+        """A name that nothing in the function has."""
         self.count += 1
+        while f"{stem}{self.count}" in self.taken:
+            self.count += 1
         return f"{stem}{self.count}"
 
     def value(self, e: Expr, lanes: Lanes | None) -> str:
@@ -95,7 +99,7 @@ class Values(Strategy):
         return self.vector(e.dtype, lanes.lanes)
 
     def vector(self, dtype: str, lanes: int) -> str:
-        self.vectors.add((dtype, lanes))
+        self.vectors.add(("u8" if dtype == "bool" else dtype, lanes))
         return vector_name(dtype, lanes)
 
     def chosen(self, e: Expr, lanes: Lanes | None) -> str:

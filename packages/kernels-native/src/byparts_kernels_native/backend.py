@@ -1,0 +1,105 @@
+"""The backend: which nodes it joins, and how regions and single ops become code."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import byparts_opset as ops
+from byparts_graph_ir import (
+    Backend,
+    Fused,
+    Graph,
+    Input,
+    Kernel,
+    Node,
+    Op,
+    Refused,
+    Region,
+    Table,
+    TensorType,
+)
+from byparts_graph_ir.backend.kernel import Run
+from byparts_kernels_native import code, products, updates
+from byparts_kernels_native.axes import joined, space_of, wanted
+from byparts_kernels_native.region import RegionLoops
+from byparts_tensor_ir.compile import compiler, vector_bytes
+from byparts_tensor_ir.emit.c import emit_c
+from byparts_tensor_ir.lowering.elementwise import element
+from byparts_tensor_ir.lowering.reduction import reduction
+
+kernels: Table[Any] = Table("kernel")
+
+
+def make() -> Backend:
+    """The backend of this process."""
+    compiler()  # says now that there is none
+    return Backend(
+        "native",
+        view,
+        kernels,
+        wants=wanted,
+        joins=joins,
+        capture=code.captured,
+        stretches=True,
+    )
+
+
+def view(memory: Any, offset: int, type: TensorType) -> int:
+    """The address of an array; the planner keeps the memory alive."""
+    if isinstance(memory, int):
+        return memory + offset
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory)) + offset
+
+
+def joins(a: Region, b: Region) -> Region | None:
+    """Both regions, where their values lie on axes of one iteration space."""
+    spaces = [r.summary or space_of(r.nodes[0]) for r in (a, b)]
+    shared = [v for v in (*b.inputs, *b.outputs) if v in a.inputs or v in a.outputs]
+    both = joined(*spaces, shared)
+    if both is None:
+        return None
+    region = a.joined(b)
+    return a.joined(b, both.within([*region.inputs, *region.outputs]))
+
+
+def _region_kernel(graph: Graph) -> Kernel:
+    loops = RegionLoops(graph)
+    params = loops.func.params
+    count = len(graph.inputs)
+    aliases = [(params[i], params[count + o]) for i, o in loops.inplace]
+    source = emit_c(loops.func, vector_bytes(), aliases)
+    name = code.later(source)
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
+        return code.call(name, [*inputs, *outputs, workspace or 0])
+
+    return Kernel(bind, source.workspace_bytes, 0, loops.inplace, True)
+
+
+@kernels.compiles(Fused)
+def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A region as one function."""
+    return _region_kernel(op.graph)
+
+
+def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """One op as a region of one node."""
+    inputs = tuple([Input(t) for t in types])
+    node = Node(op, inputs)
+    if not wanted(node):
+        given = ", ".join(map(str, types))
+        raise Refused(f"{type(op).__name__} on ({given}) is not generated")
+    return _region_kernel(Graph.of(inputs, node.outputs))
+
+
+def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    return updates.update(op, types, _region_kernel)
+
+
+for _kind in {*element, *reduction} - {ops.Constant}:
+    kernels.compiles(_kind)(_alone)
+for _kind in updates.UPDATES:
+    kernels.compiles(_kind)(_update)
+kernels.compiles(ops.MatMul)(products.matmul)

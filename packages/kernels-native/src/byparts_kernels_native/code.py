@@ -1,0 +1,101 @@
+"""Compiled functions: sources wait, and all that wait are compiled together when one is needed."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from byparts_tensor_ir.compile import CompilerError, compiled
+from byparts_tensor_ir.emit.c import Source
+
+_waiting: dict[str, Source] = {}
+_addresses: dict[str, int] = {}
+_refused: dict[str, CompilerError] = {}
+_lock = Lock()
+_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_MOST_IN_ONE_FILE = 64  # functions; a file is compiled by one process
+
+
+def later(source: Source) -> str:
+    """Remember a source; its name, the same for equal code."""
+    key = hashlib.sha256(source.body.encode()).hexdigest()[:16]
+    name = f"k{key}"
+    with _lock:
+        if name not in _addresses and name not in _waiting and name not in _refused:
+            body = source.body.replace(f"void {source.name}(", f"void {name}(")
+            _waiting[name] = replace(source, name=name, body=body)
+    return name
+
+
+def address(name: str) -> int:
+    """The address of a function; compiles all that wait.
+
+    Raises:
+        CompilerError: there is no compiler, or it refuses the source.
+    """
+    with _lock:
+        if name not in _addresses:
+            waiting = [_waiting[n] for n in sorted(_waiting)]
+            for i in range(0, len(waiting), _MOST_IN_ONE_FILE):
+                _compile(waiting[i : i + _MOST_IN_ONE_FILE])
+        if name in _waiting:  # somebody's source was refused: find out whose
+            for s in [_waiting[n] for n in sorted(_waiting)]:
+                _compile([s])
+        if name in _refused:
+            raise _refused[name]
+        return _addresses[name]
+
+
+def _compile(some: Sequence[Source]) -> None:
+    """Compile these; where the compiler refuses several, they wait on."""
+    try:
+        _addresses.update(compiled(some))
+    except CompilerError as error:
+        if len(some) > 1:
+            return
+        _refused[some[0].name] = error
+    for s in some:
+        del _waiting[s.name]
+
+
+def call(name: str, pointers: Sequence[int]) -> partial[None]:
+    """A run: one call of the function with these pointers."""
+    table = (ctypes.c_void_p * len(pointers))(*pointers)
+    function = _FUNCTION(address(name))
+    return partial(function, _pointer(table))
+
+
+def _pointer(table: Any) -> Any:
+    """The table as an argument that keeps it alive."""
+    argument = ctypes.cast(table, ctypes.c_void_p)
+    argument.table = table
+    return argument
+
+
+_WALK = Source(
+    "walk",
+    """extern "C" void walk(void **a) {
+  for (int64_t n = (int64_t)a[0], i = 0; i < n; i++)
+    ((void (*)(void **))a[2 * i + 1])((void **)a[2 * i + 2]);
+}
+""",
+    frozenset(),
+    0,
+)
+
+
+def captured(runs: Sequence[partial[None]], warm: bool) -> partial[None]:
+    """All runs as one call of C."""
+    name = later(_WALK)
+    entries: list[int] = [len(runs)]
+    for run in runs:
+        entries.append(ctypes.cast(run.func, ctypes.c_void_p).value or 0)
+        entries.append(run.args[0].value)
+    made = call(name, entries)
+    made.args[0].runs = tuple(runs)  # whose tables stand in it
+    return made

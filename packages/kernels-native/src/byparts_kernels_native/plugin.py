@@ -1,0 +1,13 @@
+"""What this part tells the hub; light."""
+
+from byparts_graph_ir.parts.hooks import Backend, hookimpl
+
+BYPARTS_API = (1, 0)
+
+
+@hookimpl
+def byparts_backends() -> list[Backend]:
+    """By name only, not by "auto": it generates what it can, and leaves the rest to others."""
+    return [
+        Backend("native", "byparts_kernels_native:make", priority=-1, doc="generated C for the CPU")
+    ]

@@ -1,0 +1,424 @@
+"""A region of elementwise ops, broadcasts and reductions as loops of tensor-ir.
+
+Axes that always go together are one loop.  What is a store: each output, each reduction, and what
+is dear and needed in several loops; all else is written into the expressions that read it, once for
+each loop, and the emitter computes equal expressions once.
+
+Stores are put into loops from the outermost axis inwards.  One that reads the result of a reduction
+over an axis comes into a later loop over that axis, so softmax is one loop over rows with three over
+columns inside.  What is only needed within one round of a loop is kept for that round alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import byparts_opset as ops
+from byparts_graph_ir import Graph, Node, Refused, Value
+from byparts_kernels_native.axes import Axes, Space, is_reshape_of_ones, whole_space
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.lowering.elementwise import cost, element
+from byparts_tensor_ir.lowering.reduction import Reduced, reduction
+from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
+
+_DEAR = 20  # computing it again costs more than keeping it in the first cache
+
+
+@dataclass(eq=False)
+class _Step:
+    """A store: `value` for all of `axes`, combining elements over `over`.
+
+    Attributes:
+        buffers: where it is stored: those of outputs, or one of its own.
+        path: the loops around it, outermost first.
+        kept: the axes by which its own buffer is indexed.
+    """
+
+    value: Value
+    axes: Axes
+    over: Axes = ()
+    rule: Reduced | None = None
+    buffers: list[Buffer] = field(default_factory=list)
+    path: list[_Loop] = field(default_factory=list)
+    kept: Axes = ()
+    place: int = 0
+
+
+@dataclass(eq=False)
+class _Loop:
+    """A loop over one axis, and what it holds in order."""
+
+    axis: int
+    var: Expr
+    body: list[_Loop | _Step] = field(default_factory=list)
+
+
+class RegionLoops:
+    """The loops of a region.
+
+    Args:
+        graph: of elementwise ops, broadcasts and reductions; all types static.
+
+    Attributes:
+        func: buffers are the inputs, then the outputs, of the graph.
+        inplace: pairs (input, output) that may be the same bytes.
+
+    Raises:
+        Refused: the values have no iteration space in common.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        space = whole_space(graph.nodes)
+        if space is None:
+            raise Refused("the values of the region have no iteration space in common")
+        self.space = _merged(space, graph.nodes)
+        self.made = {v: n for n in graph.nodes for v in n.outputs}
+        self.params = [self._buffer(v, f"in{i}") for i, v in enumerate(graph.inputs)]
+        self.inputs = dict(zip(graph.inputs, self.params, strict=True))
+        self.kept_values: set[Value] = set()
+        self._arrange()
+        dear = self._dear_and_shared()
+        if dear:
+            self.kept_values = dear
+            self._arrange()
+        self.inplace = self._inplace()
+        self.func = self._func()
+
+    # -- which stores there are ----------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        """Make the steps, and put them into loops."""
+        self.outputs: list[Buffer] = []
+        self.steps: dict[Value, _Step] = {}
+        wanted: dict[Value, list[Buffer]] = {}
+        for o, v in enumerate(self.graph.outputs):
+            b = self._buffer(v, f"out{o}")
+            self.outputs.append(b)
+            wanted.setdefault(v, []).append(b)
+        for n in self.graph.nodes:
+            (y,) = n.outputs
+            axes = self.space.axes[y]
+            if type(n.op) in reduction:
+                over = tuple([a for a in self.space.axes[n.inputs[0]] if a not in axes])
+                rule = reduction[n.op](n.op)
+                whole = tuple(sorted((*axes, *over)))
+                self.steps[y] = _Step(y, whole, over, rule)
+            elif y in wanted or y in self.kept_values:
+                self.steps[y] = _Step(y, axes)
+        for v, buffers in wanted.items():
+            if v in self.steps and self.steps[v].rule is None:
+                self.steps[v].buffers += buffers
+        # The result of a reduction is stored into outputs when it is complete.
+        self.final = {v: _Step(v, self.space.axes[v]) for v in wanted if self._is_reduction(v)}
+        for v, step in self.final.items():
+            step.buffers += wanted[v]
+        for v, buffers in wanted.items():
+            if v in self.inputs:
+                self.final[v] = _Step(v, self.space.axes[v], buffers=list(buffers))
+        order = [s for n in self.graph.nodes for v in n.outputs for s in self._steps_of(v)]
+        order += [self.final[v] for v in self.inputs if v in self.final]
+        self.body = self._loops(order, ())
+        for s in order:
+            common = self._common_loops(s, order)
+            s.kept = tuple([a for a in self._own_axes(s) if a not in common])
+
+    def _is_reduction(self, v: Value) -> bool:
+        return v in self.made and type(self.made[v].op) in reduction
+
+    def _steps_of(self, v: Value) -> list[_Step]:
+        return [s for s in (self.steps.get(v), self.final.get(v)) if s is not None]
+
+    def _own_axes(self, s: _Step) -> Axes:
+        return tuple([a for a in s.axes if a not in s.over])
+
+    def _needs(self, s: _Step) -> list[_Step]:
+        """The steps whose results s reads."""
+        found: dict[_Step, None] = {}
+        done: set[Value] = set()
+        todo = [s.value] if s in self.final.values() and s.value in self.steps else []
+        if not todo and s.value in self.made:
+            todo = list(self.made[s.value].inputs)
+        while todo:
+            v = todo.pop()
+            if v in done:
+                continue
+            done.add(v)
+            if v in self.steps:
+                found[self.steps[v]] = None
+                if self.steps[v].rule is not None:
+                    continue
+            if v in self.made:
+                todo += self.made[v].inputs
+        return list(found)
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def _loops(self, steps: Sequence[_Step], around: tuple[_Loop, ...]) -> list[_Loop | _Step]:
+        """Put steps, in order, into as few loops as can be."""
+        body: list[_Loop | _Step] = []
+        place: dict[_Step, int] = {}
+        inside: dict[_Loop, list[_Step]] = {}
+        open_axes = {x.axis for x in around}
+        for s in steps:
+            rest = [a for a in s.axes if a not in open_axes]
+            first = 0
+            for d in self._needs(s):
+                if d in place:
+                    item = body[place[d]]
+                    together = (
+                        isinstance(item, _Loop)
+                        and bool(rest)
+                        and item.axis == rest[0]
+                        and item.axis not in d.over
+                    )
+                    first = max(first, place[d] + (0 if together else 1))
+            at = None
+            if rest:
+                fits = [
+                    i
+                    for i, x in enumerate(body)
+                    if i >= first and isinstance(x, _Loop) and x.axis == rest[0]
+                ]
+                at = fits[0] if fits else None
+            if at is None:
+                at = len(body)
+                if rest:
+                    var = variable(f"i{rest[0]}", self.space.dims[rest[0]])
+                    body.append(_Loop(rest[0], var))
+                else:
+                    body.append(s)
+            place[s] = at
+            item = body[at]
+            if isinstance(item, _Loop):
+                inside.setdefault(item, []).append(s)
+            else:
+                s.path = list(around)
+        for loop, members in inside.items():
+            loop.body = self._loops(members, (*around, loop))
+        return body
+
+    def _common_loops(self, s: _Step, order: Sequence[_Step]) -> set[int]:
+        """The axes of the loops that hold s and all steps that read it."""
+        loops = list(s.path)
+        for other in order:
+            if s in self._needs(other):
+                loops = [a for a, b in zip(loops, other.path, strict=False) if a is b]
+        return {x.axis for x in loops}
+
+    def _dear_and_shared(self) -> set[Value]:
+        """Values that are dear and would be computed in several loops."""
+        uses: dict[Value, set[int]] = {}
+        for s in [*self.steps.values(), *self.final.values()]:
+            loop = id(s.path[-1]) if s.path else 0
+            for v in self._written_into(s):
+                uses.setdefault(v, set()).add(loop)
+        return {
+            v
+            for v, loops in uses.items()
+            if len(loops) > 1 and cost(type(self.made[v].op)) >= _DEAR and v not in self.steps
+        }
+
+    def _written_into(self, s: _Step) -> list[Value]:
+        """The elementwise values whose expressions s contains."""
+        if s.value not in self.made or (s in self.final.values()):
+            return []
+        found: dict[Value, None] = {}
+        todo = list(self.made[s.value].inputs) if s.rule else [s.value]
+        while todo:
+            v = todo.pop()
+            if v in found or v not in self.made or (v in self.steps and v is not s.value):
+                continue
+            if type(self.made[v].op) in reduction:
+                continue
+            found[v] = None
+            todo += self.made[v].inputs
+        return list(found)
+
+    # -- code ----------------------------------------------------------------------------------
+
+    def _buffer(self, v: Value, name: str) -> Buffer:
+        dims = [self.space.dims[a] for a in self.space.axes[v]]
+        return Buffer(name, tuple(const(d) for d in dims), v.type.dtype)
+
+    def _func(self) -> Func:
+        self.locals: dict[_Step, Buffer] = {}
+        for k, s in enumerate(self.steps.values()):
+            if s.rule is not None or not s.buffers:
+                shape = tuple([const(self.space.dims[a]) for a in s.kept])
+                self.locals[s] = Buffer(f"t{k}", shape, s.value.type.dtype, "local")
+                s.buffers.insert(0, self.locals[s])
+        self.names = 0
+        body = self._statements(self.body, {})
+        params = (*self.params, *self.outputs)
+        return Func("NAME", params, tuple(self.outputs), (), body, tuple(self.locals.values()))
+
+    def _statements(
+        self, items: Sequence[_Loop | _Step], env: dict[int, Expr]
+    ) -> tuple[Statement, ...]:
+        out: list[Statement] = []
+        known: dict[Value, Expr] = {}
+        for item in items:
+            if isinstance(item, _Step):
+                out += self._store(item, env, known)
+                continue
+            self.names += 1
+            var = variable(f"i{self.names}", self.space.dims[item.axis])
+            body = self._statements(item.body, {**env, item.axis: var})
+            inner = all(isinstance(x, _Step) for x in item.body)
+            out.append(For(var, body, "vectorize" if inner else "serial"))
+        return tuple(out)
+
+    def _store(self, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Statement]:
+        block = f"s{id(s)}"
+        if s.rule is not None:
+            (x,) = self.made[s.value].inputs
+            value = self._expression(x, s, env, known)
+            index = tuple([env[a] for a in s.kept])
+            over = tuple([env[a] for a in s.over])
+            return [Store(block, (s.buffers[0],), index, (value,), s.rule.reducer, over, True)]
+        if s in self.final.values():
+            value = self._read(s.value, s, env, known)
+        else:
+            value = self._made(s.value, s, env, known)
+        out: list[Statement] = []
+        for b in s.buffers:
+            at = s.kept if b is self.locals.get(s) else self._own_axes(s)
+            out.append(Store(block, (b,), tuple([env[a] for a in at]), (value,)))
+        return out
+
+    def _read(self, v: Value, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
+        """An element of an input, or of what another loop stored."""
+        if v in self.inputs:
+            return self.inputs[v][tuple([env[a] for a in self.space.axes[v]])]
+        step = self.steps[v]
+        b = step.buffers[0]
+        at = step.kept if b is self.locals.get(step) else self._own_axes(step)
+        e = b[tuple([env[a] for a in at])]
+        if step.rule is not None:
+            n = 1
+            for a in step.over:
+                n *= self.space.dims[a]
+            e = step.rule.after(e, n)
+        return e
+
+    def _expression(
+        self, v: Value, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]
+    ) -> Expr:
+        """An element of v as it is needed in s."""
+        if v in self.inputs:
+            return self._read(v, s, env, known)
+        step = self.steps.get(v)
+        if step is not None and (step.rule is not None or step.path != s.path):
+            return self._read(v, s, env, known)
+        return self._made(v, s, env, known)
+
+    def _made(self, v: Value, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
+        """An element of an elementwise value, computed here."""
+        done = known.get(v)
+        if done is None:
+            todo = [v]
+            while todo:  # chains of a thousand ops are deeper than Python's stack
+                top = todo[-1]
+                n = self.made[top]
+                waiting = [x for x in n.inputs if self._inlined(x, s) and x not in known]
+                if waiting:
+                    todo += waiting
+                    continue
+                todo.pop()
+                args = [
+                    known[x] if self._inlined(x, s) else self._expression(x, s, env, known)
+                    for x in n.inputs
+                ]
+                plain = type(n.op) is ops.BroadcastTo or is_reshape_of_ones(n)
+                known[top] = args[0] if plain else element[n.op](n.op, *args)
+            done = known[v]
+        return done
+
+    def _inlined(self, v: Value, s: _Step) -> bool:
+        """Whether s computes v itself."""
+        if v in self.inputs:
+            return False
+        step = self.steps.get(v)
+        return step is None or (step.rule is None and step.path == s.path)
+
+    # -- in place ------------------------------------------------------------------------------
+
+    def _inplace(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of an input that is read for the last time where, or before, the output is written.
+
+        A reader that comes before the writer in the order of the loops has, in each round of the
+        loops around both, read the element of that round; so both must lie on all their axes.
+        """
+        order: list[_Step] = []
+        self._in_order(self.body, order)
+        for i, s in enumerate(order):
+            s.place = i
+        pairs = []
+        for i, x in enumerate(self.graph.inputs):
+            readers = [s for s in order if x in self._direct_reads(s)]
+            for o, y in enumerate(self.graph.outputs):
+                if x.type != y.type or self.graph.outputs.count(y) > 1 or y in self.inputs:
+                    continue
+                writer = self.final.get(y) or self.steps[y]
+                if all(self._before(s, writer, x, y) for s in readers):
+                    pairs.append((i, o))
+        return tuple(pairs)
+
+    def _before(self, reader: _Step, writer: _Step, x: Value, y: Value) -> bool:
+        shared = {a.axis for a, b in zip(reader.path, writer.path, strict=False) if a is b}
+        axes_x, axes_y = self.space.axes[x], self.space.axes[y]
+        both = shared <= set(axes_x) and shared <= set(axes_y) and axes_x == axes_y
+        return reader.place <= writer.place and both
+
+    def _in_order(self, items: Sequence[_Loop | _Step], out: list[_Step]) -> None:
+        for item in items:
+            if isinstance(item, _Loop):
+                self._in_order(item.body, out)
+            else:
+                out.append(item)
+
+    def _direct_reads(self, s: _Step) -> set[Value]:
+        """The inputs that s reads."""
+        if s.value in self.inputs:
+            return {s.value}
+        if s in self.final.values():
+            return set()
+        reads: set[Value] = set()
+        todo, done = list(self.made[s.value].inputs), set()
+        while todo:
+            v = todo.pop()
+            if v in done:
+                continue
+            done.add(v)
+            if v in self.inputs:
+                reads.add(v)
+            elif self._inlined(v, s):
+                todo += self.made[v].inputs
+        return reads
+
+
+def _merged(space: Space, nodes: Sequence[Node]) -> Space:
+    """The space with axes joined that all values and all reductions have, or lack, together."""
+    together = [True] * max(0, len(space.dims) - 1)
+    for v, axes in space.axes.items():
+        for i in range(len(together)):
+            if (i in axes) != (i + 1 in axes):
+                together[i] = False
+    groups: list[list[int]] = [[0]] if space.dims else []
+    for i, same in enumerate(together):
+        if same:
+            groups[-1].append(i + 1)
+        else:
+            groups.append([i + 1])
+    number = {a: g for g, members in enumerate(groups) for a in members}
+    dims = []
+    for members in groups:
+        n = 1
+        for a in members:
+            n *= space.dims[a]
+        dims.append(n)
+    axes = {v: tuple(k for k, _ in groupby(number[a] for a in at)) for v, at in space.axes.items()}
+    return Space(tuple(dims), axes)

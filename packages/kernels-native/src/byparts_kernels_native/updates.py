@@ -1,0 +1,59 @@
+"""Updates of weights by an optimizer: each weight is a region of its own, all of them one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import byparts_opset as ops
+from byparts_graph_ir import Graph, Input, Kernel, Refused, TensorType
+from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.frozen import replace
+from byparts_kernels_native import code
+from byparts_kernels_native.axes import wanted
+
+UPDATES = (ops.GradientDescent, ops.Momentum, ops.Adam)
+RegionKernel = Callable[[Graph], Kernel]
+
+
+def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Kernel:
+    """The kernel of an op that updates many weights.
+
+    Args:
+        op: one of `UPDATES`.
+        types: of its inputs.
+        of_region: compiles the update of one weight.
+
+    Raises:
+        Refused: a dtype that C does not have.
+    """
+    count, size = op.count, len(op.groups) * op.count
+    parts = [_graph(op, [*types[i:size:count], *types[size:]]) for i in range(count)]
+    kernels = [of_region(g) for g in parts]
+    outputs = len(parts[0].outputs)
+    inplace = tuple(
+        (g * count + i, o * count + i)
+        for i, k in enumerate(kernels)
+        for g, o in k.inplace
+        if g == o
+    )
+
+    def bind(inputs: Sequence[int], results: Sequence[int], workspace: Any, more: Any) -> Run:
+        runs = []
+        for i, k in enumerate(kernels):
+            mine = [*inputs[i:size:count], *inputs[size:]]
+            runs.append(k.bind(mine, results[i : outputs * count : count], workspace, more))
+        return code.captured(runs, False)  # type: ignore[arg-type]  # runs of ours
+
+    return Kernel(bind, max(k.workspace_bytes for k in kernels), 0, inplace, True)
+
+
+def _graph(op: Any, types: Sequence[TensorType]) -> Graph:
+    """The update of one weight, in elementwise ops."""
+    inputs = tuple([Input(t) for t in types])
+    graph = Graph.of(inputs, replace(op, count=1).decompose(*inputs))
+    for node in graph.nodes:
+        number = type(node.op) is ops.Constant and node.outputs[0].type.size == 1
+        if not number and not wanted(node):
+            raise Refused(f"{type(op).__name__} needs {node.op.name} on {node.outputs[0].type}")
+    return graph

@@ -1,0 +1,162 @@
+"""Elementwise ops: what one element is, of the elements of the inputs in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import byparts_opset as ops
+from byparts_graph_ir import Op, Table
+from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, const
+from byparts_tensor_ir.functions import call, cast, maximum, minimum, select, unary
+
+Rule = Callable[..., Expr]
+element: Table[Rule] = Table("tensor expression")  # op -> rule(op, *elements)
+
+
+def _row(rule: Callable[..., Expr], *classes: type[Op]) -> None:
+    element.on(*classes)(rule)
+
+
+def _ignoring_op(function: Callable[..., Expr]) -> Rule:
+    return lambda op, *xs: function(*xs)
+
+
+def _number(value: float, like: Expr) -> Expr:
+    return const(value, like.dtype)
+
+
+# -- one NumPy function each ----------------------------------------------------------------------
+
+for _kind, _name in {
+    **{ops.Exp: "exp", ops.Expm1: "expm1", ops.Log: "log", ops.Log1p: "log1p"},
+    **{ops.Tanh: "tanh", ops.Erf: "erf", ops.Sigmoid: "sigmoid", ops.Softplus: "softplus"},
+    **{ops.Sin: "sin", ops.Cos: "cos", ops.Tan: "tan"},
+    **{ops.Asin: "asin", ops.Acos: "acos", ops.Atan: "atan"},
+    **{ops.Sinh: "sinh", ops.Cosh: "cosh"},
+    **{ops.Asinh: "asinh", ops.Acosh: "acosh", ops.Atanh: "atanh"},
+}.items():
+    _row(lambda op, x, name=_name: call(name, x), _kind)
+
+for _kind, _name in {
+    **{ops.Sqrt: "sqrt", ops.Floor: "floor", ops.Ceil: "ceil"},
+    **{ops.Round: "rint", ops.Trunc: "trunc", ops.Abs: "abs"},
+}.items():
+    _row(lambda op, x, name=_name: unary(name, x), _kind)
+
+for _kind, _function in {
+    **{ops.Add: lambda x, y: x + y, ops.Sub: lambda x, y: x - y, ops.Mul: lambda x, y: x * y},
+    **{ops.Div: lambda x, y: x / y, ops.Maximum: maximum, ops.Minimum: minimum},
+    **{ops.SquaredDifference: lambda x, y: (x - y) * (x - y)},
+    **{ops.Neg: lambda x: -x, ops.Square: lambda x: x * x},
+    **{ops.Equal: lambda x, y: x.equal(y), ops.NotEqual: lambda x, y: ~x.equal(y)},
+    **{ops.Less: lambda x, y: x < y, ops.LessEqual: lambda x, y: x <= y},
+    **{ops.Greater: lambda x, y: x > y, ops.GreaterEqual: lambda x, y: x >= y},
+    **{ops.LogicalAnd: lambda x, y: x & y, ops.LogicalOr: lambda x, y: x | y},
+    **{ops.LogicalXor: lambda x, y: x ^ y, ops.LogicalNot: lambda x: ~x},
+    **{ops.BitwiseAnd: lambda x, y: x & y, ops.BitwiseOr: lambda x, y: x | y},
+    **{ops.BitwiseXor: lambda x, y: x ^ y, ops.Select: select},
+    **{ops.Identity: lambda x: x, ops.StopGradient: lambda x: x},
+}.items():
+    _row(_ignoring_op(_function), _kind)
+
+# -- a line each ----------------------------------------------------------------------------------
+
+
+@element.on(ops.Reciprocal)
+def _reciprocal(op: Op, x: Expr) -> Expr:
+    return _number(1, x) / x
+
+
+@element.on(ops.Rsqrt)
+def _rsqrt(op: Op, x: Expr) -> Expr:
+    return _number(1, x) / unary("sqrt", x)
+
+
+@element.on(ops.Sign)
+def _sign(op: Op, x: Expr) -> Expr:
+    zero, one = _number(0, x), _number(1, x)
+    if x.dtype == "u8":
+        return select(zero < x, one, zero)
+    other = select(x < zero, _number(-1, x), zero)
+    sign = select(zero < x, one, other)
+    return select(x.equal(x), sign, x) if x.dtype in FLOATS else sign
+
+
+@element.on(ops.Relu)
+def _relu(op: Op, x: Expr) -> Expr:
+    return maximum(x, _number(0, x))
+
+
+@element.on(ops.Clip)
+def _clip(op: ops.Clip, x: Expr) -> Expr:
+    return minimum(maximum(x, _number(op.low, x)), _number(op.high, x))
+
+
+@element.on(ops.ReluGradient)
+def _relu_gradient(op: Op, dy: Expr, y: Expr) -> Expr:
+    return select(y <= _number(0, y), _number(0, dy), dy)
+
+
+@element.on(ops.SigmoidGradient)
+def _sigmoid_gradient(op: Op, dy: Expr, y: Expr) -> Expr:
+    return dy * (y * (_number(1, y) - y))
+
+
+@element.on(ops.TanhGradient)
+def _tanh_gradient(op: Op, dy: Expr, y: Expr) -> Expr:
+    return dy * (_number(1, y) - y * y)
+
+
+@element.on(ops.IsNan)
+def _is_nan(op: Op, x: Expr) -> Expr:
+    return ~x.equal(x)
+
+
+@element.on(ops.IsInf)
+def _is_inf(op: Op, x: Expr) -> Expr:
+    if x.dtype not in FLOATS:
+        return const(False, "bool")
+    return unary("abs", x).equal(_number(float("inf"), x))
+
+
+@element.on(ops.IsFinite)
+def _is_finite(op: Op, x: Expr) -> Expr:
+    if x.dtype not in FLOATS:
+        return const(True, "bool")
+    return unary("abs", x) < _number(float("inf"), x)
+
+
+@element.on(ops.Pow)
+def _pow(op: Op, x: Expr, y: Expr) -> Expr:
+    return call("pow", x, y)
+
+
+@element.on(ops.Constant)
+def _constant(op: ops.Constant) -> Expr:
+    """Of one element."""
+    return const(op.evaluate()[0].reshape(-1)[0].item(), op.dtype)
+
+
+@element.on(ops.Cast)
+def _cast(op: ops.Cast, x: Expr) -> Expr:
+    return cast(x, op.dtype)
+
+
+def takes(dtype: str) -> bool:
+    """Whether expressions have this dtype."""
+    return dtype in BYTES
+
+
+def cost(kind: Any) -> int:
+    """About how many additions an element of the op costs; decides what is computed twice."""
+    if kind in _DEAR:
+        return 20
+    return 8 if kind in (ops.Div, ops.Reciprocal, ops.Rsqrt, ops.Sqrt) else 1
+
+
+_DEAR = {
+    *(ops.Exp, ops.Expm1, ops.Log, ops.Log1p, ops.Tanh, ops.Erf, ops.Sigmoid, ops.Softplus),
+    *(ops.Sin, ops.Cos, ops.Tan, ops.Asin, ops.Acos, ops.Atan, ops.Sinh, ops.Cosh),
+    *(ops.Asinh, ops.Acosh, ops.Atanh, ops.Pow),
+}
