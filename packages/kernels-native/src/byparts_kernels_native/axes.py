@@ -3,8 +3,8 @@
     mean(x, -1)      x: (0, 1)   y: (0,)         in a space of (rows, columns)
     x - expand(y)    y: (0,)     z: (0, 1)
 
-Axes of size 1 are left out, so a shape of (5, 1, 3) is that of (5, 3): broadcasting, reductions with
-and without `keepdims`, `expand_dims` and the like all say the same then.
+Axes of size 1 are left out, so a shape of (5, 1, 3) is that of (5, 3): broadcasting, reductions
+with and without `keepdims`, `expand_dims` and the like all say the same then.
 """
 
 from __future__ import annotations

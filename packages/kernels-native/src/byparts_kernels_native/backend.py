@@ -22,7 +22,7 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code, products, updates
-from byparts_kernels_native.axes import joined, space_of, wanted
+from byparts_kernels_native.axes import Space, joined, space_of, wanted
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import compiler, vector_bytes
 from byparts_tensor_ir.emit.c import emit_c
@@ -55,9 +55,9 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
 
 def joins(a: Region, b: Region) -> Region | None:
     """Both regions, where their values lie on axes of one iteration space."""
-    spaces = [r.summary or space_of(r.nodes[0]) for r in (a, b)]
+    spaces: list[Space] = [r.summary or space_of(r.nodes[0]) for r in (a, b)]
     shared = [v for v in (*b.inputs, *b.outputs) if v in a.inputs or v in a.outputs]
-    both = joined(*spaces, shared)
+    both = joined(spaces[0], spaces[1], shared)
     if both is None:
         return None
     region = a.joined(b)

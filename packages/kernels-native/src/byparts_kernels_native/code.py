@@ -63,17 +63,22 @@ def _compile(some: Sequence[Source]) -> None:
         del _waiting[s.name]
 
 
-def call(name: str, pointers: Sequence[int]) -> partial[None]:
-    """A run: one call of the function with these pointers."""
+def call(name: str, pointers: Sequence[int], *kept: Any) -> partial[None]:
+    """A run: one call of the function with these pointers; it keeps more objects alive."""
     table = (ctypes.c_void_p * len(pointers))(*pointers)
-    function = _FUNCTION(address(name))
-    return partial(function, _pointer(table))
+    return partial(_FUNCTION(address(name)), _pointer(table, *kept))
 
 
-def _pointer(table: Any) -> Any:
-    """The table as an argument that keeps it alive."""
-    argument = ctypes.cast(table, ctypes.c_void_p)
-    argument.table = table
+class _Pointer(ctypes.c_void_p):
+    """The address of a table, which it keeps alive."""
+
+    kept: Any = None
+
+
+def _pointer(table: Any, *kept: Any) -> _Pointer:
+    """The table as an argument that keeps it, and more, alive."""
+    argument = _Pointer(ctypes.addressof(table))
+    argument.kept = (table, *kept)
     return argument
 
 
@@ -89,13 +94,10 @@ _WALK = Source(
 )
 
 
-def captured(runs: Sequence[partial[None]], warm: bool) -> partial[None]:
-    """All runs as one call of C."""
-    name = later(_WALK)
+def captured(runs: Sequence[Any], warm: bool) -> partial[None]:
+    """All runs, each from `call`, as one call of C."""
     entries: list[int] = [len(runs)]
     for run in runs:
         entries.append(ctypes.cast(run.func, ctypes.c_void_p).value or 0)
         entries.append(run.args[0].value)
-    made = call(name, entries)
-    made.args[0].runs = tuple(runs)  # whose tables stand in it
-    return made
+    return call(later(_WALK), entries, *runs)

@@ -5,8 +5,8 @@ is dear and needed in several loops; all else is written into the expressions th
 each loop, and the emitter computes equal expressions once.
 
 Stores are put into loops from the outermost axis inwards.  One that reads the result of a reduction
-over an axis comes into a later loop over that axis, so softmax is one loop over rows with three over
-columns inside.  What is only needed within one round of a loop is kept for that round alone.
+over an axis comes into a later loop over that axis, so softmax is one loop over rows with three
+over columns inside.  What is only needed within one round of a loop is kept for that round alone.
 """
 
 from __future__ import annotations
@@ -240,7 +240,8 @@ class RegionLoops:
     # -- code ----------------------------------------------------------------------------------
 
     def _buffer(self, v: Value, name: str) -> Buffer:
-        dims = [self.space.dims[a] for a in self.space.axes[v]]
+        unread = v not in self.space.axes
+        dims = v.type.dims if unread else [self.space.dims[a] for a in self.space.axes[v]]
         return Buffer(name, tuple(const(d) for d in dims), v.type.dtype)
 
     def _func(self) -> Func:
@@ -362,6 +363,8 @@ class RegionLoops:
             for o, y in enumerate(self.graph.outputs):
                 if x.type != y.type or self.graph.outputs.count(y) > 1 or y in self.inputs:
                     continue
+                if x not in self.space.axes:  # nobody reads it
+                    continue
                 writer = self.final.get(y) or self.steps[y]
                 if all(self._before(s, writer, x, y) for s in readers):
                     pairs.append((i, o))
@@ -403,7 +406,7 @@ class RegionLoops:
 def _merged(space: Space, nodes: Sequence[Node]) -> Space:
     """The space with axes joined that all values and all reductions have, or lack, together."""
     together = [True] * max(0, len(space.dims) - 1)
-    for v, axes in space.axes.items():
+    for axes in space.axes.values():
         for i in range(len(together)):
             if (i in axes) != (i + 1 in axes):
                 together[i] = False
@@ -420,5 +423,7 @@ def _merged(space: Space, nodes: Sequence[Node]) -> Space:
         for a in members:
             n *= space.dims[a]
         dims.append(n)
-    axes = {v: tuple(k for k, _ in groupby(number[a] for a in at)) for v, at in space.axes.items()}
-    return Space(tuple(dims), axes)
+    merged = {
+        v: tuple(k for k, _ in groupby(number[a] for a in at)) for v, at in space.axes.items()
+    }
+    return Space(tuple(dims), merged)

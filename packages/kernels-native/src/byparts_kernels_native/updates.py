@@ -43,7 +43,7 @@ def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Ker
         for i, k in enumerate(kernels):
             mine = [*inputs[i:size:count], *inputs[size:]]
             runs.append(k.bind(mine, results[i : outputs * count : count], workspace, more))
-        return code.captured(runs, False)  # type: ignore[arg-type]  # runs of ours
+        return code.captured(runs, False)
 
     return Kernel(bind, max(k.workspace_bytes for k in kernels), 0, inplace, True)
 

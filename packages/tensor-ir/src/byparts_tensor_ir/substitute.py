@@ -13,18 +13,22 @@ from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store
 
 
 def substituted(e: Expr, by: dict[Expr, Expr], known: dict[Expr, Expr] | None = None) -> Expr:
-    """The expression with expressions replaced, and simplified again.  O(nodes)."""
+    """The expression with expressions replaced, and simplified again.  O(nodes).
+
+    Args:
+        e: any expression, however deep.
+        by: old -> new; new ones are not looked into.
+        known: results of earlier calls with the same `by`, which this call adds to.
+    """
     known = {} if known is None else known
-    done = known.get(e)
-    if done is None:
-        done = by.get(e)
-        if done is None:
-            done = e
-            if e.args:
-                args = tuple([substituted(a, by, known) for a in e.args])
-                done = e if args == e.args else remade(e, args)
-        known[e] = done
-    return done
+    for x in subexpressions(e):
+        if x not in known:
+            new = by.get(x)
+            if new is None:
+                args = tuple([known[a] for a in x.args])
+                new = x if args == x.args else remade(x, args)
+            known[x] = new
+    return known[e]
 
 
 def remade(e: Expr, args: tuple[Expr, ...]) -> Expr:

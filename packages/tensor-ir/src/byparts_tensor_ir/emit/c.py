@@ -41,6 +41,7 @@ from byparts_tensor_ir.statement import (
     If,
     Statement,
     Store,
+    walk,
 )
 from byparts_tensor_ir.substitute import (
     in_statements,
@@ -316,7 +317,7 @@ class _Emitter(Values):
     def assign(self, targets: Sequence[Expr], values: Sequence[Expr], lanes: Lanes | None) -> None:
         """Write accumulators anew."""
         self.scopes.append({})
-        texts = [self.value(v, lanes) for v in values]
+        texts = [self.deep_value(v, lanes) for v in values]
         for t, text in zip(targets, texts, strict=True):
             self.line(f"{t.attr[0]} = {text};")
         self.scopes.pop()
@@ -335,7 +336,7 @@ class _Emitter(Values):
                 )
             self.assign(into, s.reducer.combine(into, values), lanes)
             return
-        texts = [self.value(v, lanes) for v in s.stored()]
+        texts = [self.deep_value(v, lanes) for v in s.stored()]
         for target, value, text in zip(s.targets, s.stored(), texts, strict=True):
             self.write(target, s.index, text, value, lanes)
         forget_loads(self.scopes, [s])

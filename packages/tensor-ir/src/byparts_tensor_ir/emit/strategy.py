@@ -143,6 +143,8 @@ class Strategy:
                 continue
             if any(loop.var in variables(i) for i in s.index):
                 steps = [step_of(flat_index(t, s.index), lanes) for t in s.targets]
+            elif s.targets[0].dtype == "bool":
+                raise EmitError(f"a reduction of bool over the lanes of {loop.name}")
             else:
                 reductions.setdefault(element_of(s), s)
                 steps = [s.reducer is not None and not any(variables(i) & inner for i in s.index)]

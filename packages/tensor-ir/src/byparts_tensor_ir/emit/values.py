@@ -19,7 +19,9 @@ from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, make
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Func
-from byparts_tensor_ir.substitute import substituted
+from byparts_tensor_ir.substitute import subexpressions, substituted
+
+_DEEP = 100  # subexpressions; an expression of fewer is not too deep
 
 
 class Values(Strategy):
@@ -62,6 +64,17 @@ class Values(Strategy):
         while f"{stem}{self.count}" in self.taken:
             self.count += 1
         return f"{stem}{self.count}"
+
+    def deep_value(self, e: Expr, lanes: Lanes | None) -> str:
+        """As `value`; of a long chain the operands come first, so that Python's stack suffices."""
+        order = list(subexpressions(e))
+        if len(order) > _DEEP and is_safe(e):
+            for x in order:
+                if lanes is not None:
+                    self.varies(x, lanes)
+                if x.op not in ("const", "var") and (x.dtype != INDEX or x.op == "load"):
+                    self.value(x, lanes)
+        return self.value(e, lanes)
 
     def value(self, e: Expr, lanes: Lanes | None) -> str:
         """The name of e's value: a vector where it varies over the lanes, else a scalar."""

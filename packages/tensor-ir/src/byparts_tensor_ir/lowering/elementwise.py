@@ -28,23 +28,25 @@ def _number(value: float, like: Expr) -> Expr:
 
 # -- one NumPy function each ----------------------------------------------------------------------
 
-for _kind, _name in {
+_CALLS: dict[type[Op], str] = {
     **{ops.Exp: "exp", ops.Expm1: "expm1", ops.Log: "log", ops.Log1p: "log1p"},
     **{ops.Tanh: "tanh", ops.Erf: "erf", ops.Sigmoid: "sigmoid", ops.Softplus: "softplus"},
     **{ops.Sin: "sin", ops.Cos: "cos", ops.Tan: "tan"},
     **{ops.Asin: "asin", ops.Acos: "acos", ops.Atan: "atan"},
     **{ops.Sinh: "sinh", ops.Cosh: "cosh"},
     **{ops.Asinh: "asinh", ops.Acosh: "acosh", ops.Atanh: "atanh"},
-}.items():
+}
+for _kind, _name in _CALLS.items():
     _row(lambda op, x, name=_name: call(name, x), _kind)
 
-for _kind, _name in {
+_OPERATIONS: dict[type[Op], str] = {
     **{ops.Sqrt: "sqrt", ops.Floor: "floor", ops.Ceil: "ceil"},
     **{ops.Round: "rint", ops.Trunc: "trunc", ops.Abs: "abs"},
-}.items():
+}
+for _kind, _name in _OPERATIONS.items():
     _row(lambda op, x, name=_name: unary(name, x), _kind)
 
-for _kind, _function in {
+_EXPRESSIONS: dict[type[Op], Callable[..., Expr]] = {
     **{ops.Add: lambda x, y: x + y, ops.Sub: lambda x, y: x - y, ops.Mul: lambda x, y: x * y},
     **{ops.Div: lambda x, y: x / y, ops.Maximum: maximum, ops.Minimum: minimum},
     **{ops.SquaredDifference: lambda x, y: (x - y) * (x - y)},
@@ -57,7 +59,8 @@ for _kind, _function in {
     **{ops.BitwiseAnd: lambda x, y: x & y, ops.BitwiseOr: lambda x, y: x | y},
     **{ops.BitwiseXor: lambda x, y: x ^ y, ops.Select: select},
     **{ops.Identity: lambda x: x, ops.StopGradient: lambda x: x},
-}.items():
+}
+for _kind, _function in _EXPRESSIONS.items():
     _row(_ignoring_op(_function), _kind)
 
 # -- a line each ----------------------------------------------------------------------------------

@@ -30,11 +30,18 @@ class Reduced:
 
 
 reduction: Table[Callable[[Op], Reduced]] = Table("reduction")
-for _kind, _reducer in {
+_REDUCERS: dict[type[Op], Reducer] = {
     **{ops.Sum: SUM, ops.Max: MAX, ops.Min: MIN, ops.Prod: PROD},
     **{ops.All: ALL, ops.Any: ANY},
-}.items():
-    reduction.on(_kind)(lambda op, reducer=_reducer: Reduced(reducer))
+}
+
+
+def _plain(reducer: Reducer) -> Callable[[Op], Reduced]:
+    return lambda op: Reduced(reducer)
+
+
+for _kind, _reducer in _REDUCERS.items():
+    reduction.on(_kind)(_plain(_reducer))
 
 
 @reduction.on(ops.Mean)

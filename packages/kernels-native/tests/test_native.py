@@ -1,0 +1,149 @@
+"""Regions as generated code, against `evaluate`; what is refused, and what is said."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import byparts_opset as ops
+from byparts_graph_ir import Fused, Graph, Input, MissingRule, TensorType, Value
+from byparts_kernels_native.axes import whole_space
+from byparts_kernels_native.region import RegionLoops
+from byparts_opset.evaluate import evaluate
+from byparts_runtime import build as build_program
+from byparts_tensor_ir.compile import CompilerError, compiler
+from byparts_tensor_ir.interpret import interpret
+
+needs_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
+)
+UNARY = (ops.exp, ops.tanh, ops.neg, ops.relu, ops.sigmoid, ops.square, ops.abs)
+BINARY = (ops.add, ops.sub, ops.mul, ops.maximum, ops.less)
+
+
+def _graph(data: st.DataObject) -> Graph:
+    """Elementwise ops, broadcasts and reductions over a matrix, its rows and its columns."""
+    rows, columns = data.draw(st.sampled_from([(3, 5), (1, 17), (4, 1), (7, 33), (2, 64)]))
+    shapes = [(rows, columns), (columns,), (rows, 1), ()]
+    inputs = [Input(TensorType("f32", s), name=f"x{i}") for i, s in enumerate(shapes)]
+    values: list[Value] = list(inputs)
+    for _ in range(data.draw(st.integers(1, 9))):
+        kind = data.draw(st.sampled_from(["unary", "binary", "reduce", "select"]))
+        x = data.draw(st.sampled_from(values))
+        if kind == "unary":
+            values.append(data.draw(st.sampled_from(UNARY))(x))
+        elif kind == "reduce" and x.type.rank == 2:
+            axes = data.draw(st.sampled_from([(0,), (1,), (0, 1)]))
+            reduce = data.draw(st.sampled_from([ops.sum, ops.max, ops.mean]))
+            values.append(reduce(x, axes, keepdims=True))
+        else:
+            y = data.draw(st.sampled_from(values))
+            made = data.draw(st.sampled_from(BINARY))(x, y)
+            values.append(ops.select(made, x, y) if made.type.dtype == "bool" else made)
+    made_values = values[len(inputs) :]
+    count = data.draw(st.integers(1, min(3, len(made_values))))
+    return Graph.of(inputs, made_values[-count:])
+
+
+def _arrays(graph: Graph) -> list[Any]:
+    random = np.random.default_rng(0)
+    return [random.uniform(-2, 2, v.type.dims).astype(np.float32) for v in graph.inputs]
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_the_loops_of_a_region_compute_what_its_ops_do(data: st.DataObject) -> None:
+    graph = _graph(data)
+    if not graph.nodes or whole_space(graph.nodes) is None:
+        return
+    loops, arrays = RegionLoops(graph), _arrays(graph)
+    expected = evaluate(graph, *arrays)
+    results = [np.full(v.type.dims, 7, np.float32) for v in graph.outputs]
+    flat = [
+        a.reshape([d.attr for d in b.shape])
+        for a, b in zip([*arrays, *results], loops.func.params, strict=True)
+    ]
+    interpret(loops.func, *flat)
+    for got, wanted in zip(results, expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5, err_msg=str(loops.func))
+
+
+@given(st.data())
+@settings(deadline=None)
+def test_in_place_is_in_place(data: st.DataObject) -> None:
+    """Each pair (input, output) may be one array."""
+    graph = _graph(data)
+    if not graph.nodes or whole_space(graph.nodes) is None:
+        return
+    loops, arrays = RegionLoops(graph), _arrays(graph)
+    expected = evaluate(graph, *arrays)
+    for i, o in loops.inplace:
+        mine = [a.copy() for a in arrays]
+        results = [np.full(v.type.dims, 7, np.float32) for v in graph.outputs]
+        results[o] = mine[i]
+        flat = [
+            a.reshape([d.attr for d in b.shape])
+            for a, b in zip([*mine, *results], loops.func.params, strict=True)
+        ]
+        interpret(loops.func, *flat)
+        for got, wanted in zip(results, expected, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5, err_msg=str(loops.func))
+
+
+def test_softmax_is_one_loop_over_rows() -> None:
+    x = Input(TensorType("f32", (6, 37)), name="x")
+    (y,) = ops.Softmax(-1).decompose(x) or ()
+    text = str(RegionLoops(Graph.of([x], [y])).func)
+    assert text.count("in range(6)") == 1
+    assert text.count("in range(37):  # vectorize") == 3
+    assert "f32[37]" in text.split("local", 1)[1]  # one row of exponentials, not all of them
+
+
+@needs_compiler
+def test_programs_of_native_and_numpy_agree_with_evaluate() -> None:
+    x, w = Input(TensorType("f32", (9, 20)), name="x"), Input(TensorType("f32", (20, 7)), name="w")
+    h = ops.gelu(x @ w)
+    y = ops.softmax(h, -1)
+    graph = Graph.of([x, w], [y, ops.mean(h, 0), ops.transpose(h, (1, 0))])
+    program = build_program(graph, backends=("native", "numpy"))
+    arrays = _arrays(graph)
+    for got, wanted in zip(program(*arrays), evaluate(graph, *arrays), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6)
+    assert {s.backend for s in program.steps} == {"native", "numpy"}
+
+
+@needs_compiler
+def test_a_chain_of_a_thousand_ops_is_one_function() -> None:
+    x, a = Input(TensorType("f32", (8,)), name="x"), Input(TensorType("f32", (8,)), name="a")
+    y: Value = x
+    for _ in range(500):
+        y = y * a + a
+    graph = Graph.of([x, a], [y])
+    program = build_program(graph, backends=("native", "numpy"))
+    assert len(program.steps) == 1
+    arrays = [np.full(8, 0.5, np.float32), np.linspace(0, 0.9, 8, dtype=np.float32)]
+    np.testing.assert_allclose(program(*arrays)[0], evaluate(graph, *arrays)[0], rtol=1e-6)
+
+
+@needs_compiler
+def test_values_that_share_no_axes_are_refused() -> None:
+    a, b = Input(TensorType("f32", (3, 3))), Input(TensorType("f32", (5,)))
+    op = Fused(Graph.of([a, b], [ops.tanh(a), ops.exp(b)]))
+    from byparts_kernels_native import make
+
+    with pytest.raises(MissingRule, match="no iteration space in common"):
+        make().compile(op, [a.type, b.type])
+
+
+def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from byparts_kernels_native import make
+
+    compiler.cache_clear()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(CompilerError, match=r"no C\+\+ compiler: none of no-such-compiler"):
+        make()
+    compiler.cache_clear()

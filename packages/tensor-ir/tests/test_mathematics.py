@@ -1,0 +1,56 @@
+"""Functions of f32 as arithmetic, against f64: bounds in units of the last place, special values."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from byparts_tensor_ir.build import build
+from byparts_tensor_ir.functions import call
+from byparts_tensor_ir.lower import lower
+from byparts_tensor_ir.schedule.schedule import Schedule
+from byparts_tensor_ir.tensor import compute, placeholder
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+BOUNDS: dict[str, tuple[float, Callable[[Any], Any]]] = {
+    "exp": (1.0, np.exp),
+    "expm1": (1.5, np.expm1),
+    "log": (0.9, np.log),
+    "log1p": (1.5, np.log1p),
+    "tanh": (2.5, np.tanh),
+    "sigmoid": (2.4, lambda x: np.where(x < -88.72284, 0, 1 / (1 + np.exp(-x)))),
+    "softplus": (2.0, lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))),
+    "erf": (1.2, _erf),
+    "rsqrt": (1.5, lambda x: 1 / np.sqrt(x)),
+}
+
+
+@pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
+)
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds_and_special_values(name: str) -> None:
+    bound, reference = BOUNDS[name]
+    bits = np.arange(0, 1 << 32, 40_009, dtype=np.uint64).astype(np.uint32)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-45, -1e-45], np.float32)
+    x = np.concatenate([bits.view(np.float32), special])
+    a = placeholder(x.shape, "A")
+    func = lower([a, compute(x.shape, lambda i: call(name, a[i]), "B")], name)
+    y = np.empty_like(x)
+    build(Schedule(func).vectorize("B_i").func)(x, y)
+    with np.errstate(all="ignore"):
+        exact = reference(x.astype(np.float64))
+        rounded = exact.astype(np.float32)
+    finite = np.isfinite(rounded) & np.isfinite(y)
+    np.testing.assert_array_equal(y[~finite], rounded[~finite])
+    zero = (exact == 0) | (x == 0)
+    np.testing.assert_array_equal(y[zero], rounded[zero])
+    np.testing.assert_array_equal(np.signbit(y[zero & finite]), np.signbit(rounded[zero & finite]))
+    unit = np.maximum(np.spacing(np.abs(rounded[finite])).astype(np.float64), 2.0**-149)
+    error = np.abs(y[finite].astype(np.float64) - exact[finite]) / unit
+    assert error.max() <= bound
