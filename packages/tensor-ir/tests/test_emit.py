@@ -15,9 +15,12 @@ from byparts_tensor_ir import compile
 from byparts_tensor_ir.build import build, default_emitter
 from byparts_tensor_ir.compile import CompilerError
 from byparts_tensor_ir.emit.c import emit_c
-from byparts_tensor_ir.expression import const, variable
-from byparts_tensor_ir.interpret import interpret
+from byparts_tensor_ir.expression import Expr, as_expr, const, variable
+from byparts_tensor_ir.functions import cast, select
+from byparts_tensor_ir.interpret import NUMPY, interpret
 from byparts_tensor_ir.statement import Buffer, For, Func, Store
+from byparts_tensor_ir.substitute import loads
+from byparts_tensor_ir.tensor import placeholder
 
 
 @each_emitter
@@ -75,3 +78,49 @@ def test_many_functions_are_compiled_at_once_by_many_threads(emitter: str) -> No
     for k, (name, address) in enumerate(addresses):
         compile.caller(address, 0)([x.ctypes.data, y.ctypes.data])
         assert name == f"add{k}" and y.tolist() == [k] * 3
+
+
+def _elements(n: int) -> dict[str, tuple[Expr, Expr]]:
+    """Of each way to reach memory: the index i of a loop, the value at i."""
+    i, m = variable("i", n), n // 2 + 1
+    x, y, at = placeholder((n,), "X"), placeholder((m,), "Y"), placeholder((n,), "P", "i32")
+    wide, flags = placeholder((2 * n,), "W"), placeholder((2 * n,), "F", "bool")
+    place = cast(at[i], "i64")
+    inside = (as_expr(0) <= place) & (place < m)
+    return {
+        "reversed": (i, x[n - 1 - i]),
+        "each second": (i, wide[2 * i + 1]),
+        "each second bool": (i, select(flags[2 * i] & (x[i] < 0.5), x[i], 0.0)),
+        "joined": (i, select(i < n - m, x[i + m], y[i - (n - m)])),
+        "with a hole": (i, select((i % 2).equal(0), y[i // 2], -1.0)),
+        "where inside": (i, select(inside, y[place], x[0])),
+        "one element": (i, select(x[i] < 0.5, y[m - 1] + y[as_expr(m) // 2], x[i])),
+        "in both": (i, select(inside & (y[place] < 0.0), y[place] * x[i], x[i])),
+    }
+
+
+@each_emitter
+@pytest.mark.parametrize("vector", [64, pytest.param(16, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", _elements(3))
+def test_elements_are_read_where_they_are(name: str, vector: int, emitter: str) -> None:
+    """Interpreted, an index outside is an error; compiled, no such element may be chosen."""
+    n = 41
+    i, value = _elements(n)[name]
+    buffers = sorted({load.attr for load in loads(value)}, key=lambda b: b.name)
+    results = [Buffer("R", (const(n),)), Buffer("S", (const(2 * n),))]
+    stores = [Store("R", (results[0],), (i,), (value,))]
+    stores += [Store("S", (results[1],), (2 * n - 1 - 2 * i,), (value,))]
+    loop = For(i, tuple(stores), "vectorize")
+    func = Func("f", (*buffers, *results), tuple(results), (), (loop,))
+    random = np.random.default_rng(0)
+    inputs = []
+    for b in buffers:
+        (extent,) = b.shape
+        values = random.standard_normal(extent.attr)
+        kinds = {"f32": values, "bool": values > 0, "i32": 9 * values}
+        inputs.append(kinds[b.dtype].astype(NUMPY[b.dtype]))
+    answers, got = [[np.zeros(n, np.float32), np.zeros(2 * n, np.float32)] for _ in range(2)]
+    interpret(func, *inputs, *answers)
+    build(func, vector, emitter)(*inputs, *got)
+    for a, b in zip(answers, got, strict=True):
+        np.testing.assert_array_equal(a, b)
