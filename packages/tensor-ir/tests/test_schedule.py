@@ -179,6 +179,15 @@ def test_a_block_keeps_its_conditions_where_it_is_computed() -> None:
     _check(s.split("S_k_i", 5), inputs, answer)
 
 
+def test_a_copy_of_a_reduction_whose_identity_stands_elsewhere_is_refused() -> None:
+    func, _, _ = conv()
+    s = Schedule(func).reorder("Y_r", "Y_i").partition()
+    with pytest.raises(
+        ScheduleError, match=r"(?s)other statements write Y; do it before partit.*= 0.0"
+    ):
+        s.write_through("Y", "local")
+
+
 def test_wrong_steps_are_refused_with_the_code() -> None:
     func, _, _ = cumulative()
     with pytest.raises(ScheduleError, match=r"(?s)vectorize U_t: a round reads elements of S_scan"):

@@ -1,10 +1,11 @@
 """LLVM IR for a function, with the vectors of the C emitter and results that are equal to the bit.
 
-    void NAME(void **a);  // a: the buffers in order, the workspace, `int64_t *` of the sizes
+    void byparts_NAME(void **a);  // buffers in order, workspace, `int64_t *` of the sizes
 
 What `emit/c.py` says of its code holds here too, but a parallel loop runs on one thread, and an
 intrinsic, whose text is C, runs as the loops that say what it computes.  The function proper takes
-its buffers as arguments, which is where LLVM learns that they do not overlap; `NAME` unpacks them.
+its buffers as arguments, which is where LLVM learns that they do not overlap; `byparts_NAME`
+unpacks them.
 """
 
 from __future__ import annotations
@@ -106,12 +107,13 @@ class _Emitter(LlvmValues):
         self.statements(func.body)
         self.builder.ret_void()
         self.places.branch(start)
-        self.unpacking(inner)
-        return LlvmSource(func.name, str(self.module), self.workspace_bytes, frozenset(self.libm))
+        name = f"byparts_{func.name}"  # no name of the C library
+        self.unpacking(inner, name)
+        return LlvmSource(name, str(self.module), self.workspace_bytes, frozenset(self.libm))
 
-    def unpacking(self, inner: Any) -> None:
+    def unpacking(self, inner: Any, name: str) -> None:
         """The function with the calling convention of all emitters."""
-        outer = ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), self.func.name)
+        outer = ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), name)
         builder = ir.IRBuilder(outer.append_basic_block())
         pointers = len(self.func.params) + 1
 

@@ -70,7 +70,7 @@ def write_through(func: Func, block: str, scope: str = "local") -> Func:
 
     Raises:
         ScheduleError: the loops of the block were changed before, it computes several buffers, or
-            other statements stand in its nest.
+            other statements stand in its nest or write its buffer.
     """
     s = block_of(func, block)
     path = path_to(func, s)
@@ -85,6 +85,12 @@ def write_through(func: Func, block: str, scope: str = "local") -> Func:
         raise ScheduleError(
             f"write_through {block}: it stands below a condition, or reads what it writes"
             f"\n{shown(nest)}"
+        )
+    others = [w for w in writers(func, target) if w is not s]
+    if others:
+        raise ScheduleError(
+            f"write_through {block}: other statements write {target.name}; do it before partition\n"
+            f"{shown(*others)}"
         )
     own = Buffer(fresh_name(func, f"{target.name}_{scope}"), target.shape, target.dtype, scope)
     loops = [x for x in path if isinstance(x, For)]
