@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from emitters import all_emitters, each_emitter
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.functions import call
@@ -30,19 +30,34 @@ BOUNDS: dict[str, tuple[float, Callable[[Any], Any]]] = {
 }
 
 
-@pytest.mark.skipif(
-    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
-)
-@pytest.mark.parametrize("name", BOUNDS)
-def test_bounds_and_special_values(name: str) -> None:
-    bound, reference = BOUNDS[name]
+def _arguments() -> Any:
+    """A hundred thousand numbers, of all exponents, and the special ones."""
     bits = np.arange(0, 1 << 32, 40_009, dtype=np.uint64).astype(np.uint32)
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-45, -1e-45], np.float32)
-    x = np.concatenate([bits.view(np.float32), special])
+    return np.concatenate([bits.view(np.float32), special])
+
+
+def _results(name: str, x: Any, emitter: str) -> Any:
     a = placeholder(x.shape, "A")
     func = lower([a, compute(x.shape, lambda i: call(name, a[i]), "B")], name)
     y = np.empty_like(x)
-    build(Schedule(func).vectorize("B_i").func)(x, y)
+    build(Schedule(func).vectorize("B_i").func, emitter=emitter)(x, y)
+    return y
+
+
+@all_emitters
+@pytest.mark.parametrize("name", BOUNDS)
+def test_emitters_agree_to_the_bit(name: str) -> None:
+    x = _arguments()
+    np.testing.assert_array_equal(_results(name, x, "c"), _results(name, x, "llvm"))
+
+
+@each_emitter
+@pytest.mark.parametrize("name", BOUNDS)
+def test_bounds_and_special_values(name: str, emitter: str) -> None:
+    bound, reference = BOUNDS[name]
+    x = _arguments()
+    y = _results(name, x, emitter)
     with np.errstate(all="ignore"):
         exact = reference(x.astype(np.float64))
         rounded = exact.astype(np.float32)
