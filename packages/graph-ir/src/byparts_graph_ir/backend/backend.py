@@ -1,9 +1,9 @@
-"""What a kernel part gives: a table of kernels, and the memory space they compute in.
+"""`Backend`, which a kernel part provides: a table of kernels and the memory space of their arrays.
 
-The short way to write a kernel is a bound rule: it is called with the op and the arrays of its
-inputs and outputs, already placed, and returns a callable of no arguments that computes.
-`return partial(np.tanh, x, y)` is a whole kernel.  The long way compiles: `kernel.py`.
-Backends of one space look at the same memory, each through its own `view`.
+The short way to write a kernel is a bound rule: a function that gets the op and the arrays of its
+inputs and outputs, which have their memory, and returns a callable of no arguments that computes.
+`return partial(np.tanh, x, y)` is a whole kernel.  The long way is a rule that compiles: see
+`kernel.py`.  Backends of one space read the same memory, each through arrays of its own `view`.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class CaptureRefused(GraphError):
 
 
 class Backend(Frozen):
-    """Kernels and how they see memory.
+    """Kernels, the memory space that they compute in, and how arrays are made of its bytes.
 
     Attributes:
-        name: what `backends=(...)` says.
+        name: in `backends=(...)`.
         view: `(memory, offset, type) -> array`, contiguous, of static type.  `memory` is what
             `space.allocate` gives, or a `u8` array that this function gave (a workspace).
         kernels: `@kernels.on(Op)`, `@kernels.on(Op, workspace=True)`, `@kernels.compiles(Op)`.
@@ -106,7 +106,7 @@ class Backend(Frozen):
         )
 
     def supports(self, op: Op) -> bool:
-        """Whether some rule is there for the op; it may still refuse the types."""
+        """Whether the backend has a rule for the op; the rule may still refuse the types."""
         return op in self.kernels or op in self.functions
 
     def compile(
@@ -175,7 +175,7 @@ class Backend(Frozen):
     def _bound(
         self, op: Op, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
     ) -> Run:
-        """What a bound or a functional rule gives."""
+        """The run that a bound or a functional rule makes on these arrays."""
         rule = self.kernels.get(op)
         if rule is not None:
             more = (workspace,) if self.kernels.takes_workspace(op) else ()
@@ -206,11 +206,11 @@ class Backend(Frozen):
 
 
 def _adapted(backend: Backend, op: Op, types: tuple[TensorType, ...]) -> Kernel:
-    """The kernel that a rule on arrays is.  O(1) binds; nothing is run.
+    """The kernel of a rule on arrays.  O(1) binds; nothing is run.
 
-    The rule is bound on memory that nobody touches, once with all arrays apart and once with
-    outputs over inputs: that tells whether it takes the types, how much memory it asks for, and
-    whether its run is one call of C in place.
+    The rule is bound to memory that nothing reads or writes: once with all arrays apart, and with
+    outputs in the bytes of inputs.  That shows whether the rule accepts the types, how many bytes
+    of workspace it asks for, and whether a run in place is one call of C.
     """
     outputs = op.infer(*types)
     inplace = tuple([(i, o) for i, o in op.inplace if _fits(types, outputs, i, o)])
@@ -249,7 +249,7 @@ def _fits(types: Sequence[TensorType], outputs: Sequence[TensorType], i: int, o:
 
 
 def _choices(inplace: Sequence[tuple[int, int]]) -> list[dict[int, int]]:
-    """Output -> the input whose bytes it gets; each pair is in one of the choices."""
+    """Choices of an input whose bytes an output gets; each pair is in one of them."""
     choices: list[dict[int, int]] = []
     for i, o in inplace:
         free = next((c for c in choices if o not in c and i not in c.values()), None)
@@ -261,6 +261,7 @@ def _choices(inplace: Sequence[tuple[int, int]]) -> list[dict[int, int]]:
 
 
 def _call_and_copy(function: Callable[[], Any], outputs: tuple[Array, ...]) -> None:
+    """Call a functional rule and copy its results into the outputs."""
     results = function()
     for out, result in zip(
         outputs, results if isinstance(results, tuple) else (results,), strict=True

@@ -1,7 +1,7 @@
 """Memory that backends share: the base class `Space`, and the memory of this process, `HOST`.
 
-What is asked of a space is done in the order of asking: `read` and `write` come after all that was
-asked for before them.  A space may report a failure late: then whatever waits next raises it.
+A space works in the order of its calls: `read` and `write` come after all work that was started
+before them.  A space may report a failure late: then the next call that waits for work raises it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class Space:
     defaults that are right for every space, and may be implemented for speed.
 
     Attributes:
-        name: equal for equal memory: backends whose spaces have one name share arrays.
-        sticky: what fails makes everything fail that is asked for after it, as on a GPU.  Where
-            this is False the runtime waits for the steps before it writes variables.
+        name: of the memory: backends whose spaces have the same name share arrays.
+        sticky: whether all work after a failure fails too, as on a GPU.  Where this is False the
+            runtime waits for the steps of a run before it writes variables.
     """
 
     name: str
     sticky: bool = False
 
     def allocate(self, size_bytes: int) -> Any:
-        """Zeroed memory of at least one byte, aligned to 64 bytes at least, of this process alone.
+        """New zeroed memory, of a byte at least, on 64 bytes at least, private to the process.
 
-        Where a forked child cannot have a copy, what it asks of the space must be an error there.
+        Where a forked child cannot have a copy of it, each call of the child must raise an error.
 
         Raises:
             MemoryError: there is none left; a device may raise its own.
@@ -47,15 +47,15 @@ class Space:
         return self.allocate(size_bytes)
 
     def read(self, memory: Any, offset: int, size_bytes: int) -> bytes | memoryview:
-        """Bytes of the space, as the host sees them; waits for what writes them."""
+        """The bytes at `offset`, on the host, after all work that writes them is done."""
         raise NotImplementedError(f"space {self.name!r} lacks read(memory, offset, size_bytes)")
 
     def write(self, memory: Any, offset: int, data: bytes | memoryview) -> None:
-        """Copy bytes of the host into the space; `data` is free afterwards."""
+        """Copy bytes of the host to `offset`; the caller may change `data` when this returns."""
         raise NotImplementedError(f"space {self.name!r} lacks write(memory, offset, data)")
 
     def synchronize(self) -> None:
-        """Wait until everything that was asked for is done; raises what failed."""
+        """Wait until all work that was started is done; raises the error of work that failed."""
         raise NotImplementedError(f"space {self.name!r} lacks synchronize()")
 
     def adopt(self, value: object) -> tuple[Any, TensorType] | None:
@@ -69,15 +69,16 @@ class Space:
         return None
 
     def writer(self, memory: Any, offset: int, type: TensorType) -> Callable[[Any], object] | None:
-        """A callable that copies NumPy arrays, or what `adopt` gave, of this type to there.
+        """A callable that copies an array to `offset`, for example through pinned memory.
 
-        Made once and called at each run, e.g. through pinned memory.  `None`: use `write`.
+        It takes NumPy arrays of this type, or memory that `adopt` returned; it is made once and
+        called at each run.  `None`: the runtime uses `write`.
         """
         return None
 
 
 class HostSpace(Space):
-    """Memory of this process alone: a forked child has a copy, made where one of them writes.
+    """Memory private to this process: a forked child has a copy of each page that is written to.
 
     Small blocks are of the heap: a mapping takes whole pages, and a process has 65,000 mappings at
     most.  Large ones are mappings, which go back to the system when their last user is gone; their

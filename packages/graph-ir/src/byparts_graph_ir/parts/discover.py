@@ -1,9 +1,9 @@
-"""Finds the installed parts, each loaded alone, and records what became of it.
+"""Finds the installed parts and loads the plugin module of each; one that fails hurts no other.
 
-Entry-point metadata first (no import), then each part's `plugin.py`, run without the package around
-it: the `__init__` of a part may import NumPy, a listing must not.  A part that raises, exits, or
-was made for another API becomes one line in `byparts parts` and disturbs no other; pluggy's own
-`load_setuptools_entrypoints` and its multicall stop at the first bad one.
+The metadata of entry points names the modules without an import.  Then each part's `plugin.py` is
+run without its package: the `__init__` of a part may import NumPy, and `byparts parts` must not.  A
+part that raises, exits, or was made for another API is one line in `byparts parts`.  pluggy's own
+`load_setuptools_entrypoints` is not used: it stops at the first part that fails.
 """
 
 from __future__ import annotations
@@ -30,14 +30,19 @@ from byparts_graph_ir.parts.isolate import captured, restored
 
 @dataclass
 class Part:
-    """One installed plugin and what became of it.
+    """One installed part, and the result of loading its plugin module.
 
     Attributes:
+        name: of its entry point.
+        distribution: that it was installed with.
+        version: of the distribution.
         state: "ok"; "conflict": usable, but for a name that another part provides too;
             "disabled", "incompatible" or "broken": not usable.
         why: the cause, where the state is not "ok".
-        detail: the traceback of a broken one.
-        notes: what it did while it was loaded that it should not have done.
+        detail: the traceback, where the state is "broken".
+        load_s: how long loading took.
+        provides: kind -> the records of what it provides, e.g. "passes" -> records of its passes.
+        notes: sentences on what it changed or wrote while it was loaded, and should not have.
         left_out: kind -> names that the full wheel provides and this one, for devices, does not.
     """
 
@@ -54,12 +59,12 @@ class Part:
 
     @property
     def usable(self) -> bool:
-        """Whether what it provides can be asked for."""
+        """Whether `Parts.get` may load what the part provides."""
         return self.state in ("ok", "conflict")
 
 
 def discover(group: str = GROUP) -> Iterator[Part]:
-    """Every installed part, usable or not, in name order; paths are not stable between machines."""
+    """Every installed part, usable or not, in name order, so that all machines list them alike."""
     plugins = pluggy.PluginManager(PROJECT)
     plugins.add_hookspecs(hooks)
     off, only = switch("BYPARTS_DISABLE"), switch("BYPARTS_ONLY")
@@ -84,15 +89,19 @@ def one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:300].removesuffix(": ")
 
 
-def conflict(what: str, who: list[Part]) -> str:
-    """Which of them to switch off is the user's choice; equal names are told by distribution."""
-    same = len({part.name for part in who}) < len(who)
-    choices = " or ".join(part.distribution if same else part.name for part in who)
-    names = " and ".join(part.distribution for part in who)
+def conflict(what: str, owners: list[Part]) -> str:
+    """The message that several parts provide `what`; the user chooses which of them to disable.
+
+    Parts of equal names are named by their distributions.
+    """
+    same = len({part.name for part in owners}) < len(owners)
+    choices = " or ".join(part.distribution if same else part.name for part in owners)
+    names = " and ".join(part.distribution for part in owners)
     return f"{what} is provided by {names}; set BYPARTS_DISABLE to {choices}"
 
 
 def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
+    """Load the plugin module of a part; write what it provides, or why it fails, to `part`."""
     start = time.perf_counter()
     key = f"{part.distribution}:{part.name}"
     try:
@@ -117,7 +126,10 @@ def _load(plugins: pluggy.PluginManager, entry: EntryPoint, part: Part) -> None:
 
 
 def _plugin(entry: EntryPoint) -> object:
-    """What the entry point names; of "package.module", only the module is run."""
+    """The object that an entry point names.
+
+    Of "package.module" only the file of the module is run, not the `__init__` of the package.
+    """
     name, attr = entry.split()
     package, _, rest = name.partition(".")
     parent = find_spec(package) if rest and "." not in rest else None
@@ -130,32 +142,39 @@ def _plugin(entry: EntryPoint) -> object:
     try:
         spec.loader.exec_module(module)
     finally:
-        del sys.modules[name]  # a later import of the package makes its own, whole
+        del sys.modules[name]  # a later import of the package imports the module anew
     return reduce(getattr, attr.split(".") if attr else (), module)
 
 
 def _api(entry: EntryPoint, module: object) -> tuple[int, int]:
-    """The version of the plugin API that the part was made for."""
-    wants = getattr(module, "BYPARTS_API", None)
-    if isinstance(wants, tuple) and [type(number) for number in wants] == [int, int]:
-        return wants
-    defines = "does not define BYPARTS_API" if wants is None else f"has BYPARTS_API = {wants!r:.60}"
+    """The version (major, minor) of the plugin API that the part was made for."""
+    version = getattr(module, "BYPARTS_API", None)
+    if isinstance(version, tuple) and [type(number) for number in version] == [int, int]:
+        return version
+    has = f"has BYPARTS_API = {version!r:.60}"
+    defines = "does not define BYPARTS_API" if version is None else has
     raise PartError(f"{entry.value} {defines}; write BYPARTS_API = ({API[0]}, 0)")
 
 
-def _incompatible(part: Part, wants: tuple[int, int]) -> str:
-    """Why a part made for this API cannot be used; "" if majors agree and its minor is known."""
-    if wants[0] == API[0] and wants[1] <= API[1]:
+def _incompatible(part: Part, version: tuple[int, int]) -> str:
+    """Why a part that was made for this version of the API cannot be used; "" if it can.
+
+    It can if the major number is that of this API and the minor number is not larger.
+    """
+    if version[0] == API[0] and version[1] <= API[1]:
         return ""
-    stale = "byparts-graph-ir" if wants > API else part.distribution
+    stale = "byparts-graph-ir" if version > API else part.distribution
     return (
-        f"made for plugin API {wants[0]}.{wants[1]}, this IR has {API[0]}.{API[1]}: "
+        f"made for plugin API {version[0]}.{version[1]}, this IR has {API[0]}.{API[1]}: "
         f"{install_command(stale, newer=True)}"
     )
 
 
 def _declared(plugins: pluggy.PluginManager, key: str) -> dict[str, tuple[Record, ...]]:
-    """What one plugin's hooks return, asked one by one, so that blame is exact."""
+    """The records that the hooks of one plugin return, by kind.
+
+    Each hook is called by itself, so that an error names the plugin and the hook.
+    """
     provides: dict[str, tuple[Record, ...]] = {}
     for kind, expected in KINDS.items():
         for hook in getattr(plugins.hook, f"{PROJECT}_{kind}").get_hookimpls():

@@ -70,7 +70,11 @@ class Parts:
             return self._discovered
 
     def records(self, kind: str) -> Iterator[tuple[Part, Record]]:
-        """What the usable parts provide of one kind, e.g. "passes"."""
+        """Each record of one kind, e.g. "passes", with the usable part that provides it.
+
+        Raises:
+            PartError: there is no such kind.
+        """
         if kind not in KINDS:
             raise PartError(f"no kind of part {kind!r}; kinds: {', '.join(KINDS)}")
         for part in self.all():
@@ -123,10 +127,10 @@ class Parts:
         return self._ops
 
     def backend(self, name: str = "auto") -> Any:
-        """A backend that started, made once; "auto" is the one of highest priority that starts.
+        """A backend by name, started once; "auto" is the one of highest priority that starts.
 
         Raises:
-            PartError: it does not start; for "auto", none does, and why for each.
+            PartError: the backend does not start; for "auto": none does, with the cause for each.
         """
         if name != "auto":
             return self._start(name)
@@ -248,9 +252,9 @@ def _mark_conflicts(parts: tuple[Part, ...]) -> None:
         for kind, records in part.provides.items():
             for record in records:
                 owners.setdefault((kind, record.name), []).append(part)
-    for (kind, name), who in owners.items():
-        for part in who if len(who) > 1 else ():
-            why = conflict(f"{_word(kind)} {name!r}", who)
+    for (kind, name), providers in owners.items():
+        for part in providers if len(providers) > 1 else ():
+            why = conflict(f"{_word(kind)} {name!r}", providers)
             part.state, part.why = "conflict", "; and ".join(filter(None, (part.why, why)))
 
 

@@ -1,8 +1,8 @@
 """The command that installs a part or a package: what error messages advise.
 
-Our parts need not be on an index.  Where byparts-graph-ir itself comes from says where the others
-are: a clone has them in folders beside it, a wheel has theirs beside it, a repository has them all.
-pip records the origin in `direct_url.json` (https://peps.python.org/pep-0610/).
+The parts of byparts need not be on a package index.  They are where byparts-graph-ir was installed
+from: in folders of the same clone, in wheels of the same folder, or in the same repository.  pip
+records that origin in `direct_url.json` (https://peps.python.org/pep-0610/).
 """
 
 from __future__ import annotations
@@ -33,41 +33,48 @@ PROVIDED = {
 
 
 def provider(kind: str, name: str) -> str:
-    """The distribution of ours that provides it; "" if none does."""
+    """The distribution of byparts that provides what has this name; "" if none does."""
     parts = PROVIDED.get(kind, {})
     return next((PREFIX + part for part, names in parts.items() if name in names.split()), "")
 
 
 def install_command(name: str, *, newer: bool = False) -> str:
-    """`pip install ...` for a distribution or a module, as it can be typed here.
+    """The `pip install ...` for a distribution or a module, to type in the working directory.
 
         install_command("byparts-opset")    # pip install packages/opset, in a clone
         install_command("ml_dtypes")        # pip install ml_dtypes
 
-    `newer`: it is installed, and too old.
+    Args:
+        name: of the distribution or the module.
+        newer: whether it is installed already and has to be upgraded.
     """
     upgrade = "pip install -U" if newer else "pip install"
     distribution = name.replace("_", "-")
     if not distribution.startswith(PREFIX):
         return f"{upgrade} {name}"
     here = Path(__file__).resolve()
-    if len(here.parents) > 4 and (folder := _sources(distribution, here.parents[4])):
+    if len(here.parents) > 4 and (folder := _folder_in_clone(distribution, here.parents[4])):
         return (
-            f"git -C {_shown(folder.parents[1])} pull" if newer else f"pip install {_shown(folder)}"
+            f"git -C {_shell_path(folder.parents[1])} pull"
+            if newer
+            else f"pip install {_shell_path(folder)}"
         )
     wheel = here.parents[2]
-    url, recorded = (wheel.as_uri(), {}) if wheel.suffix == ".whl" else _origin()
-    return f"{upgrade} {_there(distribution, url, recorded)}"
+    url, recorded = (wheel.as_uri(), {}) if wheel.suffix == ".whl" else _recorded_origin()
+    return f"{upgrade} {_requirement(distribution, url, recorded)}"
 
 
-def _sources(distribution: str, packages: Path) -> Path | None:
-    """Its folder among those of a clone."""
+def _folder_in_clone(distribution: str, packages: Path) -> Path | None:
+    """The folder of a distribution in the folder `packages` of a clone; `None`: there is none."""
     folder = packages / distribution.removeprefix(PREFIX)
     return folder if (folder / "pyproject.toml").is_file() else None
 
 
-def _origin() -> tuple[str, dict[str, object]]:
-    """Where byparts-graph-ir was installed from, if pip recorded it: the URL, and all of it."""
+def _recorded_origin() -> tuple[str, dict[str, object]]:
+    """The URL that byparts-graph-ir was installed from, and the whole record of pip.
+
+    Both are empty where pip recorded none.
+    """
     import json
     from importlib.metadata import PackageNotFoundError, distribution
 
@@ -79,8 +86,14 @@ def _origin() -> tuple[str, dict[str, object]]:
     return str(recorded.get("url", "")), recorded
 
 
-def _there(distribution: str, url: str, recorded: dict[str, object]) -> str:
-    """What to install, by where byparts-graph-ir was installed from."""
+def _requirement(distribution: str, url: str, recorded: dict[str, object]) -> str:
+    """The argument of `pip install` for a distribution.
+
+    Args:
+        distribution: its name.
+        url: that byparts-graph-ir was installed from; "" if it came from an index.
+        recorded: pip's whole record of that.
+    """
     vcs = recorded.get("vcs_info")
     if isinstance(vcs, dict):
         part = f"subdirectory=packages/{distribution.removeprefix(PREFIX)}"
@@ -88,17 +101,18 @@ def _there(distribution: str, url: str, recorded: dict[str, object]) -> str:
     folder, _, file = url.rpartition("/")
     if not folder:
         return distribution
-    local = _local(folder)
-    if local and (sources := _sources(distribution, local)):
-        return _shown(sources)
+    local = _folder_of(folder)
+    if local and (sources := _folder_in_clone(distribution, local)):
+        return _shell_path(sources)
     pattern = f"{distribution.replace('-', '_')}-*.whl"
     wheels = sorted(local.glob(pattern)) if local else []
     if wheels:
-        return _shown(wheels[-1])
+        return _shell_path(wheels[-1])
     return f"{pattern}, from where {file} is" if file.endswith(".whl") else distribution
 
 
-def _local(url: str) -> Path | None:
+def _folder_of(url: str) -> Path | None:
+    """The path that a `file:` URL names; `None` for other URLs."""
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
@@ -106,8 +120,8 @@ def _local(url: str) -> Path | None:
     return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
 
-def _shown(path: Path) -> str:
-    """For a shell: relative where the path is under the working directory."""
+def _shell_path(path: Path) -> str:
+    """The path, quoted for a shell; relative where it is in the working directory."""
     from shlex import quote
 
     try:

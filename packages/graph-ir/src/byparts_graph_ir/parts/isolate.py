@@ -1,11 +1,11 @@
 """Keeps the code of a part, while it is loaded, from changing the process and a command's output.
 
-A plugin file declares what its part provides.  What it changes in the process is put back:
-`restored`.  What it writes may stand in the middle of a command's output, which another program
-reads: in a command of `byparts` (`capture` is set), stdout and stderr go to a temporary file while
-a part is loaded: `captured`.  That is done with the file descriptors of the process, so it covers
-`print`, `os.write`, warnings and child processes.  Text that C code buffers escapes until C flushes
-it.  In a program of the user nothing is captured: other threads may be writing.
+`restored` restores the state of the process that the code changes, e.g. the working directory.
+`captured` keeps what the code writes out of the output of a `byparts` command, which another
+program may read: stdout and stderr go to a temporary file.  It redirects the file descriptors of
+the process, so it covers `print`, `os.write`, warnings and child processes; not text that C code
+has in a buffer and writes later.  Only commands set `capture`: in a user's program other threads
+may be writing.
 
 Both append a sentence to `notes`, which `byparts parts` prints.
 """
@@ -31,12 +31,16 @@ capture = False  # set by the command line
 
 @contextmanager
 def captured(notes: list[str]) -> Iterator[None]:
-    """Keep what is written to stdout and stderr from there, if `capture` is set."""
+    """Redirect stdout and stderr to a temporary file, if `capture` is set.
+
+    Args:
+        notes: gets a sentence with the first KEPT_CHARACTERS that were written, if any were.
+    """
     if not capture:
         yield
         return
     _flush()
-    saved = {stream: copy for stream in STREAMS if (copy := _copy(stream)) is not None}
+    saved = {stream: copy for stream in STREAMS if (copy := _duplicate(stream)) is not None}
     with tempfile.TemporaryFile() as file:
         for stream in saved:
             os.dup2(file.fileno(), stream)
@@ -54,21 +58,26 @@ def captured(notes: list[str]) -> Iterator[None]:
 
 @contextmanager
 def restored(notes: list[str]) -> Iterator[None]:
-    """Put back what the code inside changes in the process."""
+    """Restore the state of the process that the code inside changes.
+
+    Args:
+        notes: gets a sentence that names what was changed, if anything was.
+    """
     with warnings.catch_warnings():
-        before = {what: read() for what, (read, _) in _STATE.items()}
+        before = {what: read() for what, (read, _) in _PROCESS_STATE.items()}
         try:
             yield
         finally:
-            changed = [what for what, (read, _) in _STATE.items() if read() != before[what]]
+            changed = [what for what, (read, _) in _PROCESS_STATE.items() if read() != before[what]]
             for what in changed:
                 with suppress(OSError, ValueError):  # e.g. the folder is gone
-                    _STATE[what][1](before[what])
+                    _PROCESS_STATE[what][1](before[what])
             if changed:
                 notes.append(f"changes {', '.join(changed)} while it is loaded; put back")
 
 
-def _copy(stream: int) -> int | None:
+def _duplicate(stream: int) -> int | None:
+    """A second descriptor of the file of `stream`; `None`: that is closed."""
     try:
         return os.dup(stream)
     except OSError:  # closed, as by `>&-`
@@ -90,7 +99,7 @@ def _folder() -> str:
 
 
 def _handlers() -> dict[int, Any]:
-    """Signal -> handler; only the main thread can set one."""
+    """The handler of each signal; none outside of the main thread, which alone can set them."""
     if threading.current_thread() is not threading.main_thread():
         return {}
     return {number: signal.getsignal(number) for number in signal.valid_signals()}
@@ -111,14 +120,15 @@ def _set_path(path: list[str]) -> None:
 
 
 def _set_filters(filters: list[Any]) -> None:
-    """Nothing to do: `catch_warnings` puts them back."""
+    """Nothing to do: `catch_warnings` restores them."""
 
 
 def _set_locale(kept: str) -> None:
     locale.setlocale(locale.LC_ALL, kept)
 
 
-_STATE: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
+# name -> (read it, write it back)
+_PROCESS_STATE: dict[str, tuple[Callable[[], Any], Callable[[Any], object]]] = {
     "the working directory": (_folder, os.chdir),
     "sys.path": (lambda: list(sys.path), _set_path),
     "the standard streams": (lambda: (sys.stdin, sys.stdout, sys.stderr), _set_streams),

@@ -1,7 +1,7 @@
-"""`byparts new KIND NAME`: a part of your own, which installs, runs and passes its tests as it is.
+"""`byparts new KIND NAME`: writes a new part, which installs, runs and passes its tests as it is.
 
-The files are those of `templates/`, with `$name` and the like filled in.  A name that is taken, in
-whatever sense, is refused before anything is written.
+Its files are those of `templates/` with `$name` and other variables substituted.  A name that a
+folder, a distribution, a module, a part or an op has already is refused before a file is written.
 """
 
 from __future__ import annotations
@@ -41,12 +41,13 @@ _KIT = (*_RUN, "byparts-autodiff", "byparts-conformance")
 
 @dataclass(frozen=True)
 class _Kind:
-    """What differs between kinds of parts.
+    """How the parts of one kind are written.
 
     Attributes:
-        prefix: of the names of distribution and part.
-        provides: the kind of its record.
-        tests_need: distributions.
+        prefix: of the names of the distribution and the part.
+        provides: the kind of the record that the part provides.
+        tests_need: the distributions that its tests import.
+        files: path in the new folder -> name of its template.
     """
 
     prefix: str
@@ -66,37 +67,47 @@ KINDS = {
 
 @dataclass(frozen=True)
 class New:
-    """What was written, and the commands to go on with."""
+    """A part that was written.
+
+    Attributes:
+        files: their paths.
+        advice: the shell commands that install the part and run its tests.
+    """
 
     files: tuple[Path, ...]
     advice: str
 
 
 def new_part(kind: str, name: str, folder: str = ".") -> New:
-    """Write a part under `folder`/byparts-...-`name`.
+    """Write a part to the new folder `folder`/byparts-...-`name`.
 
     Raises:
-        ValueError: the name cannot be used, or somebody uses it; nothing was written.
+        ValueError: the name cannot be used, or is taken; nothing was written.
         OSError: a folder of this name exists, and nothing was written; or it cannot be written.
     """
     given = KINDS[kind]
-    words = _words(kind, name)
-    root = Path(folder, words["distribution"])
-    _refuse_taken(kind, words, root)
+    substitutions = _substitutions(kind, name)
+    root = Path(folder, substitutions["distribution"])
+    _refuse_taken(kind, substitutions, root)
     made = []
     for path, template in given.files.items():
-        file = root / _filled(path, words)
-        text = files("byparts_graph_ir.parts") / "templates" / f"{_filled(template, words)}.txt"
+        file = root / _filled(path, substitutions)
+        name = f"{_filled(template, substitutions)}.txt"
+        text = files("byparts_graph_ir.parts") / "templates" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(_filled(text.read_text(encoding="utf-8"), words), encoding="utf-8")
+        file.write_text(_filled(text.read_text(encoding="utf-8"), substitutions), encoding="utf-8")
         made.append(file)
     install, tests = f"pip install -e {quote(str(root))}", quote(str(root / "tests"))
     check = f"byparts check {name}" if kind == "backend" else f"python -m pytest {tests}"
     return New(tuple(made), f"{install} && {check}")
 
 
-def _words(kind: str, name: str) -> dict[str, str]:
-    """What the templates leave open."""
+def _substitutions(kind: str, name: str) -> dict[str, str]:
+    """The values of the variables in the templates.
+
+    Raises:
+        ValueError: the name cannot be used.
+    """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         form = "lower case, digits, hyphens"
         raise ValueError(f"{name!r} is no name for a part: {form}, as in my-{kind}")
@@ -122,25 +133,25 @@ def _words(kind: str, name: str) -> dict[str, str]:
     }
 
 
-def _refuse_taken(kind: str, words: dict[str, str], root: Path) -> None:
+def _refuse_taken(kind: str, substitutions: dict[str, str], root: Path) -> None:
     if root.exists():
         raise FileExistsError(f"{root} exists already")
     try:
-        distribution(words["distribution"])
+        distribution(substitutions["distribution"])
     except PackageNotFoundError:
         pass
     else:
-        raise ValueError(f"{words['distribution']} is installed already; take another name")
-    if find_spec(words["module"]) is not None:
-        raise ValueError(f"there is a module {words['module']} already; take another name")
+        raise ValueError(f"{substitutions['distribution']} is installed already; take another name")
+    if find_spec(substitutions["module"]) is not None:
+        raise ValueError(f"there is a module {substitutions['module']} already; take another name")
     for part in parts.all():
-        if words["part"] == part.name:
+        if substitutions["part"] == part.name:
             raise ValueError(f"{part.distribution} is a part of the name {part.name} already")
     for part, record in parts.records(KINDS[kind].provides):
-        if words["name"] == record.name:
+        if substitutions["name"] == record.name:
             raise ValueError(f"{part.distribution} has a {kind} of the name {record.name} already")
     if kind == "op":
-        _refuse_taken_op(words["op"], words["Class"])
+        _refuse_taken_op(substitutions["op"], substitutions["Class"])
 
 
 def _refuse_taken_op(op: str, named: str) -> None:
@@ -152,5 +163,5 @@ def _refuse_taken_op(op: str, named: str) -> None:
         raise ValueError(f"there is an op or a type {named} ({op} in text) already")
 
 
-def _filled(text: str, words: dict[str, str]) -> str:
-    return Template(text).substitute(words)
+def _filled(text: str, substitutions: dict[str, str]) -> str:
+    return Template(text).substitute(substitutions)

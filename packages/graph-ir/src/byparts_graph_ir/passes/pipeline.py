@@ -1,10 +1,10 @@
-"""Passes in a row, each saying what it needs to hold and what holds after it.
+"""A sequence of passes, each with the facts that it needs and those that hold after it.
 
     compile = pipeline(Pass("merge", merge), Pass("plan_order", order, needs=("static",)))
 
-Facts are words: "static" (every type is), "legal" (the backend has every op).  A row in which a
-pass needs what none before it gives is refused before anything runs.  NNVM's passes declared the
-same and used it for an error message alone, while running.
+Facts are words: "static" (every type is static), "legal" (the backend has every op).  `pipeline`
+refuses a sequence in which a pass needs a fact that no pass before it gives.  NNVM's passes declare
+such facts too, but check them only while running.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ Check: TypeAlias = "Callable[[Graph], object]"
 
 
 class Pass(Frozen):
-    """A function Graph -> Graph with its contract.
+    """A function Graph -> Graph and the facts of graphs that it needs and changes.
 
     Attributes:
-        needs: facts that must hold before.
-        gives: facts that hold after.
-        breaks: facts that may no longer hold after.
+        name: for messages.
+        run: the function.
+        needs: facts that must hold of its argument.
+        gives: facts that hold of its result.
+        breaks: facts that may no longer hold of its result.
     """
 
     name: str
@@ -40,7 +42,14 @@ class Pass(Frozen):
 
 
 class Stage(Frozen):
-    """What one pass made, for printing; `note` is what else there is to say of it."""
+    """The result of one pass, for printing.
+
+    Attributes:
+        name: of the pass.
+        graph: its result.
+        elapsed_s: how long it took.
+        note: more about it; may be empty.
+    """
 
     name: str
     graph: Graph
@@ -53,7 +62,15 @@ class Stage(Frozen):
 
 
 class Pipeline(Frozen):
-    """A checked row of passes.  Calling it runs them; `stages` does so and keeps each result."""
+    """A sequence of passes whose facts were checked.
+
+    A call runs them; `stages` runs them and returns each result.
+
+    Attributes:
+        passes: in the order in which they run.
+        given: facts that hold of the graph it is called on.
+        check: called on the result of each pass, e.g. `verify`.
+    """
 
     passes: tuple[Pass, ...]
     given: tuple[str, ...] = ()
@@ -91,6 +108,7 @@ class Pipeline(Frozen):
         return done
 
     def _lacks(self, i: int, need: str) -> str:
+        """The message that pass i needs a fact which does not hold before it."""
         p, before = self.passes[i], ", ".join(q.name for q in self.passes[:i]) or "nothing"
         givers = [q.name for q in self.passes[i + 1 :] if need in q.gives]
         advice = f"; move {givers[0]} before it" if givers else ""
@@ -99,10 +117,14 @@ class Pipeline(Frozen):
 
 
 def returned_graph(result: object, run: Any) -> Graph:
-    """What a pass returned, if it is a graph.
+    """`result`, which a pass returned, if it is a graph.
+
+    Args:
+        result: what the pass returned.
+        run: the function of the pass, for the message.
 
     Raises:
-        GraphError: it is something else, most often `None`.
+        GraphError: the result is something else, most often `None`.
     """
     if isinstance(result, Graph):
         return result
@@ -114,15 +136,16 @@ def returned_graph(result: object, run: Any) -> Graph:
 
 
 def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = None) -> Pipeline:
-    """A row of passes.
+    """A sequence of passes that runs as one.
 
     Args:
         *passes: in the order in which they run.
         given: facts that hold of the graph it will be called on.
-        check: called on every pass's result, for instance `verify`.
+        check: called on the result of each pass, e.g. `verify`.
 
     Raises:
-        GraphError: a pass needs a fact that does not hold where it stands.
+        GraphError: a pass needs a fact that does not hold before it runs.
+        ArgumentError: an element is no `Pass`.
     """
     for i, p in enumerate(passes):
         if not isinstance(p, Pass):
