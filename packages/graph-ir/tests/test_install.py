@@ -108,5 +108,5 @@ def test_a_record_that_cannot_be_read_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert advice(tmp_path, "no object") == "pip install byparts-opset"
-    monkeypatch.setattr(install, "_origin", lambda: ("https://example.org/x", {}))
+    monkeypatch.setattr(install, "_recorded_origin", lambda: ("https://example.org/x", {}))
     assert install_command("byparts-nothing") == "pip install byparts-nothing"
