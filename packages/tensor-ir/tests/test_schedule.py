@@ -197,6 +197,8 @@ def test_wrong_steps_are_refused_with_the_code() -> None:
         ScheduleError, match=r"(?s)parallel C_k: its rounds add .*sum= A\[C_i, C_k\]"
     ):
         Schedule(func).parallel("C_k")
+    with pytest.raises(ScheduleError, match="parallel C_k: its rounds add"):
+        Schedule(func).cache_write("C", "C_j").parallel("C_k")
     with pytest.raises(ScheduleError, match="no loop 'x'; loops: C_i, C_j, C_k"):
         Schedule(func).split("x", 2)
     with pytest.raises(ScheduleError, match="C_k is not the whole body"):

@@ -62,7 +62,10 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
     name = fresh_name(func, f"{block}_{scope}")
     fresh = {
         t: Buffer(
-            name if len(s.targets) == 1 else f"{name}{k}", tuple(e for _, e in box), t.dtype, scope
+            name if len(s.targets) == 1 else fresh_name(func, f"{name}{k}"),
+            tuple(e for _, e in box),
+            t.dtype,
+            scope,
         )
         for k, t in enumerate(s.targets)
     }
@@ -176,7 +179,9 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
     name = fresh_name(func, f"{block}_rf")
     parts = {
         t: Buffer(
-            name if len(s.targets) == 1 else f"{name}{k}", (split_loop.extent, *t.shape), t.dtype
+            name if len(s.targets) == 1 else fresh_name(func, f"{name}{k}"),
+            (split_loop.extent, *t.shape),
+            t.dtype,
         )
         for k, t in enumerate(s.targets)
     }

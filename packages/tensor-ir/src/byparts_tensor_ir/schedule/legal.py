@@ -134,7 +134,11 @@ def _buffers_of(loop: For) -> set[Buffer]:
 
 
 def _private(buffer: Buffer, loop: For) -> bool:
-    """Whether the buffer is local and begins anew in each round: written before it is read."""
+    """Whether the buffer is local and begins anew in each round: written before it is read.
+
+    A reduction begins anew where all its loops are inside of this one.
+    """
+    inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
     if buffer.scope not in ("local", "register", "shared"):
         return False
     for s in walk(loop.body):
@@ -142,5 +146,6 @@ def _private(buffer: Buffer, loop: For) -> bool:
             if any(load.attr is buffer for load in reads_of(s)):
                 return False
             if buffer in s.targets:
-                return s.reducer is None or s.begins
+                own = {v for e in s.over for v in variables(e)} <= inner
+                return s.reducer is None or (s.begins and own)
     return False
