@@ -1,7 +1,7 @@
 """The speed of a product of matrices after each step of its schedule, beside NumPy's OpenBLAS.
 
-Runs the blocks of `docs/tensor-ir.md` and measures the function that the schedule `s` has after each
-of them.  Calls of ours and of NumPy alternate, on one thread; the table has the best of each.
+Runs the blocks of `docs/tensor-ir.md` and measures the function that the schedule `s` has after
+each of them.  Calls of ours and of NumPy alternate, on one thread; the table has the best of each.
 
     python integration/bench/tensor_ir_steps.py
 """
@@ -9,10 +9,6 @@ of them.  Calls of ours and of NumPy alternate, on one thread; the table has the
 from __future__ import annotations
 
 import os
-
-for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[variable] = "1"  # before NumPy is loaded
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -20,9 +16,12 @@ from io import StringIO
 from pathlib import Path
 from time import perf_counter
 
-import numpy as np
+for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ[variable] = "1"  # before NumPy is loaded
 
-from byparts_tensor_ir import Func, build
+import numpy as np  # noqa: E402
+
+from byparts_tensor_ir import Func, build  # noqa: E402
 
 PAGE = Path(__file__).parents[2] / "docs" / "tensor-ir.md"
 ROUNDS, MOST_S = 30, 15.0  # a step is measured for so many calls, or so long
@@ -65,7 +64,8 @@ def measured(func: Func, n: int) -> tuple[float, float]:
     ours = build(func)
     ours(a, b, c)
     np.testing.assert_allclose(c, np.matmul(a, b, out=d), rtol=1e-3, atol=1e-3)
-    mine, numpy = [], []
+    mine: list[float] = []
+    numpy: list[float] = []
     end = perf_counter() + MOST_S
     while len(mine) < ROUNDS and (len(mine) < 2 or perf_counter() < end):
         mine.append(seconds(lambda: ours(a, b, c)))

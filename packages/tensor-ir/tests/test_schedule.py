@@ -188,6 +188,21 @@ def test_a_copy_of_a_reduction_whose_identity_stands_elsewhere_is_refused() -> N
         s.write_through("Y", "local")
 
 
+@each_emitter
+def test_buffers_of_a_pair_have_names_of_their_own(emitter: str) -> None:
+    func, inputs, answer = positions(5, 23)
+    s = Schedule(func).cache_write("Y", "Y_i", "local").cache_write("Y", "Y_j", "local")
+    assert len({b.name for b in s.func.locals}) == 4
+    _check(s, inputs, answer, emitter)
+
+
+@each_emitter
+def test_each_round_of_an_unrolled_loop_has_its_own_buffers(emitter: str) -> None:
+    func, inputs, answer = matmul(3, 4, 5)
+    s = Schedule(func).unroll("C_i").cache_write("C", "C_i", "local")
+    _check(s, inputs, answer, emitter)
+
+
 def test_wrong_steps_are_refused_with_the_code() -> None:
     func, _, _ = cumulative()
     with pytest.raises(ScheduleError, match=r"(?s)vectorize U_t: a round reads elements of S_scan"):

@@ -164,8 +164,9 @@ class _Emitter(Values):
             elif s.kind == "unroll" and s.extent.op == "const":
                 for i in range(s.extent.attr):
                     at = const(s.var.attr.low + i)
-                    self.declare(s.var.attr)
-                    self.statements(in_statements(s.body, {s.var: at}), lanes)
+                    with self.block("") if s.var.attr in self.at else self.same():
+                        self.declare(s.var.attr)  # each round has its own
+                        self.statements(in_statements(s.body, {s.var: at}), lanes)
             else:
                 self.loop(s, lanes)
 

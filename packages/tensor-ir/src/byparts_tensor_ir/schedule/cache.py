@@ -62,7 +62,7 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
     name = fresh_name(func, f"{block}_{scope}")
     fresh = {
         t: Buffer(
-            name if len(s.targets) == 1 else fresh_name(func, f"{name}{k}"),
+            _part_name(func, s, name, k),
             tuple(e for _, e in box),
             t.dtype,
             scope,
@@ -179,7 +179,7 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
     name = fresh_name(func, f"{block}_rf")
     parts = {
         t: Buffer(
-            name if len(s.targets) == 1 else fresh_name(func, f"{name}{k}"),
+            _part_name(func, s, name, k),
             (split_loop.extent, *t.shape),
             t.dtype,
         )
@@ -220,6 +220,11 @@ def _identities(func: Func, s: Store) -> tuple[Statement, ...]:
     axes = [variable(f"{block}{d}", e) for d, e in enumerate(s.targets[0].shape)]
     values = identity_values(s.reducer, s.targets)
     return _nest(axes, Store(block, s.targets, tuple(axes), values), const(True, "bool"))
+
+
+def _part_name(func: Func, s: Store, name: str, k: int) -> str:
+    """The name of the k-th of the new buffers that a store gets."""
+    return name if len(s.targets) == 1 else fresh_name(func, f"{name}{k}")
 
 
 def _check_filled(func: Func, s: Store, at: For, box: Box) -> None:
