@@ -124,3 +124,16 @@ def test_elements_are_read_where_they_are(name: str, vector: int, emitter: str) 
     build(func, vector, emitter)(*inputs, *got)
     for a, b in zip(answers, got, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@each_emitter
+def test_a_chain_may_be_longer_than_the_stack_of_python(emitter: str) -> None:
+    a, b, n = Buffer("A", (const(5),)), Buffer("B", (const(5),)), 3000
+    i = variable("i", 5)
+    value = a[i]
+    for _ in range(n):
+        value = value + a[i]
+    func = Func("f", (a, b), (b,), (), (For(i, (Store("B", (b,), (i,), (value,)),), "vectorize"),))
+    x, y = np.ones((2, 5), np.float32)
+    build(func, emitter=emitter)(x, y)
+    np.testing.assert_array_equal(y, n + 1)

@@ -198,7 +198,7 @@ class _Emitter(LlvmValues):
         if into is not None and lanes is not None:
             self.accumulate(s, into, lanes)
             return
-        values = [self.of(v, lanes) for v in s.stored()]
+        values = [self.deep(v, lanes) for v in s.stored()]
         for target, x in zip(s.targets, values, strict=True):
             self.write(target, s.index, x, lanes)
         forget_loads(self.scopes, [s])
@@ -290,7 +290,7 @@ class _Emitter(LlvmValues):
                 ]
             )
         with self.scope():
-            combined = [self.wide(v, lanes) for v in s.reducer.combine(into, values)]
+            combined = [self.deep(v, lanes) for v in s.reducer.combine(into, values)]
             for name, x in zip(into, combined, strict=True):
                 self.builder.store(x, self.accumulators[name])
 

@@ -135,6 +135,12 @@ class LlvmValues(LlvmOperations):
         """The value as a number outside of vectorized loops, as a vector inside."""
         return self.value(e) if lanes is None else self.wide(e, lanes)
 
+    def deep(self, e: Expr, lanes: MaskedLanes | None) -> Any:
+        """As `of`, for an expression of any depth."""
+        for x in self.operands_first(e, lanes):
+            self.value(x, lanes)
+        return self.of(e, lanes)
+
     def chosen(self, condition: Expr, a: Expr, b: Expr, lanes: MaskedLanes | None) -> Any:
         """A select: both arms, or only the chosen one where the other may read outside."""
         test = self.value(condition, lanes)

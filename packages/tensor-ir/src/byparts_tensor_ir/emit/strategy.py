@@ -22,6 +22,7 @@ from byparts_tensor_ir.substitute import expressions, loads, subexpressions, var
 
 MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
 _ACCUMULATORS = 4  # vectors of partial results: an addition takes 4 cycles
+_DEEP = 100  # subexpressions; an expression of fewer is not too deep
 _STACK_BYTES = 1 << 16  # larger local buffers stand in the workspace
 
 
@@ -110,6 +111,16 @@ class Strategy:
                 known = e is lanes.var or any(self.varies(a, lanes) for a in e.args)
             self.depends[key] = known
         return known
+
+    def operands_first(self, e: Expr, lanes: Lanes | None) -> Iterator[Expr]:
+        """The values to compute before that of a long chain, so that Python's stack suffices."""
+        order = list(subexpressions(e))
+        if len(order) > _DEEP and is_safe(e):
+            for x in order:
+                if lanes is not None:
+                    self.varies(x, lanes)
+                if x.op not in ("const", "var") and (x.dtype != INDEX or x.op == "load"):
+                    yield x
 
     def lanes_of(self, body: Sequence[Statement]) -> int:
         """As many lanes as the widest element has in a register."""

@@ -19,9 +19,7 @@ from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, make
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Func
-from byparts_tensor_ir.substitute import subexpressions, substituted
-
-_DEEP = 100  # subexpressions; an expression of fewer is not too deep
+from byparts_tensor_ir.substitute import substituted
 
 
 class Values(Strategy):
@@ -67,13 +65,8 @@ class Values(Strategy):
 
     def deep_value(self, e: Expr, lanes: Lanes | None) -> str:
         """As `value`; of a long chain the operands come first, so that Python's stack suffices."""
-        order = list(subexpressions(e))
-        if len(order) > _DEEP and is_safe(e):
-            for x in order:
-                if lanes is not None:
-                    self.varies(x, lanes)
-                if x.op not in ("const", "var") and (x.dtype != INDEX or x.op == "load"):
-                    self.value(x, lanes)
+        for x in self.operands_first(e, lanes):
+            self.value(x, lanes)
         return self.value(e, lanes)
 
     def value(self, e: Expr, lanes: Lanes | None) -> str:
