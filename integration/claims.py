@@ -173,7 +173,7 @@ def _has(known: Facts) -> str:
         "standard ops": f"{known['ops']}, {known['primitive']} of them primitive",
         "kernels on NumPy": f"of {known['numpy']} ops; the others are decomposed",
         "kernels on PyTorch, for CPUs and GPUs": f"of {known['torch']} ops",
-        "kernels of our own for GPUs, generated code": "none",
+        "kernels of our own for GPUs": "none",
         "ops of PyTorch that are imported": (
             f"{known['imported']} of the {known['core']} of its core set, {beside}"
         ),

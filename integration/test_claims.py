@@ -117,7 +117,7 @@ def test_there_is_no_eager_mode_onnx_or_distributed_training() -> None:
     """They would be parts."""
     parts = {p.parent.name for p in ROOT.glob("packages/*/pyproject.toml")}
 
-    assert not parts & {"eager", "nn", "onnx", "frontend-onnx", "distributed", "tensor-ir"}
+    assert not parts & {"eager", "nn", "onnx", "frontend-onnx", "distributed"}
 
 
 def test_the_cuda_part_has_no_kernels() -> None:

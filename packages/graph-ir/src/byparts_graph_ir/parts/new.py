@@ -92,8 +92,8 @@ def new_part(kind: str, name: str, folder: str = ".") -> New:
     made = []
     for path, template in given.files.items():
         file = root / _filled(path, substitutions)
-        name = f"{_filled(template, substitutions)}.txt"
-        text = files("byparts_graph_ir.parts") / "templates" / name
+        template_name = f"{_filled(template, substitutions)}.txt"
+        text = files("byparts_graph_ir.parts") / "templates" / template_name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_filled(text.read_text(encoding="utf-8"), substitutions), encoding="utf-8")
         made.append(file)
