@@ -26,6 +26,13 @@ for (int j = 0; j < 4; ++j)
     y[j * y_0] += x[k * x_0] * w[k * w_0 + j * w_1];
 """
 
+GEMM = """
+for (int i = 0; i < 8; ++i)
+  for (int k = 0; k < 4; ++k)
+    for (int j = 0; j < 8; ++j)
+      c[i * c_0 + j * c_1] += a[i * a_0 + k * a_1] * b[k * b_0 + j * b_1];
+"""
+
 
 def _gemv() -> Intrinsic:
     """y[j] += sum over k of x[k] * w[k, j], 4 by 4."""
@@ -71,6 +78,23 @@ def test_c_runs_the_intrinsic_and_others_its_meaning(emitter: str) -> None:
     np.testing.assert_allclose(got, answer(*inputs)[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(compiled, got, rtol=1e-5, atol=1e-6)
     assert "y[j * y_0] +=" in emit_c(s.func).text
+
+
+@each_emitter
+def test_a_product_of_tiles_of_a_larger_product(emitter: str) -> None:
+    """TVM's test of gemm: 8 by 8 by 4, among extents that it divides, compiled in strips of B."""
+    a, b, k = placeholder((8, 4), "a"), placeholder((4, 8), "b"), reduce_axis(4, "k")
+    c = compute((8, 8), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), "c")
+    gemm = intrinsic("gemm", [a, b, c], GEMM)
+    func, inputs, answer = matmul(16, 24, 12)
+    s = Schedule(func).tile("C_i", "C_j", 8, 8).split("C_k", 4)
+    s.reorder("C_j_o", "C_i_o", "C_k_o", "C_i_i", "C_j_i", "C_k_i").cache_read("B", "C_j_o")
+    s.cache_write("C", "C_i_o", "local").tensorize("C_i_i", gemm)
+    got, compiled = np.full((2, 16, 24), np.nan, np.float32)
+    interpret(s.func, *inputs, got)
+    np.testing.assert_allclose(got, answer(*inputs)[0], rtol=1e-5, atol=1e-5)
+    build(s.func, emitter=emitter)(*inputs, compiled)
+    np.testing.assert_allclose(compiled, got, rtol=1e-5, atol=1e-5)
 
 
 def test_a_whole_reduction_begins_before_the_loop() -> None:

@@ -23,6 +23,7 @@ from byparts_tensor_ir.functions import (
     minimum as minimum,
     select as select,
 )
+from byparts_tensor_ir.intrinsic import Intrinsic as Intrinsic, intrinsic as intrinsic
 from byparts_tensor_ir.lower import lower as lower
 from byparts_tensor_ir.schedule.find import ScheduleError as ScheduleError
 from byparts_tensor_ir.schedule.schedule import Schedule as Schedule
