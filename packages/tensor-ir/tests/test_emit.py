@@ -95,6 +95,7 @@ def _elements(n: int) -> dict[str, tuple[Expr, Expr]]:
         "with a hole": (i, select((i % 2).equal(0), y[i // 2], -1.0)),
         "where inside": (i, select(inside, y[place], x[0])),
         "one element": (i, select(x[i] < 0.5, y[m - 1] + y[as_expr(m) // 2], x[i])),
+        "bool where inside": (i, cast(select(inside, y[place] < 0.0, x[i] < 0.0), "f32")),
         "in both": (i, select(inside & (y[place] < 0.0), y[place] * x[i], x[i])),
     }
 

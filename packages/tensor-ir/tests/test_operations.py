@@ -57,8 +57,11 @@ def _rules(dtype: str) -> Iterator[tuple[str, Rule]]:
         yield op, lambda a, b, op=op: arithmetic(op, a, b)  # type: ignore[misc]
     for op in ("lt", "le", "eq", "ne"):
         yield op, lambda a, b, op=op: comparison(op, a, b)  # type: ignore[misc]
+    yield "select bool", lambda a, b: select(a < b, a.equal(b), b <= a)
     if dtype == "bool":
         yield "not", lambda a, b: ~a
+        yield "select", lambda a, b: select(a, b, ~b)
+        yield "select by one", lambda a, b: select(~const(False, "bool"), b, a)
         return
     yield "min", minimum
     yield "max", maximum

@@ -112,6 +112,10 @@ class Values(Strategy):
         """A select: both arms, or only the chosen one where the other may read outside."""
         condition, a, b = e.args
         uniform = lanes is None or not self.varies(condition, lanes)
+        if e.dtype == "bool" and lanes is not None:
+            if not (is_safe(a) and is_safe(b)):
+                raise EmitError(f"a bool that is computed lane by lane: {e}")
+            return self.value((condition & a) | (~condition & b), lanes)
         if is_safe(a) and is_safe(b):
             if uniform and lanes is not None:
                 c = self.value(condition, None)
