@@ -194,6 +194,23 @@ def test_a_tensorized_product() -> None:
     assert "fuse_gemm8x8_add(placeholder, placeholder1, compute);" in emit_c(func).text
 
 
+def test_one_tensor_of_a_pair_is_copied() -> None:
+    """A reduction of two values is one block with two buffers; a copy is of one of them."""
+    m = tvm.var("m")
+    A, j = tvm.placeholder((m, 7), name="A"), tvm.reduce_axis((0, 7), name="j")
+    best = tvm.compute((m,), lambda i: tvm.argmax(A[i, j], j), name="best")
+    at = best.op.output(1)
+    out = tvm.compute((m,), lambda i: tvm.cast(at[i], "f32") * 2.0, name="out")
+    s = tvm.create_schedule(out.op)
+    copy = s.cache_read(at, "local", out)
+    s[copy].compute_at(s[out], out.op.axis[0])
+    func = tvm.lower(s, [A, out])
+
+    assert [str(b) for b in func.locals][-1] == "best1_local: i64[1]"
+    x = _random(4, 7)
+    np.testing.assert_array_equal(_result(func, x, shape=(4,)), 2 * x.argmax(1))
+
+
 def test_the_steps_are_those_of_a_schedule() -> None:
     """The facade adds nothing to the core: its steps print, and can be done again."""
     A, B, C = _product()
@@ -236,3 +253,10 @@ def test_what_is_not_there_is_refused() -> None:
         s[C].bind(inner, tvm.thread_axis((0, 8), "threadIdx.x"))
     with pytest.raises(ScheduleError, match="its loops were changed before"):
         s.cache_write(C, "local")
+    D = tvm.compute(C.shape, lambda i, j: C[i, j] + 1.0, name="D")
+    s = tvm.create_schedule(D.op)
+    s[C].split(C.op.axis[0], 4)
+    with pytest.raises(ScheduleError, match="move the block before its own loops are changed"):
+        s[C].compute_at(s[D], D.op.axis[0])
+    with pytest.raises(ScheduleError, match="a reduction or several stores"):
+        s[C].compute_inline()

@@ -240,7 +240,7 @@ class TensorSchedule:
     ) -> Tensor:
         """The readers read a copy of the tensor, a new stage."""
         _check_scope(scope)
-        name = self.stages[tensor].block if tensor in self.stages else self.names[tensor]
+        name = self.names.get(tensor, tensor.name)
         of = [readers] if isinstance(readers, Tensor) else readers
         blocks = [self[r].block for r in of]
         self.schedule.read_through(name, scope, blocks)
