@@ -10,11 +10,12 @@ from emitters import all_emitters, each_emitter
 from tensor_programs import PROGRAMS, empty_outputs
 
 from byparts_tensor_ir.build import build
+from byparts_tensor_ir.expression import const, variable
 from byparts_tensor_ir.interpret import OutOfBounds, Race, interpret
 from byparts_tensor_ir.lower import lower
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.schedule import Schedule
-from byparts_tensor_ir.statement import Barrier, For, Func, If, Store, loops
+from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, If, Store, loops
 from byparts_tensor_ir.tensor import compute, placeholder
 
 
@@ -76,9 +77,6 @@ def test_locals_begin_as_garbage() -> None:
 
 def _threads(with_barrier: bool, guarded: bool = False) -> Func:
     """Each thread writes its element of shared memory and reads its neighbour's."""
-    from byparts_tensor_ir.expression import const, variable
-    from byparts_tensor_ir.statement import Buffer
-
     a, b = placeholder((8,), "A"), Buffer("B", (const(8),))
     s, t = Buffer("S", (const(8),), scope="shared"), variable("t", 8)
     barrier: tuple[Barrier | If, ...] = (Barrier(),) if with_barrier else ()
@@ -102,6 +100,18 @@ def test_threads_meet_at_barriers_and_only_there() -> None:
         interpret(_threads(False), x, y, seed=seed)
         wrong += not np.array_equal(y, np.roll(x, -1))
     assert wrong == 20  # without the barrier some thread reads before its neighbour has written
+
+
+def test_rounds_of_a_parallel_loop_run_in_any_order() -> None:
+    """A loop that is wrongly said to be parallel shows: each round reads what the last wrote."""
+    x, y = placeholder((8,), "X"), Buffer("Y", (const(9),))
+    t = variable("t", 8)
+    loop = For(t, (Store("Y", (y,), (t + 1,), (y[t] + x[t],)),), "parallel")
+    func = Func("f", (x, y), (y,), (), (loop,))
+    out = np.zeros(9, np.float32)
+    interpret(func, np.ones(8, np.float32), out)
+
+    assert out[8] != 8
 
 
 def test_a_barrier_that_half_of_the_threads_reach_is_an_error() -> None:

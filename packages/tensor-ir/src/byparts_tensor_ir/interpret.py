@@ -2,7 +2,8 @@
 
 Emitted code is held against it.  Local buffers begin as garbage (NaN, or an odd number) each time
 the loop is entered in which they live, indices are checked, and each operation rounds as NumPy
-does.  Threads of a GPU block run as coroutines between barriers, in a random order.
+does.  Rounds of a parallel loop run in a random order; threads of a GPU block run as coroutines
+between barriers, in a random order.
 """
 
 from __future__ import annotations
@@ -110,7 +111,10 @@ class _Run:
                     deque(arrivals, maxlen=0)
             else:
                 low = s.var.attr.low
-                for i in range(low, low + int(self.value(s.extent))):
+                rounds = list(range(low, low + int(self.value(s.extent))))
+                if s.kind == "parallel" or "Idx" in s.kind:
+                    self.random.shuffle(rounds)
+                for i in rounds:
                     self.env[s.var] = np.int64(i)
                     yield from self.statements(s.body)
 
