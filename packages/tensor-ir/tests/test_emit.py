@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,11 @@ from byparts_tensor_ir import compile
 from byparts_tensor_ir.build import build, default_emitter
 from byparts_tensor_ir.compile import CompilerError
 from byparts_tensor_ir.emit.c import emit_c
+from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.expression import Expr, as_expr, const, variable
 from byparts_tensor_ir.functions import cast, select
 from byparts_tensor_ir.interpret import NUMPY, interpret
-from byparts_tensor_ir.statement import Buffer, For, Func, Store
+from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, Store
 from byparts_tensor_ir.substitute import loads
 from byparts_tensor_ir.tensor import placeholder
 
@@ -138,3 +141,34 @@ def test_a_chain_may_be_longer_than_the_stack_of_python(emitter: str) -> None:
     x, y = np.ones((2, 5), np.float32)
     build(func, emitter=emitter)(x, y)
     np.testing.assert_array_equal(y, n + 1)
+
+
+@each_emitter
+def test_what_only_a_gpu_runs_is_refused(emitter: str) -> None:
+    a, i = Buffer("A", (const(4),)), variable("i", 4)
+    store = Store("A", (a,), (i,), (const(1.0, "f32"),))
+    threads = Func("f", (a,), (a,), (), (For(i, (store,), "threadIdx.x"),))
+    with pytest.raises(EmitError, match=r"loop i is bound to threadIdx\.x: only for GPUs"):
+        build(threads, emitter=emitter)
+    with pytest.raises(EmitError, match="a barrier outside of GPU code"):
+        build(threads.with_body([Barrier()]), emitter=emitter)
+    local = replace(threads.with_body([]), locals=(Buffer("L", (variable("n"),), scope="local"),))
+    with pytest.raises(EmitError, match=r"local buffer L: f32\[n\]: its size is not a number"):
+        build(local, emitter=emitter)
+
+
+def test_without_llvmlite_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("byparts_tensor_ir.jit", raising=False)
+    monkeypatch.setitem(sys.modules, "byparts_tensor_ir.jit", None)
+    with pytest.raises(CompilerError, match=r"no llvmlite .*pip install byparts-tensor-ir\[llvm\]"):
+        build(Func("f", (), (), (), ()), emitter="llvm")
+
+
+@pytest.mark.skipif(find_spec("llvmlite") is None, reason="llvmlite is not installed")
+def test_what_llvm_and_the_c_library_refuse_is_named() -> None:
+    jit: Any = importlib.import_module("byparts_tensor_ir.jit")
+    source: Any = importlib.import_module("byparts_tensor_ir.emit.llvm").LlvmSource
+    with pytest.raises(CompilerError, match="f calls nosuchf, which the C library does not have"):
+        jit.compiled([source("f", "", 0, frozenset({"nosuchf"}))])
+    with pytest.raises(CompilerError, match="LLVM refuses f: "):
+        jit.compiled([source("f", "define nothing", 0, frozenset())])
