@@ -144,6 +144,18 @@ def test_a_chain_may_be_longer_than_the_stack_of_python(emitter: str) -> None:
 
 
 @each_emitter
+@pytest.mark.parametrize(("n", "vector"), [(3, 16), (9, 64), (65, 16), (67, 64)])
+def test_a_rest_writes_no_element_behind_its_buffer(n: int, vector: int, emitter: str) -> None:
+    """One i64 that becomes an i32 under a mask: LLVM wrote 8 bytes."""
+    a, b, i = Buffer("A", (const(n),), "i64"), Buffer("B", (const(n),), "i32"), variable("i", n)
+    store = Store("B", (b,), (i,), (cast(a[i], "i32"),))
+    func = Func("f", (a, b), (b,), (), (For(i, (store,), "vectorize"),))
+    memory = np.full(n + 16, 77, np.int32)
+    build(func, vector, emitter)(np.arange(n), memory[:n])
+    np.testing.assert_array_equal(memory, [*range(n), *[77] * 16])
+
+
+@each_emitter
 def test_what_only_a_gpu_runs_is_refused(emitter: str) -> None:
     a, i = Buffer("A", (const(4),)), variable("i", 4)
     store = Store("A", (a,), (i,), (const(1.0, "f32"),))

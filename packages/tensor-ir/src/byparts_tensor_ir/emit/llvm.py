@@ -226,13 +226,14 @@ class _Emitter(LlvmValues):
 
     def vector(self, s: For, base: Expr, lanes: int, count: Any) -> None:
         """The body for one vector, of which `count` lanes are computed."""
-        mask = None
+        mask = known = None
         if count is not None and count != lanes:
-            number = I32(count) if isinstance(count, int) else self.builder.trunc(count, I32)
+            known = const(count) if isinstance(count, int) else None
+            number = self.builder.trunc(count, I32) if known is None else I32(count)
             iota = ir.Constant(ir.VectorType(I32, lanes), list(range(lanes)))
             mask = self.builder.icmp_unsigned("<", iota, self.splat(number, lanes))
         with self.scope():
-            self.statements(s.body, MaskedLanes(s.var, base, lanes, None, mask))
+            self.statements(s.body, MaskedLanes(s.var, base, lanes, known, mask))
 
     def vector_loop(self, s: For, lanes: int, reductions: dict[Any, Store]) -> None:
         extent, low = s.extent, s.var.attr.low
@@ -257,7 +258,8 @@ class _Emitter(LlvmValues):
             self.numbers[base] = at
             self.reducing = accumulators[0]
             with self.builder.if_then(self.builder.icmp_signed("<", at, end)), self.scope():
-                self.vector(s, base, lanes, self.builder.sub(end, at))
+                left = self.builder.sub(end, at) if number is None else number % lanes
+                self.vector(s, base, lanes, left)
         self.reducing = {}
         for element, r in reductions.items():
             self.finish_reduction(r, [parts[element] for parts in accumulators], lanes)

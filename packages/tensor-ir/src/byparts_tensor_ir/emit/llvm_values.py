@@ -236,7 +236,10 @@ class LlvmValues(LlvmOperations):
         else:
             position = self.wide(flat, lanes)
         at = self.address(buffer, position)
-        if block and lanes.mask is None:
+        one = block and lanes.count is const(1)
+        if one:  # LLVM 22 stores 8 bytes of one i64 that is truncated to i32 under a mask
+            x = self.builder.extract_element(x, I32(0))
+        if one or (block and lanes.mask is None):
             self.builder.store(x, at, align=BYTES[buffer.dtype])
             return
         name = f"llvm.masked.{'store' if block else 'scatter'}"
