@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,3 +152,26 @@ def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CompilerError, match=r"no C\+\+ compiler: none of no-such-compiler"):
         make()
     compiler.cache_clear()
+
+
+@needs_compiler
+@pytest.mark.long
+def test_every_kernel_conforms(tmp_path: Path) -> None:
+    """The kit finds nothing wrong; compiled at -O1, which takes half the time."""
+    env = {**os.environ, "BYPARTS_CXXFLAGS": "-O1", "BYPARTS_CACHE": str(tmp_path)}
+    command = [
+        sys.executable,
+        "-m",
+        "byparts_graph_ir",
+        "check",
+        "native",
+        "-k",
+        "test_kernel and (basic or place)",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=env, timeout=900
+    )
+    (right, wrong) = re.findall(r"(\d+) of \d+ ops right, .* (\d+) wrong", done.stdout)[0]
+
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert int(right) >= 90 and wrong == "0"

@@ -87,7 +87,8 @@ def compiled(sources: Sequence[Source], flags: Sequence[str] = ()) -> dict[str, 
     Raises:
         CompilerError: there is no compiler, or it refuses the source.
     """
-    command = [*FLAGS, "-march=native", *flags]
+    more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
+    command = [*FLAGS, "-march=native", *flags, *more]
     if vector_bytes() == 64:
         command.append("-mprefer-vector-width=512")
     if any(s.parallel for s in sources):

@@ -110,6 +110,8 @@ class Values(Strategy):
 
     def chosen(self, e: Expr, lanes: Lanes | None) -> str:
         """A select: both arms, or only the chosen one where the other may read outside."""
+        if e.dtype == "bool" and lanes is not None:
+            raise EmitError(f"a select between conditions: {e}")
         condition, a, b = e.args
         uniform = lanes is None or not self.varies(condition, lanes)
         if e.dtype == "bool" and lanes is not None:

@@ -26,6 +26,13 @@ def _number(value: float, like: Expr) -> Expr:
     return const(value, like.dtype)
 
 
+def _selected(condition: Expr, x: Expr, y: Expr) -> Expr:
+    """Of bool by logic: a vector of bool is a mask."""
+    if x.dtype == "bool":
+        return (condition & x) | (~condition & y)
+    return select(condition, x, y)
+
+
 # -- one NumPy function each ----------------------------------------------------------------------
 
 _CALLS: dict[type[Op], str] = {
@@ -57,7 +64,7 @@ _EXPRESSIONS: dict[type[Op], Callable[..., Expr]] = {
     **{ops.LogicalAnd: lambda x, y: x & y, ops.LogicalOr: lambda x, y: x | y},
     **{ops.LogicalXor: lambda x, y: x ^ y, ops.LogicalNot: lambda x: ~x},
     **{ops.BitwiseAnd: lambda x, y: x & y, ops.BitwiseOr: lambda x, y: x | y},
-    **{ops.BitwiseXor: lambda x, y: x ^ y, ops.Select: select},
+    **{ops.BitwiseXor: lambda x, y: x ^ y, ops.Select: _selected},
     **{ops.Identity: lambda x: x, ops.StopGradient: lambda x: x},
 }
 for _kind, _function in _EXPRESSIONS.items():
