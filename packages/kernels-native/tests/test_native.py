@@ -157,7 +157,7 @@ def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @needs_compiler
 @pytest.mark.long
 def test_every_kernel_conforms(tmp_path: Path) -> None:
-    """The kit finds nothing wrong; compiled at -O1, which takes half the time."""
+    """The first column of the kit; `byparts check native` tries all of them in some minutes."""
     env = {**os.environ, "BYPARTS_CXXFLAGS": "-O1", "BYPARTS_CACHE": str(tmp_path)}
     command = [
         sys.executable,
@@ -166,7 +166,7 @@ def test_every_kernel_conforms(tmp_path: Path) -> None:
         "check",
         "native",
         "-k",
-        "test_kernel and (basic or place)",
+        "test_kernel and basic",
     ]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=env, timeout=900
@@ -174,4 +174,4 @@ def test_every_kernel_conforms(tmp_path: Path) -> None:
     (right, wrong) = re.findall(r"(\d+) of \d+ ops right, .* (\d+) wrong", done.stdout)[0]
 
     assert done.returncode == 0, done.stdout[-3000:]
-    assert int(right) >= 90 and wrong == "0"
+    assert int(right) >= 70 and wrong == "0"
