@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import byparts_opset as ops
 from byparts_graph_ir import Node, TensorType, Value
@@ -167,3 +168,29 @@ def whole_space(nodes: Sequence[Node]) -> Space | None:
             return None
         waiting = later
     return space
+
+
+def merged(space: Space) -> Space:
+    """The space with axes joined that all values and all reductions have, or lack, together."""
+    together = [True] * max(0, len(space.dims) - 1)
+    for axes in space.axes.values():
+        for i in range(len(together)):
+            if (i in axes) != (i + 1 in axes):
+                together[i] = False
+    groups: list[list[int]] = [[0]] if space.dims else []
+    for i, same in enumerate(together):
+        if same:
+            groups[-1].append(i + 1)
+        else:
+            groups.append([i + 1])
+    number = {a: g for g, members in enumerate(groups) for a in members}
+    dims = []
+    for members in groups:
+        n = 1
+        for a in members:
+            n *= space.dims[a]
+        dims.append(n)
+    places = {
+        v: tuple(k for k, _ in groupby(number[a] for a in at)) for v, at in space.axes.items()
+    }
+    return Space(tuple(dims), places)

@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Node, Refused, Value
-from byparts_kernels_native.axes import Axes, Space, is_reshape_of_ones, whole_space
+from byparts_graph_ir import Graph, Refused, Value
+from byparts_kernels_native.axes import Axes, is_reshape_of_ones, merged, whole_space
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.lowering.elementwise import cost, element
 from byparts_tensor_ir.lowering.reduction import Reduced, reduction
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
 
-_DEAR = 20  # computing it again costs more than keeping it in the first cache
+_DEAR = 20  # of `cost`: keeping it in the first cache costs less
 
 
 @dataclass(eq=False)
@@ -74,7 +73,7 @@ class RegionLoops:
         space = whole_space(graph.nodes)
         if space is None:
             raise Refused("the values of the region have no iteration space in common")
-        self.space = _merged(space, graph.nodes)
+        self.space = merged(space)
         self.made = {v: n for n in graph.nodes for v in n.outputs}
         self.params = [self._buffer(v, f"in{i}") for i, v in enumerate(graph.inputs)]
         self.inputs = dict(zip(graph.inputs, self.params, strict=True))
@@ -350,8 +349,7 @@ class RegionLoops:
     def _inplace(self) -> tuple[tuple[int, int], ...]:
         """Pairs of an input that is read for the last time where, or before, the output is written.
 
-        A reader that comes before the writer in the order of the loops has, in each round of the
-        loops around both, read the element of that round; so both must lie on all their axes.
+        A reader that comes first has read the element of its round, of the loops around both.
         """
         order: list[_Step] = []
         self._in_order(self.body, order)
@@ -401,29 +399,3 @@ class RegionLoops:
             elif self._inlined(v, s):
                 todo += self.made[v].inputs
         return reads
-
-
-def _merged(space: Space, nodes: Sequence[Node]) -> Space:
-    """The space with axes joined that all values and all reductions have, or lack, together."""
-    together = [True] * max(0, len(space.dims) - 1)
-    for axes in space.axes.values():
-        for i in range(len(together)):
-            if (i in axes) != (i + 1 in axes):
-                together[i] = False
-    groups: list[list[int]] = [[0]] if space.dims else []
-    for i, same in enumerate(together):
-        if same:
-            groups[-1].append(i + 1)
-        else:
-            groups.append([i + 1])
-    number = {a: g for g, members in enumerate(groups) for a in members}
-    dims = []
-    for members in groups:
-        n = 1
-        for a in members:
-            n *= space.dims[a]
-        dims.append(n)
-    merged = {
-        v: tuple(k for k, _ in groupby(number[a] for a in at)) for v, at in space.axes.items()
-    }
-    return Space(tuple(dims), merged)

@@ -30,7 +30,7 @@ from byparts_tensor_ir.emit.strategy import (
     step_of,
 )
 from byparts_tensor_ir.emit.values import Values
-from byparts_tensor_ir.emit.vectors import C_TYPES, HEADER, vector_types
+from byparts_tensor_ir.emit.vectors import C_TYPES, HEADER, literal, vector_types
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
 from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
@@ -286,7 +286,7 @@ class _Emitter(Values):
         for identity in identity_values(store.reducer, store.targets):
             name = self.fresh("acc")
             v = self.vector(identity.dtype, lanes)
-            self.line(f"{v} {name} = {self.literal(identity)} - ({v}){{}};")
+            self.line(f"{v} {name} = {literal(identity)} - ({v}){{}};")
             made.append(make("name", (), identity.dtype, (name, lanes)))
         return tuple(made)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isfinite, isnan
 
 from byparts_tensor_ir.emit.strategy import (
     EmitError,
@@ -14,7 +13,7 @@ from byparts_tensor_ir.emit.strategy import (
     is_safe,
     step_of,
 )
-from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
+from byparts_tensor_ir.emit.vectors import C_TYPES, literal, vector_name
 from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, make
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
@@ -75,7 +74,7 @@ class Values(Strategy):
         if lanes is not None and not self.varies(e, lanes):
             return self.value(e, None)
         if e.op == "const":
-            return self.literal(e)
+            return literal(e)
         if e.op == "name":
             return str(e.attr[0])
         if lanes is None and (e.op == "var" or (e.dtype == INDEX and e.op in _INDEX_OPS)):
@@ -343,7 +342,7 @@ class Values(Strategy):
             return f"__builtin_bit_cast({C_TYPES[e.dtype]}, {args[0]})"
         if op == "abs" and e.dtype not in FLOATS:
             return self.narrow(f"({args[0]} < 0 ? -{args[0]} : {args[0]})", e)
-        name = {"abs": "fabs", **_LIBM}.get(op, op)
+        name = "fabs" if op == "abs" else op
         f = "f" if e.dtype == "f32" else ""
         return (
             f"__builtin_{name}{f}({', '.join(args)})"
@@ -354,23 +353,6 @@ class Values(Strategy):
     def narrow(self, text: str, e: Expr) -> str:
         """C computes small integers as int."""
         return f"({C_TYPES[e.dtype]})({text})" if BYTES[e.dtype] < 4 else text
-
-    def literal(self, e: Expr) -> str:
-        x = e.attr
-        if e.dtype not in FLOATS:
-            if e.dtype == INDEX:
-                return f"INT64_C({x})" if x > -(1 << 63) else "INT64_MIN"
-            return (
-                f"({C_TYPES[e.dtype]}){int(x)}"
-                if BYTES[e.dtype] < 4 and e.dtype != "bool"
-                else f"{int(x)}{'u' if e.dtype[0] == 'u' else ''}"
-            )
-        f = "f" if e.dtype == "f32" else ""
-        if isnan(x):
-            return f'__builtin_nan{f}("")'
-        if not isfinite(x):
-            return f"{'-' if x < 0 else ''}__builtin_inf{f}()"
-        return f"{x.hex()}{f}" if x != int(x) or abs(x) > 1e6 else f"{x!r}{f}"
 
     # -- indices -------------------------------------------------------------------------------
 
@@ -404,4 +386,3 @@ _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": 
 _COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _INDEX_OPS = ("linear", "mul", "floordiv", "mod", "min", "max")
 _BUILTIN = ("sqrt", "abs", "floor", "ceil", "rint", "trunc", "fma")
-_LIBM: dict[str, str] = {}

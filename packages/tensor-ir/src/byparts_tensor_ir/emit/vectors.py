@@ -7,8 +7,9 @@ n lanes in memory; the others are 0.  `fma` rounds once whatever the flags are.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite, isnan
 
-from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr
 
 C_TYPES = {
     "bool": "uint8_t",
@@ -168,3 +169,20 @@ def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
             **names, name=name, f=f, feature=round_feature if known else "0", intrinsic=intrinsic
         )
     return text
+
+
+def literal(e: Expr) -> str:
+    """C for a constant, exact: floats that are no small integers in hexadecimal."""
+    x = e.attr
+    if e.dtype == INDEX:
+        return f"INT64_C({x})" if x > -(1 << 63) else "INT64_MIN"
+    if e.dtype not in FLOATS:
+        if BYTES[e.dtype] < 4 and e.dtype != "bool":
+            return f"({C_TYPES[e.dtype]}){int(x)}"
+        return f"{int(x)}{'u' if e.dtype[0] == 'u' else ''}"
+    f = "f" if e.dtype == "f32" else ""
+    if isnan(x):
+        return f'__builtin_nan{f}("")'
+    if not isfinite(x):
+        return f"{'-' if x < 0 else ''}__builtin_inf{f}()"
+    return f"{x.hex()}{f}" if x != int(x) or abs(x) > 1e6 else f"{x!r}{f}"
