@@ -47,7 +47,7 @@ class Values(Strategy):
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
         """Lines between braces, with names of their own."""
-        self.line(head + " {")
+        self.line(f"{head} {{".lstrip())
         self.depth += 1
         self.scopes.append({})
         yield
