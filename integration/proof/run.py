@@ -31,7 +31,8 @@ def checks(spec: Spec) -> Iterator[Check]:
         if backend(record.name) is not None:
             started.append(record.name)
     on_host = [name for name in started if backend(name).space.name == "host"]
-    orders = [*((name,) for name in started), *([tuple(on_host)] if len(on_host) > 1 else [])]
+    alone = [order for order in map(with_the_rest, started) if order is not None]
+    orders = [*alone, *([tuple(on_host)] if len(on_host) > 1 else [])]
     for order in orders if spec.has("opset") else ():
         names = ", ".join(order)
         for program in recorded(spec):
@@ -63,6 +64,16 @@ def backend(name: str) -> Any:
         return parts.backend(name)
     except PartError:
         return None
+
+
+def with_the_rest(name: str) -> tuple[str, ...] | None:
+    """The backends to run a whole program on this one; `None` where what it needs is not here.
+
+    Generated code covers regions, products and updates: the rest, such as `fill`, is NumPy's.
+    """
+    if name != "native":
+        return (name,)
+    return (name, "numpy") if "numpy" in parts.names("backends") else None
 
 
 def _starts(name: str, *, may_decline: bool) -> Check:

@@ -19,6 +19,7 @@ from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.reduction import reduction
 
 Axes = tuple[int, ...]
+CONSTANTS = (ops.Constant, ops.Fill)
 _RESHAPES = (ops.Reshape, ops.Flatten, ops.ExpandDims, ops.Squeeze)
 
 
@@ -45,7 +46,7 @@ def wanted(node: Node) -> bool:
     if not all(v.type.static and takes(v.type.dtype) and v.type.size for v in values):
         return False
     kind = type(node.op)
-    if kind is ops.Constant:
+    if kind in CONSTANTS:
         return False  # it is in place before the first run
     if kind in element:
         return _of_one_kind(node)

@@ -22,7 +22,7 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code, products, updates
-from byparts_kernels_native.axes import Space, joined, space_of, wanted
+from byparts_kernels_native.axes import CONSTANTS, Space, joined, space_of, wanted
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import compiler, vector_bytes
 from byparts_tensor_ir.emit.c import emit_c
@@ -98,7 +98,7 @@ def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> K
     return updates.update(op, types, _region_kernel)
 
 
-for _kind in {*element, *reduction} - {ops.Constant}:
+for _kind in {*element, *reduction} - {*CONSTANTS}:
     kernels.compiles(_kind)(_alone)
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)

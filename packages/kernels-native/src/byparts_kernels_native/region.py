@@ -12,46 +12,17 @@ over columns inside.  What is only needed within one round of a loop is kept for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Refused, Value
 from byparts_kernels_native.axes import Axes, is_reshape_of_ones, merged, whole_space
+from byparts_kernels_native.steps import Loop, Step, as_one
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.lowering.elementwise import cost, element
-from byparts_tensor_ir.lowering.reduction import Reduced, reduction
+from byparts_tensor_ir.lowering.reduction import reduction
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
 
 _DEAR = 20  # of `cost`: keeping it in the first cache costs less
-
-
-@dataclass(eq=False)
-class _Step:
-    """A store: `value` for all of `axes`, combining elements over `over`.
-
-    Attributes:
-        buffers: where it is stored: those of outputs, or one of its own.
-        path: the loops around it, outermost first.
-        kept: the axes by which its own buffer is indexed.
-    """
-
-    value: Value
-    axes: Axes
-    over: Axes = ()
-    rule: Reduced | None = None
-    buffers: list[Buffer] = field(default_factory=list)
-    path: list[_Loop] = field(default_factory=list)
-    kept: Axes = ()
-    place: int = 0
-
-
-@dataclass(eq=False)
-class _Loop:
-    """A loop over one axis, and what it holds in order."""
-
-    axis: int
-    var: Expr
-    body: list[_Loop | _Step] = field(default_factory=list)
 
 
 class RegionLoops:
@@ -91,7 +62,7 @@ class RegionLoops:
     def _arrange(self) -> None:
         """Make the steps, and put them into loops."""
         self.outputs: list[Buffer] = []
-        self.steps: dict[Value, _Step] = {}
+        self.steps: dict[Value, Step] = {}
         wanted: dict[Value, list[Buffer]] = {}
         for o, v in enumerate(self.graph.outputs):
             b = self._buffer(v, f"out{o}")
@@ -104,19 +75,19 @@ class RegionLoops:
                 over = tuple([a for a in self.space.axes[n.inputs[0]] if a not in axes])
                 rule = reduction[n.op](n.op)
                 whole = tuple(sorted((*axes, *over)))
-                self.steps[y] = _Step(y, whole, over, rule)
+                self.steps[y] = Step(y, whole, over, rule)
             elif y in wanted or y in self.kept_values:
-                self.steps[y] = _Step(y, axes)
+                self.steps[y] = Step(y, axes)
         for v, buffers in wanted.items():
             if v in self.steps and self.steps[v].rule is None:
                 self.steps[v].buffers += buffers
         # The result of a reduction is stored into outputs when it is complete.
-        self.final = {v: _Step(v, self.space.axes[v]) for v in wanted if self._is_reduction(v)}
+        self.final = {v: Step(v, self.space.axes[v]) for v in wanted if self._is_reduction(v)}
         for v, step in self.final.items():
             step.buffers += wanted[v]
         for v, buffers in wanted.items():
             if v in self.inputs:
-                self.final[v] = _Step(v, self.space.axes[v], buffers=list(buffers))
+                self.final[v] = Step(v, self.space.axes[v], buffers=list(buffers))
         order = [s for n in self.graph.nodes for v in n.outputs for s in self._steps_of(v)]
         order += [self.final[v] for v in self.inputs if v in self.final]
         self.body = self._loops(order, ())
@@ -127,15 +98,15 @@ class RegionLoops:
     def _is_reduction(self, v: Value) -> bool:
         return v in self.made and type(self.made[v].op) in reduction
 
-    def _steps_of(self, v: Value) -> list[_Step]:
+    def _steps_of(self, v: Value) -> list[Step]:
         return [s for s in (self.steps.get(v), self.final.get(v)) if s is not None]
 
-    def _own_axes(self, s: _Step) -> Axes:
+    def _own_axes(self, s: Step) -> Axes:
         return tuple([a for a in s.axes if a not in s.over])
 
-    def _needs(self, s: _Step) -> list[_Step]:
+    def _needs(self, s: Step) -> list[Step]:
         """The steps whose results s reads."""
-        found: dict[_Step, None] = {}
+        found: dict[Step, None] = {}
         done: set[Value] = set()
         todo = [s.value] if s in self.final.values() and s.value in self.steps else []
         if not todo and s.value in self.made:
@@ -155,11 +126,11 @@ class RegionLoops:
 
     # -- loops ---------------------------------------------------------------------------------
 
-    def _loops(self, steps: Sequence[_Step], around: tuple[_Loop, ...]) -> list[_Loop | _Step]:
+    def _loops(self, steps: Sequence[Step], around: tuple[Loop, ...]) -> list[Loop | Step]:
         """Put steps, in order, into as few loops as can be."""
-        body: list[_Loop | _Step] = []
-        place: dict[_Step, int] = {}
-        inside: dict[_Loop, list[_Step]] = {}
+        body: list[Loop | Step] = []
+        place: dict[Step, int] = {}
+        inside: dict[Loop, list[Step]] = {}
         open_axes = {x.axis for x in around}
         for s in steps:
             rest = [a for a in s.axes if a not in open_axes]
@@ -168,7 +139,7 @@ class RegionLoops:
                 if d in place:
                     item = body[place[d]]
                     together = (
-                        isinstance(item, _Loop)
+                        isinstance(item, Loop)
                         and bool(rest)
                         and item.axis == rest[0]
                         and item.axis not in d.over
@@ -179,19 +150,19 @@ class RegionLoops:
                 fits = [
                     i
                     for i, x in enumerate(body)
-                    if i >= first and isinstance(x, _Loop) and x.axis == rest[0]
+                    if i >= first and isinstance(x, Loop) and x.axis == rest[0]
                 ]
                 at = fits[0] if fits else None
             if at is None:
                 at = len(body)
                 if rest:
                     var = variable(f"i{rest[0]}", self.space.dims[rest[0]])
-                    body.append(_Loop(rest[0], var))
+                    body.append(Loop(rest[0], var))
                 else:
                     body.append(s)
             place[s] = at
             item = body[at]
-            if isinstance(item, _Loop):
+            if isinstance(item, Loop):
                 inside.setdefault(item, []).append(s)
             else:
                 s.path = list(around)
@@ -199,7 +170,7 @@ class RegionLoops:
             loop.body = self._loops(members, (*around, loop))
         return body
 
-    def _common_loops(self, s: _Step, order: Sequence[_Step]) -> set[int]:
+    def _common_loops(self, s: Step, order: Sequence[Step]) -> set[int]:
         """The axes of the loops that hold s and all steps that read it."""
         loops = list(s.path)
         for other in order:
@@ -220,7 +191,7 @@ class RegionLoops:
             if len(loops) > 1 and cost(type(self.made[v].op)) >= _DEAR and v not in self.steps
         }
 
-    def _written_into(self, s: _Step) -> list[Value]:
+    def _written_into(self, s: Step) -> list[Value]:
         """The elementwise values whose expressions s contains."""
         if s.value not in self.made or (s in self.final.values()):
             return []
@@ -244,7 +215,7 @@ class RegionLoops:
         return Buffer(name, tuple(const(d) for d in dims), v.type.dtype)
 
     def _func(self) -> Func:
-        self.locals: dict[_Step, Buffer] = {}
+        self.locals: dict[Step, Buffer] = {}
         for k, s in enumerate(self.steps.values()):
             if s.rule is not None or not s.buffers:
                 shape = tuple([const(self.space.dims[a]) for a in s.kept])
@@ -256,22 +227,28 @@ class RegionLoops:
         return Func("NAME", params, tuple(self.outputs), (), body, tuple(self.locals.values()))
 
     def _statements(
-        self, items: Sequence[_Loop | _Step], env: dict[int, Expr]
+        self, items: Sequence[Loop | Step], env: dict[int, Expr]
     ) -> tuple[Statement, ...]:
         out: list[Statement] = []
         known: dict[Value, Expr] = {}
+        together: dict[tuple[Expr, ...], list[Store]] = {}
         for item in items:
-            if isinstance(item, _Step):
-                out += self._store(item, env, known)
+            if isinstance(item, Step):
+                for store in self._store(item, env, known):
+                    if store.reducer is None:
+                        together.setdefault(store.index, []).append(store)
+                    else:
+                        out.append(store)
                 continue
+            out += as_one(together)
             self.names += 1
             var = variable(f"i{self.names}", self.space.dims[item.axis])
             body = self._statements(item.body, {**env, item.axis: var})
-            inner = all(isinstance(x, _Step) for x in item.body)
+            inner = all(isinstance(x, Step) for x in item.body)
             out.append(For(var, body, "vectorize" if inner else "serial"))
-        return tuple(out)
+        return (*out, *as_one(together))
 
-    def _store(self, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Statement]:
+    def _store(self, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Statement]:
         block = f"s{id(s)}"
         if s.rule is not None:
             (x,) = self.made[s.value].inputs
@@ -289,7 +266,7 @@ class RegionLoops:
             out.append(Store(block, (b,), tuple([env[a] for a in at]), (value,)))
         return out
 
-    def _read(self, v: Value, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
+    def _read(self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
         """An element of an input, or of what another loop stored."""
         if v in self.inputs:
             return self.inputs[v][tuple([env[a] for a in self.space.axes[v]])]
@@ -305,7 +282,7 @@ class RegionLoops:
         return e
 
     def _expression(
-        self, v: Value, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]
+        self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]
     ) -> Expr:
         """An element of v as it is needed in s."""
         if v in self.inputs:
@@ -315,7 +292,7 @@ class RegionLoops:
             return self._read(v, s, env, known)
         return self._made(v, s, env, known)
 
-    def _made(self, v: Value, s: _Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
+    def _made(self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
         """An element of an elementwise value, computed here."""
         done = known.get(v)
         if done is None:
@@ -337,7 +314,7 @@ class RegionLoops:
             done = known[v]
         return done
 
-    def _inlined(self, v: Value, s: _Step) -> bool:
+    def _inlined(self, v: Value, s: Step) -> bool:
         """Whether s computes v itself."""
         if v in self.inputs:
             return False
@@ -351,7 +328,7 @@ class RegionLoops:
 
         A reader that comes first has read the element of its round, of the loops around both.
         """
-        order: list[_Step] = []
+        order: list[Step] = []
         self._in_order(self.body, order)
         for i, s in enumerate(order):
             s.place = i
@@ -368,20 +345,22 @@ class RegionLoops:
                     pairs.append((i, o))
         return tuple(pairs)
 
-    def _before(self, reader: _Step, writer: _Step, x: Value, y: Value) -> bool:
+    def _before(self, reader: Step, writer: Step, x: Value, y: Value) -> bool:
+        if reader.path == writer.path and writer.rule is None and writer not in self.final.values():
+            return self.space.axes[x] == self.space.axes[y]  # one store of several values
         shared = {a.axis for a, b in zip(reader.path, writer.path, strict=False) if a is b}
         axes_x, axes_y = self.space.axes[x], self.space.axes[y]
         both = shared <= set(axes_x) and shared <= set(axes_y) and axes_x == axes_y
         return reader.place <= writer.place and both
 
-    def _in_order(self, items: Sequence[_Loop | _Step], out: list[_Step]) -> None:
+    def _in_order(self, items: Sequence[Loop | Step], out: list[Step]) -> None:
         for item in items:
-            if isinstance(item, _Loop):
+            if isinstance(item, Loop):
                 self._in_order(item.body, out)
             else:
                 out.append(item)
 
-    def _direct_reads(self, s: _Step) -> set[Value]:
+    def _direct_reads(self, s: Step) -> set[Value]:
         """The inputs that s reads."""
         if s.value in self.inputs:
             return {s.value}

@@ -18,11 +18,18 @@ Narrow = tuple[Op, tuple[int, ...], tuple[int, ...]]
 def prune(graph: Graph) -> Graph:
     """Return the program without outputs of calls, branches and loops that no node reads.
 
-    Preserves values to the bit, effects and their order.  Idempotent.  O(nodes);
-    enters bodies.
+    Preserves values to the bit, effects and their order.  Idempotent.  O(nodes) a
+    round, of which there are two or three; enters bodies.
     """
     if not any(subgraphs(node.op) for node in graph.nodes):
         return graph
+    while (less := _pruned(graph)) != graph:  # a smaller body may read less of what it is given
+        graph = less
+    return less
+
+
+def _pruned(graph: Graph) -> Graph:
+    """The program without unread outputs, and without what is unread in bodies as they were."""
     narrow = _narrowed(graph)
     env: dict[Value, Value] = {v: v for v in graph.inputs}
     order: list[Value] = []

@@ -142,10 +142,11 @@ def _pow(op: Op, x: Expr, y: Expr) -> Expr:
     return call("pow", x, y)
 
 
-@element.on(ops.Constant)
-def _constant(op: ops.Constant) -> Expr:
+@element.on(ops.Constant, ops.Fill)
+def _constant(op: Op) -> Expr:
     """Of one element."""
-    return const(op.evaluate()[0].reshape(-1)[0].item(), op.dtype)
+    (y,) = op.infer()
+    return const(op.evaluate()[0].reshape(-1)[0].item(), y.dtype)
 
 
 @element.on(ops.Cast)
