@@ -248,7 +248,7 @@ class RegionLoops:
             out.append(For(var, body, "vectorize" if inner else "serial"))
         return (*out, *as_one(together))
 
-    def _store(self, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Statement]:
+    def _store(self, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Store]:
         block = f"s{id(s)}"
         if s.rule is not None:
             (x,) = self.made[s.value].inputs
@@ -260,7 +260,7 @@ class RegionLoops:
             value = self._read(s.value, s, env, known)
         else:
             value = self._made(s.value, s, env, known)
-        out: list[Statement] = []
+        out: list[Store] = []
         for b in s.buffers:
             at = s.kept if b is self.locals.get(s) else self._own_axes(s)
             out.append(Store(block, (b,), tuple([env[a] for a in at]), (value,)))
