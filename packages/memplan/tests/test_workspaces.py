@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given as forall, settings, strategies as st
-from planned_ops import AddTo, Copy, Neg, Reshape, add, copy, given, neg, shout
+from planned_ops import AddTo, Copy, Full, Neg, Reshape, add, copy, given, neg, shout
 from random_kernels import as_ops_say, random_kernels, said
 from test_check_plan import graphs
 
@@ -168,6 +168,16 @@ def test_the_peak_is_the_bound_of_the_plan(graph: Graph, seed: int) -> None:
 
     assert peak <= plan(graph, alignment=1, kernels=kernels).lower_bound_bytes
     assert max(live_bytes(graph, kernels=kernels), default=0) <= peak
+
+
+def test_an_input_that_nobody_reads_is_dead_after_a_first_view() -> None:
+    """As in the plan."""
+    inputs = tuple([given(name=f"x{i}") for i in range(4)])
+    view, full = Node(Reshape((1,)), (inputs[0],)), Node(Full((4,)), ())
+    graph = Graph(inputs, (view, full), (inputs[0],))
+
+    assert live_bytes(graph) == [4 + 16]
+    assert peak_bytes(graph) == plan(graph, alignment=1).lower_bound_bytes == 4 + 16
 
 
 def test_a_plan_with_workspaces_can_be_moved() -> None:

@@ -114,6 +114,8 @@ class Steps:
         What a step reads and what it writes are alive together, but for outputs that are written
         over inputs that die there.  O(reads + writes of the sequence).
         """
+        # What nobody reads is dead after the first node of the graph, which may be a view.
+        unread_counts = sequence is not None or self.steps[:1] in ([], [0])
         sequence = range(len(self.nodes)) if sequence is None else sequence
         size, length, rows = self.size, len(sequence), self._rows
         change = [0] * (length + 2)  # what begins at each position, less what ended before it
@@ -130,8 +132,9 @@ class Steps:
             if over:
                 reused[t] = self._reused(over, t, dies)
         for k in self.feeds:
-            change[0] += size[k]
-            change[dies.get(k, 0) + 1] -= size[k]
+            if k in dies or unread_counts:
+                change[0] += size[k]
+                change[dies.get(k, 0) + 1] -= size[k]
         return list(map(sub, accumulate(change[:length]), reused))
 
     def peak_bytes(self, sequence: Optional[Sequence[int]] = None) -> int:
