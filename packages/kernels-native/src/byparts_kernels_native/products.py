@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-import byparts_opset as ops
-from byparts_graph_ir import Kernel, Node, Refused, TensorType
+from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_tensor_ir.emit.c import Source
@@ -47,13 +46,6 @@ class _Product:
     k: int
     step_a: int
     step_b: int
-
-
-def wanted(node: Node) -> bool:
-    """Whether a product is of floats, with leading axes that are equal or missing."""
-    if type(node.op) is not ops.MatMul or not all(v.type.static for v in node.inputs):
-        return False
-    return _product(node.op, [v.type for v in node.inputs]) is not None
 
 
 def _product(op: Any, types: Sequence[TensorType]) -> _Product | None:

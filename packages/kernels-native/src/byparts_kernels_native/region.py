@@ -156,8 +156,7 @@ class RegionLoops:
             if at is None:
                 at = len(body)
                 if rest:
-                    var = variable(f"i{rest[0]}", self.space.dims[rest[0]])
-                    body.append(Loop(rest[0], var))
+                    body.append(Loop(rest[0]))
                 else:
                     body.append(s)
             place[s] = at
@@ -231,25 +230,23 @@ class RegionLoops:
     ) -> tuple[Statement, ...]:
         out: list[Statement] = []
         known: dict[Value, Expr] = {}
-        together: dict[tuple[Expr, ...], list[Store]] = {}
+        results: list[Store] = []  # into outputs, which may lie where inputs do: after all reads
         for item in items:
             if isinstance(item, Step):
-                for store in self._store(item, env, known):
-                    if store.reducer is None:
-                        together.setdefault(store.index, []).append(store)
-                    else:
-                        out.append(store)
+                stores = self._store(item, env, known)
+                (out if item.rule is not None or item in self.locals else results).extend(stores)
                 continue
-            out += as_one(together)
+            out += as_one(results)
+            results = []
             self.names += 1
             var = variable(f"i{self.names}", self.space.dims[item.axis])
             body = self._statements(item.body, {**env, item.axis: var})
             inner = all(isinstance(x, Step) for x in item.body)
             out.append(For(var, body, "vectorize" if inner else "serial"))
-        return (*out, *as_one(together))
+        return (*out, *as_one(results))
 
     def _store(self, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Store]:
-        block = f"s{id(s)}"
+        block = f"s{s.place}"
         if s.rule is not None:
             (x,) = self.made[s.value].inputs
             value = self._expression(x, s, env, known)
@@ -257,7 +254,7 @@ class RegionLoops:
             over = tuple([env[a] for a in s.over])
             return [Store(block, (s.buffers[0],), index, (value,), s.rule.reducer, over, True)]
         if s in self.final.values():
-            value = self._read(s.value, s, env, known)
+            value = self._read(s.value, env)
         else:
             value = self._made(s.value, s, env, known)
         out: list[Store] = []
@@ -266,7 +263,7 @@ class RegionLoops:
             out.append(Store(block, (b,), tuple([env[a] for a in at]), (value,)))
         return out
 
-    def _read(self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
+    def _read(self, v: Value, env: dict[int, Expr]) -> Expr:
         """An element of an input, or of what another loop stored."""
         if v in self.inputs:
             return self.inputs[v][tuple([env[a] for a in self.space.axes[v]])]
@@ -286,10 +283,10 @@ class RegionLoops:
     ) -> Expr:
         """An element of v as it is needed in s."""
         if v in self.inputs:
-            return self._read(v, s, env, known)
+            return self._read(v, env)
         step = self.steps.get(v)
         if step is not None and (step.rule is not None or step.path != s.path):
-            return self._read(v, s, env, known)
+            return self._read(v, env)
         return self._made(v, s, env, known)
 
     def _made(self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
@@ -326,12 +323,11 @@ class RegionLoops:
     def _inplace(self) -> tuple[tuple[int, int], ...]:
         """Pairs of an input that is read for the last time where, or before, the output is written.
 
-        A reader that comes first has read the element of its round, of the loops around both.
+        Steps of one place read all before they write (`as_one`).  One of an earlier place has read
+        the element of its round, in each round of the loops around both.
         """
         order: list[Step] = []
         self._in_order(self.body, order)
-        for i, s in enumerate(order):
-            s.place = i
         pairs = []
         for i, x in enumerate(self.graph.inputs):
             readers = [s for s in order if x in self._direct_reads(s)]
@@ -346,18 +342,19 @@ class RegionLoops:
         return tuple(pairs)
 
     def _before(self, reader: Step, writer: Step, x: Value, y: Value) -> bool:
-        if reader.path == writer.path and writer.rule is None and writer not in self.final.values():
-            return self.space.axes[x] == self.space.axes[y]  # one store of several values
         shared = {a.axis for a, b in zip(reader.path, writer.path, strict=False) if a is b}
         axes_x, axes_y = self.space.axes[x], self.space.axes[y]
-        both = shared <= set(axes_x) and shared <= set(axes_y) and axes_x == axes_y
-        return reader.place <= writer.place and both
+        return reader.place <= writer.place and axes_x == axes_y and shared <= set(axes_x)
 
     def _in_order(self, items: Sequence[Loop | Step], out: list[Step]) -> None:
+        """Append the steps in the order in which they run, and number their places."""
+        place = out[-1].place + 1 if out else 0
         for item in items:
             if isinstance(item, Loop):
                 self._in_order(item.body, out)
+                place = out[-1].place + 1
             else:
+                item.place = place
                 out.append(item)
 
     def _direct_reads(self, s: Step) -> set[Value]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from byparts_graph_ir import Value
 from byparts_kernels_native.axes import Axes
-from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.lowering.reduction import Reduced
 from byparts_tensor_ir.statement import Buffer, Store
 
@@ -19,6 +18,7 @@ class Step:
         buffers: where it is stored: those of outputs, or one of its own.
         path: the loops around it, outermost first.
         kept: the axes by which its own buffer is indexed.
+        place: steps between the same two loops have one place; later ones a greater.
     """
 
     value: Value
@@ -36,17 +36,14 @@ class Loop:
     """A loop over one axis, and what it holds in order."""
 
     axis: int
-    var: Expr
     body: list[Loop | Step] = field(default_factory=list)
 
 
-def as_one(together: dict[tuple[Expr, ...], list[Store]]) -> list[Store]:
-    """Stores at one index as one, which computes all its values before it writes one of them."""
-    made = []
-    for index, some in together.items():
-        targets = tuple([t for s in some for t in s.targets])
-        made.append(
-            Store(some[0].block, targets, index, tuple([v for s in some for v in s.values]))
-        )
-    together.clear()
-    return made
+def as_one(stores: list[Store]) -> list[Store]:
+    """Stores at one index as one store, which computes all its values before it writes any."""
+    if not stores:
+        return []
+    first = stores[0]
+    assert all(s.index == first.index for s in stores), "steps in one body have its axes"
+    targets = tuple([t for s in stores for t in s.targets])
+    return [Store(first.block, targets, first.index, tuple([v for s in stores for v in s.values]))]
