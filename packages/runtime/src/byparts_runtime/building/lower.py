@@ -8,7 +8,7 @@ Each stage is a graph; `str(stage)` is its line.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from byparts_graph_ir import (
@@ -54,11 +54,8 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
     row += parts.passes
     if parts.legalize is not None:
         row.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
-    fuses = fusing(parts)
-    for backend in parts.backends:  # what one wants is joined before the next one's passes see it
-        row += backend.passes
-        if fused_by(parts, backend):
-            row.append(next(fuses))
+    for i, backend in enumerate(parts.backends):  # what one wants, the next one's passes do not see
+        row += [*backend.passes, *_fusing_for(parts, i)]
     stages = tuple(pipeline(*row).stages(graph))
     lowered = stages[-1].graph
     signature.check_updates(lowered)
@@ -79,19 +76,19 @@ def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
     return returned_graph(parts.legalize(graph, has), parts.legalize)
 
 
-def fusing(parts: Parts, refused: Collection[Op] = ()) -> Iterator[Pass]:
+def fusing(parts: Parts, refused: Collection[Op] = ()) -> list[Pass]:
     """A pass for each backend that wants regions; those that are refused are not made again."""
-    for i, backend in enumerate(parts.backends):
-        if fused_by(parts, backend):
-            assert parts.fuse is not None, "fused_by"
-            how = {"wants": backend.wants, "joins": backend.joins, "refused": refused}
-            alone = partial(_lacks, parts.backends[: i + 1])
-            yield Pass("fuse", partial(parts.fuse, **how, alone=alone))
+    return [p for i in range(len(parts.backends)) for p in _fusing_for(parts, i, refused)]
 
 
-def fused_by(parts: Parts, backend: Backend) -> bool:
-    """Whether nodes are joined into regions for the backend."""
-    return backend.wants is not None and parts.fuse is not None
+def _fusing_for(parts: Parts, i: int, refused: Collection[Op] = ()) -> list[Pass]:
+    """The pass that joins nodes for the i-th backend; none if it wants no regions."""
+    backend = parts.backends[i]
+    if backend.wants is None or parts.fuse is None:
+        return []
+    how = {"wants": backend.wants, "joins": backend.joins, "refused": refused}
+    alone = partial(_lacks, parts.backends[: i + 1])
+    return [Pass("fuse", partial(parts.fuse, **how, alone=alone))]
 
 
 def _has(parts: Parts, refused: Collection[Op], node: Node) -> bool:
