@@ -69,6 +69,16 @@ def test_the_cache_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for k in range(4):
         _run(f"bounded{k}")
     assert len(_objects(tmp_path)) < 4
+    assert sum(p.stat().st_size for p in tmp_path.glob("*.gch")) <= 20_000
+
+
+def test_a_folder_that_anybody_may_write_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o777)
+    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
+    assert _run("private") == [0, 2, 4, 6]
+    assert not _objects(tmp_path)
 
 
 def test_what_the_compiler_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

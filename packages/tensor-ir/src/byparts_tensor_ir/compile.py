@@ -81,14 +81,14 @@ def cache_directory() -> Path:
     return Path(base) / "byparts"
 
 
-def compiled(sources: Sequence[Source], flags: Sequence[str] = ()) -> dict[str, int]:
+def compiled(sources: Sequence[Source]) -> dict[str, int]:
     """Compile functions in one file; their addresses by name.
 
     Raises:
         CompilerError: there is no compiler, or it refuses the source.
     """
     more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
-    command = [*FLAGS, "-march=native", *flags, *more]
+    command = [*FLAGS, "-march=native", *more]
     if vector_bytes() == 64:
         command.append("-mprefer-vector-width=512")
     if any(s.parallel for s in sources):
@@ -124,15 +124,17 @@ def _header(directory: Path, command: Sequence[str]) -> Path:
     """The header of all sources, compiled: intrinsics alone take a third of a second to read."""
     path, version = compiler()
     key = hashlib.sha256("\0".join([version, *command, HEADER]).encode()).hexdigest()[:16]
-    header = directory / f"{key}.h"
-    if not (directory / f"{key}.h.gch").exists():
+    header, ready = directory / f"{key}.h", directory / f"{key}.h.gch"
+    if ready.exists():
+        os.utime(ready)
+    else:
         with tempfile.TemporaryDirectory(dir=directory) as work:
             text, made = Path(work) / f"{key}.h", Path(work) / f"{key}.h.gch"
             text.write_text(HEADER)
             as_header = ["c++-header" if flag == "c++" else flag for flag in command]
             _run([path, *[f for f in as_header if f != "-shared"], str(text)], made)
             os.replace(text, header)
-            os.replace(made, directory / made.name)
+            os.replace(made, ready)
     return header
 
 
@@ -165,7 +167,9 @@ def _writable(directory: Path) -> Path:
     """The directory, private to the user; a temporary one where it cannot be written."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if os.stat(directory).st_uid != os.getuid() or not os.access(directory, os.W_OK):
+        stat = os.stat(directory)
+        shared = stat.st_uid != os.getuid() or stat.st_mode & 0o002  # somebody's code would run
+        if shared or not os.access(directory, os.W_OK):
             raise PermissionError(directory)
     except OSError:
         return Path(tempfile.mkdtemp(prefix="byparts-"))
@@ -173,9 +177,12 @@ def _writable(directory: Path) -> Path:
 
 
 def _trim(directory: Path) -> None:
-    """Remove the objects that were not used for the longest time, down to `CACHE_BYTES`."""
+    """Remove what was not used for the longest time, down to `CACHE_BYTES`.
+
+    Objects, and compiled headers, of which there is one of 40 MB for each set of flags.
+    """
     files = []
-    for p in directory.glob("*.so"):
+    for p in (*directory.glob("*.so"), *directory.glob("*.gch")):
         try:
             stat = p.stat()
             files.append((stat.st_mtime, stat.st_size, p))

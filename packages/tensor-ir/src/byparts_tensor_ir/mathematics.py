@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.functions import bitcast, call, cast, fma, maximum, select, unary
-from byparts_tensor_ir.substitute import remade
 
 _LOG2_E = float.fromhex("0x1.715476p+0")
 _LN2_HIGH = float.fromhex("0x1.62e400p-1")  # 15 bits: its product with a small integer is exact
@@ -50,19 +49,6 @@ def expanded(e: Expr) -> Expr:
     """A function of f32 as arithmetic; any other expression as it is.  Its operands are left."""
     rule = _OF_ANY_FLOAT.get(e.op) or (_OF_F32.get(e.op) if e.dtype == "f32" else None)
     return e if rule is None else rule(*e.args)
-
-
-def wholly_expanded(e: Expr, known: dict[Expr, Expr] | None = None) -> Expr:
-    """The expression with all functions of f32 in it as arithmetic.  O(nodes)."""
-    known = {} if known is None else known
-    done = known.get(e)
-    if done is None:
-        args = tuple([wholly_expanded(a, known) for a in e.args])
-        done = e if args == e.args else remade(e, args)
-        made = expanded(done)
-        known[e] = done if made is done else wholly_expanded(made, known)
-        done = known[e]
-    return done
 
 
 def _f(x: float) -> Expr:
@@ -128,12 +114,7 @@ def _log_parts(x: Expr) -> tuple[Expr, Expr]:
     f = rest - 1.0
     square = f * f
     p = _polynomial(f, _LOG) * f * square
-    return cast(exponent, "f32"), _three(p, square, f)
-
-
-def _three(p: Expr, square: Expr, f: Expr) -> Expr:
-    """p - square / 2 + f; the parts are kept for `_log` to add the exponent between them."""
-    return fma(square, _f(-0.5), p) + f
+    return cast(exponent, "f32"), fma(square, _f(-0.5), p) + f
 
 
 def _log(x: Expr) -> Expr:
@@ -141,7 +122,7 @@ def _log(x: Expr) -> Expr:
     y = fma(n, _f(_LN2_HIGH), fma(n, _f(_LN2_LOW), y))
     y = select(x.equal(0.0), _f(-_INFINITY), y)
     y = select(x < 0.0, _f(float("nan")), y)
-    return select((x < _INFINITY), y, x)  # infinity and NaN themselves
+    return select(x < _INFINITY, y, x)  # infinity and NaN themselves
 
 
 def _log1p(x: Expr) -> Expr:
