@@ -11,7 +11,7 @@ reduction.  Until then a schedule moves one nest instead of two.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Union
 
@@ -160,7 +160,6 @@ class Func:
         sizes: the variables that shapes mention, in the order of first mention.
         body: statements, in order.
         locals: buffers of its own.
-        trace: the steps that made it from its tensor expressions, as they print.
     """
 
     name: str
@@ -169,7 +168,6 @@ class Func:
     sizes: tuple[Expr, ...]
     body: tuple[Statement, ...]
     locals: tuple[Buffer, ...] = ()
-    trace: tuple[str, ...] = field(default=())
 
     def with_body(self, body: Sequence[Statement]) -> Func:
         """The same function around other statements."""
