@@ -20,7 +20,7 @@ from byparts_tensor_ir.schedule.find import (
     reads_of,
     shown,
 )
-from byparts_tensor_ir.schedule.region import Box, box_of
+from byparts_tensor_ir.schedule.region import Box, box_of, nest_of, within
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, rebuilt, stores
 from byparts_tensor_ir.substitute import buffers_replaced, substituted, variables
 from byparts_tensor_ir.tensor import identity_values
@@ -45,14 +45,8 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
     around = loops_around(func, s)
     if at not in around:
         raise ScheduleError(f"cache_write {block}, {loop}: the loop is not around it\n{shown(at)}")
+    _check_alone(s, at)
     outer = {x.var for x in around[: around.index(at) + 1]}
-    others = [x for x in stores(at.body) if x is not s and {*x.targets} & {*s.targets}]
-    others += [x for x in stores(at.body) for r in reads_of(x) if r.attr in s.targets]
-    if others:
-        raise ScheduleError(
-            f"cache_write {block}, {loop}: {s.targets[0].name} is also read or written by\n"
-            f"{shown(others[0])}"
-        )
     box = box_of([s], s.targets[0], outer, writes=True)
     _check_numbers(box, f"cache_write {block}, {loop}")
     if s.reducer is None:
@@ -60,36 +54,45 @@ def cache_write(func: Func, block: str, loop: str, scope: str = "register") -> F
     else:
         _check_begins(func, s, at, outer)
     name = fresh_name(func, f"{block}_{scope}")
-    fresh = {
-        t: Buffer(
-            _part_name(func, s, name, k),
-            tuple(e for _, e in box),
-            t.dtype,
-            scope,
-        )
-        for k, t in enumerate(s.targets)
-    }
+    fresh = _parts(func, s, name, [e for _, e in box], scope)
     inner_over = tuple([substituted(e, {v: const(v.attr.low) for v in outer}) for e in s.over])
-    outer_over = tuple([v for e in s.over for v in variables(e) if v in outer])
 
     def into_cache(x: Statement) -> Sequence[Statement] | None:
         if x is not s:
             return None
         index = tuple([i - b for i, (b, _) in zip(s.index, box, strict=True)])
-        kept = replace(s, targets=tuple(fresh.values()), index=index, over=inner_over)
+        kept = replace(s, targets=fresh, index=index, over=inner_over)
         return [replace(kept, begins=s.reducer is not None)]
 
-    names = [fresh_name(func, f"{block}_w{d}") for d in range(len(box))]
+    body = (*rebuilt(at.body, into_cache), *_copy_back(func, s, box, fresh, outer))
+    new = rebuilt(func.body, lambda x: [replace(at, body=body)] if x is at else None)
+    return replace(func, body=new, locals=(*func.locals, *fresh))
+
+
+def _check_alone(s: Store, at: For) -> None:
+    """No other statement below the loop reads or writes what the store writes."""
+    others = [x for x in stores(at.body) if x is not s and {*x.targets} & {*s.targets}]
+    others += [x for x in stores(at.body) for r in reads_of(x) if r.attr in s.targets]
+    if others:
+        raise ScheduleError(
+            f"cache_write {s.block}, {at.name}: {s.targets[0].name} is also read or written by\n"
+            f"{shown(others[0])}"
+        )
+
+
+def _copy_back(
+    func: Func, s: Store, box: Box, parts: Sequence[Buffer], outer: set[Expr]
+) -> tuple[Statement, ...]:
+    """Loops that store the elements of the box, or add them where a loop around reduces too."""
+    names = [fresh_name(func, f"{s.block}_w{d}") for d in range(len(box))]
     axes = tuple([variable(n, e) for n, (_, e) in zip(names, box, strict=True)])
     index = tuple([b + a for a, (b, _) in zip(axes, box, strict=True)])
-    values = tuple([b[axes] for b in fresh.values()])
-    adds = bool(outer_over) or (s.reducer is not None and not s.begins)
+    values = tuple([b[axes] for b in parts])
+    over = tuple([v for e in s.over for v in variables(e) if v in outer])
+    adds = bool(over) or (s.reducer is not None and not s.begins)
     more, begins = s.reducer if adds else None, adds and s.begins
-    back = Store(f"{block}_write", s.targets, index, values, more, outer_over, begins)
-    copy = _nest(axes, back, _within(index, s.targets[0]))
-    body = (*rebuilt(at.body, into_cache), *copy)
-    new = rebuilt(func.body, lambda x: [replace(at, body=body)] if x is at else None)
-    return replace(func, body=new, locals=(*func.locals, *fresh.values()))
+    back = Store(f"{s.block}_write", s.targets, index, values, more, over, begins)
+    return nest_of(axes, back, within(index, s.targets[0]))
 
 
 def cache_read(func: Func, buffer: str, loop: str, scope: str = "local") -> Func:
@@ -114,9 +117,9 @@ def cache_read(func: Func, buffer: str, loop: str, scope: str = "local") -> Func
         [variable(fresh_name(func, f"{fresh.name}_{d}"), e) for d, (_, e) in enumerate(box)]
     )
     index = tuple([begin + a for a, (begin, _) in zip(axes, box, strict=True)])
-    inside = _within(index, b)
+    inside = within(index, b)
     value = b[index] if inside.op == "const" else select(inside, b[index], const(0, b.dtype))
-    copy = _nest(axes, Store(fresh.name, (fresh,), axes, (value,)), const(True, "bool"))
+    copy = nest_of(axes, Store(fresh.name, (fresh,), axes, (value,)))
 
     def moved(_: Buffer, i: tuple[Expr, ...]) -> tuple[Expr, ...]:
         return tuple([x - begin for x, (begin, _) in zip(i, box, strict=True)])
@@ -165,35 +168,13 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
             the nest hold other statements.
     """
     s, split_loop = block_of(func, block), loop_of(func, loop)
-    around = loops_around(func, s)
-    if s.reducer is None or split_loop not in around:
-        raise ScheduleError(
-            f"rfactor {block}, {loop}: the loop is not around a reduction\n{shown(s)}"
-        )
-    belongs = any(split_loop.var in variables(e) for e in s.over)
-    if not belongs or not s.begins or any(split_loop.var in variables(i) for i in s.index):
-        raise ScheduleError(f"rfactor {block}, {loop}: the reduction is not over it\n{shown(s)}")
-    nest = next(x for x in func.body if s in stores([x]))
-    if len(stores([nest])) > 1:
-        raise ScheduleError(f"rfactor {block}: other blocks stand in its nest\n{shown(nest)}")
-    name = fresh_name(func, f"{block}_rf")
-    parts = {
-        t: Buffer(
-            _part_name(func, s, name, k),
-            (split_loop.extent, *t.shape),
-            t.dtype,
-        )
-        for k, t in enumerate(s.targets)
-    }
+    nest = _reduction_nest(func, s, split_loop)
     low = split_loop.var.attr.low
     over = tuple([substituted(e, {split_loop.var: const(low)}) for e in s.over])
-    partial = replace(
-        s,
-        block=name,
-        targets=tuple(parts.values()),
-        index=(split_loop.var - low, *s.index),
-        over=over,
-    )
+    name = fresh_name(func, f"{block}_rf")
+    parts = _parts(func, s, name, (split_loop.extent, *s.targets[0].shape))
+    index = (split_loop.var - low, *s.index)
+    partial = replace(s, block=name, targets=parts, index=index, over=over)
     first: tuple[Statement, ...] = ()
     guarded = any(isinstance(x, If) for x in path_to(func, s))
     if guarded and not any(variables(e) for e in over):
@@ -206,11 +187,25 @@ def rfactor(func: Func, block: str, loop: str) -> Func:
     )
     k = variable(fresh_name(func, f"{block}_c"), split_loop.extent)
     whole = (k, *axes)
-    values = tuple([p[whole] for p in parts.values()])
+    values = tuple([p[whole] for p in parts])
     final = Store(block, s.targets, axes, values, s.reducer, (k,), True)
-    second = _nest((*axes, k), final, const(True, "bool"))
+    second = nest_of((*axes, k), final)
     body = [y for x in func.body for y in ((*first, *second) if x is nest else (x,))]
-    return replace(func, body=tuple(body), locals=(*func.locals, *parts.values()))
+    return replace(func, body=tuple(body), locals=(*func.locals, *parts))
+
+
+def _reduction_nest(func: Func, s: Store, loop: For) -> Statement:
+    """The outermost statement around a reduction over the loop, which holds nothing else."""
+    step = f"rfactor {s.block}, {loop.name}"
+    if s.reducer is None or loop not in loops_around(func, s):
+        raise ScheduleError(f"{step}: the loop is not around a reduction\n{shown(s)}")
+    belongs = any(loop.var in variables(e) for e in s.over)
+    if not belongs or not s.begins or any(loop.var in variables(i) for i in s.index):
+        raise ScheduleError(f"{step}: the reduction is not over it\n{shown(s)}")
+    nest = next(x for x in func.body if s in stores([x]))
+    if len(stores([nest])) > 1:
+        raise ScheduleError(f"rfactor {s.block}: other blocks stand in its nest\n{shown(nest)}")
+    return nest
 
 
 def _identities(func: Func, s: Store) -> tuple[Statement, ...]:
@@ -219,12 +214,20 @@ def _identities(func: Func, s: Store) -> tuple[Statement, ...]:
     block = fresh_name(func, f"{s.block}_init")
     axes = [variable(f"{block}{d}", e) for d, e in enumerate(s.targets[0].shape)]
     values = identity_values(s.reducer, s.targets)
-    return _nest(axes, Store(block, s.targets, tuple(axes), values), const(True, "bool"))
+    return nest_of(axes, Store(block, s.targets, tuple(axes), values))
 
 
-def _part_name(func: Func, s: Store, name: str, k: int) -> str:
-    """The name of the k-th of the new buffers that a store gets."""
-    return name if len(s.targets) == 1 else fresh_name(func, f"{name}{k}")
+def _parts(
+    func: Func, s: Store, name: str, shape: Sequence[Expr], scope: str = "global"
+) -> tuple[Buffer, ...]:
+    """A new buffer for each target of a store."""
+    names = [name] if len(s.targets) == 1 else [f"{name}{k}" for k in range(len(s.targets))]
+    return tuple(
+        [
+            Buffer(fresh_name(func, n), tuple(shape), t.dtype, scope)
+            for n, t in zip(names, s.targets, strict=True)
+        ]
+    )
 
 
 def _check_filled(func: Func, s: Store, at: For, box: Box) -> None:
@@ -264,23 +267,3 @@ def _check_numbers(box: Box, step: str) -> None:
     if any(extent.op != "const" for _, extent in box):
         sizes = ", ".join(str(e) for _, e in box)
         raise ScheduleError(f"{step}: the size of the copy, {sizes}, is not a number; split first")
-
-
-def _within(index: Sequence[Expr], buffer: Buffer) -> Expr:
-    """The condition that an index is inside of the buffer, where that is not certain."""
-    condition = const(True, "bool")
-    for i, extent in zip(index, buffer.shape, strict=True):
-        if not not_negative(extent - 1 - i):
-            condition = condition & (i < extent)
-        if not not_negative(i):
-            condition = condition & (const(0) <= i)
-    return condition
-
-
-def _nest(axes: Sequence[Expr], s: Store, guard: Expr) -> tuple[Statement, ...]:
-    body: tuple[Statement, ...] = (s,)
-    if guard.op != "const":
-        body = (If(guard, body),)
-    for a in reversed(axes):
-        body = (For(a, body),)
-    return body

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from byparts_tensor_ir.expression import Expr, const, variable
-from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.schedule.find import (
     ScheduleError,
     block_of,
@@ -18,7 +17,7 @@ from byparts_tensor_ir.schedule.find import (
     shown,
     writers,
 )
-from byparts_tensor_ir.schedule.region import box_of
+from byparts_tensor_ir.schedule.region import Box, box_of, within
 from byparts_tensor_ir.statement import (
     SCOPES,
     Buffer,
@@ -104,36 +103,12 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
     """
     s, at = block_of(func, block), loop_of(func, loop)
     buffer = s.targets[0]
-    outside = [x for b in s.targets for x in readers(func, b) if at not in loops_around(func, x)]
-    if outside or buffer not in func.locals:
-        culprit = outside[0] if outside else s
-        raise ScheduleError(
-            f"compute_at {block}, {loop}: {buffer.name} is read outside of {loop}, or is a "
-            f"parameter\n{shown(culprit)}"
-        )
-    if len(writers(func, buffer)) > 1 or any(i.op != "var" for i in s.index):
-        raise ScheduleError(
-            f"compute_at {block}: move the block before its own loops are changed\n{shown(s)}"
-        )
-    nest = _nest(func, s)
+    nest = _movable_nest(func, s, at)
     above = loops_around(func, nest)
-    if any(x not in loops_around(func, at) for x in above):
-        raise ScheduleError(f"compute_at {block}, {loop}: {loop} is elsewhere\n{shown(above[-1])}")
     around = {x.var for x in [*loops_around(func, at), at]}
     box = box_of(at.body, buffer, around)
-    by, kept = {}, []
-    for own in loops_around(func, s)[len(above) :]:
-        if own.var not in s.index:
-            kept.append(own)
-            continue
-        begin, extent = box[s.index.index(own.var)]
-        if extent is const(1):
-            by[own.var] = begin
-        else:
-            var = variable(own.name, extent)
-            by[own.var] = begin + var
-            kept.append(For(var, (), own.kind))
-    guard = _inside(s, by, buffer)
+    by, kept = _loops_of_box(s, loops_around(func, s)[len(above) :], box)
+    guard = within([by.get(i, i) for i in s.index], buffer)
     for x in path_to(func, s)[len(path_to(func, nest)) :]:
         if isinstance(x, If):
             guard = guard & substituted(x.condition, by)
@@ -156,16 +131,43 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
     return replace(func, body=rest, locals=tuple([small.get(b, b) for b in func.locals]))
 
 
-def _inside(s: Store, by: dict[Expr, Expr], buffer: Buffer) -> Expr:
-    """The condition that the elements computed lie in the buffer, where that is not certain."""
-    condition = const(True, "bool")
-    for i, extent in zip(s.index, buffer.shape, strict=True):
-        e = by.get(i, i)
-        if not not_negative(extent - 1 - e):
-            condition = condition & (e < extent)
-        if not not_negative(e):
-            condition = condition & (const(0) <= e)
-    return condition
+def _loops_of_box(s: Store, loops: Sequence[For], box: Box) -> tuple[dict[Expr, Expr], list[For]]:
+    """What the variables of a block's loops become over a box, and the loops that are left."""
+    by: dict[Expr, Expr] = {}
+    kept = []
+    for own in loops:
+        if own.var not in s.index:
+            kept.append(own)
+            continue
+        begin, extent = box[s.index.index(own.var)]
+        if extent is const(1):
+            by[own.var] = begin
+        else:
+            var = variable(own.name, extent)
+            by[own.var] = begin + var
+            kept.append(For(var, (), own.kind))
+    return by, kept
+
+
+def _movable_nest(func: Func, s: Store, at: For) -> Statement:
+    """The loops of a block, where all that reads it is below the loop `at`."""
+    step, buffer = f"compute_at {s.block}, {at.name}", s.targets[0]
+    outside = [x for b in s.targets for x in readers(func, b) if at not in loops_around(func, x)]
+    if outside or buffer not in func.locals:
+        culprit = outside[0] if outside else s
+        raise ScheduleError(
+            f"{step}: {buffer.name} is read outside of {at.name}, or is a parameter\n"
+            f"{shown(culprit)}"
+        )
+    if len(writers(func, buffer)) > 1 or any(i.op != "var" for i in s.index):
+        raise ScheduleError(
+            f"compute_at {s.block}: move the block before its own loops are changed\n{shown(s)}"
+        )
+    nest = _nest(func, s)
+    elsewhere = [x for x in loops_around(func, nest) if x not in loops_around(func, at)]
+    if elsewhere:
+        raise ScheduleError(f"{step}: {at.name} is elsewhere\n{shown(elsewhere[-1])}")
+    return nest
 
 
 def _nest(func: Func, s: Store) -> Statement:

@@ -1,4 +1,4 @@
-"""Which elements of a buffer are read below a loop: a box of (first index, extent)."""
+"""Boxes of elements: which ones are read below a loop, and loops over one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.functions import minimum
 from byparts_tensor_ir.index import lower_bound, not_negative, terms, upper_bound
 from byparts_tensor_ir.schedule.find import ScheduleError, reads_of, shown
-from byparts_tensor_ir.statement import Buffer, Statement, stores
+from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store, stores
 from byparts_tensor_ir.substitute import subexpressions, variables
 
 Box = tuple[tuple[Expr, Expr], ...]  # of each dimension: first index, extent
@@ -91,3 +91,24 @@ def _clipped(side: tuple[Expr, Expr], whole: Expr) -> tuple[Expr, Expr]:
     if begin is const(0) and not not_negative(whole - extent):
         return begin, whole if not_negative(extent - whole) else minimum(extent, whole)
     return side
+
+
+def within(index: Sequence[Expr], buffer: Buffer) -> Expr:
+    """The condition that an index is inside of the buffer, where that is not certain."""
+    condition = const(True, "bool")
+    for i, extent in zip(index, buffer.shape, strict=True):
+        if not not_negative(extent - 1 - i):
+            condition = condition & (i < extent)
+        if not not_negative(i):
+            condition = condition & (const(0) <= i)
+    return condition
+
+
+def nest_of(axes: Sequence[Expr], s: Store, guard: Expr | None = None) -> tuple[Statement, ...]:
+    """The store in a loop for each variable, and below them in the guard if it is no constant."""
+    body: tuple[Statement, ...] = (s,)
+    if guard is not None and guard.op != "const":
+        body = (If(guard, body),)
+    for a in reversed(axes):
+        body = (For(a, body),)
+    return body

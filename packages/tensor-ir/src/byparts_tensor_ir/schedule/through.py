@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from byparts_tensor_ir.expression import Expr, variable
+from byparts_tensor_ir.expression import variable
 from byparts_tensor_ir.schedule.find import (
     ScheduleError,
     block_of,
@@ -21,6 +21,7 @@ from byparts_tensor_ir.schedule.find import (
     shown,
     writers,
 )
+from byparts_tensor_ir.schedule.region import nest_of
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, rebuilt, stores
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements, renewed
 
@@ -50,7 +51,7 @@ def read_through(func: Func, buffer: str, scope: str = "local", blocks: Sequence
         )
     copy = Buffer(fresh_name(func, f"{buffer}_{scope}"), b.shape, b.dtype, scope)
     axes = [variable(f"{copy.name}_i{d}", e) for d, e in enumerate(b.shape)]
-    nest = _around(axes, Store(copy.name, (copy,), tuple(axes), (b[tuple(axes)],)))
+    nest = nest_of(axes, Store(copy.name, (copy,), tuple(axes), (b[tuple(axes)],)))
 
     def rule(x: Statement) -> Sequence[Statement] | None:
         return buffers_replaced([x], {b: copy}) if x in wanted else None
@@ -101,14 +102,6 @@ def write_through(func: Func, block: str, scope: str = "local") -> Func:
     for x in reversed(loops):
         moved = (For(fresh[x.var], moved, x.kind),)
     axes = [renewed(i) for i in s.index]
-    back = _around(axes, Store(block, (target,), tuple(axes), (own[tuple(axes)],)))
+    back = nest_of(axes, Store(block, (target,), tuple(axes), (own[tuple(axes)],)))
     body = [y for x in func.body for y in ((*moved, *back) if x is nest else (x,))]
     return replace(func, body=tuple(body), locals=(*func.locals, own))
-
-
-def _around(axes: Sequence[Expr], s: Store) -> tuple[Statement, ...]:
-    """The store in a loop for each variable."""
-    body: tuple[Statement, ...] = (s,)
-    for a in reversed(axes):
-        body = (For(a, body),)
-    return body
