@@ -233,12 +233,35 @@ def test_auto_takes_the_highest_priority_that_starts(install: Install) -> None:
         parts.backend("gpu")
 
 
+def test_backends_are_those_that_start_in_one_space_best_first(install: Install) -> None:
+    """One of another space or of negative priority is not started; why one does not start is said."""
+    names = "[('slow', 0), ('gpu', 100), ('hidden', -1), ('fast', 10)]"
+    install(
+        "many",
+        API
+        + "@hookimpl\ndef byparts_backends():\n"
+        + "    rest = [Backend('far', 'nowhere:make', priority=5, space='npu:0')]\n"
+        + f"    return rest + [Backend(n, 'made_many:' + n, priority=p) for n, p in {names}]\n"
+        + "import byparts_graph_ir as ir\n"
+        + "def gpu(): raise RuntimeError('no driver')\n"
+        + "def fast(): return ir.Backend('fast', None)\n"
+        + "def slow(): return ir.Backend('slow', None)\n"
+        + "hidden = None\n",
+    )
+    backends, skipped = Parts(GROUP).backends()
+
+    assert [b.name for b in backends] == ["fast", "slow"]
+    assert [why.rpartition(": ")[2] for why in skipped] == ["no driver"]
+
+
 def test_auto_with_nothing_that_starts_gives_every_reason(install: Install) -> None:
     with pytest.raises(PartError, match=r"none is installed: pip install \S+kernels-numpy"):
         Parts(GROUP).backend()
     install("gone", BACKENDS.format("x", "nowhere:make"))
     with pytest.raises(PartError, match=r"(?s)no backend starts:.*cannot be loaded from nowhere"):
         Parts(GROUP).backend()
+    with pytest.raises(PartError, match=r"(?s)no backend starts:.*cannot be loaded from nowhere"):
+        Parts(GROUP).backends()
 
 
 def test_auto_warns_of_a_backend_that_two_parts_offer(install: Install) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from toy_backend import TOY
+from toy_backend import TOY, Add, f32, given
 
 import byparts_graph_ir.parts.hub
-from byparts_graph_ir import GraphError
+from byparts_graph_ir import Backend, BackendError, Graph, GraphError, Kernel, Node, Table
 from byparts_graph_ir.parts.hub import PartError
+from byparts_runtime import Executor, build
 from byparts_runtime.building.discover import (
     find_backends,
     find_pass,
@@ -37,6 +38,11 @@ class FakeParts:
 
     def backend(self, name: str) -> Any:
         return self.get("backends", name)
+
+    def backends(self) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+        working = {name: b for name, b in self.objects["backends"].items() if b is not None}
+        failed = [f"{name} does not start" for name in self.objects["backends"].keys() - working]
+        return tuple(working.values()), tuple(failed)
 
 
 Install = Callable[..., None]
@@ -102,5 +108,48 @@ def test_names_and_objects_mix(install: Install) -> None:
 
     assert find_backends(("toy2", TOY)) == (TOY, TOY)
     assert [p.name for p in find_passes((max, "fold"))] == ["max", "fold"]
-    with pytest.raises(GraphError, match="backends='toy2': give a tuple"):
+    with pytest.raises(GraphError, match="backends='toy2': give \"auto\", or a tuple"):
         find_backends("toy2")
+
+
+def test_auto_is_all_backends_that_start(install: Install) -> None:
+    """Alone, and among others; a program says why one is missing."""
+    install(backends={"npu": None, "toy2": TOY})
+
+    assert find_backends("auto") == find_backends(("auto",)) == (TOY,)
+    assert "without    npu does not start" in build(_doubled(), backends="auto").explain()
+    assert (
+        "without    npu does not start"
+        in Executor(backends="auto").program(_doubled(), (f32(2),)).explain()
+    )
+    assert "without" not in build(_doubled(), backends=(TOY,)).explain()
+
+
+@pytest.mark.parametrize("when", ["compile", "bind"])
+def test_a_backend_that_fails_is_left_out_with_a_warning(when: str) -> None:
+    """When it compiles or when it binds; alone it is the error."""
+    bad = _failing(when)
+
+    with pytest.warns(RuntimeWarning, match="going on without it: bad: no space left on device"):
+        program = build(_doubled(), backends=(bad, TOY))
+    assert [step.backend for step in program.steps] == [TOY.name]
+    assert "without    bad: no space left on device" in program.explain()
+    with pytest.raises(BackendError, match="bad: no space left on device"):
+        build(_doubled(), backends=(bad,))
+
+
+def _doubled() -> Graph:
+    x = given("x", 2)
+    return Graph.of([x], Node(Add(), (x, x)).outputs)
+
+
+def _failing(when: str) -> Backend:
+    """A backend that has `add`, and fails at this moment."""
+    kernels: Table[Any] = Table("kernel")
+    backend = Backend("bad", TOY.view, kernels)
+
+    def fail(*_: object) -> Any:
+        raise BackendError("bad: no space left on device", "bad")
+
+    kernels.compiles(Add)(fail if when == "compile" else lambda *_: Kernel(fail))
+    return backend

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from byparts_graph_ir.errors import (
         ArgumentError as ArgumentError,
+        BackendError as BackendError,
         FormatError as FormatError,
         GraphError as GraphError,
         MissingRule as MissingRule,
@@ -137,7 +138,8 @@ if not TYPE_CHECKING:
     __all__ = lazy_names(
         __name__,
         checked=True,
-        errors="ArgumentError FormatError GraphError MissingRule ShapeError VerifyError add_note",
+        errors="ArgumentError BackendError FormatError GraphError MissingRule ShapeError "
+        "VerifyError add_note",
         **{
             "backend.backend": "Backend CaptureRefused KernelRule",
             "backend.choice": "stays_whole",

@@ -36,6 +36,19 @@ class MissingRule(GraphError, LookupError):
     """A table has no rule for an op; the message names the line to write."""
 
 
+class BackendError(GraphError):
+    """A backend cannot make kernels any more, e.g. a full disk; a build goes on with the next.
+
+    Args:
+        why: what failed, with its actual words.
+        backend: its name.
+    """
+
+    def __init__(self, why: str, backend: str = "") -> None:
+        super().__init__(why)
+        self.backend = backend
+
+
 class PartError(RuntimeError):
     """A part could not be used; the message says which, why, and what to do."""
 

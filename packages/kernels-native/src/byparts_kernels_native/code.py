@@ -10,6 +10,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
+from byparts_graph_ir import BackendError
 from byparts_tensor_ir.compile import CompilerError, compiled
 from byparts_tensor_ir.emit.c import Source
 
@@ -36,7 +37,7 @@ def address(name: str) -> int:
     """The address of a function; compiles all that wait.
 
     Raises:
-        CompilerError: there is no compiler, or it refuses the source.
+        BackendError: there is no compiler, it fails, or there is no room for what it makes.
     """
     with _lock:
         if name not in _addresses:
@@ -47,7 +48,7 @@ def address(name: str) -> int:
             for s in [_waiting[n] for n in sorted(_waiting)]:
                 _compile([s])
         if name in _refused:
-            raise _refused[name]
+            raise BackendError(f"backend 'native': {_refused[name]}", "native") from _refused[name]
         return _addresses[name]
 
 

@@ -7,7 +7,7 @@ BYPARTS_API = (1, 0)
 
 @hookimpl
 def byparts_backends() -> list[Backend]:
-    """By name only, not by "auto": it generates what it can, and leaves the rest to others."""
+    """Before libraries: it generates what it can, and leaves the rest to them."""
     return [
-        Backend("native", "byparts_kernels_native:make", priority=-1, doc="generated C for the CPU")
+        Backend("native", "byparts_kernels_native:make", priority=20, doc="generated C for the CPU")
     ]

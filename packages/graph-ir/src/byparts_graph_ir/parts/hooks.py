@@ -128,7 +128,8 @@ class Backend(Record):
     It raises RuntimeError or OSError where its device is not there; "auto" then tries the next.
 
     Attributes:
-        priority: "auto" takes the highest that starts: 0 is NumPy, 10 a library, 100 a device.
+        priority: "auto" takes the highest that start: 0 is NumPy, 10 a library, 20 generated code,
+            100 a device; one below 0 is taken where it is named.
         space: the memory it computes in.
     """
 

@@ -134,17 +134,48 @@ class Parts:
         """
         if name != "auto":
             return self._start(name)
-        ranked = sorted(self.records("backends"), key=_rank)
-        why = []
+        why: list[str] = []
+        for backend in self._working(sorted(self.records("backends"), key=_rank), why):
+            return backend
+        raise self._none_starts(why)
+
+    def backends(self) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+        """All that start, in the memory space of the best one, best first; why others do not.
+
+        A backend of negative priority is for who names it.
+
+        Raises:
+            PartError: none starts, with the cause for each.
+        """
+        ranked = [r for r in sorted(self.records("backends"), key=_rank) if _rank(r)[0] <= 0]
+        why: list[str] = []
+        working = self._working(ranked, why)
+        best = next(working, None)
+        if best is None:
+            raise self._none_starts(why)
+        return (best, *[b for b in working if b.space.name == best.space.name]), tuple(why)
+
+    def _working(self, ranked: list[tuple[Part, Record]], why: list[str]) -> Iterator[Any]:
+        """Each of these backends that starts; `why` gets a sentence for each other one."""
+        started: Any = None
         for candidate in dict.fromkeys(record.name for _, record in ranked):
+            records = [r for _, r in ranked if r.name == candidate]
+            if started and all(getattr(r, "space", "") != started.space.name for r in records):
+                continue  # it would not be taken
             try:
-                return self._start(candidate)
+                backend = self._start(candidate)
             except PartError as error:  # e.g. no GPU: the next one may do
-                why.append(f"\n  {error}")
-                if len([r for _, r in ranked if r.name == candidate]) > 1:  # no reason of a device
-                    warn(f"going on without it: {error}", RuntimeWarning, stacklevel=2)
-        none = f"\n  none is installed: {install_command('byparts-kernels-numpy')}"
-        raise PartError("no backend starts:" + ("".join(why) or none) + self._unusable())
+                why.append(str(error))
+                if len(records) > 1:  # no reason of a device
+                    warn(f"going on without it: {error}", RuntimeWarning, stacklevel=4)
+            else:
+                started = started or backend
+                yield backend
+
+    def _none_starts(self, why: list[str]) -> PartError:
+        none = [f"none is installed: {install_command('byparts-kernels-numpy')}"]
+        causes = "".join(f"\n  {cause}" for cause in why or none)
+        return PartError("no backend starts:" + causes + self._unusable())
 
     def without(self, kind: str, name: str) -> str:
         """The wheel for devices that leaves out what its full wheel provides; "" if none does."""

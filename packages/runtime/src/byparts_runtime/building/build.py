@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_graph_ir import Graph
+from byparts_graph_ir import BackendError, Graph
 from byparts_graph_ir.fork import begin, end
 from byparts_runtime.building.compile import compile_kernels
-from byparts_runtime.building.discover import Parts, find_parts
+from byparts_runtime.building.discover import Parts, find_parts, without
 from byparts_runtime.building.kernels import BodyCompiler
 from byparts_runtime.building.load import load
 from byparts_runtime.building.lower import lower
@@ -45,6 +45,9 @@ def build(
         options: how to build; see `BuildOptions`.
         changes: options by name, as in `build(graph, backends=("torch", "numpy"))`.
 
+    A backend that fails (no compiler runs, a full disk) is left out, with a warning, where others
+    are left.
+
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
         MemoryError: there is no memory for its arena; likewise.
@@ -54,14 +57,30 @@ def build(
         begin(who)
         options = with_changes(options, changes)
         parts = find_parts(options)
-        graph, roles = signature_of(graph, variables, updates, parts.spaces)
-        lowered = lower(graph, roles, parts)
-        compiled = compile_kernels(lowered, parts, bodies_for(parts, options))
-        scheduled = schedule(compiled, parts, options)
-        placed = place(scheduled, parts, options)
-        return load(placed, parts, options, arena)
+        while True:
+            try:
+                return _built(graph, variables, updates, arena, parts, options)
+            except BackendError as error:
+                parts = without(parts, error, options)
     finally:
         end(who)
+
+
+def _built(
+    graph: Graph,
+    variables: VariablesArgument,
+    updates: Sequence[Variable],
+    arena: Optional[Arena],
+    parts: Parts,
+    options: BuildOptions,
+) -> Program:
+    """The five steps, with these parts."""
+    graph, roles = signature_of(graph, variables, updates, parts.spaces)
+    lowered = lower(graph, roles, parts)
+    compiled = compile_kernels(lowered, parts, bodies_for(parts, options))
+    scheduled = schedule(compiled, parts, options)
+    placed = place(scheduled, parts, options)
+    return load(placed, parts, options, arena)
 
 
 def bodies_for(parts: Parts, options: BuildOptions) -> Callable[[str], BodyCompiler]:

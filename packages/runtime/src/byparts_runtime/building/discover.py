@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager
 from typing import Any, Optional
 from warnings import warn
 
-from byparts_graph_ir import ArgumentError, Backend, GraphError, Pass, Space
+from byparts_graph_ir import ArgumentError, Backend, BackendError, GraphError, Pass, Space
 from byparts_graph_ir.errors import PartError, add_note
-from byparts_graph_ir.model.frozen import Frozen
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.context import around
 from byparts_runtime.building.options import (
     BackendsArgument,
@@ -40,6 +40,7 @@ class Parts(Frozen):
         rematerialize: computes values again instead of keeping them; only with a limit.
         results: the backend whose arrays the caller gets; `None`: NumPy's.
         transfer: copies values between spaces; `None` where there is one space.
+        skipped: why backends are not used that would have been: a sentence for each.
     """
 
     backends: tuple[Backend, ...]
@@ -51,6 +52,7 @@ class Parts(Frozen):
     rematerialize: Optional[GraphPass]
     results: Optional[Backend]
     transfer: Any = None
+    skipped: tuple[str, ...] = ()
 
     @property
     def space(self) -> Space:
@@ -83,7 +85,8 @@ def find_parts(options: BuildOptions) -> Parts:
         PartError: one that is named is not installed or does not start.
         GraphError: a limit is given without a planner.
     """
-    backends, planner = find_backends(options.backends), find_planner(options.planner)
+    backends, skipped = _backends(options.backends)
+    planner = find_planner(options.planner)
     if options.is_limited and planner is separate:
         from byparts_graph_ir.parts.install import install_command  # only for a message
 
@@ -101,25 +104,54 @@ def find_parts(options: BuildOptions) -> Parts:
         _find_rematerialize(options.rematerialize) if options.is_limited else None,
         find_results(options.results, backends[0].space, backends),
         _find_transfer(backends),
+        skipped,
     )
 
 
+def without(parts: Parts, failed: BackendError, options: BuildOptions) -> Parts:
+    """The parts with the backends that are left when one has failed; a warning says so.
+
+    Raises:
+        BackendError: this one, where none is left in the memory space of the program.
+    """
+    left = tuple([b for b in parts.backends if b.name != failed.backend])
+    if left == parts.backends or not left or left[0].space.name != parts.space.name:
+        raise failed
+    warn(f"going on without it: {failed}", RuntimeWarning, stacklevel=4)
+    again = find_parts(replace(options, backends=left))
+    return replace(again, skipped=(*parts.skipped, str(failed)))
+
+
 def find_backends(backends: BackendsArgument) -> tuple[Backend, ...]:
-    """The backends, each started once.
+    """The backends, each started once; for "auto" those that start.
 
     Raises:
         ArgumentError: none is given.
         PartError: one is not installed or does not start.
     """
+    return _backends(backends)[0]
+
+
+def _backends(backends: BackendsArgument) -> tuple[tuple[Backend, ...], tuple[str, ...]]:
+    """The backends, and for "auto" why others are not among them."""
+    if isinstance(backends, str) and backends == "auto":
+        backends = ("auto",)
     if not isinstance(backends, (tuple, list)) or not backends:
         raise ArgumentError(
-            f'backends={backends!r:.60}: give a tuple of some, e.g. backends=("numpy",)'
+            f'backends={backends!r:.60}: give "auto", or a tuple of some, e.g. ("numpy",)'
         )
-    chosen = tuple(_hub().backend(b) if isinstance(b, str) else b for b in backends)
-    for b in chosen:
-        if not isinstance(b, Backend):
+    chosen: list[Backend] = []
+    skipped: list[str] = []
+    for b in backends:
+        if isinstance(b, str) and b == "auto":
+            started, why = _hub().backends()
+            chosen, skipped = [*chosen, *started], [*skipped, *why]
+            continue
+        backend = _hub().backend(b) if isinstance(b, str) else b
+        if not isinstance(backend, Backend):
             raise ArgumentError(f"backends: {b!r:.60} is no backend: give a Backend, or a name")
-    return chosen
+        chosen.append(backend)
+    return tuple(chosen), tuple(skipped)
 
 
 def _find_transfer(backends: Sequence[Backend]) -> Any:

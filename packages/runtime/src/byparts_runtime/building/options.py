@@ -11,7 +11,7 @@ from byparts_runtime.inspect.costs import Cost
 from byparts_runtime.memory.plan import Planner
 
 GraphPass = Callable[..., Graph]  # of a graph, with keywords as each is called: `building/`
-BackendsArgument = Sequence[Union[str, Backend]]
+BackendsArgument = Union[Literal["auto"], Sequence[Union[str, Backend]]]
 PassesArgument = Union[Literal["auto"], Sequence[Union[str, GraphPass]]]
 PassArgument = Union[str, GraphPass, None]  # "auto", or the name of an installed pass
 PlannerArgument = Union[str, Planner, None]
@@ -26,7 +26,8 @@ class BuildOptions(Frozen):
 
     Attributes:
         backends: names or objects; each node goes to the first that has a kernel for it.  Feeds and
-            fetches are in the memory space of the first one.
+            fetches are in the memory space of the first one.  "auto": all that start, best first,
+            in the memory space of the best; `explain()` says why others do not.
         passes: names or functions `Graph -> Graph`; "auto": `optimize`, if installed.
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.

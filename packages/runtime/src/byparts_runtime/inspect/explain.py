@@ -216,6 +216,7 @@ def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
         f"commit     {_commit(machine)}",
         *([f"capture    {note}"] if (note := machine.cycle().note) else []),
         f"constants  {constants:,} bytes",
+        *[f"without    {why}" for why in loaded.parts.skipped],
     ]
     return [*lines, f"time       {profile.total_s * 1e6:.1f} us a run"] if profile else lines
 

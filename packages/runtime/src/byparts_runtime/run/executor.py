@@ -81,7 +81,8 @@ class Executor:
             raise GraphError(f"executor: capacity is {capacity!r:.60}, and must be at least 1")
         options = with_changes(options, changes)
         self.backends, self.capacity = find_backends(options.backends), capacity
-        self.options = with_changes(options, {"backends": self.backends})
+        auto = options.backends == "auto"  # each program then says why a backend is not used
+        self.options = options if auto else with_changes(options, {"backends": self.backends})
         self.arena = _arena(arena, self.backends[0].space)
         self._programs: OrderedDict[Key, Union[Program, Staged]] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
