@@ -8,6 +8,7 @@ from byparts_graph_ir import Op, Sample, TensorType
 from byparts_opset import (
     Adam,
     Add,
+    AddMatmul,
     Div,
     Fill,
     GradientDescent,
@@ -64,7 +65,7 @@ UPDATES: list[
     (Identity(), (W,), 0),
     (Fill(0.0, "f32", (50, 40)), (), 0),
     (own_ops.AddMul(-1.0), (W, W, W), 1),
-    (own_ops.AddMatMul(scale=-0.1), (W, *FACTORS), 1),
+    (AddMatmul(scale=-0.1), (W, *FACTORS), 1),
     (GradientDescent(1), (W, W, RATE), 1),
     (GradientDescent(3), (W, OTHER, W) * 2 + (RATE,), 3),
     (Momentum(2), (W, OTHER) * 3 + (RATE,), 4),

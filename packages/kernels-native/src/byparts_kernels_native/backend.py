@@ -21,7 +21,7 @@ from byparts_graph_ir import (
     TensorType,
 )
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code, products, updates
+from byparts_kernels_native import code, products, sums, updates
 from byparts_kernels_native.axes import CONSTANTS, Space, joined, space_of, wanted
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import compiler, vector_bytes
@@ -39,6 +39,7 @@ def make() -> Backend:
         "native",
         view,
         kernels,
+        passes=sums.PASSES,
         wants=wanted,
         joins=joins,
         capture=code.captured,
@@ -96,6 +97,11 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
 
 def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     return updates.update(op, types, _region_kernel)
+
+
+@kernels.compiles(ops.AddMatmul)
+def _add_matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    return sums.add_matmul(op, types, _region_kernel)
 
 
 for _kind in {*element, *reduction} - {*CONSTANTS}:

@@ -12,17 +12,17 @@ import torch
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_torch.dense import dense
 from byparts_kernels_torch.elementwise import nothing
-from byparts_kernels_torch.ops import AddMatMul
 from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels, same_memory
 from byparts_kernels_torch.wide import in_turn
 from byparts_kernels_torch.workspace import scratch
+from byparts_opset.add_matmul import AddMatmul
 
-allocates[AddMatMul] = "of half types on the CPU: oneDNN packs an operand"
+allocates[AddMatmul] = "of half types on the CPU: oneDNN packs an operand"
 
 
-@kernels.on(AddMatMul, workspace=True)
+@kernels.on(AddMatmul, workspace=True)
 @dense
-def add_matmul(op: AddMatMul, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
+def add_matmul(op: AddMatmul, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
     (c, a, b), (y,) = inputs, outputs
     if y.numel() == 0:
         return nothing

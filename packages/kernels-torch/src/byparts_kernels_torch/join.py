@@ -1,17 +1,15 @@
 """A graph pass of this backend: several nodes become one op that torch computes in one call.
 
-    c + matmul(a, b), c - matmul(a, b)             add_matmul(c, a, b)
     c + x * y, c - x * y                           add_mul(c, x, y)
-    w - rate * matmul(a, b)   (gradient descent)   add_matmul(w, a, b), on the variable itself
     max_pool, max_pool_gradient of the same        max_pool_indices, max_pool_scatter
     attention of transposed rows, and its gradient attention_rows, attention_rows_gradient
-    adam of a weight larger than all others        adam of the others, adam of that weight
 
-The first two save a pass over the product.  The third saves the gradient: it is never in memory.
-The fourth saves searching for each maximum again.  The fifth saves eight copies a layer: q, k, v
-that are `transpose(rows, (0, 2, 1, 3))` are read from the rows, and the transposed outputs are
-written as rows.  Only products that nothing else reads are joined.  The last splits an op: then the
-runtime can compute the largest gradient in the memory of the others (its `in_place.py`).
+Before, `accumulate` of byparts-opset adds what can be added to products of matrices.
+
+The first saves a pass over the product; only products that nothing else reads are joined.  The
+second saves searching for each maximum again.  The third saves eight copies a layer: q, k, v that
+are `transpose(rows, (0, 2, 1, 3))` are read from the rows, and the transposed outputs are written
+as rows.
 """
 
 from __future__ import annotations
@@ -21,22 +19,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_graph_ir import FLOATS, Graph, Node, Op, TensorType, Value, inherit
-from byparts_graph_ir.model.frozen import field_names, replace
+from byparts_graph_ir.model.frozen import field_names
 from byparts_kernels_torch.ops import (
     SWAP_AXES,
-    AddMatMul,
     AddMul,
     AttentionRows,
     AttentionRowsGradient,
     MaxPoolIndices,
     MaxPoolScatter,
 )
+from byparts_opset.accumulate import accumulate
 from byparts_opset.attention import Attention, AttentionGradient
 from byparts_opset.axes import Transpose
 from byparts_opset.binary import Add, Mul, Sub
-from byparts_opset.constant import Fill
-from byparts_opset.matmul import MatMul
-from byparts_opset.optimizer import Adam, GradientDescent
 from byparts_opset.pool import MaxPool, MaxPoolGradient
 
 
@@ -45,6 +40,7 @@ def join(graph: Graph) -> Graph:
 
     Needs static types; preserves values to rounding, effects and order.  O(nodes).
     """
+    graph = accumulate(graph, _adds)
     joining = _Joining(graph)
     for old in graph.nodes:
         inputs = tuple([joining.new[v] for v in old.inputs])
@@ -90,10 +86,6 @@ class _Joining:
                 return self._sum(old, inputs, (1, 0), 1.0)
             case Sub():
                 return self._sum(old, inputs, (1,), -1.0)
-            case GradientDescent():
-                return self._updated_weights(old, inputs)
-            case Adam(count) if count > 1:
-                return _largest_apart(old.op, inputs)
             case MaxPool() if old.outputs[0] in self.pools:
                 return self._pool(old.op, old.outputs[0], inputs[0])
             case MaxPoolGradient() if old in self.unpools:
@@ -128,7 +120,7 @@ class _Joining:
     def _sum(
         self, old: Node, inputs: tuple[Value, ...], places: Sequence[int], sign: float
     ) -> Optional[tuple[Value, ...]]:
-        """A sum as one op, if one operand is a product of matrices, or else of elements.
+        """A sum as one op, if one operand is a product of elements.
 
         Args:
             old: the sum or difference.
@@ -137,45 +129,10 @@ class _Joining:
             sign: of the product in the sum.
         """
         for i in places:
-            product = self._product(old.inputs[i])
-            if product is not None and product.outputs[0].type == old.outputs[0].type:
-                return (_add_matmul(product, inputs[1 - i], sign),)
-        for i in places:
             factors = self._factors(old.inputs[i])
             if factors is not None:
                 return (AddMul(sign)(inputs[1 - i], *factors),)
         return None
-
-    def _updated_weights(self, old: Node, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
-        """A step of gradient descent in which products of matrices are added to their weights.
-
-        `None` if no gradient is such a product.  The other weights keep one op together.
-        """
-        count, rate = len(old.outputs), _filled_number(inputs[-1])
-        if rate is None:
-            return None
-        products = [self._product(v) for v in old.inputs[count:-1]]
-        rest = [k for k in range(count) if products[k] is None]
-        if len(rest) == count:
-            return None
-        outputs: dict[int, Value] = {}
-        if rest:
-            left = [inputs[k] for k in (*rest, *(count + k for k in rest))]
-            new = GradientDescent(len(rest)).outputs_of(*left, inputs[-1])
-            outputs.update(zip(rest, new, strict=True))
-        for k, product in enumerate(products):
-            if product is not None:
-                outputs[k] = _add_matmul(product, inputs[k], -rate)
-        return tuple(outputs[k] for k in range(count))
-
-    def _product(self, old: Value) -> Optional[Node]:
-        """The product of matrices that a value is, if it is read once and torch can add to it."""
-        node = self.new[old].node
-        if old not in self.single or node is None or not isinstance(node.op, MatMul):
-            return None
-        a, b = (v.type for v in node.inputs)
-        folds = a.rank == 2 or not node.op.transpose_a
-        return node if b.rank == 2 and folds and _fits(a, b) else None
 
     def _factors(self, old: Value) -> Optional[tuple[Value, ...]]:
         """The two factors of a product of elements that is read once, in f32 or f64."""
@@ -193,37 +150,9 @@ class _Joining:
         return (MaxPoolScatter(**_window(old.op))(dy, self.indices[old.inputs[1]], x),)
 
 
-def _largest_apart(op: Adam, inputs: tuple[Value, ...]) -> Optional[tuple[Value, ...]]:
-    """An Adam step as two: one of the largest weight, one of the others.
-
-    `None` unless that weight is larger than all others together and its gradient is a product of
-    matrices.
-    """
-    *columns, rate, step = inputs
-    sizes = [w.type.size for w in columns[: op.count]]
-    k = sizes.index(max(sizes))
-    maker = columns[3 * op.count + k].node
-    if 2 * sizes[k] <= sum(sizes) or maker is None or not isinstance(maker.op, MatMul):
-        return None
-    outputs: dict[int, Value] = {}
-    for chosen in ([i for i in range(op.count) if i != k], [k]):
-        given = [columns[row * op.count + i] for row in range(4) for i in chosen]
-        new = replace(op, count=len(chosen)).outputs_of(*given, rate, step)
-        places = [row * op.count + i for row in range(3) for i in chosen]
-        outputs.update(zip(places, new, strict=True))
-    return tuple(outputs[i] for i in range(3 * op.count))
-
-
 def _rows_of(v: Value) -> Optional[Value]:
     """The rows [b, time, heads, width] that a value is the transpose of; `None`: it is none."""
     return v.node.inputs[0] if v.node is not None and v.node.op == SWAP_AXES else None
-
-
-def _add_matmul(product: Node, c: Value, scale: float) -> Value:
-    """c + scale * product."""
-    op = product.op
-    assert isinstance(op, MatMul), "`_product` looks for it"
-    return AddMatMul(op.transpose_a, op.transpose_b, scale)(c, *product.inputs)
 
 
 def _pools(graph: Graph) -> Mapping[Value, Node]:
@@ -246,11 +175,10 @@ def _window(op: Op) -> dict[str, Any]:
     return {name: getattr(op, name) for name in field_names(type(op))}
 
 
-def _filled_number(v: Value) -> Optional[float]:
-    """The number that a value is filled with; `None`: it is not a `Fill`."""
-    op = v.node.op if v.node is not None else None
-    return float(op.value) if isinstance(op, Fill) else None
-
-
-def _fits(a: TensorType, b: TensorType) -> bool:
-    return a.dtype == b.dtype and a.dtype in FLOATS and a.size > 0 and b.size > 0
+def _adds(c: TensorType, product: Node) -> bool:
+    """Whether `addmm` adds to this product."""
+    a, b = (v.type for v in product.inputs)
+    folds = a.rank == 2 or not product.op.transpose_a  # type: ignore[attr-defined]  # a MatMul
+    return (
+        b.rank == 2 and folds and a.dtype == b.dtype and a.dtype in FLOATS and a.size * b.size > 0
+    )

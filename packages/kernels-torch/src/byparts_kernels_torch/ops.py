@@ -18,7 +18,6 @@ from byparts_opset.binary import add, mul
 from byparts_opset.broadcast import broadcast_types, meet_types
 from byparts_opset.domain import index_into
 from byparts_opset.dtypes import Array, narrow, require, wide
-from byparts_opset.matmul import MatMul
 from byparts_opset.pooling import CASES, Pool, images, restored, type_of_x, type_of_y, windows
 from byparts_opset.window import offsets, padded
 
@@ -101,59 +100,6 @@ class MaxPoolScatter(Pool):
             area = shape[1] * shape[2] if op.layout == "NHWC" else shape[2] * shape[3]
             places = TensorType("i32", y.shape)
             yield Sample(op, (y, places, x), ((-1, 1), (0, area), (-1, 1)))
-
-
-class AddMatMul(Op):
-    """y = c + scale * a @ b, for c that broadcasts to the product: a bias, or a sum so far.
-
-    a: [..., m, k], or [k, m] with `transpose_a`; b: [k, n], or [n, k]; c: up to [..., m, n].
-    """
-
-    name = "add_matmul"
-
-    transpose_a: bool = False
-    transpose_b: bool = False
-    scale: float = 1.0
-
-    inplace = ((0, 0),)
-    pattern = "contraction"
-
-    def infer(self, c: TensorType, a: TensorType, b: TensorType) -> Types:
-        if b.rank != 2 or (a.rank != 2 and self.transpose_a):
-            raise ShapeError(f"{self.name}: b is one matrix, and a is if transposed: {a}, {b}")
-        (product,) = MatMul(self.transpose_a, self.transpose_b).infer(a, b)
-        require(self.name, product, FLOATS)
-        if broadcast_types(self.name, c, product) != product:
-            raise ShapeError(f"{self.name}: c is {c}, which does not broadcast to {product}")
-        return (product,)
-
-    def infer_unranked(self, c: TensorType, a: TensorType, b: TensorType) -> Types:
-        (product,) = MatMul(self.transpose_a, self.transpose_b).infer_unranked(a, b)
-        return (require(self.name, product, FLOATS),)
-
-    def evaluate(self, c: Array, a: Array, b: Array) -> tuple[Array, ...]:
-        product = MatMul(self.transpose_a, self.transpose_b).evaluate(wide(a), wide(b))[0]
-        return (narrow(wide(c) + product * self.scale, a.dtype),)
-
-    def decompose(self, c: Value, a: Value, b: Value) -> tuple[Value, ...] | None:
-        product = MatMul(self.transpose_a, self.transpose_b)(a, b)
-        return (add(c, product if self.scale == 1 else product * self.scale),)
-
-    def flops(self, c: TensorType, a: TensorType, b: TensorType) -> int:
-        product = MatMul(self.transpose_a, self.transpose_b)
-        return product.flops(a, b) + product.infer(a, b)[0].size
-
-    @classmethod
-    def samples(cls) -> Iterator[Sample]:
-        for c, a, b in (
-            *(((4,), (3, 2), (2, 4)), ((3, 4), (3, 2), (2, 4)), ((3, 1), (3, 2), (2, 4))),
-            *(((), (3, 2), (2, 4)), ((4,), (2, 3, 2), (2, 4)), ((2, 3, 4), (2, 3, 2), (2, 4))),
-            *(((3, 4), (2, 3, 2), (2, 4)), ((4,), (0, 2), (2, 4)), ((4,), (3, 0), (0, 4))),
-        ):
-            types = tuple(TensorType("f32", shape) for shape in (c, a, b))
-            yield Sample(cls(), types)
-        flipped = (TensorType("f32", s) for s in ((4,), (2, 3), (4, 2)))
-        yield Sample(cls(True, True, -2.0), tuple(flipped))
 
 
 class AddMul(Op):
@@ -306,7 +252,7 @@ def _swapped(t: TensorType) -> TensorType:
 OPS: dict[str, type[Op]] = {
     op.name: op
     for op in (
-        *(MaxPoolIndices, MaxPoolScatter, AddMatMul, AddMul),
+        *(MaxPoolIndices, MaxPoolScatter, AddMul),
         *(AttentionRows, AttentionRowsGradient),
     )
 }

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_opset.activation import *  # noqa: F403
+    from byparts_opset.add_matmul import *  # noqa: F403
     from byparts_opset.argmax import *  # noqa: F403
     from byparts_opset.arithmetic import (
         lift as lift,
@@ -117,6 +118,7 @@ if not TYPE_CHECKING:
         pad="Pad pad",
         index="Gather OneHot Scatter ScatterAdd gather one_hot scatter scatter_add",
         matmul="MatMul matmul",
+        add_matmul="AddMatmul",
         einsum="Einsum einsum",
         conv2d="Conv2d Conv2dFilterGradient Conv2dInputGradient Conv2dTranspose conv2d",
         conv2d_transpose="conv2d_transpose",
