@@ -40,8 +40,8 @@ def add_matmul(op: Any, types: Sequence[TensorType], of_region: RegionKernel) ->
         given = ", ".join(map(str, types))
         raise Refused(f"add_matmul of ({given}): only f32 and f64 with elements, by OpenBLAS")
     name, pointer = code.later(_source(op, a, y)), gemm(a.dtype) or 0
-    given = Input(c)
-    copy = of_region(Graph.of([given], [ops.BroadcastTo(y.dims)(given)]))
+    addend = Input(c)
+    copy = of_region(Graph.of([addend], [ops.BroadcastTo(y.dims)(addend)]))
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, more: Any) -> Run:
         multiply = code.call(name, [*inputs[1:], *outputs, pointer])
