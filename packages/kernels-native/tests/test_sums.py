@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, Input, ShapeError, TensorType
+from byparts_graph_ir import Graph, Input, ShapeError, TensorType, Value
 from byparts_runtime import Variable, build
 
 
@@ -45,7 +45,7 @@ def test_gradients_over_time_are_added_as_they_are_made() -> None:
     """Of four products one is computed apart, and no region adds two of them."""
     shapes = {"w": (8, 8), "x": (4, 8)}
     w, x = (Input(TensorType("f32", s), name=n) for n, s in shapes.items())
-    h = x
+    h: Value = x
     for _ in range(4):
         h = ops.tanh(h @ w)
     (dw,) = gradients(ops.sum(h), [w])
