@@ -21,13 +21,14 @@ from byparts_graph_ir import (
     TensorType,
 )
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code, products, sums, updates
+from byparts_kernels_native import code, products, sums, updates, windows
 from byparts_kernels_native.axes import CONSTANTS, Space, joined, space_of, wanted
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import compiler, vector_bytes
 from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.lowering.elementwise import element
 from byparts_tensor_ir.lowering.reduction import reduction
+from byparts_tensor_ir.lowering.window import computed
 
 kernels: Table[Any] = Table("kernel")
 
@@ -109,3 +110,5 @@ for _kind in {*element, *reduction} - {*CONSTANTS}:
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)
+for _kind in computed:
+    kernels.compiles(_kind)(windows.windowed)
