@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from toy_backend import add, f32, fail, given, mul, raising, unknown
 from toy_loops import Choose, Repeat, Rows, Undo, built
+from toy_walk import both_ways as both_ways
 
 from byparts_graph_ir import Graph, Input, MissingRule, TensorType
 
@@ -16,6 +17,7 @@ def doubling(times: int) -> Graph:
     return Graph.of((x, w), (Repeat(Graph.of((x, w), (add(x, w),)), times)(x, w),))
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("planner", ["auto", None])
 @pytest.mark.parametrize("times", [0, 1, 10])
 def test_so_many_rounds(times: int, planner: str | None) -> None:
@@ -26,6 +28,7 @@ def test_so_many_rounds(times: int, planner: str | None) -> None:
         assert y.tolist() == [1 + 3 * times, 2 + 4 * times]
 
 
+@pytest.mark.usefixtures("both_ways")
 def test_a_swap_and_a_passed_state() -> None:
     """(a, b, c) -> (b, a, c): all are read before one is written."""
     a, b, c = (given(name, 2) for name in "abc")
@@ -37,6 +40,7 @@ def test_a_swap_and_a_passed_state() -> None:
     assert (x[0], y[0], z[0]) == (1, 0, 2)
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("reverse", [False, True])
 def test_slices_and_rows(reverse: bool) -> None:
     """Rows stand where their slices do."""
@@ -53,6 +57,7 @@ def test_slices_and_rows(reverse: bool) -> None:
     assert sums.tolist() == want
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("which", [False, True])
 def test_one_branch_runs(which: bool) -> None:
     """The other could fail."""
@@ -68,6 +73,7 @@ def test_one_branch_runs(which: bool) -> None:
     assert y.tolist() == [4, 9]
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("planner", ["auto", None])
 def test_states_are_read_backwards(planner: str | None) -> None:
     """x is doubled three times: 1, 2, 4; then dx is multiplied by 4, 2, 1 and each time by w."""
@@ -110,6 +116,7 @@ def test_a_kernel_that_is_missing_names_the_body() -> None:
     assert "in body of repeat" in caught.value.__notes__  # type: ignore[attr-defined]
 
 
+@pytest.mark.usefixtures("both_ways")
 def test_a_body_is_planned_within_the_program() -> None:
     """Its values are a workspace of the step, also of a loop in a loop."""
     x, w = given("x", 256), given("w", 256)

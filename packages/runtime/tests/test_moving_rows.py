@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from toy_backend import add, f32, fail, given, mul, raising
 from toy_loops import Rows, built
+from toy_walk import both_ways as both_ways
 
 from byparts_graph_ir import Graph, Value
 from byparts_runtime import Program
@@ -28,6 +29,7 @@ def program(outputs: Sequence[Value], *inputs: Value, rows: int, reverse: bool =
     return built(Graph.of((total, xs), loop.outputs_of(total, xs)))
 
 
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("rows", [0, 1, 5])
 def test_sums_of_rows(rows: int, reverse: bool) -> None:

@@ -59,5 +59,8 @@ class Undo(Op):
         return ReversedLoop(Loop(self.body, 1, cond=self.cond, rounds=3), self.back, (0,))
 
 
+BACKEND = TOY
+
+
 def built(graph: Graph, **options: object) -> Program:
-    return build(graph, backends=(TOY,), **options)  # type: ignore[arg-type]
+    return build(graph, backends=(BACKEND,), **options)  # type: ignore[arg-type]

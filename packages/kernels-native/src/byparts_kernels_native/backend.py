@@ -6,6 +6,8 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_graph_ir import (
     Backend,
@@ -20,13 +22,14 @@ from byparts_graph_ir import (
     Table,
     TensorType,
 )
+from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code, products, sums, updates, windows
+from byparts_kernels_native import code, products, sums, updates, walk, windows
 from byparts_kernels_native.axes import CONSTANTS, Space, joined, space_of, wanted
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import compiler, vector_bytes
 from byparts_tensor_ir.emit.c import emit_c
-from byparts_tensor_ir.lowering.elementwise import element
+from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.reduction import reduction
 from byparts_tensor_ir.lowering.window import computed
 
@@ -43,8 +46,9 @@ def make() -> Backend:
         passes=sums.PASSES,
         wants=wanted,
         joins=joins,
-        capture=code.captured,
+        capture=walk.captured,
         stretches=True,
+        loops=True,
     )
 
 
@@ -96,6 +100,19 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     return _region_kernel(Graph.of(inputs, node.outputs))
 
 
+def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A copy: programs run it once, when they are loaded."""
+    (kind,) = op.infer()
+    if not takes(kind.dtype):
+        raise Refused(f"{type(op).__name__} of {kind} is not generated")
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
+        array = np.ascontiguousarray(op.evaluate()[0])
+        return walk.captured([Move(outputs[0], array.ctypes.data, array.nbytes)], False, array)
+
+    return Kernel(bind)
+
+
 def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     return updates.update(op, types, _region_kernel)
 
@@ -107,6 +124,8 @@ def _add_matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) 
 
 for _kind in {*element, *reduction} - {*CONSTANTS}:
     kernels.compiles(_kind)(_alone)
+for _kind in (*CONSTANTS, ops.Range, ops.Eye):
+    kernels.compiles(_kind)(_constant)
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)

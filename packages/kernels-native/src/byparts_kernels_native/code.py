@@ -19,6 +19,7 @@ _addresses: dict[str, int] = {}
 _refused: dict[str, CompilerError] = {}
 _lock = Lock()
 _FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_PYTHON = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 _MOST_IN_ONE_FILE = 64  # functions; a file is compiled by one process
 
 
@@ -64,10 +65,14 @@ def _compile(some: Sequence[Source]) -> None:
         del _waiting[s.name]
 
 
-def call(name: str, pointers: Sequence[int], *kept: Any) -> partial[None]:
-    """A run: one call of the function with these pointers; it keeps more objects alive."""
+def call(name: str, pointers: Sequence[int], *kept: Any, python: bool = False) -> partial[None]:
+    """A run: one call of the function with these pointers; it keeps more objects alive.
+
+    A `python` function is called with the lock of the interpreter, and may raise.
+    """
     table = (ctypes.c_void_p * len(pointers))(*pointers)
-    return partial(_FUNCTION(address(name)), _pointer(table, *kept))
+    kind = _PYTHON if python else _FUNCTION
+    return partial(kind(address(name)), _pointer(table, *kept))
 
 
 class _Pointer(ctypes.c_void_p):
@@ -81,24 +86,3 @@ def _pointer(table: Any, *kept: Any) -> _Pointer:
     argument = _Pointer(ctypes.addressof(table))
     argument.kept = (table, *kept)
     return argument
-
-
-_WALK = Source(
-    "walk",
-    """extern "C" void walk(void **a) {
-  for (int64_t n = (int64_t)a[0], i = 0; i < n; i++)
-    ((void (*)(void **))a[2 * i + 1])((void **)a[2 * i + 2]);
-}
-""",
-    frozenset(),
-    0,
-)
-
-
-def captured(runs: Sequence[Any], warm: bool) -> partial[None]:
-    """All runs, each from `call`, as one call of C."""
-    entries: list[int] = [len(runs)]
-    for run in runs:
-        entries.append(ctypes.cast(run.func, ctypes.c_void_p).value or 0)
-        entries.append(run.args[0].value)
-    return call(later(_WALK), entries, *runs)

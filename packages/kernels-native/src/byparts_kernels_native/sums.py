@@ -14,7 +14,7 @@ from typing import Any
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Kernel, Node, Pass, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code
+from byparts_kernels_native import code, walk
 from byparts_kernels_native.products import gemm
 from byparts_opset.accumulate import accumulate
 from byparts_tensor_ir.emit.c import Source
@@ -48,7 +48,7 @@ def add_matmul(op: Any, types: Sequence[TensorType], of_region: RegionKernel) ->
         if inputs[0] == outputs[0]:
             return multiply
         first = copy.bind(inputs[:1], outputs, workspace, more)
-        return code.captured([first, multiply], False)
+        return walk.captured([first, multiply], False)
 
     inplace = ((0, 0),) if c == y else ()
     return Kernel(bind, copy.workspace_bytes, 0, inplace, True)

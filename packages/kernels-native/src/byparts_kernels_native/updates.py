@@ -9,7 +9,7 @@ import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.frozen import replace
-from byparts_kernels_native import code
+from byparts_kernels_native import walk
 from byparts_kernels_native.axes import CONSTANTS, wanted
 
 UPDATES = (ops.GradientDescent, ops.Momentum, ops.Adam)
@@ -43,7 +43,7 @@ def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Ker
         for i, k in enumerate(kernels):
             mine = [*inputs[i:size:count], *inputs[size:]]
             runs.append(k.bind(mine, results[i : outputs * count : count], workspace, more))
-        return code.captured(runs, False)
+        return walk.captured(runs, False)
 
     return Kernel(bind, max(k.workspace_bytes for k in kernels), 0, inplace, True)
 

@@ -74,6 +74,9 @@ class Backend(Frozen):
         stretches: whether `capture` takes any consecutive runs of this backend, and runs nothing:
             then it is called for each stretch of them in a program of several backends.  What it
             makes with `warm` may stop between two runs, where Ctrl-C was pressed.
+        loops: whether the runs that such a `capture` gets may have instructions between them
+            (`instruction.py`), so that loops and branches of its runs are one run.  It asks for
+            Ctrl-C in a loop.
         copy: an array of its own kind that owns its memory, from a view.
         sub_byte: whether the rule for an op takes dtypes of less than a byte (i4), too.  Without it
             none does: a rule for i8 would give numbers that i4 does not have.
@@ -88,8 +91,9 @@ class Backend(Frozen):
     passes: tuple[Pass, ...] = ()
     wants: Callable[[Node], bool] | None = None
     joins: Callable[[Region, Region], Region | None] | None = None
-    capture: Callable[[Sequence[Run], bool], Run] | None = None
+    capture: Callable[[Sequence[Any], bool], Run] | None = None
     stretches: bool = False
+    loops: bool = False
     copy: Callable[[Array], Array] | None = None
     sub_byte: Callable[[Op], bool] | None = None
 

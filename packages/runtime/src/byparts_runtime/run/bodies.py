@@ -1,23 +1,30 @@
-"""A body bound to memory, and the run of a call or a branch; `loops.py` has those of loops."""
+"""A body bound to memory, and the run of a call or a branch; `loops.py` has those of loops.
+
+Where all steps are one backend's that takes loops, what a run does is also a list of instructions
+(`lines`), of which that backend makes one call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from operator import length_hint, setitem
+from operator import length_hint
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_graph_ir import Node, TensorType, Value, add_note
+from byparts_graph_ir import Backend, Node, TensorType, Value, add_note
+from byparts_graph_ir.backend.instruction import Jump, Label
 from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime.arrays.access import view
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import describe
 from byparts_runtime.memory.plan import Bytes
 from byparts_runtime.run.capture import in_stretches
-from byparts_runtime.run.moving import MovingStep
+from byparts_runtime.run.lines import AtRound, CopyRun, Lines, lines_of, lines_of_step, row_copy
+from byparts_runtime.run.moving import MovingStep, moves
 from byparts_runtime.run.step import Binder, Step, aliased_nodes
 
 if TYPE_CHECKING:
+    from byparts_graph_ir.backend.instruction import Line
     from byparts_runtime.building.bodies import Body
 
 BOOL = TensorType("bool", ())
@@ -36,6 +43,7 @@ class BoundBody:
 
     Attributes:
         outputs: where its outputs are, for row 0.
+        before: to do before each round: bind the steps that touch moving inputs to its rows.
     """
 
     def __init__(
@@ -60,7 +68,8 @@ class BoundBody:
         row_bytes = dict(moving)
         moved = {v: row_bytes[at.root] for v, at in located if at.root in row_bytes}
         touched = {n: _moving_step(n, binder, moved) for n in nodes if _touches(n, moved)}
-        self.moving = tuple(touched.values())
+        moving_steps = tuple(touched.values())
+        self.before: tuple[AtRound, ...] = (moves(moving_steps),) if moving_steps else ()
         others = iter(binder.bound([node for node in nodes if node not in touched]))
         names = {n: binder.kernels(n).backend.name for n in touched}
         self.steps = tuple(
@@ -69,10 +78,15 @@ class BoundBody:
         self.runs, self.spans = in_stretches(body.capture, body.parts.backends, self.steps)
         self.outputs = [places[graph.ids[v]] for v in graph.outputs]
 
-    def move(self, i: int) -> None:
-        """Bind the steps that touch moving inputs to row i."""
-        for step in self.moving:
-            step.move(i)
+    def lines(self, backend: Backend) -> Lines:
+        """Its steps as instructions; `None` where one of them is not the backend's."""
+        lines: list[Line] = []
+        for step in self.steps:
+            own = lines_of_step(step, backend)
+            if own is None:
+                return None
+            lines += own
+        return lines
 
     def __call__(self) -> None:
         """Run it once."""
@@ -110,12 +124,15 @@ class BodiesRun:
 
     Attributes:
         bodies: those that it runs, bound, in the order of `NodeKernel.bodies`.
+        lines: gives what it does as instructions of a backend, if they all can be.
     """
 
-    __slots__ = ("_run", "bodies")
+    __slots__ = ("_run", "bodies", "lines")
 
-    def __init__(self, bodies: Sequence[BoundBody], run: Run) -> None:
-        self.bodies, self._run = tuple(bodies), run
+    def __init__(
+        self, bodies: Sequence[BoundBody], run: Run, lines: Callable[[Backend], Lines]
+    ) -> None:
+        self.bodies, self._run, self.lines = tuple(bodies), run, lines
 
     def __call__(self) -> None:
         self._run()
@@ -131,9 +148,14 @@ class BranchesRun:
     """One of two bodies, by a value; or the only one."""
 
     def __init__(
-        self, choose: Callable[[], bool], bodies: Sequence[BoundBody], moves: Sequence[list[Run]]
+        self,
+        choose: Callable[[], bool],
+        bodies: Sequence[BoundBody],
+        moves: Sequence[list[CopyRun]],
+        answer: Bytes,
     ) -> None:
         self.choose, self.bodies, self.moves = choose, tuple(bodies), tuple(moves)
+        self._answer = answer  # the bool that `choose` asks
 
     @classmethod
     def bound(
@@ -155,7 +177,7 @@ class BranchesRun:
             made.append(bound)
             moves.append(copies.between(bound.outputs, outputs, body.types))
         choose = copies.asked(inputs[0]) if len(bodies) > 1 else bool
-        return cls(choose, made, moves)
+        return cls(choose, made, moves, inputs[0] if len(bodies) > 1 else NOWHERE)
 
     def __call__(self) -> None:
         """Run the one that the condition chooses."""
@@ -168,6 +190,19 @@ class BranchesRun:
             raise
         for move in self.moves[which]:
             move()
+
+    def lines(self, backend: Backend) -> Lines:
+        """The first body, if the condition does not hold; else the second."""
+        parts = zip(self.bodies, self.moves, strict=True)
+        lines = [lines_of((body, *moves), backend) for body, moves in parts]
+        if any(own is None for own in lines):
+            return None
+        first, *second = [own for own in lines if own is not None]
+        if not second:
+            return first
+        yes, over = Label(), Label()
+        test = backend.view(self._answer.memory, self._answer.offset, BOOL)
+        return [Jump(yes, test), *first, Jump(over), yes, *second[0], over]
 
 
 class Copies:
@@ -183,14 +218,21 @@ class Copies:
 
     def between(
         self, sources: Sequence[Bytes], targets: Sequence[Bytes], types: Sequence[TensorType]
-    ) -> list[Run]:
+    ) -> list[CopyRun]:
         """Copies of what is not in its place."""
         copies = zip(sources, targets, types, strict=True)
         return [
-            partial(setitem, self.look(target, kind), ..., self.look(source, kind))
+            CopyRun.of(source, target, kind, (self.look(source, kind), self.look(target, kind)))
             for source, target, kind in copies
             if kind.size and not _same(source, target)
         ]
+
+    def row(
+        self, sequence: Bytes, kind: TensorType, slot: Bytes, row: TensorType, *, out: bool = False
+    ) -> AtRound:
+        """A copy of a row of a sequence of this type to a slot; or `out` of it, to a row."""
+        arrays = self.look(slot, row), self.rows(sequence, kind)
+        return row_copy(sequence, slot, row, out, arrays)
 
     def asked(self, place: Bytes) -> Callable[[], bool]:
         """What says whether the bool there is true."""

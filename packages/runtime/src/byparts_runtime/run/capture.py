@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Optional
+from typing import Any, Optional
 
 from byparts_graph_ir import Backend, CaptureRefused, has_effect
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.options import CaptureArgument
 from byparts_runtime.run.commit import Commit
-from byparts_runtime.run.results import Changing
+from byparts_runtime.run.lines import lines_of_step
 from byparts_runtime.run.step import Step
 
 
@@ -104,12 +104,15 @@ def _stretched(
     commit: Commit,
     required: bool,
 ) -> Captured:
-    """Each stretch of consecutive steps of one backend as one run; single steps stay runs."""
+    """Each stretch of consecutive steps of one backend as one run; single steps stay runs.
+
+    A loop counts as a step of the backend that all steps of its bodies belong to.
+    """
     stretches = {name: b for name, b in able.items() if b.stretches}
     runs, spans = _joined(stretches, steps, True)
     tail, _ = _joined(stretches, updates, False)
     if len(runs) == len(steps) and len(tail) == len(updates):
-        if required:
+        if required and runs == tuple([step.run for step in steps]):
             names = ", ".join(repr(name) for name in dict.fromkeys(s.backend for s in steps))
             raise CaptureRefused(f"nothing is captured of {len(steps)} steps on {names or 'none'}")
         return Captured((*runs, *staging), spans, commit)
@@ -134,31 +137,38 @@ def _joined(
 ) -> tuple[tuple[Run, ...], tuple[tuple[int, int], ...]]:
     runs: list[Run] = []
     spans: list[tuple[int, int]] = []
-    for name, start, end in _stretches(steps):
-        backend = able.get(name)
-        own = [step.run for step in steps[start:end]]
-        if backend is None or len(own) == 1:
-            runs += own
+    for backend, start, end in _stretches(able, steps):
+        if backend is None or (end - start == 1 and steps[start].backend == backend.name):
+            runs += [step.run for step in steps[start:end]]
             spans += [(i, i + 1) for i in range(start, end)]
         else:
-            runs.append(_recorder(backend)(own, warm))
+            lines = [line for s in steps[start:end] for line in lines_of_step(s, backend) or ()]
+            runs.append(_recorder(backend)(lines, warm))
             spans.append((start, end))
     return tuple(runs), tuple(spans)
 
 
-def _stretches(steps: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
+def _stretches(
+    able: dict[str, Backend], steps: Sequence[Step]
+) -> Iterator[tuple[Optional[Backend], int, int]]:
     """Backend, start and end (half-open) of consecutive steps that may become one run."""
     start = 0
-    keys = [(s.backend, i if _is_alone(s) else -1) for i, s in enumerate(steps)]
-    for (name, alone), group in groupby(keys):
+    for backend, group in groupby(steps, partial(_recording, able)):
         end = start + len(list(group))
-        yield ("" if alone >= 0 else name), start, end
+        yield backend, start, end
         start = end
 
 
-def _is_alone(step: Step) -> bool:
-    """Whether the step is an effect, or is bound to other memory from call to call."""
-    return has_effect(step.node.op) or isinstance(step.run, Changing)
+def _recording(able: dict[str, Backend], step: Step) -> Optional[Backend]:
+    """The backend that may make one run of this step and others.
+
+    `None` for an effect, and for what is bound to other memory from call to call.
+    """
+    own = able.get(step.backend)
+    if hasattr(step.run, "lines"):
+        loops = [b for b in able.values() if b.loops]
+        return next((b for b in loops if lines_of_step(step, b) is not None), None)
+    return own if own is not None and lines_of_step(step, own) is not None else None
 
 
 def _only(backends: Sequence[Backend], steps: Sequence[Step]) -> Optional[Backend]:
@@ -179,7 +189,7 @@ def _only(backends: Sequence[Backend], steps: Sequence[Step]) -> Optional[Backen
     return next((b for b in backends if b.name == name), None)  # it is the runtime's
 
 
-def _recorder(backend: Backend) -> Callable[[Sequence[Run], bool], Run]:
+def _recorder(backend: Backend) -> Callable[[Sequence[Any], bool], Run]:
     if backend.capture is None:
         raise CaptureRefused(f"backend {backend.name!r} cannot record what it runs")
     return backend.capture

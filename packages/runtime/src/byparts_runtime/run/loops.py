@@ -1,140 +1,24 @@
-"""Runs loops over bound bodies.
-
-Between rounds there are only copies: slices into the body, rows out of it, and those new states
-that the planner has not put over the old ones.  Python is between all of them, so Ctrl-C ends a
-loop; memory does not grow with the rounds, but for the stack of a `ReversedLoop`.
-"""
+"""Binds loops: their bodies, and what a round does before and after its body (`rounds.py`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import accumulate, count
-from typing import TYPE_CHECKING, Any, Optional, Union
+from itertools import accumulate
+from typing import TYPE_CHECKING, Optional, Union
 
-from byparts_graph_ir import Loop, ReversedLoop, TensorType, Types, add_note
+from byparts_graph_ir import Backend, Loop, ReversedLoop, TensorType, Types
+from byparts_graph_ir.backend.instruction import Counter
 from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.memory.plan import Bytes
 from byparts_runtime.run.bodies import NOWHERE, BodiesRun, BoundBody, Copies, after
-from byparts_runtime.run.stack import Stack
+from byparts_runtime.run.lines import AtRound, Lines
+from byparts_runtime.run.rounds import Condition, Rounds, bound
+from byparts_runtime.run.stack import Stack, StackLines
 
 if TYPE_CHECKING:
     from byparts_runtime.building.loops import LoopBody
-
-AtRound = Callable[[int], object]  # takes the position of the round along axis 0 of a sequence
-
-
-class Condition:
-    """The condition of a loop, bound to memory: each call says whether there is another round.
-
-    Attributes:
-        once: runs to make before the first call; they compute what depends on invariants alone.
-    """
-
-    def __init__(self, body: BoundBody, once: Sequence[Run], copies: Copies) -> None:
-        self.body, self.once, self.name = body, once, body.name
-        self.is_true = copies.asked(body.outputs[0])
-
-    def __call__(self) -> bool:
-        """Run the body of the condition; returns the bool that it computes."""
-        self.body()
-        return self.is_true()
-
-
-class Rounds:
-    """The body of a loop, bound to memory, and the copies that its rounds need.
-
-    Attributes:
-        once: runs to make in the first round; they compute what depends on invariants alone.
-        start: copies of the first states to where the body reads them, before the first round.
-        before: what each round calls before the body.
-        after: what each round calls after the body.
-        moves: copies of those new states that the body does not write over the old ones, at the
-            end of each round.
-        cond: decides before each round whether there is one; `None`: the number is known.
-    """
-
-    def __init__(
-        self,
-        body: LoopBody,
-        copies: Copies,
-        first: Sequence[Bytes],
-        states: Sequence[Bytes],
-        slots: Sequence[Bytes],
-        invariants: Sequence[Bytes],
-        spare: Sequence[Bytes],
-        arena: Bytes,
-        persistent: Bytes,
-        results: Sequence[Bytes] = (),
-    ) -> None:
-        """Bind a body.
-
-        Args:
-            body: the compiled body; its first inputs and outputs are the states.
-            copies: makes the copies within the memory space.
-            first: where the states are before the first round; these bytes are not written.
-            states: where the states are before and after each round.
-            slots: where the body reads the inputs that follow the states: values of one round.
-            invariants: where the inputs behind those are, which no round changes.
-            spare: memory for the values `body.spare`.
-            arena: where the arena of the body begins.
-            persistent: where the persistent blocks of its kernels begin.
-            results: memory for outputs, as for `Body.bind`.
-        """
-        s = len(states)
-        types = body.each.types[:s]
-        given = (*states, *slots)
-        memory = arena, persistent
-        self.body, self.once = _bound(body, copies, given, invariants, spare, *memory, results)
-        self.start = copies.between(first, states, types)
-        self.before: Sequence[AtRound] = ()
-        self.after: Sequence[AtRound] = ()
-        self.cond: Optional[Condition] = None
-        new, moved = list(self.body.outputs[:s]), body.each.moved(s)
-        spare = spare[len(spare) - len(moved) :]
-        sources, kinds = [new[k] for k in moved], [types[k] for k in moved]
-        for k, place in zip(moved, spare, strict=True):
-            new[k] = place  # a swap: all old states are read before one is written
-        self.moves = [
-            *copies.between(sources, spare, kinds),
-            *copies.between(new, states, types),
-        ]
-
-    def run(self, most: Optional[int], *, reverse: bool = False) -> int:
-        """Run the rounds; returns how many there were.
-
-        Args:
-            most: the largest number of rounds; `None`: as many as the condition wants.
-            reverse: whether the first round has the last position along axis 0 of a sequence.
-        """
-        for copy in self.start:
-            copy()
-        cond, body, moves, before, after = self.cond, self.body, self.moves, self.before, self.after
-        k, name = 0, body.name
-        try:
-            for k in count(1) if most is None else range(1, most + 1):
-                if cond is not None:
-                    name = cond.name
-                    if k == 1:
-                        _run_all(cond.once)
-                    if not cond():
-                        return k - 1
-                    name = body.name
-                if k == 1:  # not if there is no round: it might fail
-                    _run_all(self.once)
-                at = most - k if reverse and most is not None else k - 1
-                for call in before:
-                    call(at)
-                body()
-                for call in after:
-                    call(at)
-                for move in moves:
-                    move()
-        except BaseException as error:
-            add_note(error, f"in {name}, round {k}")
-            raise
-        return k
 
 
 def loop_run(
@@ -182,7 +66,12 @@ def loop_run(
     rounds.before = _before_round(rounds, copies, sequences)
     rounds.after = _after_round(rounds, copies, body, outputs[s:], loop.rounds)
     bodies = _bodies(rounds) if rounds.cond is None else _bodies(rounds, rounds.cond)
-    return BodiesRun(bodies, partial(rounds.run, loop.rounds, reverse=loop.reverse))
+
+    def lines(backend: Backend) -> Lines:
+        most = None if loop.rounds is None else Counter(loop.rounds)
+        return rounds.lines(backend, Counter(), most, reverse=loop.reverse)
+
+    return BodiesRun(bodies, partial(rounds.run, loop.rounds, reverse=loop.reverse), lines)
 
 
 def reversed_loop_run(
@@ -229,12 +118,22 @@ def reversed_loop_run(
     if control.kept:
         kept = [types[i] for i in control.kept], [states[i] for i in control.kept], slots
         stack = Stack(name, parts.space, copies.look, copies.rows, *kept, most_bytes)
-        forward.before, backward.before = [stack.push], [stack.pop]
+        kept_lines = StackLines(stack)
+        forward.before = [AtRound(stack.push, kept_lines.push)]
+        backward.before = [AtRound(stack.pop, kept_lines.pop)]
 
     def run() -> None:
         backward.run(forward.run(control.loop.rounds), reverse=True)
 
-    return BodiesRun(_bodies(forward, forward.cond, backward), run)
+    def lines(backend: Backend) -> Lines:
+        most, k = control.loop.rounds, Counter()
+        there = forward.lines(backend, k, None if most is None else Counter(most))
+        back = backward.lines(backend, Counter(), k, reverse=True)
+        if there is None or back is None:
+            return None
+        return [*(kept_lines.start() if control.kept else ()), *there, *back]
+
+    return BodiesRun(_bodies(forward, forward.cond, backward), run, lines)
 
 
 def _divided(places: Sequence[Bytes], counts: Sequence[int]) -> list[Sequence[Bytes]]:
@@ -252,7 +151,7 @@ def _condition(
     arena: Bytes,
     persistent: Bytes,
 ) -> Condition:
-    return Condition(*_bound(cond, copies, states, invariants, spare, arena, persistent), copies)
+    return Condition(*bound(cond, copies, states, invariants, spare, arena, persistent), copies)
 
 
 def _before_round(
@@ -265,11 +164,8 @@ def _before_round(
         copies: of the space.
         sequences: of those that are copied slice by slice: the array, its slot, its type.
     """
-    takes: list[AtRound] = [
-        partial(_take, copies.look(slot, _row(t)), copies.rows(sequence, t))
-        for sequence, slot, t in sequences
-    ]
-    return [rounds.body.move, *takes] if rounds.body.moving else takes
+    takes = [copies.row(sequence, t, slot, _row(t)) for sequence, slot, t in sequences]
+    return [*rounds.body.before, *takes]
 
 
 def _after_round(
@@ -283,51 +179,16 @@ def _after_round(
     each, moving, s = body.each, dict(body.moving), body.states
     rows = zip(stacks, rounds.body.outputs[s:], each.types[s:], each.places[s:], strict=True)
     return [
-        partial(_put, copies.rows(stack, _stacked(t, count_of_rounds)), copies.look(row, t))
+        copies.row(stack, _stacked(t, count_of_rounds), row, t, out=True)
         for stack, row, t, at in rows
         if at.root not in moving
     ]
-
-
-def _bound(
-    body: LoopBody,
-    copies: Copies,
-    given: Sequence[Bytes],
-    invariants: Sequence[Bytes],
-    spare: Sequence[Bytes],
-    arena: Bytes,
-    persistent: Bytes,
-    results: Sequence[Bytes] = (),
-) -> tuple[BoundBody, Sequence[Run]]:
-    """Bind a body; returns it with the runs to make before the first round."""
-    once, each = body.once, body.each
-    if once is None:
-        return each.bind((*given, *invariants), results, arena, persistent, body.moving), ()
-    values = spare[: len(once.types)]
-    block = after(persistent, each.persistent_bytes)
-    first = once.bind(invariants, values, arena, block)
-    moves = copies.between(first.outputs, values, once.types)
-    given = (*given, *invariants, *values)
-    return each.bind(given, results, arena, persistent, body.moving), (first, *moves)
 
 
 def _bodies(*of: Union[Rounds, Condition]) -> list[BoundBody]:
     """The bound bodies of these loops and conditions, in the order of `NodeKernel.bodies`."""
     runs = [run for each in of for run in (*each.once, each.body)]
     return [run for run in runs if isinstance(run, BoundBody)]
-
-
-def _run_all(runs: Sequence[Run]) -> None:
-    for run in runs:
-        run()
-
-
-def _take(slot: Any, sequence: Any, i: int) -> None:
-    slot[...] = sequence[i]
-
-
-def _put(stack: Any, row: Any, i: int) -> None:
-    stack[i] = row
 
 
 def _row(t: TensorType) -> TensorType:

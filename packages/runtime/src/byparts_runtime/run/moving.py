@@ -8,11 +8,13 @@ The compiler of the loop decides where that costs less than copies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
 
 from byparts_graph_ir import Backend, Kernel, TensorType
+from byparts_graph_ir.backend.instruction import Host
 from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime.memory.plan import Bytes
+from byparts_runtime.run.lines import AtRound
 from byparts_runtime.run.results import Changing
 
 _MOST_KEPT = 4096  # runs of a step, of about a kilobyte each
@@ -51,6 +53,10 @@ class MovingStep(Changing):
         run = self._runs.get(i)
         self.run = self._bound(i) if run is None else run
 
+    def lines(self, backend: Backend) -> Optional[Sequence[Host]]:
+        """A call from Python, whose time is small beside that of what reads a large row."""
+        return (Host(self),) if backend is self._backend else None
+
     def _bound(self, i: int) -> Run:
         arrays, look = self._arrays, self._backend.view
         for side, k, place, kind, row_bytes in self._rows:
@@ -59,3 +65,13 @@ class MovingStep(Changing):
         if len(self._runs) < _MOST_KEPT:
             self._runs[i] = run
         return run
+
+
+def moves(steps: Sequence[MovingStep]) -> AtRound:
+    """At each round: let these steps run on its rows."""
+
+    def move(i: int) -> None:
+        for step in steps:
+            step.move(i)
+
+    return AtRound(move, lambda _, at: (Host(lambda: move(at.value)),))

@@ -8,10 +8,16 @@ half of the memory is empty.  The chunks stay for the next run, which then alloc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from byparts_graph_ir import Space, TensorType
+from byparts_graph_ir import Backend, Space, TensorType
+from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
+from byparts_runtime.arrays.access import view
 from byparts_runtime.memory.plan import Bytes
+
+if TYPE_CHECKING:
+    from byparts_graph_ir.backend.instruction import Line
 
 ALIGNMENT = 64  # of the rows of each value in a chunk
 
@@ -33,6 +39,7 @@ class Stack:
 
     Attributes:
         size_bytes: how much memory it has now.
+        places: of each value where it is pushed from and popped to, and its type.
     """
 
     def __init__(
@@ -52,6 +59,8 @@ class Stack:
         self._sources = [look(place, t) for place, t in zip(sources, types, strict=True)]
         self._targets = [look(place, t) for place, t in zip(targets, types, strict=True)]
         self._chunks: list[list[Any]] = []  # chunk i > 0 has 2^(i-1) rows, chunk 0 has one
+        self.places = list(zip(sources, targets, self.types, strict=True))
+        self._starts: list[list[Bytes]] = []  # of the chunks
 
     def push(self, k: int) -> None:
         """Keep the values of round k, counted from 0; those of round k - 1 are kept already.
@@ -73,6 +82,16 @@ class Stack:
         for rows, target in zip(self._chunks[i], self._targets):  # noqa: B905  # each round
             target[...] = rows[row]
 
+    def chunk(self, k: int) -> Sequence[Bytes]:
+        """Where the rows of the chunk of round k begin, for each value; takes memory for it.
+
+        Raises:
+            MemoryError: as `push`.
+        """
+        if k.bit_length() == len(self._starts):
+            self._grow(k)
+        return self._starts[k.bit_length()]
+
     def _grow(self, rounds: int) -> None:
         """Take a chunk for as many rounds as there have been, at least one."""
         wanted = [TensorType(t.dtype, (max(1, rounds), *t.dims)) for t in self.types]
@@ -85,7 +104,7 @@ class Stack:
                 raise MemoryError(f"max_stack_bytes is {self.most_bytes:,}")
             memory = self.space.allocate(size)
         except Exception as error:  # a device has errors of its own
-            self._chunks, self.size_bytes = [], 0  # no run needs as much as this one
+            self._chunks, self._starts, self.size_bytes = [], [], 0  # no run needs as much
             raise MemoryError(
                 f"{self.name}: the stack for the backward pass has {before:,} bytes after "
                 f"{rounds:,} rounds and cannot grow by {size:,} ({error}); give the loop "
@@ -93,4 +112,57 @@ class Stack:
             ) from error
         self.size_bytes = before + size
         places = [Bytes(memory, start) for start in starts]
+        self._starts.append(places)
         self._chunks.append([self._rows(at, t) for at, t in zip(places, wanted, strict=True)])
+
+
+class StackLines:
+    """A stack in host memory, as instructions: one copy of each value a round, and no Python.
+
+    Where the row of a round is, a counter says for each value: as the distance in bytes from where
+    the value is popped to.  Python sets the counters when another chunk begins.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        self._stack = stack
+        self._rows = [Counter() for _ in stack.types]
+        self._begin, self._end = Counter(), Counter()  # the rounds of the chunk: begin < k < end
+
+    def start(self) -> Sequence[Line]:
+        """Before the first round."""
+        return Set(self._end, 0), Set(self._begin, 1 << 62)
+
+    def push(self, backend: Backend, at: Counter) -> Sequence[Line]:
+        """As `Stack.push` at the round that the counter says."""
+        return self._lines(backend, at, (at, self._end), 1)
+
+    def pop(self, backend: Backend, at: Counter) -> Sequence[Line]:
+        """As `Stack.pop`."""
+        return self._lines(backend, at, (self._begin, at), -1)
+
+    def _lines(
+        self, backend: Backend, at: Counter, test: tuple[Counter, Counter], way: int
+    ) -> Sequence[Line]:
+        here = Label()
+        lines: list[Line] = [Jump(here, test), Host(partial(self._enter, at, way)), here]
+        for row, (source, target, kind) in zip(self._rows, self._stack.places, strict=True):
+            size, slot = kind.size_bytes, backend.view(target.memory, target.offset, kind)
+            state = backend.view(source.memory, source.offset, kind)
+            push, pop = Move(slot, state, size, (row, 1)), Move(slot, slot, size, None, (row, 1))
+            lines += (push if way > 0 else pop, Add(row, way * size))
+        return lines
+
+    def _enter(self, at: Counter, way: int) -> None:
+        """Let the counters say where the values of round `at` are, before the rounds go on."""
+        k, starts = at.value, self._stack.chunk(at.value)
+        first = 1 << k.bit_length() >> 1
+        for row, start, (_, slot, kind) in zip(self._rows, starts, self._stack.places, strict=True):
+            row.value = _address(start) + (k - first) * kind.size_bytes - _address(slot)
+        if way > 0:
+            self._end.value = 1 << k.bit_length()
+        else:
+            self._begin.value = first - 1
+
+
+def _address(place: Bytes) -> int:
+    return view(place.memory, place.offset, TensorType("u8", (1,))).ctypes.data
