@@ -1,32 +1,52 @@
 """The functions of mathematics as arithmetic on f32, for every emitter alike.
 
-No tables, no branches, no calls: what is written here is a handful of multiplications for each lane
-of a vector.  The coefficients are least-maximum fits of our own (reweighted least squares on 400
-Chebyshev points); the bounds below are over every seventh of the 2^32 arguments, against f64, in
-units of the last place, and a test samples them.  NaN gives NaN, infinities and signed zeros are
-exact, underflow is gradual but for sigmoid.
+No tables and, for nearly all arguments, no branches and no calls: a handful of multiplications for
+each lane of a vector.  The coefficients are least-maximum fits of our own.  The bounds below are in
+units of the last place, against f64, over all 2^32 arguments (pow: over those of its test); a test
+samples them.  NaN gives NaN, infinities and signed zeros are exact, underflow is gradual but for
+sigmoid.
 
-    exp 1.0  expm1 1.5  log 0.9  log1p 1.5  tanh 2.5  sigmoid 2.4  softplus 2.0  erf 1.2  rsqrt 1.5
+    exp 1.0  expm1 1.5  log 0.9  log1p 1.5  tanh 1.4  sigmoid 1.5  softplus 2.0  erf 1.2  rsqrt 1.5
+    sin 1.0  cos 1.0  tan 1.5  pow 1.0
 
-Functions that are not here (sin, pow, ...), and those of f64, are calls of the C library.
+sin, cos and tan beyond 2^16 call the C library, and so do functions that are not here (asin, sinh,
+...), and those of f64.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
-from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.expression import Expr, const, make
 from byparts_tensor_ir.functions import bitcast, call, cast, fma, maximum, select, unary
 
 _LOG2_E = float.fromhex("0x1.715476p+0")
 _LN2_HIGH = float.fromhex("0x1.62e400p-1")  # 15 bits: its product with a small integer is exact
 _LN2_LOW = float.fromhex("0x1.7f7d1cp-20")
 _INFINITY = float("inf")
+_ONE_AND_A_HALF = float.fromhex("0x1.8p+23")
+_TWO_OVER_PI = float.fromhex("0x1.45f306p-1")
+_HALF_PI = [float.fromhex(x) for x in ("0x1.921fb6p+0", "-0x1.777a5cp-25", "-0x1.ee59dap-50")]
 
 # (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2
 _EXP = (
     *("0x1.000000p-1", "0x1.555556p-3", "0x1.5554aep-5", "0x1.111092p-7"),
     *("0x1.6d749ap-10", "0x1.a19e2ap-13"),
+)
+# (sin(r) - r) / r^3, (cos(r) - 1 + r^2 / 2) / r^4, (tan(r) - r) / r^3, of r^2 for |r| <= pi / 4
+_SIN = ("-0x1.555544p-3", "0x1.1106d4p-7", "-0x1.9920b8p-13")
+_COS = ("0x1.55554ap-5", "-0x1.6c0bc4p-10", "0x1.99cb80p-16")
+_TAN = (
+    *("0x1.555562p-2", "0x1.110d02p-3", "0x1.baf53ap-5", "0x1.5ba3cep-6", "0x1.689d5cp-7"),
+    *("-0x1.0f0738p-13", "0x1.260074p-8"),
+)
+# (tanh(x) - x) / x^3 of x^2, for |x| < 0.56
+_TANH = (*("-0x1.555548p-2", "0x1.110c9ap-3", "-0x1.b90fd2p-5", "0x1.5866eap-6", "-0x1.963e2ep-8"),)
+# log2(m) / s of s^2, for s = (m - 1) / (m + 1) and sqrt(1/2) <= m <= sqrt(2); of f64
+_LOG2 = (
+    *("0x1.71547652beefcp+1", "0x1.ec709d117017ap-1", "0x1.277781001625bp-1"),
+    *("0x1.a58cfe6aac470p-2", "0x1.5cf2cfb55fcb5p-2"),
 )
 # (log(1 + f) - f + f^2 / 2) / f^3 on sqrt(1/2) <= 1 + f <= sqrt(2)
 _LOG = (
@@ -48,7 +68,7 @@ _ERF_LARGE = (
 def expanded(e: Expr) -> Expr:
     """A function of f32 as arithmetic; any other expression as it is.  Its operands are left."""
     rule = _OF_ANY_FLOAT.get(e.op) or (_OF_F32.get(e.op) if e.dtype == "f32" else None)
-    return e if rule is None else rule(*e.args)
+    return e if rule is None or e.attr == "called" else rule(*e.args)
 
 
 def _f(x: float) -> Expr:
@@ -57,10 +77,20 @@ def _f(x: float) -> Expr:
 
 def _polynomial(x: Expr, coefficients: Sequence[str]) -> Expr:
     """The polynomial with these coefficients, of x^0 first, by Horner's rule."""
-    p = _f(float.fromhex(coefficients[-1]))
+    p = const(float.fromhex(coefficients[-1]), x.dtype)
     for c in reversed(coefficients[:-1]):
-        p = fma(p, x, _f(float.fromhex(c)))
+        p = fma(p, x, float.fromhex(c))
     return p
+
+
+def _nearest(x: Expr, factor: float) -> tuple[Expr, Expr]:
+    """The whole number next to x factor, as i32 and as f32; of at most 2^22.
+
+    The sum with 1.5 2^23 has it in its last bits.  No float is converted, which of NaN has no
+    meaning in C.
+    """
+    moved = fma(x, _f(factor), _f(_ONE_AND_A_HALF))
+    return bitcast(moved, "i32") - 0x4B400000, moved - _ONE_AND_A_HALF
 
 
 def _power_of_2(k: Expr) -> Expr:
@@ -70,16 +100,15 @@ def _power_of_2(k: Expr) -> Expr:
 
 def _reduced(x: Expr) -> tuple[Expr, Expr]:
     """(k, e^r - 1) with x = k log(2) + r, |r| <= log(2) / 2; k is i32."""
-    n = unary("rint", x * _LOG2_E)
+    k, n = _nearest(x, _LOG2_E)
     r = fma(n, _f(-_LN2_LOW), fma(n, _f(-_LN2_HIGH), x))
-    q = fma(_polynomial(r, _EXP), r * r, r)
-    return cast(n, "i32"), q
+    return k, fma(_polynomial(r, _EXP), r * r, r)
 
 
 def _clamped(x: Expr, low: float, high: float) -> Expr:
     """x between two numbers; NaN stays."""
-    x = select(x < low, _f(low), x)
-    return select(x > high, _f(high), x)
+    x = select(x < low, const(low, x.dtype), x)
+    return select(x > high, const(high, x.dtype), x)
 
 
 def _exp(x: Expr) -> Expr:
@@ -105,16 +134,18 @@ def _least(k: Expr, limit: int) -> Expr:
 def _log_parts(x: Expr) -> tuple[Expr, Expr]:
     """(exponent as f32, log of the rest) of a positive number; subnormal ones are scaled first."""
     small = x < float.fromhex("0x1p-126")
-    scaled = select(small, x * float.fromhex("0x1p+23"), x)
-    bits = bitcast(scaled, "i32")
-    # Without sqrt(1/2) the exponent counts from there, and the rest is in [sqrt 1/2, sqrt 2).
-    apart = bits - 0x3F3504F3
-    exponent = (apart >> 23) - select(small, const(23, "i32"), const(0, "i32"))
-    rest = bitcast((apart & 0x007FFFFF) + 0x3F3504F3, "f32")
+    exponent, rest = _parts(select(small, x * float.fromhex("0x1p+23"), x))
+    exponent = exponent - select(small, const(23, "i32"), const(0, "i32"))
     f = rest - 1.0
     square = f * f
     p = _polynomial(f, _LOG) * f * square
     return cast(exponent, "f32"), fma(square, _f(-0.5), p) + f
+
+
+def _parts(x: Expr) -> tuple[Expr, Expr]:
+    """(exponent as i32, the rest between sqrt(1/2) and sqrt(2)) of a normal number."""
+    apart = bitcast(x, "i32") - 0x3F3504F3  # so that the exponent counts from sqrt(1/2)
+    return apart >> 23, bitcast((apart & 0x007FFFFF) + 0x3F3504F3, "f32")
 
 
 def _log(x: Expr) -> Expr:
@@ -143,15 +174,30 @@ def _with_sign_of(y: Expr, x: Expr) -> Expr:
 
 
 def _tanh(x: Expr) -> Expr:
-    """t / (t + 2) of t = e^2|x| - 1."""
-    a = _clamped(unary("abs", x), 0.0, 10.0)
-    k, q = _reduced(a + a)
-    t = fma(q, _power_of_2(k), _power_of_2(k) - 1.0)
-    return _with_sign_of(t / (t + 2.0), x)
+    """1 - 2 / (e^2|x| + 1); of small numbers a polynomial."""
+    a, t = unary("abs", x), x * x
+    k, q = _reduced(_clamped(a + a, 0.0, 20.0))
+    power = _power_of_2(k)
+    large = 1.0 - _f(2.0) / fma(q, power, power + 1.0)
+    small = fma(_polynomial(t, _TANH) * t, x, x)
+    return _with_sign_of(select(a < 0.55, small, large), x)
 
 
 def _sigmoid(x: Expr) -> Expr:
-    """0 below -88.7, where e^-x is infinite: the one function here that underflows at once."""
+    """1 / (1 + 2^k e^r), both sides divided by 4 so that 2^k is finite.
+
+    0 below -88.7, where e^-x is infinite: the one function here that underflows at once.
+    """
+    k, q = _reduced(_clamped(-x, -18.0, 89.0))
+    power = _power_of_2(k - 2)
+    below = select(x < -15.0, fma(q, power, 0.25) + power, fma(q, power, power + 0.25))
+    y = _f(0.25) / below
+    return select(x < float.fromhex("-0x1.62e42fep+6"), _f(0.0), y)
+
+
+def _sigmoid_of_any(x: Expr) -> Expr:
+    if x.dtype == "f32":
+        return _sigmoid(x)
     return const(1.0, x.dtype) / (call("exp", -x) + 1.0)
 
 
@@ -171,9 +217,95 @@ def _rsqrt(x: Expr) -> Expr:
     return const(1.0, x.dtype) / unary("sqrt", x)
 
 
+def _quarters(x: Expr) -> tuple[Expr, Expr, Expr]:
+    """(n, r, rest) with x = n pi / 2 + r + rest, |r| <= pi / 4, for |x| < 2^16.
+
+    n times the first part of pi / 2 is subtracted without error.
+    """
+    k, n = _nearest(x, _TWO_OVER_PI)
+    first = fma(n, _f(-_HALF_PI[0]), x)
+    r = fma(n, _f(-_HALF_PI[1]), first)
+    rest = fma(n, _f(-_HALF_PI[2]), fma(n, _f(-_HALF_PI[1]), first - r))
+    return k, r, rest
+
+
+def _rare_if_large(name: str, x: Expr, y: Expr) -> Expr:
+    """y, but of large numbers what the C library says: a branch, taken if any lane is large."""
+    called = make(name, (x,), "f32", "called")
+    return make("select", (_f(65536.0) < unary("abs", x), called, y), "f32", "rare")
+
+
+def _sine(name: str, x: Expr) -> Expr:
+    k, r, rest = _quarters(x)
+    z = r * r
+    sine = fma(_polynomial(z, _SIN), z * r, rest) + r
+    half = z * 0.5
+    w = 1.0 - half
+    cosine = w + fma(_polynomial(z, _COS), z * z, fma(-r, rest, (1.0 - w) - half))
+    k = k + 1 if name == "cos" else k
+    y = select((k & 1).equal(0), sine, cosine)
+    y = bitcast(bitcast(y, "i32") ^ ((k & 2) << 30), "f32")
+    return _rare_if_large(name, x, select(x.equal(0.0), x, y) if name == "sin" else y)
+
+
+def _sin(x: Expr) -> Expr:
+    return _sine("sin", x)
+
+
+def _cos(x: Expr) -> Expr:
+    return _sine("cos", x)
+
+
+def _tan(x: Expr) -> Expr:
+    """tan(r), or -1 / tan(r)."""
+    k, r, rest = _quarters(x)
+    z = r * r
+    tail = fma(_polynomial(z, _TAN), z * r, rest)
+    t = r + fma(rest, z, tail)
+    y = select((k & 1).equal(0), t, _f(-1.0) / t)
+    return _rare_if_large("tan", x, select(x.equal(0.0), x, y))
+
+
+def _pow(x: Expr, y: Expr) -> Expr:
+    """2^(y log2 |x|), the logarithm and the product in f64; then what C says of special numbers."""
+    a = unary("abs", x)
+    exact = cast(y, "f64") * _log2(a)
+    t = select(a.equal(0.0), y * -_INFINITY, select(a < _INFINITY, cast(exact, "f32"), y * a))
+    k, n = _nearest(_clamped(t, -160.0, 130.0), 1.0)
+    r = cast((exact - cast(n, "f64")) * math.log(2), "f32")
+    half = k >> 1
+    q = fma(_polynomial(r, _EXP), r * r, r)
+    z = (q + 1.0) * _power_of_2(half) * _power_of_2(k - half)
+    z = select(unary("abs", t) < 160.0, z, select(t < 0.0, _f(0.0), t * _INFINITY))
+    return _special_powers(x, y, z)
+
+
+def _log2(a: Expr) -> Expr:
+    """The logarithm of a positive f32, as f64, with an error of 2^-37 of it."""
+    small = a < float.fromhex("0x1p-126")
+    exponent, rest = _parts(select(small, a * float.fromhex("0x1p+23"), a))
+    exponent = exponent - select(small, const(23, "i32"), const(0, "i32"))
+    m = cast(rest, "f64")
+    s = (m - 1.0) / (m + 1.0)
+    return fma(_polynomial(s * s, _LOG2), s, cast(exponent, "f64"))
+
+
+def _special_powers(x: Expr, y: Expr, z: Expr) -> Expr:
+    """x^y from z = |x|^y."""
+    whole = unary("rint", y).equal(y)
+    halved = y * 0.5
+    odd = whole & ~unary("rint", halved).equal(halved)
+    sign = select(odd, bitcast(x, "i32") & -0x80000000, const(0, "i32"))
+    z = bitcast(bitcast(z, "i32") ^ sign, "f32")
+    z = select((x < 0.0) & (unary("abs", x) < _INFINITY) & ~whole, _f(float("nan")), z)
+    one = x.equal(1.0) | y.equal(0.0) | (x.equal(-1.0) & unary("abs", y).equal(_INFINITY))
+    return select(one, _f(1.0), z)
+
+
 _OF_ANY_FLOAT: dict[str, Callable[..., Expr]] = {
-    **{"sigmoid": _sigmoid, "softplus": _softplus, "rsqrt": _rsqrt},
+    **{"sigmoid": _sigmoid_of_any, "softplus": _softplus, "rsqrt": _rsqrt},
 }
 _OF_F32: dict[str, Callable[..., Expr]] = {
     **{"exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "tanh": _tanh, "erf": _erf},
+    **{"sin": _sin, "cos": _cos, "tan": _tan, "pow": _pow},
 }

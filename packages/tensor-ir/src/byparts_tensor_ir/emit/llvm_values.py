@@ -111,7 +111,8 @@ class LlvmValues(LlvmOperations):
         """Instructions for e, which has no value yet."""
         if e.op == "select":
             condition, a, b = e.args
-            return self.chosen(condition, a, b, lanes)
+            choose = self.rare if e.attr == "rare" else self.chosen
+            return choose(condition, a, b, lanes)
         if e.op in ("and", "or") and e.dtype == "bool" and not self.safe(e.args[1]):
             left, right = e.args
             known = const(e.op == "or", "bool")
@@ -151,6 +152,21 @@ class LlvmValues(LlvmOperations):
         assert lanes is not None
         arms = self.arm(a, test, lanes), self.arm(b, self.builder.not_(test), lanes)
         return self.builder.select(test, *arms)
+
+    def rare(self, condition: Expr, a: Expr, b: Expr, lanes: MaskedLanes | None) -> Any:
+        """A select whose first arm is computed only if some lane chooses it."""
+        test, usual = self.value(condition, lanes), self.of(b, lanes)
+        some = test
+        if isinstance(test.type, ir.VectorType):
+            some = self.called(f"llvm.vector.reduce.or.{type_name(test.type)}", I1, [test])
+        before = self.builder.block
+        with self.builder.if_then(some, likely=False), self.scope():
+            mixed = self.builder.select(test, self.of(a, lanes), usual)
+            inside = self.builder.block
+        merged = self.builder.phi(usual.type)
+        merged.add_incoming(usual, before)
+        merged.add_incoming(mixed, inside)
+        return merged
 
     def arm(self, arm: Expr, mask: Any, lanes: MaskedLanes) -> Any:
         """An arm of a select, right in the lanes that choose it."""

@@ -129,7 +129,7 @@ class Strategy:
             if isinstance(s, Store):
                 widest = max([widest, *[BYTES[t.dtype] for t in s.targets]])
                 for v in s.values:
-                    for e in subexpressions(expanded(v)):
+                    for e in subexpressions(v):
                         if e.dtype != INDEX or e.op == "load":
                             widest = max(widest, BYTES[e.dtype])
                     if v.dtype == INDEX:

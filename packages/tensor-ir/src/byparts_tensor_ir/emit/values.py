@@ -15,6 +15,7 @@ from byparts_tensor_ir.emit.strategy import (
 )
 from byparts_tensor_ir.emit.vectors import C_TYPES, literal, vector_name
 from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, make
+from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Func
@@ -112,6 +113,8 @@ class Values(Strategy):
         if e.dtype == "bool" and lanes is not None:
             raise EmitError(f"a select between conditions: {e}")
         condition, a, b = e.args
+        if e.attr == "rare":
+            return self.rare(e, lanes)
         uniform = lanes is None or not self.varies(condition, lanes)
         if e.dtype == "bool" and lanes is not None:
             if not (is_safe(a) and is_safe(b)):
@@ -135,6 +138,19 @@ class Values(Strategy):
             with self.block(head):
                 text = self.value(arm, None) if lanes is None else self.wide(arm, lanes)
                 self.line(f"{name} = {text};")
+        self.scopes[-1][e] = name
+        return name
+
+    def rare(self, e: Expr, lanes: Lanes | None) -> str:
+        """A select whose first arm is computed only if some lane chooses it."""
+        condition, a, b = e.args
+        name, usual = self.fresh(), self.value(b, lanes)
+        test = self.value(condition, None) if lanes is None else self.mask(condition, 4, lanes)
+        self.line(f"{self.type_of(e, lanes)} {name} = {usual};")
+        some = test if lanes is None else f"any_{self.vector('i32', lanes.lanes)}({test})"
+        with self.block(f"if (__builtin_expect({some}, 0))"):
+            text = self.value(a, lanes)
+            self.line(f"{name} = {text if lanes is None else f'{test} ? {text} : {usual}'};")
         self.scopes[-1][e] = name
         return name
 
@@ -225,7 +241,19 @@ class Values(Strategy):
             return self.vector_cast(e, lanes)
         if op == "bitcast":
             return f"({v}){args[0]}"
+        if op in FUNCTIONS:
+            return self.called(e, args, lanes)
         return self.lane_by_lane(e, lanes)
+
+    def called(self, e: Expr, args: list[str], lanes: Lanes) -> str:
+        """A function of the C library of one lane after the other."""
+        name, lane = self.fresh(), self.fresh("l")
+        self.line(f"{self.vector(e.dtype, lanes.lanes)} {name} = {{}};")
+        inside = ", ".join([f"{a}[{lane}]" for a in args])
+        f = "f" if e.dtype == "f32" else ""
+        with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
+            self.line(f"{name}[{lane}] = {e.op}{f}({inside});")
+        return name
 
     def vector_shift(self, a: str, b: str, e: Expr, lanes: int) -> str:
         """Of as many bits as there are or more, nothing is left but the sign."""

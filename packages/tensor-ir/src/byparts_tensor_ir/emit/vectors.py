@@ -80,11 +80,28 @@ INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{
 {plain}#endif
 """
 
+# Whether a lane of a mask is set.
+_ANY = """INLINE int any_{v}({v} m) {{
+#if {feature}
+  return {intrinsic};
+#else
+  int any = 0; for (int i = 0; i < {lanes}; i++) any |= m[i]; return any;
+#endif
+}}
+"""
+_ANY_FEATURES = {
+    16: ("defined(__SSE4_1__)", "!_mm_testz_si128((__m128i)m, (__m128i)m)"),
+    32: ("defined(__AVX__)", "!_mm256_testz_si256((__m256i)m, (__m256i)m)"),
+    64: ("defined(__AVX512F__)", "_mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0"),
+}
+
 _SUFFIX = {"f32": "ps", "f64": "pd", "i32": "epi32", "i64": "epi64"}
 
 _FMA = """INLINE {v} fma_{v}({v} a, {v} b, {v} c) {{
 #if {feature}
   return ({v}){intrinsic};
+#elif {half_feature}
+  return {halves};
 #else
   {v} r; for (int i = 0; i < {lanes}; i++) r[i] = {builtin}(a[i], b[i], c[i]); return r;
 #endif
@@ -97,6 +114,10 @@ INLINE {v} sqrt_{v}({v} a) {{
 #endif
 }}
 """
+
+_FMA_FEATURES = {
+    **{128: "defined(__FMA__)", 256: "defined(__FMA__)", 512: "defined(__AVX512F__)"},
+}
 
 _ROUND = """INLINE {v} {name}_{v}({v} a) {{
 #if {feature}
@@ -133,6 +154,9 @@ def vector_types(used: Iterable[tuple[str, int]]) -> str:
             )
         else:
             out.append(plain)
+        if dtype == "i32":
+            feature, intrinsic = _ANY_FEATURES.get(width, ("0", "0"))
+            out.append(_ANY.format(**names, feature=feature, intrinsic=intrinsic))
         if dtype in ("f32", "f64"):
             out.append(_float_functions(dtype, lanes, names))
     return "".join(out)
@@ -145,7 +169,6 @@ def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
     w = "" if width == 128 else str(width)
     register = f"__m{width}" + ("" if dtype == "f32" else "d")
     known = width in (128, 256, 512)
-    fma_feature = "defined(__AVX512F__)" if width == 512 else "defined(__FMA__)"
     sqrt_feature = {512: "defined(__AVX512F__)", 256: "defined(__AVX__)"}.get(
         width, "defined(__SSE2__)"
     )
@@ -155,8 +178,10 @@ def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
     a, b, c = (f"({register}){x}" for x in "abc")
     text = _FMA.format(
         **names,
-        feature=fma_feature if known else "0",
+        feature=_FMA_FEATURES.get(width, "0"),
         intrinsic=f"_mm{w}_fmadd_{s}({a}, {b}, {c})",
+        half_feature=_FMA_FEATURES.get(width // 2, "0"),
+        halves=_halves(f"_mm{width // 2}_fmadd_{s}", lanes),
         feature_sqrt=sqrt_feature if known else "0",
         sqrt=f"_mm{w}_sqrt_{s}({a})",
         builtin=f"__builtin_fma{f}",
@@ -169,6 +194,16 @@ def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
             **names, name=name, f=f, feature=round_feature if known else "0", intrinsic=intrinsic
         )
     return text
+
+
+def _halves(function: str, lanes: int) -> str:
+    """A function of a, b, c on both halves of vectors that are too wide for it."""
+    first, second = range(lanes // 2), range(lanes // 2, lanes)
+    calls = []
+    for part in (first, second):
+        picked = [f"__builtin_shufflevector({x}, {x}, {', '.join(map(str, part))})" for x in "abc"]
+        calls.append(f"{function}({', '.join(picked)})")
+    return f"__builtin_shufflevector({', '.join([*calls, *map(str, range(lanes))])})"
 
 
 def literal(e: Expr) -> str:
