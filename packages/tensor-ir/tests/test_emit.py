@@ -14,8 +14,8 @@ import pytest
 from emitters import each_emitter
 
 from byparts_tensor_ir import compile
-from byparts_tensor_ir.build import build, default_emitter
-from byparts_tensor_ir.compile import CompilerError
+from byparts_tensor_ir.build import build
+from byparts_tensor_ir.compile import CompilerError, default_emitter
 from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.expression import Expr, as_expr, const, variable
@@ -45,13 +45,18 @@ def test_without_compiler_and_llvmlite_the_error_names_both(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("CXX", "no-such-compiler")
-    compile.compiler.cache_clear()
-    module = sys.modules["byparts_tensor_ir.build"]  # the package has a function of that name
+    module = sys.modules["byparts_tensor_ir.compile"]
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     with pytest.raises(CompilerError, match=r"CXX; or `pip install byparts-tensor-ir\[llvm\]`"):
         default_emitter()
     monkeypatch.setattr(module, "find_spec", lambda name: name)
     assert default_emitter() == "llvm"
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    with pytest.raises(CompilerError, match="none of no-such-compiler is on the path"):
+        default_emitter()
+    monkeypatch.setenv("BYPARTS_EMITTER", "ptx")
+    with pytest.raises(CompilerError, match="BYPARTS_EMITTER=ptx: one of c, llvm"):
+        default_emitter()
 
 
 def test_an_unknown_emitter_is_an_error() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 from byparts_tensor_ir import compile as c_compiler
-from byparts_tensor_ir.compile import CompilerError
+from byparts_tensor_ir.compile import EMITTERS, CompilerError, default_emitter
 from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.statement import Func, expression_sizes
-
-EMITTERS = ("c", "llvm")
+from byparts_tensor_ir.target import target
 
 
 def build(func: Func, vector: int | None = None, emitter: str | None = None) -> Any:
@@ -22,7 +20,7 @@ def build(func: Func, vector: int | None = None, emitter: str | None = None) -> 
     Args:
         func: any function without GPU threads.
         vector: bytes of a vector register; by default those of this machine.
-        emitter: one of `EMITTERS`; by default C where there is a compiler, else LLVM.
+        emitter: one of `EMITTERS`; by default `default_emitter()`.
 
     Raises:
         CompilerError: there is no compiler, or no llvmlite.
@@ -43,29 +41,12 @@ def build(func: Func, vector: int | None = None, emitter: str | None = None) -> 
     return run
 
 
-def default_emitter() -> str:
-    """C where there is a compiler, else LLVM where llvmlite is installed.
-
-    Raises:
-        CompilerError: there is neither; says what to install.
-    """
-    try:
-        c_compiler.compiler()
-    except CompilerError as error:
-        if find_spec("llvmlite") is None:
-            raise CompilerError(
-                f"{error}; or `pip install byparts-tensor-ir[llvm]`, which needs no compiler"
-            ) from error
-        return "llvm"
-    return "c"
-
-
 def _compiled(func: Func, vector: int | None, emitter: str) -> tuple[Any, Any]:
     """(source, function of addresses and sizes)."""
     if emitter not in EMITTERS:
         raise CompilerError(f"no emitter {emitter!r}; one of {', '.join(EMITTERS)}")
     if emitter == "c":
-        source = emit_c(func, vector or c_compiler.vector_bytes())
+        source = emit_c(func, vector or target().vector_bytes)
         return source, c_compiler.callable_of(source)
     try:
         from byparts_tensor_ir import jit  # loads 170 MB of LLVM: only where it is wanted
@@ -74,5 +55,5 @@ def _compiled(func: Func, vector: int | None, emitter: str) -> tuple[Any, Any]:
         raise CompilerError(
             f"no llvmlite ({error}): `pip install byparts-tensor-ir[llvm]`, or build with C"
         ) from error
-    code = emit_llvm(func, vector or jit.vector_bytes())
+    code = emit_llvm(func, vector or target().vector_bytes)
     return code, jit.callable_of(code)

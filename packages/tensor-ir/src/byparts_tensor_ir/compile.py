@@ -1,7 +1,6 @@
-"""From C to functions in this process: the compiler, its flags, and a cache on disk.
+"""From C to functions in this process: the compiler and its flags; objects are kept on disk.
 
-Compiled objects are kept by content: compiler, flags, source.  The cache is private to the user,
-safe under several processes (a file appears whole, by rename), checked when read, and bounded.
+Objects are kept by compiler, flags and source, so a process that finds them runs no compiler.
 """
 
 from __future__ import annotations
@@ -14,35 +13,44 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.emit.c import Source, file_of
+from byparts_tensor_ir.cache import cache_directory, kept, put, trim
+from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
+from byparts_tensor_ir.target import target
 
 FLAGS = (
-    *("-x", "c++", "-std=gnu++17", "-O3", "-shared", "-fPIC", "-w"),
+    *("-x", "c++", "-std=gnu++17", "-O3", "-shared", "-fPIC", "-pipe", "-w"),
     # What C leaves undefined wraps; nothing is rounded otherwise than it is written.
     *("-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"),
     *("-fno-exceptions", "-fno-rtti", "-fno-semantic-interposition"),
 )
-CACHE_BYTES = 256 << 20
+EMITTERS = ("c", "llvm")
+_COMPILE_S = 600.0  # one that takes longer hangs
+_PROBE = Source("byparts_probe", 'extern "C" void byparts_probe(void **) {}', frozenset(), 0)
 
 
 class CompilerError(GraphError):
     """No compiler, or it failed; the message has its words and where the source is."""
 
 
-@lru_cache(maxsize=1)
 def compiler() -> tuple[str, str]:
-    """(command, what it says of its version) of the C++ compiler.
+    """(path, what tells it from another version) of the C++ compiler.
 
-    `CXX` if set, else the first of g++, clang++, c++ on the path.
+    `CXX` if set, else the first of g++, clang++, c++.  Nothing is run: a process that finds its
+    code compiled starts in less time than the compiler says its version.
 
     Raises:
-        CompilerError: there is none, or it does not run.
+        CompilerError: there is none.
     """
-    wanted = os.environ.get("CXX")
+    return _compiler(os.environ.get("CXX", ""), os.environ.get("PATH", ""))
+
+
+@lru_cache(maxsize=8)
+def _compiler(wanted: str, _: str) -> tuple[str, str]:
     names = [wanted] if wanted else ["g++", "clang++", "c++"]
     path = next((p for p in map(shutil.which, names) if p), None)
     if path is None:
@@ -50,80 +58,83 @@ def compiler() -> tuple[str, str]:
             f"no C++ compiler: none of {', '.join(names)} is on the path; install g++ or clang++, "
             "or set CXX"
         )
-    try:
-        said = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=60, check=True
-        )
-        march = subprocess.run(
-            [path, "-march=native", "-E", "-dM", "-x", "c++", os.devnull],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise CompilerError(f"the C++ compiler {path} does not run: {error}") from error
-    return path, said.stdout + march.stdout
+    stat = os.stat(path)
+    return path, f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def vector_bytes() -> int:
-    """Bytes of a vector register, as the compiler sees this machine: 64, 32 or 16."""
-    macros = compiler()[1]
-    return 64 if "__AVX512VL__" in macros else 32 if "__AVX2__" in macros else 16
+    """Bytes of a vector register of the target."""
+    return target().vector_bytes
 
 
-def cache_directory() -> Path:
-    """Where compiled objects are kept: `BYPARTS_CACHE`, or below the user's cache directory."""
-    told = os.environ.get("BYPARTS_CACHE")
-    if told:
-        return Path(told)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "byparts"
+def default_emitter() -> str:
+    """C where a compiler works, else LLVM where llvmlite is installed; or `BYPARTS_EMITTER`.
+
+    Whether a compiler works is found out with an empty function, which is kept like any other.
+
+    Raises:
+        CompilerError: there is neither, or not the one that is named; says what to install.
+    """
+    told = os.environ.get("BYPARTS_EMITTER")
+    if told and told not in EMITTERS:
+        raise CompilerError(f"BYPARTS_EMITTER={told}: one of {', '.join(EMITTERS)}")
+    if told == "llvm":
+        return told
+    try:
+        compiled([_PROBE])
+    except CompilerError as error:
+        if told:
+            raise
+        if find_spec("llvmlite") is None:
+            raise CompilerError(
+                f"{error}; or `pip install byparts-tensor-ir[llvm]`, which needs no compiler"
+            ) from error
+        return "llvm"
+    return "c"
 
 
 def compiled(sources: Sequence[Source]) -> dict[str, int]:
     """Compile functions in one file; their addresses by name.
 
     Raises:
-        CompilerError: there is no compiler, or it refuses the source.
+        CompilerError: there is no compiler, it refuses the source, or there is no room on the disk.
     """
     more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
-    command = [*FLAGS, "-march=native", *more]
-    if vector_bytes() == 64:
-        command.append("-mprefer-vector-width=512")
+    command = [*FLAGS, *target().compiler_flags, *more]
     if any(s.parallel for s in sources):
         command.append("-fopenmp")
-    library = ctypes.CDLL(str(_object(file_of(sources, ""), command)))
+    try:
+        library = ctypes.CDLL(str(_object(file_of(sources, ""), command)))
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CompilerError(f"compiled code cannot be made or loaded: {error}") from error
     addresses = {}
     for s in sources:
         addresses[s.name] = ctypes.cast(getattr(library, s.name), ctypes.c_void_p).value or 0
     return addresses
 
 
+def _key(command: Sequence[str], text: str) -> str:
+    whole = "\0".join([compiler()[1], *command, HEADER, text])
+    return hashlib.sha256(whole.encode()).hexdigest()[:32]
+
+
 def _object(text: str, command: Sequence[str]) -> Path:
     """The shared object of a source: from the cache, or compiled into it."""
-    path, version = compiler()
-    key = hashlib.sha256("\0".join([version, *command, HEADER, text]).encode()).hexdigest()[:32]
-    directory = _writable(cache_directory())
+    key, directory = _key(command, text), cache_directory()
     target = directory / f"{key}.so"
-    if _whole(target):
-        os.utime(target)
+    if kept(target) is not None:
         return target
     with tempfile.TemporaryDirectory(dir=directory) as work:
         source, made = Path(work) / f"{key}.cc", Path(work) / f"{key}.so"
         source.write_text(text)
-        _run([path, *command, "-include", str(_header(directory, command)), str(source)], made)
-        (Path(work) / "sum").write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-        os.replace(made, target)
-        os.replace(Path(work) / "sum", directory / f"{key}.sum")
-    _trim(directory)
+        _run([*command, "-include", str(_header(directory, command)), str(source)], made)
+        put(made, target)
     return target
 
 
 def _header(directory: Path, command: Sequence[str]) -> Path:
     """The header of all sources, compiled: intrinsics alone take a third of a second to read."""
-    path, version = compiler()
-    key = hashlib.sha256("\0".join([version, *command, HEADER]).encode()).hexdigest()[:16]
+    key = _key(command, "")[:16]
     header, ready = directory / f"{key}.h", directory / f"{key}.h.gch"
     if ready.exists():
         os.utime(ready)
@@ -132,69 +143,27 @@ def _header(directory: Path, command: Sequence[str]) -> Path:
             text, made = Path(work) / f"{key}.h", Path(work) / f"{key}.h.gch"
             text.write_text(HEADER)
             as_header = ["c++-header" if flag == "c++" else flag for flag in command]
-            _run([path, *[f for f in as_header if f != "-shared"], str(text)], made)
+            _run([*[f for f in as_header if f != "-shared"], str(text)], made)
             os.replace(text, header)
             os.replace(made, ready)
+        trim(directory)
     return header
 
 
-def _run(command: Sequence[str], output: Path) -> None:
-    """Run the compiler.
+def _run(arguments: Sequence[str], output: Path) -> None:
+    """Run the compiler; what it writes on the way lies beside the output.
 
     Raises:
         CompilerError: it failed; its words and its source, of which a copy is kept.
     """
-    run = subprocess.run([*command, "-o", str(output)], capture_output=True, text=True)
+    command = [compiler()[0], *arguments, "-o", str(output)]
+    env = {**os.environ, "TMPDIR": str(output.parent)}
+    run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=_COMPILE_S)
     if run.returncode:
-        kept = Path(tempfile.gettempdir()) / f"byparts-{output.stem}.cc"
-        shutil.copyfile(command[-1], kept)
-        raise CompilerError(f"{command[0]} failed on {kept}:\n{run.stderr[:2000]}")
-
-
-def _whole(target: Path) -> bool:
-    """Whether the object is there and is what was written."""
-    try:
-        return (
-            target.with_suffix(".sum").read_text()
-            == hashlib.sha256(target.read_bytes()).hexdigest()
-        )
-    except OSError:
-        return False
-
-
-@lru_cache(maxsize=8)
-def _writable(directory: Path) -> Path:
-    """The directory, private to the user; a temporary one where it cannot be written."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        stat = os.stat(directory)
-        shared = stat.st_uid != os.getuid() or stat.st_mode & 0o002  # somebody's code would run
-        if shared or not os.access(directory, os.W_OK):
-            raise PermissionError(directory)
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="byparts-"))
-    return directory
-
-
-def _trim(directory: Path) -> None:
-    """Remove what was not used for the longest time, down to `CACHE_BYTES`.
-
-    Objects, and compiled headers, of which there is one of 40 MB for each set of flags.
-    """
-    files = []
-    for p in (*directory.glob("*.so"), *directory.glob("*.gch")):
-        try:
-            stat = p.stat()
-            files.append((stat.st_mtime, stat.st_size, p))
-        except OSError:
-            continue
-    total = sum(size for _, size, _ in files)
-    for _, size, p in sorted(files):
-        if total <= CACHE_BYTES:
-            return
-        for one in (p, p.with_suffix(".sum")):
-            one.unlink(missing_ok=True)
-        total -= size
+        copy = Path(tempfile.gettempdir()) / f"byparts-{output.stem}.cc"
+        shutil.copyfile(arguments[-1], copy)
+        words = run.stderr[:2000] or f"it ended with {run.returncode} and said nothing"
+        raise CompilerError(f"{command[0]} failed on {copy}:\n{words}")
 
 
 def callable_of(source: Source) -> Callable[..., None]:

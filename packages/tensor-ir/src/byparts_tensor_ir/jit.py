@@ -7,7 +7,6 @@ registers of 512 bits where it has them; nothing is rounded otherwise than it is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from threading import Lock
 from typing import Any
 
@@ -15,6 +14,7 @@ import llvmlite.binding as llvm
 
 from byparts_tensor_ir.compile import CompilerError, caller
 from byparts_tensor_ir.emit.llvm import LlvmSource
+from byparts_tensor_ir.target import TARGETS, target
 
 _one_at_a_time = Lock()  # modules share LLVM's global context
 _engines: list[Any] = []  # each owns its code
@@ -25,22 +25,16 @@ def machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()
+    features.update({f: False for t in TARGETS for f in t.features if f not in target().features})
     features["prefer-256-bit"] = False
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    return target.create_target_machine(
+    kind = llvm.Target.from_triple(llvm.get_process_triple())
+    return kind.create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=features.flatten(),
         opt=3,
         reloc="pic",
         codemodel="small",
     )
-
-
-@lru_cache(maxsize=1)
-def vector_bytes() -> int:
-    """Bytes of a vector register of this machine: 64, 32 or 16."""
-    features = llvm.get_host_cpu_features()
-    return 64 if features.get("avx512vl") else 32 if features.get("avx2") else 16
 
 
 def compiled(sources: Sequence[LlvmSource]) -> dict[str, int]:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from byparts_tensor_ir.emit.source import Source as Source
 from byparts_tensor_ir.emit.strategy import (
     MOST_UNROLLED_VECTORS,
     Element,
@@ -30,7 +30,7 @@ from byparts_tensor_ir.emit.strategy import (
     step_of,
 )
 from byparts_tensor_ir.emit.values import Values
-from byparts_tensor_ir.emit.vectors import C_TYPES, HEADER, literal, vector_types
+from byparts_tensor_ir.emit.vectors import C_TYPES, literal
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
 from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
@@ -49,36 +49,6 @@ from byparts_tensor_ir.substitute import (
     variables,
 )
 from byparts_tensor_ir.tensor import identity_values
-
-
-@dataclass(frozen=True)
-class Source:
-    """Emitted code.
-
-    Attributes:
-        name: of the C function.
-        body: C of the function alone.
-        vectors: the vector types (dtype, lanes) that it uses.
-        workspace_bytes: that its argument after the buffers must point to.
-        parallel: whether it has OpenMP loops.
-    """
-
-    name: str
-    body: str
-    vectors: frozenset[tuple[str, int]]
-    workspace_bytes: int
-    parallel: bool = False
-
-    @property
-    def text(self) -> str:
-        """A whole file."""
-        return file_of([self])
-
-
-def file_of(sources: Sequence[Source], header: str = HEADER) -> str:
-    """One C file of several functions."""
-    used = {v for s in sources for v in s.vectors}
-    return "\n".join([header + vector_types(used), *[s.body for s in sources]])
 
 
 def emit_c(

@@ -22,7 +22,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
-from byparts_tensor_ir.build import EMITTERS, build as build_func
+from byparts_tensor_ir.build import build as build_func
+from byparts_tensor_ir.compile import EMITTERS
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.functions import (
     call as call,

@@ -1,0 +1,97 @@
+"""Files on disk that cost time to make: private to the user, whole or absent, bounded.
+
+A file appears by rename, with a sum that is checked when it is read, so processes may share the
+directory.  Where it cannot be written, or others could write it, a temporary one serves until the
+process ends, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from warnings import warn
+
+CACHE_BYTES = 256 << 20
+_PATTERNS = ("*.so", "*.gch", "*.json")
+
+
+def cache_directory() -> Path:
+    """Where files are kept: `BYPARTS_CACHE`, or below the user's cache directory.
+
+    Raises:
+        OSError: there is no place at all that can be written.
+    """
+    told = os.environ.get("BYPARTS_CACHE")
+    if told:
+        return _writable(Path(told))
+    base = os.environ.get("XDG_CACHE_HOME")
+    return _writable((Path(base) if base else Path.home() / ".cache") / "byparts")
+
+
+@lru_cache(maxsize=8)
+def _writable(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        stat = os.stat(directory)
+        if stat.st_uid != os.getuid() or stat.st_mode & 0o002:  # somebody's code would run
+            raise PermissionError(f"others may write {directory}")
+        if not os.access(directory, os.W_OK):
+            raise PermissionError(f"{directory} is read-only")
+    except OSError as error:
+        made = tempfile.TemporaryDirectory(prefix="byparts-")  # removed when the process ends
+        _temporary.append(made)
+        how = "set BYPARTS_CACHE to a directory of yours, to compile once and not in each process"
+        warn(f"compiled code is kept in {made.name}: {error}; {how}", RuntimeWarning, stacklevel=2)
+        return Path(made.name)
+    return directory
+
+
+_temporary: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def kept(path: Path) -> bytes | None:
+    """What was put there, and counts as used now; `None` where it is not whole.
+
+    Raises nothing: what cannot be read is made anew.
+    """
+    try:
+        content = path.read_bytes()
+        if path.with_suffix(".sum").read_text() != hashlib.sha256(content).hexdigest():
+            return None
+        os.utime(path)
+    except OSError:
+        return None
+    return content
+
+
+def put(made: Path, target: Path) -> None:
+    """Move a file of the same file system there, with its sum; make room."""
+    total = made.with_suffix(".sum")
+    total.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+    os.replace(made, target)
+    os.replace(total, target.with_suffix(".sum"))
+    trim(target.parent)
+
+
+def trim(directory: Path) -> None:
+    """Remove what was not used for the longest time, down to `CACHE_BYTES`.
+
+    Compiled headers are of 40 MB, one for each set of flags.
+    """
+    files = []
+    for p in [p for pattern in _PATTERNS for p in directory.glob(pattern)]:
+        try:
+            stat = p.stat()
+            files.append((stat.st_mtime, stat.st_size, p))
+        except OSError:
+            continue
+    total = sum(size for _, size, _ in files)
+    for _, size, p in sorted(files):
+        if total <= CACHE_BYTES:
+            return
+        for one in (p, p.with_suffix(".sum")):
+            one.unlink(missing_ok=True)
+        total -= size
