@@ -24,12 +24,13 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code, products, sums, updates, walk, windows
+from byparts_kernels_native import code, functions, products, sums, updates, walk, windows
 from byparts_kernels_native.axes import CONSTANTS, Space, joined, space_of, wanted
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.lowering.elementwise import element, takes
+from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.reduction import reduction
 from byparts_tensor_ir.lowering.window import computed
 from byparts_tensor_ir.target import target
@@ -127,6 +128,8 @@ for _kind in {*element, *reduction} - {*CONSTANTS}:
     kernels.compiles(_kind)(_alone)
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
+for _kind in function:
+    kernels.compiles(_kind)(functions.whole)
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)

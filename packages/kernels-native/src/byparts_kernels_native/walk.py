@@ -14,9 +14,10 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
-from byparts_graph_ir import TensorType
+from byparts_graph_ir import CaptureRefused, TensorType
 from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
 from byparts_kernels_native import code
+from byparts_kernels_native.checked import Checked
 from byparts_tensor_ir.emit.c import Source
 
 _WALK = Source(
@@ -105,6 +106,7 @@ def captured(lines: Sequence[Any], warm: bool, *kept: Any) -> partial[None]:
         warm: whether it may stop in the middle.
         kept: more that it keeps alive.
     """
+    lines = [x for line in lines for x in _parts(line, warm)]
     words = [_words(line) for line in lines]
     starts = list(accumulate(map(len, words), initial=6))
     labels = {line: at for line, at in zip(lines, starts) if isinstance(line, Label)}  # noqa: B905
@@ -112,6 +114,15 @@ def captured(lines: Sequence[Any], warm: bool, *kept: Any) -> partial[None]:
     for of_line in words:
         table += [labels[word] if isinstance(word, Label) else word for word in of_line]
     return code.call(code.later(_WALK), [*table, 0], *lines, *kept, python=warm)
+
+
+def _parts(line: Any, warm: bool) -> tuple[Any, ...]:
+    """What a line consists of."""
+    if not isinstance(line, Checked):
+        return (line,)
+    if not warm:
+        raise CaptureRefused("an index may be out of range, and an update must not fail")
+    return line.lines(None)
 
 
 @cache

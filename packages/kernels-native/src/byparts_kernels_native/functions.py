@@ -1,0 +1,48 @@
+"""Ops that are written as functions of whole tensors; a run of which may raise an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from byparts_graph_ir import Kernel, Op, Refused, TensorType
+from byparts_graph_ir.backend.kernel import Run
+from byparts_kernels_native import code
+from byparts_kernels_native.checked import Checked
+from byparts_tensor_ir.compile import vector_bytes
+from byparts_tensor_ir.emit.c import Source, emit_c
+from byparts_tensor_ir.expression import ExpressionError
+from byparts_tensor_ir.lowering.function import function
+from byparts_tensor_ir.statement import Func
+
+
+def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """The kernel of an op of the table `function`.
+
+    Raises:
+        Refused: a dtype that its expressions do not have.
+    """
+    results = op.infer(*types)
+    try:
+        made = function[op](op, types)
+    except ExpressionError as error:
+        given = ", ".join(map(str, types))
+        gives = ", ".join(map(str, results))
+        raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
+    plain, over = _source(made.func, ()), None
+    if made.over is not None:
+        over = _source(made.over, [(made.func.params[0], made.func.outputs[0])])
+    names = [code.later(s) for s in (plain, over or plain)]
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
+        name = names[bool(outputs) and bool(inputs) and inputs[0] == outputs[0]]
+        if made.indices is None:
+            return code.call(name, [*inputs, *outputs, workspace or 0])
+        return Checked(op, types, made.indices, name, (*inputs, *outputs), workspace or 0)
+
+    pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
+    return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None)
+
+
+def _source(func: Func, aliases: Sequence[Any]) -> Source:
+    return emit_c(func, vector_bytes(), aliases)

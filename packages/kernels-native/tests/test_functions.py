@@ -1,0 +1,118 @@
+"""Gather, random draws and the like as generated code: errors, streams, and the interpreter."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+import byparts_opset as ops
+from byparts_graph_ir import Graph, GraphError, Input, Op, Refused, TensorType
+from byparts_kernels_native import make
+from byparts_opset.dtypes import type_of
+from byparts_runtime import build as build_program
+from byparts_tensor_ir.interpret import interpret
+from byparts_tensor_ir.lowering.function import function
+
+needs_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
+)
+
+
+def _input(dtype: str, *dims: int) -> Input:
+    return Input(TensorType(dtype, dims))
+
+
+@needs_compiler
+@pytest.mark.parametrize("wrong", [-1, 5, 1 << 40])
+def test_an_index_out_of_range_is_an_error_and_nothing_after_it_runs(wrong: int) -> None:
+    """As in `evaluate`; also amid other steps, and the next call is right again."""
+    x, i = _input("f32", 5, 3), _input("i64", 4)
+    y = ops.gather(ops.exp(x), i) * 2.0
+    program = build_program(Graph.of([x, i], [y]), backends=("native",))
+    a, at = np.ones((5, 3), np.float32), np.array([0, 1, 2, 4])
+
+    with pytest.raises(GraphError, match=rf"index {wrong} at \[2\] is out of range for axis 0 of"):
+        program(a, np.array([0, 1, wrong, 4]))
+    np.testing.assert_allclose(program(a, at)[0], np.exp(a[at]) * 2, rtol=1e-6)
+
+
+@needs_compiler
+def test_scatter_in_place_changes_the_rows_alone() -> None:
+    """Over its input it copies nothing, and an index out of range leaves the input as it was."""
+    backend = make()
+    types = TensorType("f32", (4, 2)), TensorType("i32", (2,)), TensorType("f32", (2, 2))
+    x, rows = np.arange(8, dtype=np.float32).reshape(4, 2), np.full((2, 2), -1, np.float32)
+    at = np.array([3, 1], np.int32)
+    pointers = [a.ctypes.data for a in (x, at, rows)]
+    run = backend.compile(ops.Scatter(0), types).bind(pointers, pointers[:1], None, None)
+
+    run()
+    assert x.tolist() == [[0, 1], [-1, -1], [4, 5], [-1, -1]]
+    at[0], rows[:] = 4, 7
+    with pytest.raises(GraphError, match=r"scatter: index 4 at .0. is out of range"):
+        run()
+    assert x.tolist() == [[0, 1], [-1, -1], [4, 5], [-1, -1]]
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("counter", [0, 7, 2**64 - 3, 2**32 - 2])
+def test_a_uniform_is_the_stream_of_opset_to_the_bit(dtype: str, counter: int) -> None:
+    """Also where the counter wraps, and where the last block is not used up."""
+    y = ops.random_uniform(-(2**40) + 3, counter, (4, 101), dtype=dtype)
+    (expected,) = ops.RandomUniform((4, 101), dtype).evaluate(
+        np.int64(-(2**40) + 3), np.array(counter, np.uint64).view(np.int64)
+    )
+    (result,) = build_program(Graph.of([], [y]), backends=("native",))()
+
+    assert result.tobytes() == expected.tobytes()
+
+
+_INDICES = np.array([2, 0, 2], np.int32)
+_X = np.array([[1, np.nan, -1, 7], [0.5, 3, 3, -2], [-0.0, 0, np.inf, 1]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op", "arrays"),
+    [
+        (ops.Gather(1), (_X, _INDICES)),
+        (ops.Scatter(0), (_X, _INDICES, _X + 1)),
+        (ops.ScatterAdd(0), (_INDICES, _X, _X)),
+        (ops.OneHot(3), (_INDICES,)),
+        (ops.ArgMax(0), (_X,)),
+        (ops.ArgMin(1), (_X,)),
+        (ops.TopK(3), (_X,)),
+        (ops.CumSum(1, True, True), (_X,)),
+        (ops.ProdOfOthers(0), (_X,)),
+        (ops.RandomUniform((7,)), (np.array(3), np.array(9))),
+    ],
+)
+def test_the_interpreter_says_what_evaluate_says(op: Op, arrays: tuple[Any, ...]) -> None:
+    """It checks every index of every load and store; `error` stays 0."""
+    func = function[op](op, [type_of(a) for a in arrays]).func
+    expected = op.evaluate(*arrays)
+    results = [np.empty(e.shape, e.dtype) for e in expected]
+    error = [np.ones(1, np.int64)] * (func.params[-1].name == "error")
+    given = [*arrays, *results, *error]
+    shaped = [
+        a.reshape([int(d.attr) for d in p.shape]) for a, p in zip(given, func.params, strict=True)
+    ]
+
+    interpret(func, *shaped)
+    for result, e in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(result, e)
+    assert not any(e[0] for e in error)
+
+
+@needs_compiler
+def test_a_dtype_without_arithmetic_is_refused_by_name() -> None:
+    """Rows of bf16 are picked, which moves bits; their sum is for another backend."""
+    types = TensorType("i32", (2,)), TensorType("bf16", (2, 3)), TensorType("bf16", (4, 3))
+    backend = make()
+
+    assert backend.compile(ops.Gather(0), (types[2], types[0])).workspace_bytes == 0
+    with pytest.raises(Refused, match=r"ScatterAdd on .*: no arithmetic on bf16; one of bool, i8"):
+        backend.compile(ops.ScatterAdd(0), types)

@@ -1,0 +1,120 @@
+"""Ops that are functions of whole tensors: loops written out, with a default schedule.
+
+An op along an axis sees its tensors as [outer, n, inner], and loops over `inner` are vectors.
+Indices out of range are found before anything is read or written: the function then stores a 1 in
+its last parameter, `error`, and does no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from math import prod
+
+from byparts_graph_ir import Table, TensorType
+from byparts_tensor_ir.expression import BYTES, Expr, ExpressionError, as_expr, const, variable
+from byparts_tensor_ir.functions import cast
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
+from byparts_tensor_ir.tensor import MAX
+
+Body = tuple[Statement, ...]
+Of = Callable[[Expr], Sequence[Statement]]
+
+
+@dataclass(frozen=True)
+class Function:
+    """An op on inputs of some types.
+
+    Attributes:
+        func: of the inputs, the outputs, and `error`, an i64[1], where indices are read.
+        indices: the input of which an element may be out of range.
+        inplace: pairs (input, output) that may be the same bytes.
+        over: `func` where input 0 and output 0 are the same bytes; `None`: `func` itself.
+    """
+
+    func: Func
+    indices: int | None = None
+    inplace: tuple[tuple[int, int], ...] = ()
+    over: Func | None = None
+
+
+Rule = Callable[..., Function]
+function: Table[Rule] = Table.lazily(  # op -> rule(op, types of inputs)
+    "function of loops",
+    "byparts_tensor_ir.lowering",
+    "byparts_opset",
+    index="index argmax",
+    running="cumulative prod",
+    random="random random_normal",
+)
+
+
+def folded(t: TensorType, axis: int) -> tuple[int, int, int]:
+    """The extents (outer, n, inner) around an axis; a 0-d tensor has one element along it."""
+    if not t.dims:
+        return 1, 1, 1
+    at = axis % len(t.dims)
+    return prod(t.dims[:at]), t.dims[at], prod(t.dims[at + 1 :])
+
+
+def stored(dtype: str) -> str:
+    """The dtype of expressions that hold the bits of an element, for ops that only move them."""
+    return dtype if dtype in BYTES else "i16"
+
+
+def buffer(name: str, dims: Sequence[int], dtype: str) -> Buffer:
+    """A parameter.
+
+    Raises:
+        ExpressionError: no such dtype in expressions.
+    """
+    if dtype not in BYTES:
+        raise ExpressionError(f"no arithmetic on {dtype}; one of {', '.join(BYTES)}")
+    return Buffer(name, tuple(map(const, dims)), dtype)
+
+
+def local(name: str, size: int, dtype: str) -> Buffer:
+    """Memory of the function's own."""
+    return Buffer(name, (const(size),), dtype, "local")
+
+
+class Loops:
+    """Makes loops, each with a name of its own."""
+
+    def __init__(self) -> None:
+        self.numbers = count()
+
+    def over(self, n: int, body: Of, low: int = 0, kind: str = "serial") -> Body:
+        """`body` for each number from `low` to n, in order; in no loop where it is one number."""
+        if n <= low + 1:
+            return tuple(body(const(low))) if n > low else ()
+        var = variable(f"i{next(self.numbers)}", n - low, low)
+        return (For(var, tuple(body(var)), kind),)
+
+    def vector(self, n: int, body: Of) -> Body:
+        """`body` for each number below n, many at a time."""
+        return self.over(n, body, 0, "vectorize")
+
+    def nest(self, dims: Sequence[int], body: Callable[..., Sequence[Statement]]) -> Body:
+        """`body` for each index, the last dimension as vectors; nothing where there is no index."""
+        if not all(dims):
+            return ()
+        if len(dims) == 1:
+            return self.vector(dims[0], body)
+        return self.over(dims[0], lambda i: self.nest(dims[1:], partial(body, i)))
+
+
+def checked(loops: Loops, indices: Buffer, size: int, error: Buffer, body: Body) -> Body:
+    """`body` where all indices are below `size`, else a 1 in `error`."""
+    (n,) = indices.shape
+
+    def check(i: Expr) -> Body:
+        at = cast(indices[i], "i64")
+        wrong = cast((at < 0) | (as_expr(size) <= at), "i64")
+        return (Store("check", (error,), (const(0),), (wrong,), MAX, (i,)),)
+
+    clear = Store("clear", (error,), (const(0),), (const(0),))
+    guarded = (If(error[0].equal(0), body),) if body else ()
+    return (clear, *loops.vector(int(n.attr), check), *guarded)

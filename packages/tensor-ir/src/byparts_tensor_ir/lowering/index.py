@@ -1,0 +1,201 @@
+"""Rows picked by indices, put in the place of others, or added; the places of extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_graph_ir import FLOATS, TensorType
+from byparts_opset.dtypes import numpy_dtype
+from byparts_tensor_ir.expression import Expr, as_expr, const
+from byparts_tensor_ir.functions import cast, select
+from byparts_tensor_ir.lowering.function import (
+    Body,
+    Function,
+    Loops,
+    buffer,
+    checked,
+    folded,
+    function,
+    local,
+    stored,
+)
+from byparts_tensor_ir.statement import Buffer, Func, If, Store
+from byparts_tensor_ir.tensor import MAX, MIN
+
+Types = Sequence[TensorType]
+_FIRST = const(0)
+
+
+@function.on(ops.Gather)
+def _gather(op: ops.Gather, types: Types) -> Function:
+    """y[o, k, j] = x[o, indices[k], j]."""
+    x, indices, y, error = _indexed(types[0], types[1], stored(types[0].dtype), op.axis)
+    loops, (outer, k, inner) = Loops(), _numbers(y)
+
+    def element(o: Expr, i: Expr, j: Expr) -> Body:
+        return (Store("y", (y,), (o, i, j), (x[o, cast(indices[i], "i64"), j],)),)
+
+    body = loops.nest((outer, k, inner), element)
+    body = checked(loops, indices, _numbers(x)[1], error, body)
+    return Function(Func("gather", (x, indices, y, error), (y, error), (), body), 1)
+
+
+@function.on(ops.Scatter)
+def _scatter(op: ops.Scatter, types: Types) -> Function:
+    """y = x, then y[o, indices[k], j] = updates[o, k, j] for k in order."""
+    x, indices, updates, error = _indexed(types[0], types[1], stored(types[0].dtype), op.axis)
+    y = Buffer("y", x.shape, x.dtype)
+    loops, (outer, k, inner) = Loops(), _numbers(updates)
+
+    def put(o: Expr, i: Expr, j: Expr) -> Body:
+        return (Store("put", (y,), (o, cast(indices[i], "i64"), j), (updates[o, i, j],)),)
+
+    def copy(o: Expr, i: Expr, j: Expr) -> Body:
+        return (Store("copy", (y,), (o, i, j), (x[o, i, j],)),)
+
+    def func(first: Body) -> Func:
+        body = (*first, *loops.nest((outer, k, inner), put))
+        body = checked(loops, indices, _numbers(x)[1], error, body)
+        return Func("scatter", (x, indices, updates, y, error), (y, error), (), body)
+
+    return Function(func(loops.nest(_numbers(x), copy)), 1, ((0, 0),), func(()))
+
+
+@function.on(ops.ScatterAdd)
+def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
+    """y = 0, then y[o, indices[k], j] += updates[o, k, j] for k in order."""
+    like, indices, updates, error = _indexed(types[2], types[0], types[1].dtype, op.axis)
+    y = buffer("y", _numbers(like), updates.dtype)
+    loops, (outer, k, inner) = Loops(), _numbers(updates)
+
+    def add(o: Expr, i: Expr, j: Expr) -> Body:
+        at = (o, cast(indices[i], "i64"), j)
+        return (Store("add", (y,), at, (y[at] + updates[o, i, j],)),)
+
+    def clear(o: Expr, i: Expr, j: Expr) -> Body:
+        return (Store("zero", (y,), (o, i, j), (const(0, y.dtype),)),)
+
+    body = (*loops.nest(_numbers(y), clear), *loops.nest((outer, k, inner), add))
+    body = checked(loops, indices, _numbers(y)[1], error, body)
+    return Function(
+        Func("scatter_add", (indices, updates, like, y, error), (y, error), (), body), 0
+    )
+
+
+@function.on(ops.OneHot)
+def _one_hot(op: ops.OneHot, types: Types) -> Function:
+    """A row of `off`, then `on` at the index."""
+    (t,) = types
+    indices = buffer("indices", (t.size,), t.dtype)
+    y = buffer("y", (t.size, op.depth), stored(op.dtype))
+    on, off = (_bits(number, op.dtype) for number in (op.on, op.off))
+    loops = Loops()
+
+    def row(r: Expr) -> Body:
+        at = cast(indices[r], "i64")
+        inside = (as_expr(0) <= at) & (at < op.depth)
+        cold = loops.vector(op.depth, lambda j: [Store("off", (y,), (r, j), (off,))])
+        return (*cold, If(inside, (Store("on", (y,), (r, at), (on,)),)))
+
+    body = loops.over(t.size if op.depth else 0, row)
+    return Function(Func("one_hot", (indices, y), (y,), (), body))
+
+
+@function.on(ops.ArgMax, ops.ArgMin)
+def _extreme(op: ops.ArgMax | ops.ArgMin, types: Types) -> Function:
+    """The extreme, then the first place where it, or a NaN, stands."""
+    (t,) = types
+    outer, n, inner = (1, t.size, 1) if op.axis is None else folded(t, op.axis)
+    x, y = buffer("x", (outer, n, inner), t.dtype), buffer("y", (outer, inner), "i64")
+    count = "i32" if n < 1 << 31 else "i64"
+    extreme, place = local("extreme", inner, t.dtype), local("place", inner, count)
+    reducer, loops = MAX if isinstance(op, ops.ArgMax) else MIN, Loops()
+
+    def best(o: Expr, i: Expr, j: Expr = _FIRST) -> Body:
+        return (Store("best", (extreme,), (j,), (x[o, i, j],), reducer, (i,), True),)
+
+    def find(o: Expr, i: Expr, j: Expr = _FIRST) -> Body:
+        e = x[o, i, j]
+        here = e.equal(extreme[j])
+        here = here | ~e.equal(e) if t.dtype in FLOATS else here
+        value = select(here, cast(i, count), const(n, count))
+        return (Store("find", (place,), (j,), (value,), MIN, (i,), True),)
+
+    def row(o: Expr) -> Body:
+        def last(j: Expr) -> Body:
+            return (Store("y", (y,), (o, j), (cast(place[j], "i64"),)),)
+
+        dims = (n,) if inner == 1 else (n, inner)
+        passes = [loops.nest(dims, partial(f, o)) for f in (best, find)]
+        return (*passes[0], *passes[1], *loops.vector(inner, last))
+
+    body = loops.over(outer if inner else 0, row)
+    return Function(Func("extreme", (x, y), (y,), (), body, (extreme, place)))
+
+
+@function.on(ops.TopK)
+def _top_k(op: ops.TopK, types: Types) -> Function:
+    """Each element goes to its place among the k greatest so far: O(n k) at worst, mostly O(n)."""
+    (t,) = types
+    rows, n, _ = folded(t, -1)
+    x = buffer("x", (rows, n), t.dtype)
+    values, indices = buffer("values", (rows, op.k), t.dtype), buffer("at", (rows, op.k), "i64")
+    loops = Loops()
+
+    def beats(e: Expr, r: Expr, p: Expr) -> Expr:
+        """Whether it goes before what stands at p; -1 is the index of nothing."""
+        v = values[r, p]
+        more = v < e
+        more = more | (~e.equal(e) & v.equal(v)) if t.dtype in FLOATS else more
+        return (indices[r, p] < 0) | more
+
+    def insert(r: Expr, i: Expr, back: Expr) -> Body:
+        """What stood one before, the element, or what stands here; from the last place on."""
+        e, p = x[r, i], as_expr(op.k - 1) - back
+        before = as_expr(1) <= p
+        moved = before & beats(e, r, p - 1)
+        here = beats(e, r, p)
+        value = select(moved, values[r, p - 1], select(here, e, values[r, p]))
+        index = select(moved, indices[r, p - 1], select(here, i, indices[r, p]))
+        return (Store("insert", (values, indices), (r, p), (value, index)),)
+
+    def row(r: Expr) -> Body:
+        nothing = (const(0, t.dtype), const(-1))
+        clear = loops.over(op.k, lambda p: [Store("clear", (values, indices), (r, p), nothing)])
+
+        def element(i: Expr) -> Body:
+            found = loops.over(op.k, lambda back: insert(r, i, back))
+            return (If(beats(x[r, i], r, const(op.k - 1)), found),)
+
+        return (*clear, *loops.over(n, element))
+
+    body = loops.over(rows if op.k else 0, row)
+    return Function(Func("top_k", (x, values, indices), (values, indices), (), body))
+
+
+def _bits(number: float, dtype: str) -> Expr:
+    """A number as `stored(dtype)` holds it."""
+    array = np.array(number).astype(numpy_dtype(dtype))
+    kind = stored(dtype)
+    return const((array.view("i2") if kind != dtype else array).item(), kind)
+
+
+def _numbers(b: Buffer) -> tuple[int, ...]:
+    return tuple([int(d.attr) for d in b.shape])
+
+
+def _indexed(
+    x: TensorType, indices: TensorType, dtype: str, axis: int
+) -> tuple[Buffer, Buffer, Buffer, Buffer]:
+    """x [outer, n, inner], indices [k], rows [outer, k, inner] of a dtype, and `error`."""
+    outer, n, inner = folded(x, axis)
+    return (
+        buffer("x", (outer, n, inner), stored(x.dtype)),
+        buffer("indices", (indices.size,), indices.dtype),
+        buffer("rows", (outer, indices.size, inner), dtype),
+        buffer("error", (1,), "i64"),
+    )
