@@ -1,47 +1,81 @@
-"""On which axes of a common iteration space each value of a region lies.
+"""Where the values of a node lie on the axes of its iteration space.
 
-    mean(x, -1)      x: (0, 1)   y: (0,)         in a space of (rows, columns)
-    x - expand(y)    y: (0,)     z: (0, 1)
+    mean(x, -1)      x: [i0, i1]       y: [i0]           in a space of (rows, columns)
+    x - expand(y)    x: [i0, i1]       y: [i0]
+    x[:, 4:]         x: [i0, i1 + 4]   result: [i0, i1]
+    concat(x, y, 1)  x: [i0, i1]       y: [i0, i2]       result: [i0, i1] and [i0, i2 + 4]
 
-Axes of size 1 are left out, so a shape of (5, 1, 3) is that of (5, 3): broadcasting, reductions
-with and without `keepdims`, `expand_dims` and the like all say the same then.
+Dimensions of size 1 are left out, so a shape of (5, 1, 3) is that of (5, 3): broadcasting,
+reductions with and without `keepdims`, `expand_dims` and the like all say the same then.  A place
+is plain if its indices are the axes themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from typing import Union
 
 import byparts_opset as ops
 from byparts_graph_ir import Node, TensorType, Value
 from byparts_tensor_ir.lowering.elementwise import element, takes
+from byparts_tensor_ir.lowering.movement import At, Place, movement, moves
 from byparts_tensor_ir.lowering.reduction import reduction
 
-Axes = tuple[int, ...]
 CONSTANTS = (ops.Constant, ops.Fill)
-_RESHAPES = (ops.Reshape, ops.Flatten, ops.ExpandDims, ops.Squeeze)
+RESHAPES = (ops.Reshape, ops.Flatten, ops.ExpandDims, ops.Squeeze)
 
 
 @dataclass(frozen=True)
-class Space:
-    """An iteration space, and where values lie in it.
+class Part:
+    """What a node does over some of its axes.
 
     Attributes:
-        dims: extents of the axes, none of them 1.
-        axes: value -> the axes of its dimensions that are not 1, ascending.
+        reads: (number of the input, where it is read); none: a constant is written.
+        write: where in the output.
+        value: the constant.
     """
 
-    dims: tuple[int, ...]
-    axes: Mapping[Value, Axes]
+    reads: tuple[tuple[int, Place], ...]
+    write: Place
+    value: Union[int, float] = 0
 
-    def within(self, values: Iterable[Value]) -> Space:
-        """The space with these values alone."""
-        return Space(self.dims, {v: self.axes[v] for v in values})
+    def on(self, axes: Callable[[int], At]) -> Part:
+        """The part with these indices in place of its axes."""
+        reads = tuple([(i, composed(read, axes)) for i, read in self.reads])
+        return Part(reads, composed(self.write, axes), self.value)
+
+
+def composed(place: Place, axes: Callable[[int], At]) -> Place:
+    """The place with these indices in place of its axes."""
+    out = []
+    for offset, steps in place:
+        sum, more = offset, []
+        for axis, step in steps:
+            to = axes(axis)
+            sum += step * to.offset
+            more += [(i, step * s) for i, s in to.steps]
+        out.append(At(sum, tuple(more)))
+    return tuple(out)
+
+
+def is_plain(v: Value, place: Place, dims: Sequence[int]) -> bool:
+    """Whether the indices of v are axes, each over its whole dimension."""
+    return all(spans(at, dims, n) for at, n in zip(place, long_dims(v.type), strict=True))
+
+
+def spans(at: At, dims: Sequence[int], extent: int) -> bool:
+    """Whether an index is an axis of this extent itself."""
+    return at.offset == 0 and [(s, dims[a]) for a, s in at.steps] == [(1, extent)]
 
 
 def wanted(node: Node) -> bool:
-    """Whether the node is elementwise, a broadcast or a reduction on dtypes that C has."""
+    """Whether a region is to have the node; what is bytes of its input costs nothing as it is."""
+    return taken(node) and not node.op.views(*[v.type for v in node.inputs])
+
+
+def taken(node: Node) -> bool:
+    """Whether regions may have the node: its op, and dtypes that C has."""
     values = (*node.inputs, *node.outputs)
     if not all(v.type.static and takes(v.type.dtype) and v.type.size for v in values):
         return False
@@ -52,7 +86,7 @@ def wanted(node: Node) -> bool:
         return _of_one_kind(node)
     if kind in reduction:
         return node.inputs[0].type.dtype in ("f32", "f64", "bool", "i32", "i64")
-    return kind is ops.BroadcastTo
+    return kind is ops.BroadcastTo or moves(node.op)
 
 
 def _of_one_kind(node: Node) -> bool:
@@ -61,29 +95,53 @@ def _of_one_kind(node: Node) -> bool:
     return type(node.op) not in (ops.Div, ops.Pow) or dtypes <= {"f32", "f64"}
 
 
-def space_of(node: Node) -> Space:
-    """The space of one node that `wanted` admits, or of a reshape that only adds or drops 1s."""
+# -- of one node ----------------------------------------------------------------------------------
+
+
+def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
+    """Extents of the axes, and the parts, of a node that `wanted` admits or a reshape of ones."""
     (y,) = node.outputs
+    if node.op in movement:
+        return _moving_parts(node, y)
     if type(node.op) in reduction:
-        return _reduction_space(node, y)
-    dims, of_output = _numbered(y.type.dims)
-    axes = {y: tuple(a for a in of_output if a is not None)}
-    for x in node.inputs:
-        if type(node.op) in _RESHAPES:
-            axes[x] = axes[y]
-            continue
-        aligned = of_output[len(of_output) - len(x.type.dims) :]
-        placed = zip(x.type.dims, aligned, strict=True)
-        axes[x] = tuple([a for n, a in placed if n != 1 and a is not None])
-    return Space(dims, axes)
+        (x,) = node.inputs
+        dims, index = _numbered(x.type.dims)
+        gone = reduced(node)
+        kept = [at for i, at in enumerate(index) if i not in gone and at is not None]
+        return dims, [Part(((0, _long(index)),), tuple(kept))]
+    dims, index = _numbered(y.type.dims)
+    reads = []
+    for i, x in enumerate(node.inputs):
+        aligned = index[len(index) - len(x.type.dims) :]
+        if type(node.op) in RESHAPES:
+            aligned = index
+        elif len(x.type.dims) <= len(index):
+            pairs = zip(x.type.dims, aligned, strict=True)
+            aligned = [None if n == 1 else at for n, at in pairs]
+        reads.append((i, _long(aligned)))
+    return dims, [Part(tuple(reads), _long(index))]
 
 
-def _reduction_space(node: Node, y: Value) -> Space:
-    (x,) = node.inputs
-    dims, of_input = _numbered(x.type.dims)
-    gone = reduced(node)
-    kept = [a for i, a in enumerate(of_input) if i not in gone and a is not None]
-    return Space(dims, {x: tuple(a for a in of_input if a is not None), y: tuple(kept)})
+def _moving_parts(node: Node, y: Value) -> tuple[tuple[int, ...], list[Part]]:
+    """Parts that have an axis at one position, and of one extent, share it."""
+    pieces = movement[node.op](node.op, *[v.type for v in node.inputs])
+    found = {(d, n) for p in pieces for d, n in enumerate(p.dims) if n != 1}
+    number = {key: i for i, key in enumerate(sorted(found))}
+    parts = []
+    for p in pieces:
+
+        def on(axis: int, extents: Sequence[int] = p.dims) -> At:
+            n = extents[axis]
+            return At(0, () if n == 1 else ((number[axis, n], 1),))
+
+        source = p.source
+        reads = () if source is None else ((source, _of_long(p.read, node.inputs[source])),)
+        parts.append(Part(reads, _of_long(p.write, y), p.value).on(on))
+    return tuple([n for _, n in sorted(found)]), parts
+
+
+def _of_long(place: Place, v: Value) -> Place:
+    return tuple([at for at, n in zip(place, v.type.dims, strict=True) if n != 1])
 
 
 def reduced(node: Node) -> set[int]:
@@ -93,105 +151,28 @@ def reduced(node: Node) -> set[int]:
     return set(range(rank)) if axes is None else {a % rank for a in axes}
 
 
-def _numbered(dims: Sequence[int]) -> tuple[tuple[int, ...], list[int | None]]:
-    """The dimensions that are not 1, and for each dimension its number among them."""
-    places: list[int | None] = []
+def _numbered(dims: Sequence[int]) -> tuple[tuple[int, ...], list[At | None]]:
+    """The dimensions that are not 1, and for each dimension its index by them."""
+    index: list[At | None] = []
     kept: list[int] = []
     for n in dims:
-        places.append(None if n == 1 else len(kept))
+        index.append(None if n == 1 else At(0, ((len(kept), 1),)))
         kept += [n] if n != 1 else []
-    return tuple(kept), places
+    return tuple(kept), index
+
+
+def _long(index: Sequence[At | None]) -> Place:
+    return tuple([at for at in index if at is not None])
 
 
 def is_reshape_of_ones(node: Node) -> bool:
     """Whether a reshape only adds or drops dimensions of size 1."""
-    if type(node.op) not in _RESHAPES:
+    if type(node.op) not in RESHAPES:
         return False
     x, y = node.inputs[0].type, node.outputs[0].type
-    return x.static and y.static and _without_ones(x) == _without_ones(y)
+    return x.static and y.static and long_dims(x) == long_dims(y)
 
 
-def _without_ones(t: TensorType) -> list[int]:
+def long_dims(t: TensorType) -> list[int]:
+    """The dimensions that are not 1."""
     return [n for n in t.dims if n != 1]
-
-
-def joined(a: Space, b: Space, shared: Iterable[Value]) -> Space | None:
-    """Both spaces as one, or `None` where the values that they share lie otherwise.
-
-    Either they are the same, or all axes of one are axes of a shared value, so that it lies inside
-    of the other.
-    """
-    pairs = [(a.axes[v], b.axes[v]) for v in shared if v.type.size > 1]
-    if a.dims == b.dims and all(x == y for x, y in pairs):
-        return Space(a.dims, {**a.axes, **b.axes})
-    to_a: dict[int, int] = {}
-    for x, y in pairs:
-        if len(x) != len(y):
-            return None
-        for i, j in zip(x, y, strict=True):
-            if to_a.setdefault(j, i) != i:
-                return None
-    if len(set(to_a.values())) < len(to_a):
-        return None
-    if len(to_a) == len(b.dims):
-        return _inside(a, b, to_a)
-    if len(to_a) == len(a.dims):
-        return _inside(b, a, {i: j for j, i in to_a.items()})
-    return None
-
-
-def _inside(outer: Space, inner: Space, places: Mapping[int, int]) -> Space | None:
-    """The inner space's values on the axes of the outer one."""
-    order = [places[i] for i in range(len(inner.dims))]
-    if order != sorted(order) or any(
-        outer.dims[p] != n for p, n in zip(order, inner.dims, strict=True)
-    ):
-        return None
-    moved = {v: tuple([places[i] for i in axes]) for v, axes in inner.axes.items()}
-    return Space(outer.dims, {**moved, **outer.axes})
-
-
-def whole_space(nodes: Sequence[Node]) -> Space | None:
-    """The space of all nodes of a region; `None` where they have none in common."""
-    spaces = {n: space_of(n) for n in nodes}
-    start = max(nodes, key=lambda n: (len(spaces[n].dims), n.outputs[0].type.size))
-    space, waiting = spaces[start], [n for n in nodes if n is not start]
-    while waiting:
-        later = []
-        for n in waiting:
-            shared = [v for v in spaces[n].axes if v in space.axes]
-            both = joined(space, spaces[n], shared) if shared else None
-            if both is None:
-                later.append(n)
-            else:
-                space = both
-        if len(later) == len(waiting):
-            return None
-        waiting = later
-    return space
-
-
-def merged(space: Space) -> Space:
-    """The space with axes joined that all values and all reductions have, or lack, together."""
-    together = [True] * max(0, len(space.dims) - 1)
-    for axes in space.axes.values():
-        for i in range(len(together)):
-            if (i in axes) != (i + 1 in axes):
-                together[i] = False
-    groups: list[list[int]] = [[0]] if space.dims else []
-    for i, same in enumerate(together):
-        if same:
-            groups[-1].append(i + 1)
-        else:
-            groups.append([i + 1])
-    number = {a: g for g, members in enumerate(groups) for a in members}
-    dims = []
-    for members in groups:
-        n = 1
-        for a in members:
-            n *= space.dims[a]
-        dims.append(n)
-    places = {
-        v: tuple(k for k, _ in groupby(number[a] for a in at)) for v, at in space.axes.items()
-    }
-    return Space(tuple(dims), places)

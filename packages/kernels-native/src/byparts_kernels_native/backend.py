@@ -18,19 +18,20 @@ from byparts_graph_ir import (
     Node,
     Op,
     Refused,
-    Region,
     Table,
     TensorType,
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code, functions, products, sums, updates, walk, windows
-from byparts_kernels_native.axes import CONSTANTS, Space, joined, space_of, wanted
+from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
+from byparts_kernels_native.joins import joins
 from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.function import function
+from byparts_tensor_ir.lowering.movement import movement
 from byparts_tensor_ir.lowering.reduction import reduction
 from byparts_tensor_ir.lowering.window import computed
 from byparts_tensor_ir.target import target
@@ -61,17 +62,6 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(memory)) + offset
 
 
-def joins(a: Region, b: Region) -> Region | None:
-    """Both regions, where their values lie on axes of one iteration space."""
-    spaces: list[Space] = [r.summary or space_of(r.nodes[0]) for r in (a, b)]
-    shared = [v for v in (*b.inputs, *b.outputs) if v in a.inputs or v in a.outputs]
-    both = joined(spaces[0], spaces[1], shared)
-    if both is None:
-        return None
-    region = a.joined(b)
-    return a.joined(b, both.within([*region.inputs, *region.outputs]))
-
-
 def _region_kernel(graph: Graph) -> Kernel:
     loops = RegionLoops(graph)
     params = loops.func.params
@@ -96,7 +86,7 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     """One op as a region of one node."""
     inputs = tuple([Input(t) for t in types])
     node = Node(op, inputs)
-    if not wanted(node):
+    if not taken(node):
         given = ", ".join(map(str, types))
         raise Refused(f"{type(op).__name__} on ({given}) is not generated")
     return _region_kernel(Graph.of(inputs, node.outputs))
@@ -124,7 +114,17 @@ def _add_matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) 
     return sums.add_matmul(op, types, _region_kernel)
 
 
-for _kind in {*element, *reduction} - {*CONSTANTS}:
+@kernels.compiles(*RESHAPES)
+def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A copy, where the planner does not make the output bytes of the input."""
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
+        return walk.captured([Move(outputs[0], inputs[0], types[0].size_bytes)], False)
+
+    return Kernel(bind)
+
+
+for _kind in {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}:
     kernels.compiles(_kind)(_alone)
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)

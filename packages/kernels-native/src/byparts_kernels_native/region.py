@@ -1,8 +1,10 @@
-"""A region of elementwise ops, broadcasts and reductions as loops of tensor-ir.
+"""A region of elementwise ops, broadcasts, reductions and movements as loops of tensor-ir.
 
 Axes that always go together are one loop.  What is a store: each output, each reduction, and what
-is dear and needed in several loops; all else is written into the expressions that read it, once for
-each loop, and the emitter computes equal expressions once.
+is dear and needed in several loops; all else is written into the expressions that read it, at the
+index at which they do, once for each loop, and the emitter computes equal expressions once.  So
+what is sliced or transposed is never there as a whole, and what is put together of parts is some
+stores into one buffer.
 
 Stores are put into loops from the outermost axis inwards.  One that reads the result of a reduction
 over an axis comes into a later loop over that axis, so softmax is one loop over rows with three
@@ -14,15 +16,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Refused, Value
-from byparts_kernels_native.axes import Axes, is_reshape_of_ones, merged, whole_space
-from byparts_kernels_native.steps import Loop, Step, as_one
+from byparts_graph_ir import Graph, Node, Refused, Value
+from byparts_kernels_native.axes import is_reshape_of_ones
+from byparts_kernels_native.inplace import Accesses
+from byparts_kernels_native.layout import Axes, layout
+from byparts_kernels_native.steps import Loop, Step, as_one, at
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.lowering.elementwise import cost, element
+from byparts_tensor_ir.lowering.movement import Place, movement
 from byparts_tensor_ir.lowering.reduction import reduction
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
 
 _DEAR = 20  # of `cost`: keeping it in the first cache costs less
+_Env = dict[int, Expr]  # axis -> index
+_Known = dict[tuple[Value, tuple[Expr, ...]], Expr]  # (value, index) -> element
 
 
 class RegionLoops:
@@ -41,10 +48,7 @@ class RegionLoops:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        space = whole_space(graph.nodes)
-        if space is None:
-            raise Refused("the values of the region have no iteration space in common")
-        self.space = merged(space)
+        self.layout = layout(graph.nodes)
         self.made = {v: n for n in graph.nodes for v in n.outputs}
         self.params = [self._buffer(v, f"in{i}") for i, v in enumerate(graph.inputs)]
         self.inputs = dict(zip(graph.inputs, self.params, strict=True))
@@ -54,63 +58,70 @@ class RegionLoops:
         if dear:
             self.kept_values = dear
             self._arrange()
-        self.inplace = self._inplace()
         self.func = self._func()
+        self.inplace = self._inplace()
 
     # -- which stores there are ----------------------------------------------------------------
 
     def _arrange(self) -> None:
         """Make the steps, and put them into loops."""
-        self.outputs: list[Buffer] = []
-        self.steps: dict[Value, Step] = {}
-        wanted: dict[Value, list[Buffer]] = {}
-        for o, v in enumerate(self.graph.outputs):
-            b = self._buffer(v, f"out{o}")
-            self.outputs.append(b)
-            wanted.setdefault(v, []).append(b)
+        self.outputs = [self._buffer(v, f"out{o}") for o, v in enumerate(self.graph.outputs)]
+        self.steps: dict[Value, Step] = {}  # what makes a value that is read from memory
+        order: list[Step] = []
         for n in self.graph.nodes:
             (y,) = n.outputs
-            axes = self.space.axes[y]
-            if type(n.op) in reduction:
-                over = tuple([a for a in self.space.axes[n.inputs[0]] if a not in axes])
-                rule = reduction[n.op](n.op)
-                whole = tuple(sorted((*axes, *over)))
-                self.steps[y] = Step(y, whole, over, rule)
-            elif y in wanted or y in self.kept_values:
-                self.steps[y] = Step(y, axes)
-        for v, buffers in wanted.items():
-            if v in self.steps and self.steps[v].rule is None:
-                self.steps[v].buffers += buffers
-        # The result of a reduction is stored into outputs when it is complete.
-        self.final = {v: Step(v, self.space.axes[v]) for v in wanted if self._is_reduction(v)}
-        for v, step in self.final.items():
-            step.buffers += wanted[v]
-        for v, buffers in wanted.items():
+            buffers = [b for v, b in zip(self.graph.outputs, self.outputs, strict=True) if v is y]
+            order += self._steps_of(y, buffers)
+        for v, b in zip(self.graph.outputs, self.outputs, strict=True):
             if v in self.inputs:
-                self.final[v] = Step(v, self.space.axes[v], buffers=list(buffers))
-        order = [s for n in self.graph.nodes for v in n.outputs for s in self._steps_of(v)]
-        order += [self.final[v] for v in self.inputs if v in self.final]
+                place = self._place_of(v)
+                order.append(self._copy(v, place, place, [b]))
         self.body = self._loops(order, ())
         for s in order:
             common = self._common_loops(s, order)
-            s.kept = tuple([a for a in self._own_axes(s) if a not in common])
+            s.kept = tuple([a for a in s.axes if a not in s.over and a not in common])
 
-    def _is_reduction(self, v: Value) -> bool:
-        return v in self.made and type(self.made[v].op) in reduction
+    def _steps_of(self, y: Value, buffers: list[Buffer]) -> list[Step]:
+        """The steps that make y, or store it into these outputs."""
+        n = self.made[y]
+        first = self.layout.parts[n][0]
+        stored = bool(buffers) or type(n.op) in reduction
+        if stored and y in self.layout.moved:
+            raise Refused(f"{n.op.name} is stored, and read at another place")
+        if type(n.op) in reduction:
+            whole = _axes(first.reads[0][1])
+            over = tuple([a for a in whole if a not in _axes(first.write)])
+            self.steps[y] = Step(y, whole, first.write, over, reduction[n.op](n.op))
+            complete = [self._copy(y, first.write, first.write, buffers)] if buffers else []
+            return [self.steps[y], *complete]
+        if y in self.layout.put_together:
+            return [
+                self._copy(n.inputs[p.reads[0][0]], p.write, p.reads[0][1], buffers)
+                if p.reads
+                else Step(p.value, _axes(p.write), p.write, buffers=list(buffers))
+                for p in self.layout.parts[n]
+            ]
+        if buffers or y in self.kept_values:
+            self.steps[y] = Step(y, _axes(first.write), first.write, buffers=buffers)
+            return [self.steps[y]]
+        return []
 
-    def _steps_of(self, v: Value) -> list[Step]:
-        return [s for s in (self.steps.get(v), self.final.get(v)) if s is not None]
+    def _place_of(self, v: Value) -> Place:
+        """Where an input is read, whole."""
+        for n, parts in self.layout.parts.items():
+            for p in parts:
+                for i, read in p.reads:
+                    if n.inputs[i] is v and self.layout.is_plain(v, read):
+                        return read
+        raise Refused("an input is an output, and read in parts")
 
-    def _own_axes(self, s: Step) -> Axes:
-        return tuple([a for a in s.axes if a not in s.over])
+    def _copy(self, v: Value, write: Place, read: Place, buffers: list[Buffer]) -> Step:
+        return Step(v, _axes(write), write, read=read, copies=True, buffers=list(buffers))
 
     def _needs(self, s: Step) -> list[Step]:
         """The steps whose results s reads."""
         found: dict[Step, None] = {}
-        done: set[Value] = set()
-        todo = [s.value] if s in self.final.values() and s.value in self.steps else []
-        if not todo and s.value in self.made:
-            todo = list(self.made[s.value].inputs)
+        todo, done = self._sources(s), set()
         while todo:
             v = todo.pop()
             if v in done:
@@ -123,6 +134,12 @@ class RegionLoops:
             if v in self.made:
                 todo += self.made[v].inputs
         return list(found)
+
+    def _sources(self, s: Step) -> list[Value]:
+        """The values that s reads or computes first."""
+        if not isinstance(s.value, Value):
+            return []
+        return [s.value] if s.copies else list(self.made[s.value].inputs)
 
     # -- loops ---------------------------------------------------------------------------------
 
@@ -178,24 +195,28 @@ class RegionLoops:
         return {x.axis for x in loops}
 
     def _dear_and_shared(self) -> set[Value]:
-        """Values that are dear and would be computed in several loops."""
+        """Values that are dear and would be computed in several loops, always at one place."""
         uses: dict[Value, set[int]] = {}
-        for s in [*self.steps.values(), *self.final.values()]:
+        for s in self._in_order(self.body):
             loop = id(s.path[-1]) if s.path else 0
             for v in self._written_into(s):
                 uses.setdefault(v, set()).add(loop)
         return {
             v
             for v, loops in uses.items()
-            if len(loops) > 1 and cost(type(self.made[v].op)) >= _DEAR and v not in self.steps
+            if len(loops) > 1
+            and cost(type(self.made[v].op)) >= _DEAR
+            and v not in self.steps
+            and v not in self.layout.moved
         }
+
+    def _in_order(self, items: Sequence[Loop | Step]) -> list[Step]:
+        return [s for x in items for s in ([x] if isinstance(x, Step) else self._in_order(x.body))]
 
     def _written_into(self, s: Step) -> list[Value]:
         """The elementwise values whose expressions s contains."""
-        if s.value not in self.made or (s in self.final.values()):
-            return []
         found: dict[Value, None] = {}
-        todo = list(self.made[s.value].inputs) if s.rule else [s.value]
+        todo = [s.value] if isinstance(s.value, Value) and not s.rule else self._sources(s)
         while todo:
             v = todo.pop()
             if v in found or v not in self.made or (v in self.steps and v is not s.value):
@@ -209,107 +230,96 @@ class RegionLoops:
     # -- code ----------------------------------------------------------------------------------
 
     def _buffer(self, v: Value, name: str) -> Buffer:
-        unread = v not in self.space.axes
-        dims = v.type.dims if unread else [self.space.dims[a] for a in self.space.axes[v]]
-        return Buffer(name, tuple(const(d) for d in dims), v.type.dtype)
+        dims = self.layout.shape.get(v, v.type.dims)  # nobody reads it
+        return Buffer(name, tuple([const(d) for d in dims]), v.type.dtype)
 
     def _func(self) -> Func:
         self.locals: dict[Step, Buffer] = {}
-        for k, s in enumerate(self.steps.values()):
+        for k, (v, s) in enumerate(self.steps.items()):
             if s.rule is not None or not s.buffers:
-                shape = tuple([const(self.space.dims[a]) for a in s.kept])
-                self.locals[s] = Buffer(f"t{k}", shape, s.value.type.dtype, "local")
-                s.buffers.insert(0, self.locals[s])
+                shape = tuple([const(self.layout.dims[a]) for a in s.kept])
+                self.locals[s] = Buffer(f"t{k}", shape, v.type.dtype, "local")
         self.names = 0
         body = self._statements(self.body, {})
         params = (*self.params, *self.outputs)
         return Func("NAME", params, tuple(self.outputs), (), body, tuple(self.locals.values()))
 
-    def _statements(
-        self, items: Sequence[Loop | Step], env: dict[int, Expr]
-    ) -> tuple[Statement, ...]:
+    def _statements(self, items: Sequence[Loop | Step], env: _Env) -> tuple[Statement, ...]:
         out: list[Statement] = []
-        known: dict[Value, Expr] = {}
+        known: _Known = {}
         results: list[Store] = []  # into outputs, which may lie where inputs do: after all reads
         for item in items:
             if isinstance(item, Step):
-                stores = self._store(item, env, known)
-                (out if item.rule is not None or item in self.locals else results).extend(stores)
+                (out if item in self.locals else results).extend(self._store(item, env, known))
                 continue
             out += as_one(results)
             results = []
             self.names += 1
-            var = variable(f"i{self.names}", self.space.dims[item.axis])
+            var = variable(f"i{self.names}", self.layout.dims[item.axis])
             body = self._statements(item.body, {**env, item.axis: var})
             inner = all(isinstance(x, Step) for x in item.body)
             out.append(For(var, body, "vectorize" if inner else "serial"))
         return (*out, *as_one(results))
 
-    def _store(self, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> list[Store]:
-        block = f"s{s.place}"
-        if s.rule is not None:
-            (x,) = self.made[s.value].inputs
-            value = self._expression(x, s, env, known)
+    def _store(self, s: Step, env: _Env, known: _Known) -> list[Store]:
+        if s in self.locals:
             index = tuple([env[a] for a in s.kept])
-            over = tuple([env[a] for a in s.over])
-            return [Store(block, (s.buffers[0],), index, (value,), s.rule.reducer, over, True)]
-        if s in self.final.values():
-            value = self._read(s.value, env)
+            targets: tuple[Buffer, ...] = (self.locals[s],)
         else:
-            value = self._made(s.value, s, env, known)
-        out: list[Store] = []
-        for b in s.buffers:
-            at = s.kept if b is self.locals.get(s) else self._own_axes(s)
-            out.append(Store(block, (b,), tuple([env[a] for a in at]), (value,)))
-        return out
+            index, targets = at(s.write, env), tuple(s.buffers)
+        if s.rule is not None and isinstance(s.value, Value):
+            n = self.made[s.value]
+            ((_, read),) = self.layout.parts[n][0].reads
+            value = self._element(n.inputs[0], at(read, env), s, known)
+            over = tuple([env[a] for a in s.over])
+            return [Store("s", targets, index, (value,), s.rule.reducer, over, True)]
+        if not isinstance(s.value, Value):
+            value = const(s.value, targets[0].dtype)
+        else:
+            value = self._element(s.value, at(s.read if s.copies else s.write, env), s, known)
+        return [Store("s", targets, index, (value,) * len(targets))]
 
-    def _read(self, v: Value, env: dict[int, Expr]) -> Expr:
-        """An element of an input, or of what another loop stored."""
-        if v in self.inputs:
-            return self.inputs[v][tuple([env[a] for a in self.space.axes[v]])]
-        step = self.steps[v]
-        b = step.buffers[0]
-        at = step.kept if b is self.locals.get(step) else self._own_axes(step)
-        e = b[tuple([env[a] for a in at])]
-        if step.rule is not None:
-            n = 1
-            for a in step.over:
-                n *= self.space.dims[a]
-            e = step.rule.after(e, n)
-        return e
-
-    def _expression(
-        self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]
-    ) -> Expr:
-        """An element of v as it is needed in s."""
-        if v in self.inputs:
-            return self._read(v, env)
-        step = self.steps.get(v)
-        if step is not None and (step.rule is not None or step.path != s.path):
-            return self._read(v, env)
-        return self._made(v, s, env, known)
-
-    def _made(self, v: Value, s: Step, env: dict[int, Expr], known: dict[Value, Expr]) -> Expr:
-        """An element of an elementwise value, computed here."""
-        done = known.get(v)
-        if done is None:
-            todo = [v]
-            while todo:  # chains of a thousand ops are deeper than Python's stack
-                top = todo[-1]
-                n = self.made[top]
-                waiting = [x for x in n.inputs if self._inlined(x, s) and x not in known]
+    def _element(self, v: Value, index: tuple[Expr, ...], s: Step, known: _Known) -> Expr:
+        """The element of v at this index, as it is needed in s."""
+        todo = [(v, index)]
+        while todo:  # chains of a thousand ops are deeper than Python's stack
+            top = todo[-1]
+            if not self._inlined(top[0], s):
+                known[top] = self._read(*top, s)
+            elif top not in known:
+                operands = self._operands(*top)
+                waiting = [x for x in operands if x not in known]
                 if waiting:
                     todo += waiting
                     continue
-                todo.pop()
-                args = [
-                    known[x] if self._inlined(x, s) else self._expression(x, s, env, known)
-                    for x in n.inputs
-                ]
-                plain = type(n.op) is ops.BroadcastTo or is_reshape_of_ones(n)
-                known[top] = args[0] if plain else element[n.op](n.op, *args)
-            done = known[v]
-        return done
+                n = self.made[top[0]]
+                args = [known[x] for x in operands]
+                known[top] = args[0] if _is_copy(n) else element[n.op](n.op, *args)
+            todo.pop()
+        return known[v, index]
+
+    def _operands(self, v: Value, index: tuple[Expr, ...]) -> list[tuple[Value, tuple[Expr, ...]]]:
+        """Which elements of its inputs an element of v is made of."""
+        n = self.made[v]
+        (part,) = self.layout.parts[n]
+        env = dict(zip(_by_dimension(part.write), index, strict=True))
+        return [(n.inputs[i], at(read, env)) for i, read in part.reads]
+
+    def _read(self, v: Value, index: tuple[Expr, ...], s: Step) -> Expr:
+        """An element of an input, or of what another loop stored."""
+        if v in self.inputs:
+            return self.inputs[v][index]
+        step = self.steps[v]
+        if step not in self.locals:
+            return step.buffers[0][index]
+        env = dict(zip(_by_dimension(step.write), index, strict=True))
+        e = self.locals[step][tuple([env[a] for a in step.kept])]
+        if step.rule is not None:
+            n = 1
+            for a in step.over:
+                n *= self.layout.dims[a]
+            e = step.rule.after(e, n)
+        return e
 
     def _inlined(self, v: Value, s: Step) -> bool:
         """Whether s computes v itself."""
@@ -318,60 +328,29 @@ class RegionLoops:
         step = self.steps.get(v)
         return step is None or (step.rule is None and step.path == s.path)
 
-    # -- in place ------------------------------------------------------------------------------
-
     def _inplace(self) -> tuple[tuple[int, int], ...]:
-        """Pairs of an input that is read for the last time where, or before, the output is written.
-
-        Steps of one place read all before they write (`as_one`).  One of an earlier place has read
-        the element of its round, in each round of the loops around both.
-        """
-        order: list[Step] = []
-        self._in_order(self.body, order)
-        pairs = []
+        """Pairs (input, output) that may be the same bytes."""
+        found, pairs = Accesses(self.func), []
         for i, x in enumerate(self.graph.inputs):
-            readers = [s for s in order if x in self._direct_reads(s)]
             for o, y in enumerate(self.graph.outputs):
                 if x.type != y.type or self.graph.outputs.count(y) > 1 or y in self.inputs:
                     continue
-                if x not in self.space.axes:  # nobody reads it
-                    continue
-                writer = self.final.get(y) or self.steps[y]
-                if all(self._before(s, writer, x, y) for s in readers):
+                if self.params[i] in found.reads and found.may_be_one(
+                    self.params[i], self.outputs[o]
+                ):
                     pairs.append((i, o))
         return tuple(pairs)
 
-    def _before(self, reader: Step, writer: Step, x: Value, y: Value) -> bool:
-        shared = {a.axis for a, b in zip(reader.path, writer.path, strict=False) if a is b}
-        axes_x, axes_y = self.space.axes[x], self.space.axes[y]
-        return reader.place <= writer.place and axes_x == axes_y and shared <= set(axes_x)
 
-    def _in_order(self, items: Sequence[Loop | Step], out: list[Step]) -> None:
-        """Append the steps in the order in which they run, and number their places."""
-        place = out[-1].place + 1 if out else 0
-        for item in items:
-            if isinstance(item, Loop):
-                self._in_order(item.body, out)
-                place = out[-1].place + 1
-            else:
-                item.place = place
-                out.append(item)
+def _axes(place: Place) -> Axes:
+    """The axes of a place, in the order of loops."""
+    return tuple(sorted({axis for index in place for axis, _ in index.steps}))
 
-    def _direct_reads(self, s: Step) -> set[Value]:
-        """The inputs that s reads."""
-        if s.value in self.inputs:
-            return {s.value}
-        if s in self.final.values():
-            return set()
-        reads: set[Value] = set()
-        todo, done = list(self.made[s.value].inputs), set()
-        while todo:
-            v = todo.pop()
-            if v in done:
-                continue
-            done.add(v)
-            if v in self.inputs:
-                reads.add(v)
-            elif self._inlined(v, s):
-                todo += self.made[v].inputs
-        return reads
+
+def _by_dimension(place: Place) -> list[int]:
+    """The axis of each dimension of a plain place."""
+    return [steps[0][0] for _, steps in place]
+
+
+def _is_copy(n: Node) -> bool:
+    return n.op in movement or type(n.op) is ops.BroadcastTo or is_reshape_of_ones(n)

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Union
 
 from byparts_graph_ir import Value
-from byparts_kernels_native.axes import Axes
+from byparts_kernels_native.layout import Axes
+from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.lowering.movement import Place
 from byparts_tensor_ir.lowering.reduction import Reduced
 from byparts_tensor_ir.statement import Buffer, Store
 
 
 @dataclass(eq=False)
 class Step:
-    """A store: `value` for all of `axes`, combining elements over `over`.
+    """A store: an element of `value`, or a number, for all of `axes`, combined over `over`.
 
     Attributes:
+        write: where in the buffers of outputs.
+        read: which element of the value.
+        copies: whether the value is stored as another step, or the caller, has it.
         buffers: where it is stored: those of outputs, or one of its own.
         path: the loops around it, outermost first.
         kept: the axes by which its own buffer is indexed.
-        place: steps between the same two loops have one place; later ones a greater.
     """
 
-    value: Value
+    value: Value | Union[int, float]
     axes: Axes
+    write: Place
     over: Axes = ()
     rule: Reduced | None = None
+    read: Place = ()
+    copies: bool = False
     buffers: list[Buffer] = field(default_factory=list)
     path: list[Loop] = field(default_factory=list)
     kept: Axes = ()
-    place: int = 0
 
 
 @dataclass(eq=False)
@@ -39,11 +47,31 @@ class Loop:
     body: list[Loop | Step] = field(default_factory=list)
 
 
-def as_one(stores: list[Store]) -> list[Store]:
-    """Stores at one index as one store, which computes all its values before it writes any."""
-    if not stores:
-        return []
-    first = stores[0]
-    assert all(s.index == first.index for s in stores), "steps in one body have its axes"
-    targets = tuple([t for s in stores for t in s.targets])
-    return [Store(first.block, targets, first.index, tuple([v for s in stores for v in s.values]))]
+def at(place: Place, env: dict[int, Expr]) -> tuple[Expr, ...]:
+    """The indices of a place, where axes are these."""
+    out = []
+    for offset, steps in place:
+        index = const(offset)
+        for axis, step in steps:
+            index = index + env[axis] * step
+        out.append(index)
+    return tuple(out)
+
+
+def as_one(stores: Sequence[Store]) -> list[Store]:
+    """Stores at one index as one store, which computes all its values before it writes any.
+
+    The largest comes last: outputs of it may lie over inputs that the others read.
+    """
+    groups: dict[tuple[Expr, ...], list[Store]] = {}
+    for s in stores:
+        groups.setdefault(s.index, []).append(s)
+    return [
+        Store(
+            group[0].block,
+            tuple([t for s in group for t in s.targets]),
+            index,
+            tuple([v for s in group for v in s.values]),
+        )
+        for index, group in sorted(groups.items(), key=lambda item: len(item[1]))
+    ]

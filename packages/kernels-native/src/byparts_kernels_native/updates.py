@@ -10,7 +10,7 @@ from byparts_graph_ir import Graph, Input, Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_native import walk
-from byparts_kernels_native.axes import CONSTANTS, wanted
+from byparts_kernels_native.axes import CONSTANTS, taken
 
 UPDATES = (ops.GradientDescent, ops.Momentum, ops.Adam)
 RegionKernel = Callable[[Graph], Kernel]
@@ -54,6 +54,6 @@ def _graph(op: Any, types: Sequence[TensorType]) -> Graph:
     graph = Graph.of(inputs, replace(op, count=1).decompose(*inputs))
     for node in graph.nodes:
         number = type(node.op) in CONSTANTS and node.outputs[0].type.size == 1
-        if not number and not wanted(node):
+        if not number and not taken(node):
             raise Refused(f"{type(op).__name__} needs {node.op.name} on {node.outputs[0].type}")
     return graph

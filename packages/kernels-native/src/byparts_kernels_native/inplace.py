@@ -1,0 +1,76 @@
+"""Which outputs of a function may be the same bytes as which inputs.
+
+An element of the input may be overwritten when it has been read for the last time.  Of a read and a
+write that is so where they never meet, or where the read comes first and, in each loop around both,
+both go through one dimension at the same index: then they meet in the same round only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.index import lower_bound, terms, upper_bound
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
+from byparts_tensor_ir.substitute import subexpressions
+
+
+class _Access(NamedTuple):
+    """A read or write of an element: the number of its store, the loops around, where it is."""
+
+    place: int
+    path: tuple[For, ...]
+    at: tuple[Expr, ...]
+
+
+class Accesses:
+    """All reads and writes of the parameters of a function without conditions."""
+
+    def __init__(self, func: Func) -> None:
+        self.reads: dict[Buffer, list[_Access]] = {}
+        self.writes: dict[Buffer, list[_Access]] = {}
+        for place, (store, path) in enumerate(_stores(func.body, ())):
+            loads = {x for v in store.values for x in subexpressions(v) if x.op == "load"}
+            for load in loads:
+                self.reads.setdefault(load.attr, []).append(_Access(place, path, load.args))
+            for target in store.targets:
+                self.writes.setdefault(target, []).append(_Access(place, path, store.index))
+
+    def may_be_one(self, x: Buffer, y: Buffer) -> bool:
+        """Whether y, which is written, may be the bytes of x, which is read."""
+        return x.shape == y.shape and all(
+            _before(read, write) for write in self.writes[y] for read in self.reads[x]
+        )
+
+
+def _stores(
+    body: Sequence[Statement], path: tuple[For, ...]
+) -> Iterator[tuple[Store, tuple[For, ...]]]:
+    for s in body:
+        if isinstance(s, Store):
+            yield s, path
+        elif isinstance(s, For):
+            yield from _stores(s.body, (*path, s))
+        else:
+            assert not isinstance(s, If), "regions have no conditions"
+
+
+def _before(read: _Access, write: _Access) -> bool:
+    """Whether no element is written before it is read."""
+    pairs = list(zip(read.at, write.at, strict=True))
+    if any(_apart(r, w) for r, w in pairs):
+        return True
+    if read.place > write.place:
+        return False
+    shared = [a.var for a, b in zip(read.path, write.path, strict=False) if a is b]
+    return all(any(r is w and set(terms(r)[0]) == {var} for r, w in pairs) for var in shared)
+
+
+def _apart(a: Expr, b: Expr) -> bool:
+    """Whether two indices are never equal, in whatever rounds."""
+    for low, high in ((a, b), (b, a)):
+        end, begin = upper_bound(low), lower_bound(high)
+        if end is not None and begin is not None and end < begin:
+            return True
+    return False

@@ -1,0 +1,152 @@
+"""Ops that only move elements: which boxes of the inputs are which boxes of the output.
+
+    y = x[:, 4:]          y[i, j] = x[i, j + 4]
+    y = concat(a, b)      y[i, j] = a[i, j], and y[i, j + 4] = b[i, j]
+    y = pad(x, (0, 1))    y[i, j] = x[i, j], and y[i, 4] = 0
+
+A piece has axes of its own, and an index of each dimension is a sum over them.  The pieces of an op
+cover its output, each element once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple, Union
+
+import byparts_opset as ops
+from byparts_graph_ir import Op, Table, TensorType
+
+
+class At(NamedTuple):
+    """The index of one dimension: offset + the sum of step * axis over (axis, step) in `steps`."""
+
+    offset: int = 0
+    steps: tuple[tuple[int, int], ...] = ()
+
+
+Place = tuple[At, ...]  # one for each dimension
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A box of elements.
+
+    Attributes:
+        dims: extents of its axes.
+        write: where they are in the output.
+        read: where they are in the input.
+        source: the number of the input; `None`: they all are `value`.
+        value: see `source`.
+    """
+
+    dims: tuple[int, ...]
+    write: Place
+    read: Place = ()
+    source: int | None = 0
+    value: Union[int, float] = 0
+
+
+Rule = Callable[..., list[Piece]]
+movement: Table[Rule] = Table("movement")  # op -> rule(op, *types of inputs), static types
+
+
+def plain(rank: int) -> Place:
+    """The axes themselves."""
+    return tuple([At(0, ((d, 1),)) for d in range(rank)])
+
+
+def moves(op: Op) -> bool:
+    """Whether the op is one of these; padding by anything but a number decomposes."""
+    return op in movement and not (isinstance(op, ops.Pad) and op.mode != "constant")
+
+
+@movement.on(ops.Slice)
+def _slice(op: ops.Slice, x: TensorType) -> list[Piece]:
+    taken = _ranges(op, x)
+    dims = tuple(map(len, taken))
+    return [Piece(dims, plain(len(dims)), _in_ranges(taken))]
+
+
+@movement.on(ops.SliceGradient)
+def _slice_gradient(op: ops.SliceGradient, dy: TensorType, like: TensorType) -> list[Piece]:
+    return _amid(_ranges(op, like), like.dims, 0)
+
+
+@movement.on(ops.Pad)
+def _pad(op: ops.Pad, x: TensorType) -> list[Piece]:
+    padded = [(n, *pair) for n, pair in zip(x.dims, op.paddings, strict=True)]
+    taken = [range(low, low + n) for n, low, _ in padded]
+    return _amid(taken, [low + n + high for n, low, high in padded], op.value)
+
+
+@movement.on(ops.Concat)
+def _concat(op: ops.Concat, *xs: TensorType) -> list[Piece]:
+    rank = len(xs[0].dims)
+    axis = op.axis % rank
+    whole, pieces = plain(rank), []
+    starts = [0, *accumulate(x.dims[axis] for x in xs)]
+    for k, x in enumerate(xs):
+        write = (*whole[:axis], At(starts[k], ((axis, 1),)), *whole[axis + 1 :])
+        pieces.append(Piece(x.dims, write, whole, k))
+    return pieces
+
+
+@movement.on(ops.Transpose)
+def _transpose(op: ops.Transpose, x: TensorType) -> list[Piece]:
+    rank = len(x.dims)
+    order = [a % rank for a in op.permutation or reversed(range(rank))]
+    read = tuple([At(0, ((order.index(a), 1),)) for a in range(rank)])
+    return [Piece(tuple([x.dims[a] for a in order]), plain(rank), read)]
+
+
+@movement.on(ops.Reverse)
+def _reverse(op: ops.Reverse, x: TensorType) -> list[Piece]:
+    gone = {a % len(x.dims) for a in op.axes}
+    taken = [range(n)[:: -1 if a in gone else 1] for a, n in enumerate(x.dims)]
+    return [Piece(x.dims, plain(len(x.dims)), _in_ranges(taken))]
+
+
+@movement.on(ops.Tile)
+def _tile(op: ops.Tile, x: TensorType) -> list[Piece]:
+    rank, dims = len(x.dims), []
+    for repeats, n in zip(op.repeats, x.dims, strict=True):
+        dims += [repeats, n]
+    write = tuple([At(0, ((2 * d, n), (2 * d + 1, 1))) for d, n in enumerate(x.dims)])
+    read = tuple([At(0, ((2 * d + 1, 1),)) for d in range(rank)])
+    return [Piece(tuple(dims), write, read)]
+
+
+def _ranges(op: ops.Slice | ops.SliceGradient, x: TensorType) -> list[range]:
+    """The indices of x that are taken, for each dimension."""
+    steps = op.steps or (1,) * len(op.starts)
+    slices = list(map(slice, op.starts, op.stops, steps))
+    slices += [slice(None)] * (len(x.dims) - len(slices))
+    return [range(n)[s] for n, s in zip(x.dims, slices, strict=True)]
+
+
+def _in_ranges(taken: Sequence[range]) -> Place:
+    return tuple([At(r.start, ((d, r.step),)) for d, r in enumerate(taken)])
+
+
+def _amid(taken: Sequence[range], dims: Sequence[int], value: Union[int, float]) -> list[Piece]:
+    """The input in these ranges of an output that has `value` elsewhere.
+
+    What lies outside along a dimension is inside along those before it, and anything behind it.
+    """
+    rank = len(dims)
+    pieces = [Piece(tuple(map(len, taken)), _in_ranges(taken), plain(rank))]
+    for d, (r, n) in enumerate(zip(taken, dims, strict=True)):
+        others = [*taken[:d], range(0), *map(range, dims[d + 1 :])]
+        low, high = (min(r), max(r) + 1) if r else (0, 0)
+        for gap in (range(low), range(high, n)):
+            box = [*others[:d], gap, *others[d + 1 :]]
+            pieces.append(Piece(tuple(map(len, box)), _in_ranges(box), (), None, value))
+        if len(r) > 1 and abs(r.step) > 1:  # between the elements: an axis more, at the end
+            box = [*others[:d], r, *others[d + 1 :]]
+            extents = (*map(len, box[:d]), len(r) - 1, *map(len, box[d + 1 :]), abs(r.step) - 1)
+            write = list(_in_ranges(box))
+            write[d] = At(low + 1, ((d, abs(r.step)), (rank, 1)))
+            pieces.append(Piece(extents, tuple(write), (), None, value))
+    return [p for p in pieces if 0 not in p.dims]

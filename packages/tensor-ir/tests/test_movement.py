@@ -1,0 +1,58 @@
+"""The pieces of ops that move elements, against `evaluate`."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import byparts_opset as ops
+from byparts_graph_ir import Op, TensorType
+from byparts_tensor_ir.lowering.movement import At, Place, movement, moves
+
+CASES: list[tuple[Op, tuple[int, ...]]] = [
+    (ops.Slice((1, -1), (None, None), (2, -2)), (4, 7)),
+    (ops.SliceGradient((6, 1), (0, 6), (-3, 2)), (7, 6)),
+    (ops.Pad(((1, 2), (0, 3)), 5), (2, 3)),
+    (ops.Concat(-1), (2, 3)),
+    (ops.Transpose((2, 0, 1)), (2, 3, 4)),
+    (ops.Reverse((-1,)), (2, 3)),
+    (ops.Tile((2, 3)), (3, 2)),
+]
+
+
+@pytest.mark.parametrize(("op", "dims"), CASES, ids=lambda x: getattr(x, "name", ""))
+def test_the_pieces_cover_the_output_once(op: Op, dims: tuple[int, ...]) -> None:
+    """Each element of the output is in one piece, and is what the op says."""
+    shapes = [dims, (2, 4)] if isinstance(op, ops.Concat) else [dims]
+    if isinstance(op, ops.SliceGradient):
+        shapes.insert(0, ops.Slice(op.starts, op.stops, op.steps).infer(_type(dims))[0].dims)
+    xs = [np.random.default_rng(0).normal(size=s).astype("f4") for s in shapes]
+    (expected,) = op.evaluate(*xs)
+    assert moves(op)
+    written: dict[tuple[int, ...], Any] = {}
+    for piece in movement[op](op, *map(_type, shapes)):
+        for axes in product(*map(range, piece.dims)):
+            to = _index(piece.write, axes)
+            assert to not in written
+            source = piece.source
+            written[to] = piece.value if source is None else xs[source][_index(piece.read, axes)]
+    assert written == dict(np.ndenumerate(expected))
+
+
+def _type(dims: tuple[int, ...]) -> TensorType:
+    return TensorType("f32", dims)
+
+
+def _index(place: Place, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(at.offset + sum(axes[a] * s for a, s in at.steps) for at in place)
+
+
+def test_an_index_is_a_sum_over_axes() -> None:
+    assert _index((At(1, ((0, 2), (1, 3))),), (5, 7)) == (1 + 2 * 5 + 3 * 7,)
+
+
+def test_padding_with_its_own_elements_is_left_to_its_decomposition() -> None:
+    assert not moves(ops.Pad(((1, 1),), 0, "edge"))
