@@ -23,7 +23,16 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code, functions, products, sums, updates, walk, windows
+from byparts_kernels_native import (
+    attention,
+    code,
+    functions,
+    products,
+    sums,
+    updates,
+    walk,
+    windows,
+)
 from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
 from byparts_kernels_native.joins import joins
 from byparts_kernels_native.region import RegionLoops
@@ -133,5 +142,7 @@ for _kind in function:
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)
+kernels.compiles(ops.Attention)(attention.forward)
+kernels.compiles(ops.AttentionGradient)(attention.backward)
 for _kind in computed:
     kernels.compiles(_kind)(windows.windowed)
