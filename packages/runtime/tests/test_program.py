@@ -263,7 +263,7 @@ def test_bad_arguments_are_refused() -> None:
     x = given("x", 1)
     graph = graph_of([x], x)
 
-    with pytest.raises(GraphError, match=r"backends=\(\): give a tuple"):
+    with pytest.raises(GraphError, match=r"backends=\(\): give .auto., or a tuple"):
         build_by_hand(graph, backends=())
     with pytest.raises((GraphError, PartError), match="numpi"):
         build_by_hand(graph, backends=("numpi",))
@@ -418,7 +418,7 @@ def test_a_pass_that_forgets_to_return_is_named() -> None:
         ({"passes": (3,)}, "3 is no pass: give a function of a graph, or a name"),
         ({"planner": 3}, "planner=3 is no planner: give a function planner"),
         ({"legalize": 3}, "3 is no pass"),
-        ({"backends": 3}, "backends=3: give a tuple of some"),
+        ({"backends": 3}, "backends=3: give .auto., or a tuple of some"),
         ({"backends": (3,)}, "backends: 3 is no backend"),
         ({"results": 3}, 'results=3: give "numpy", or a backend'),
     ],

@@ -125,6 +125,8 @@ class StackLines:
 
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
+        self._sizes = [kind.size_bytes for kind in stack.types]
+        self._known: dict[int, tuple[Sequence[Bytes], list[int]]] = {}
         self._rows = [Counter() for _ in stack.types]
         self._begin, self._end = Counter(), Counter()  # the rounds of the chunk: begin < k < end
 
@@ -156,8 +158,13 @@ class StackLines:
         """Let the counters say where the values of round `at` are, before the rounds go on."""
         k, starts = at.value, self._stack.chunk(at.value)
         first = 1 << k.bit_length() >> 1
-        for row, start, (_, slot, kind) in zip(self._rows, starts, self._stack.places, strict=True):
-            row.value = _address(start) + (k - first) * kind.size_bytes - _address(slot)
+        known, distances = self._known.get(first, (None, []))
+        if known is not starts:
+            slots = [slot for _, slot, _ in self._stack.places]
+            distances = [_address(a) - _address(b) for a, b in zip(starts, slots, strict=True)]
+            self._known[first] = starts, distances
+        for row, distance, size in zip(self._rows, distances, self._sizes, strict=True):
+            row.value = distance + (k - first) * size
         if way > 0:
             self._end.value = 1 << k.bit_length()
         else:
