@@ -18,8 +18,9 @@ _waiting: dict[str, Source] = {}
 _addresses: dict[str, int] = {}
 _refused: dict[str, CompilerError] = {}
 _lock = Lock()
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_PYTHON = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+# Without the type of their argument: to check it takes longer than the rest of a call.
+_FUNCTION = ctypes.CFUNCTYPE(None)
+_PYTHON = ctypes.PYFUNCTYPE(None)
 _MOST_IN_ONE_FILE = 64  # functions; a file is compiled by one process
 
 

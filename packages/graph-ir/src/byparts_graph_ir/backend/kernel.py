@@ -138,4 +138,10 @@ def in_c(run: Run) -> bool:
     return any((c.__module__, c.__name__) in _FUNCTIONS_OF_C for c in type(function).__mro__)
 
 
+def is_of_ctypes(run: Run) -> bool:
+    """Whether it is a `functools.partial` of a function of `ctypes`, unknown to NumPy."""
+    kinds = type(getattr(run, "func", None)).__mro__
+    return any(c.__module__ == "_ctypes" for c in kinds)
+
+
 _FUNCTIONS_OF_C = {("numpy", "ufunc"), ("_ctypes", "CFuncPtr"), ("_ctypes", "_CFuncPtr")}

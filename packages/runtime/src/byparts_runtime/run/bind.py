@@ -9,7 +9,7 @@ from operator import setitem
 from typing import Any, Optional
 
 from byparts_graph_ir import Node, Space, TensorType
-from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.backend.kernel import Run, is_of_ctypes
 from byparts_runtime.arrays.access import fetcher, view, writer
 from byparts_runtime.arrays.dtypes import carrier
 from byparts_runtime.building.context import contexts_of
@@ -83,16 +83,20 @@ class Binding:
         waits = tuple([space.synchronize for space in parts.spaces.values()])
         finish = partial(_call_all, waits) if parts.several else loaded.space.synchronize
         runs = (*made.runs, finish) if self._waits() else made.runs
+        around = contexts_of(parts.backends)
+        called = *made.runs[: len(made.spans)], *made.commit.runs
+        silent = around is None and all(map(is_of_ctypes, called))
         rest = (
             made.commit,
-            contexts_of(parts.backends),
+            around,
             updates,
             plain,
             finish,
             made.note,
             made.spans,
+            signature.updates,
         )
-        return Cycle(steps, tuple(staging), runs, readers, *rest, signature.updates)
+        return Cycle(steps, tuple(staging), runs, readers, *rest, silent)
 
     def _bound(self, places: Sequence[Bytes]) -> tuple[Step, ...]:
         placed, graph, plan = self._loaded.placed, self._loaded.graph, self._loaded.plan

@@ -31,6 +31,7 @@ class Cycle(Frozen):
         readers: each gives a copy of one fetch.
         commit: makes the new values the variables' values.
         around: the context of a run; `None` where silence is enough.
+        silent: whether nothing that runs could warn: all is generated code.
         updates: steps that run within the commit.
         plain: the commit as it is without a replay.
         finish: waits until all that was asked for is done.
@@ -51,6 +52,7 @@ class Cycle(Frozen):
     note: str = ""
     spans: Sequence[tuple[int, int]] = ()
     written: Sequence[Variable] = ()
+    silent: bool = False
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
@@ -61,6 +63,8 @@ class Cycle(Frozen):
         """Run.  The caller holds the lock."""
         try:
             begin(self)
+            if self.silent:
+                return self._run()
             if self.around is not None:
                 with self.around():
                     return self._run()
