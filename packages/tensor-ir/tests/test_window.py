@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+import byparts_opset as ops
 from byparts_graph_ir import Op, Sample
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir import lower
 from byparts_tensor_ir.interpret import interpret
-from byparts_tensor_ir.lowering.window import computed, program
+from byparts_tensor_ir.lowering.function import function
 
+KINDS = (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)
 SAMPLES = [
     pytest.param(s, id=f"{kind.__name__}-{i}")
-    for kind in computed
+    for kind in KINDS
     for i, s in enumerate(kind.samples())
     if all(0 < t.size < 200 for t in s.types)
 ]
@@ -29,12 +30,12 @@ def _arguments(op: Op, sample: Sample) -> list[Any]:
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_the_loops_compute_what_the_op_does(sample: Sample) -> None:
-    inputs, outputs = program(sample.op, sample.types)
+    made = function[sample.op](sample.op, sample.types)
     arguments = _arguments(sample.op, sample)
     expected = sample.op.evaluate(*arguments)
     got = [np.full(e.shape, 7, e.dtype) for e in expected]
 
-    interpret(lower([*inputs, *outputs], "window"), *arguments, *got)
+    interpret(made.func, *arguments, *got)
 
     for y, wanted in zip(got, expected, strict=True):
         np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5)

@@ -26,12 +26,12 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import (
     attention,
     code,
+    convolutions,
     functions,
     products,
     sums,
     updates,
     walk,
-    windows,
 )
 from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
 from byparts_kernels_native.joins import joins
@@ -42,7 +42,6 @@ from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.movement import movement
 from byparts_tensor_ir.lowering.reduction import reduction
-from byparts_tensor_ir.lowering.window import computed
 from byparts_tensor_ir.target import target
 
 kernels: Table[Any] = Table("kernel")
@@ -137,12 +136,13 @@ for _kind in {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}:
     kernels.compiles(_kind)(_alone)
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
-for _kind in function:
+_CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
+for _kind in {*function} - _CONVOLUTIONS:
     kernels.compiles(_kind)(functions.whole)
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)
 kernels.compiles(ops.Attention)(attention.forward)
 kernels.compiles(ops.AttentionGradient)(attention.backward)
-for _kind in computed:
-    kernels.compiles(_kind)(windows.windowed)
+for _kind in _CONVOLUTIONS:
+    kernels.compiles(_kind)(convolutions.convolution)

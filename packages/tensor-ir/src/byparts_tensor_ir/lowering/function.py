@@ -48,6 +48,7 @@ function: Table[Rule] = Table.lazily(  # op -> rule(op, types of inputs)
     index="index argmax",
     running="cumulative prod",
     random="random random_normal",
+    window="conv2d",
 )
 
 

@@ -10,23 +10,32 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import byparts_opset as ops
-from byparts_graph_ir import Op, Table, TensorType
+from byparts_graph_ir import Op, TensorType
 from byparts_opset.convolution import FROM_OIHW, TO_OIHW, Convolution, placed
 from byparts_opset.window import FROM_NCHW, TO_NCHW, Pair
 from byparts_tensor_ir.expression import Expr, as_expr, const
 from byparts_tensor_ir.functions import select
+from byparts_tensor_ir.lower import lower
+from byparts_tensor_ir.lowering.function import Function, function
 from byparts_tensor_ir.statement import Buffer
 from byparts_tensor_ir.tensor import Elements, Tensor, compute, placeholder, reduce_axis, sum
 
 Rule = Callable[..., Elements]
-# op -> rule(op, inputs as placeholders, types of inputs) -> the computed outputs
-computed: Table[Callable[..., tuple[Tensor, ...]]] = Table("tensor program")
+Program = Callable[..., Tensor]
 
 
-def program(op: Op, types: Sequence[TensorType]) -> tuple[list[Tensor], tuple[Tensor, ...]]:
-    """Placeholders for inputs of these types, and the outputs computed from them."""
-    inputs = [placeholder(t.dims, f"x{i}", t.dtype) for i, t in enumerate(types)]
-    return inputs, computed[op](op, inputs, types)
+def _on(kind: type[Op]) -> Callable[[Program], Program]:
+    """Register a rule that computes the output from the op, placeholders, and their types."""
+
+    def register(rule: Program) -> Program:
+        def made(op: Op, types: Sequence[TensorType]) -> Function:
+            inputs = [placeholder(t.dims, f"x{i}", t.dtype) for i, t in enumerate(types)]
+            return Function(lower([*inputs, rule(op, inputs, types)], kind.__name__))
+
+        function.on(kind)(made)
+        return rule
+
+    return register
 
 
 @dataclass(frozen=True)
@@ -85,10 +94,8 @@ def _framed(x: _View, around: tuple[Pair, Pair], value: float, more: Pair = (0, 
 # -- convolution ----------------------------------------------------------------------------------
 
 
-@computed.on(ops.Conv2d)
-def _conv2d(
-    op: ops.Conv2d, inputs: Sequence[Tensor], types: Sequence[TensorType]
-) -> tuple[Tensor, ...]:
+@_on(ops.Conv2d)
+def _conv2d(op: ops.Conv2d, inputs: Sequence[Tensor], types: Sequence[TensorType]) -> Tensor:
     """y[n, o, p, q] = sum over i, u, v of x[n, i, p s + u d, q s + v d] w[o, i, u, v]."""
     images, w = _images(op, inputs[0]), _filter(op, inputs[1])
     (height, width), around = placed(op, *types)
@@ -100,13 +107,13 @@ def _conv2d(
         row, column = (_at(op, k, e, axes[1 + k]) for k, e in enumerate((p, q)))
         return sum(framed[n, channel, row, column] * w[c, axes[0], axes[1], axes[2]], axes)
 
-    return (images.computed((_numbers(images.shape)[0], o, height, width), element),)
+    return images.computed((_numbers(images.shape)[0], o, height, width), element)
 
 
-@computed.on(ops.Conv2dTranspose)
+@_on(ops.Conv2dTranspose)
 def _conv2d_transpose(
     op: ops.Conv2dTranspose, inputs: Sequence[Tensor], types: Sequence[TensorType]
-) -> tuple[Tensor, ...]:
+) -> Tensor:
     """y[n, i, p s + u d, q s + v d] += x[n, o, p, q] w[o, i, u, v], for all p, q, u, v."""
     images, w = _images(op, inputs[0]), _filter(op, inputs[1])
     (o, i, *kernel), (_, _, *counts) = _numbers(w.shape), _numbers(images.shape)
@@ -128,13 +135,13 @@ def _conv2d_transpose(
         product = images[b, channel, index[0], index[1]] * w[channel, c % i, axes[1], axes[2]]
         return sum(product, axes, where=inside)
 
-    return (images.computed(extents, element),)
+    return images.computed(extents, element)
 
 
-@computed.on(ops.Conv2dFilterGradient)
+@_on(ops.Conv2dFilterGradient)
 def _conv2d_filter_gradient(
     op: ops.Conv2dFilterGradient, inputs: Sequence[Tensor], types: Sequence[TensorType]
-) -> tuple[Tensor, ...]:
+) -> Tensor:
     """dw[o, i, u, v] = sum over n, p, q of dy[n, o, p, q] x[n, i, p s + u d, q s + v d]."""
     images, dy = _images(op, inputs[0]), _images(op, inputs[1])
     w, x = _filter(op, inputs[2]), types[0]
@@ -148,7 +155,7 @@ def _conv2d_filter_gradient(
         channel = c // (o // op.groups) * i + k
         return sum(dy[axes[0], c, axes[1], axes[2]] * framed[axes[0], channel, row, column], axes)
 
-    return (w.computed((o, i, *kernel), element),)
+    return w.computed((o, i, *kernel), element)
 
 
 def _at(op: Convolution, axis: int, place: Expr, tap: Expr) -> Expr:
