@@ -19,6 +19,7 @@ WRITTEN = [
     "memplan.pictures",
     "recompute",
     "runtime",
+    "tensor_ir",
     "weights",
 ]
 PACKAGES = [*WRITTEN, "opset"]

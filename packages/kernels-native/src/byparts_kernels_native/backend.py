@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,28 +24,21 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import (
-    attention,
-    code,
-    convolutions,
-    functions,
-    products,
-    sums,
-    updates,
-    walk,
-)
+from byparts_kernels_native import products, sums, updates, walk
 from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
+from byparts_kernels_native.generated import Pairs, generated
 from byparts_kernels_native.joins import joins
-from byparts_kernels_native.region import RegionLoops
 from byparts_tensor_ir.compile import default_emitter
-from byparts_tensor_ir.emit.c import emit_c
 from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.movement import movement
 from byparts_tensor_ir.lowering.reduction import reduction
-from byparts_tensor_ir.target import target
+
+if TYPE_CHECKING:
+    from byparts_tensor_ir.statement import Func
 
 kernels: Table[Any] = Table("kernel")
+Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
 def make() -> Backend:
@@ -71,17 +65,13 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
 
 
 def _region_kernel(graph: Graph) -> Kernel:
-    loops = RegionLoops(graph)
-    params = loops.func.params
-    count = len(graph.inputs)
-    aliases = [(params[i], params[count + o]) for i, o in loops.inplace]
-    source = emit_c(loops.func, target().vector_bytes, aliases)
-    name = code.later(source)
+    def loops() -> tuple[Func, Pairs]:
+        from byparts_kernels_native.region import RegionLoops  # not where the code is on the disk
 
-    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
-        return code.call(name, [*inputs, *outputs, workspace or 0])
+        made = RegionLoops(graph)
+        return made.func, made.inplace
 
-    return Kernel(bind, source.workspace_bytes, 0, loops.inplace, True)
+    return generated(b"region" + graph.digest, loops).kernel()
 
 
 @kernels.compiles(Fused)
@@ -132,17 +122,27 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     return Kernel(bind)
 
 
+def _later(module: str, name: str) -> Rule:
+    """A rule whose module, which has an emitter or large tables, is imported when it is needed."""
+
+    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+        found: Rule = getattr(import_module(f"byparts_kernels_native.{module}"), name)
+        return found(op, types, constants)
+
+    return rule
+
+
 for _kind in {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}:
     kernels.compiles(_kind)(_alone)
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
 _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
 for _kind in {*function} - _CONVOLUTIONS:
-    kernels.compiles(_kind)(functions.whole)
+    kernels.compiles(_kind)(_later("functions", "whole"))
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)
-kernels.compiles(ops.Attention)(attention.forward)
-kernels.compiles(ops.AttentionGradient)(attention.backward)
+kernels.compiles(ops.Attention)(_later("attention", "forward"))
+kernels.compiles(ops.AttentionGradient)(_later("attention", "backward"))
 for _kind in _CONVOLUTIONS:
-    kernels.compiles(_kind)(convolutions.convolution)
+    kernels.compiles(_kind)(_later("convolutions", "convolution"))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from threading import Lock
 from typing import Any
 
-from byparts_graph_ir import BackendError
-from byparts_tensor_ir.compile import CompilerError, compiled
-from byparts_tensor_ir.emit.c import Source
+from byparts_graph_ir import BackendError, Refused
+from byparts_tensor_ir.compile import CompilerError, compiled, default_emitter
+from byparts_tensor_ir.emit.source import LlvmSource, Source
 
-_waiting: dict[str, Source] = {}
+_waiting: dict[str, Source | LlvmSource] = {}
 _addresses: dict[str, int] = {}
 _refused: dict[str, CompilerError] = {}
 _lock = Lock()
@@ -24,14 +23,19 @@ _PYTHON = ctypes.PYFUNCTYPE(None)
 _MOST_IN_ONE_FILE = 64  # functions; a file is compiled by one process
 
 
-def later(source: Source) -> str:
-    """Remember a source; its name, the same for equal code."""
+def later(source: Source | LlvmSource) -> str:
+    """Remember a source; its name, the same for equal code.
+
+    Raises:
+        Refused: it is C, and code is made by LLVM.
+    """
+    if isinstance(source, Source) and default_emitter() == "llvm":
+        raise Refused(f"{source.name} is written in C, and there is no C++ compiler that works")
     key = hashlib.sha256(source.body.encode()).hexdigest()[:16]
     name = f"k{key}"
     with _lock:
         if name not in _addresses and name not in _waiting and name not in _refused:
-            body = source.body.replace(f"void {source.name}(", f"void {name}(")
-            _waiting[name] = replace(source, name=name, body=body)
+            _waiting[name] = source.renamed(name)
     return name
 
 
@@ -43,9 +47,10 @@ def address(name: str) -> int:
     """
     with _lock:
         if name not in _addresses:
-            waiting = [_waiting[n] for n in sorted(_waiting)]
-            for i in range(0, len(waiting), _MOST_IN_ONE_FILE):
-                _compile(waiting[i : i + _MOST_IN_ONE_FILE])
+            for kind in (Source, LlvmSource):
+                waiting = [s for _, s in sorted(_waiting.items()) if isinstance(s, kind)]
+                for i in range(0, len(waiting), _MOST_IN_ONE_FILE):
+                    _compile(waiting[i : i + _MOST_IN_ONE_FILE])
         if name in _waiting:  # somebody's source was refused: find out whose
             for s in [_waiting[n] for n in sorted(_waiting)]:
                 _compile([s])
@@ -54,16 +59,24 @@ def address(name: str) -> int:
         return _addresses[name]
 
 
-def _compile(some: Sequence[Source]) -> None:
-    """Compile these; where the compiler refuses several, they wait on."""
+def _compile(some: Sequence[Any]) -> None:
+    """Compile these, of one kind; where the compiler refuses several, they wait on."""
     try:
-        _addresses.update(compiled(some))
+        _addresses.update(_compiled(some))
     except CompilerError as error:
         if len(some) > 1:
             return
         _refused[some[0].name] = error
     for s in some:
         del _waiting[s.name]
+
+
+def _compiled(some: Sequence[Any]) -> dict[str, int]:
+    if isinstance(some[0], Source):
+        return compiled(some)
+    from byparts_tensor_ir import jit  # loads 170 MB of LLVM
+
+    return jit.compiled(some)
 
 
 def call(name: str, pointers: Sequence[int], *kept: Any, python: bool = False) -> partial[None]:

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from byparts_tensor_ir.emit.c import Source
+from byparts_tensor_ir.emit.source import Source
 from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
 from byparts_tensor_ir.expression import BYTES
 

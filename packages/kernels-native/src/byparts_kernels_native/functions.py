@@ -9,11 +9,9 @@ from byparts_graph_ir import Kernel, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
-from byparts_tensor_ir.compile import vector_bytes
-from byparts_tensor_ir.emit.c import Source, emit_c
+from byparts_kernels_native.generated import emitted
 from byparts_tensor_ir.expression import ExpressionError
 from byparts_tensor_ir.lowering.function import function
-from byparts_tensor_ir.statement import Func
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -29,9 +27,9 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         given = ", ".join(map(str, types))
         gives = ", ".join(map(str, results))
         raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
-    plain, over = _source(made.func, ()), None
+    plain, over = emitted(made.func), None
     if made.over is not None:
-        over = _source(made.over, [(made.func.params[0], made.func.outputs[0])])
+        over = emitted(made.over, ((0, 0),))
     names = [code.later(s) for s in (plain, over or plain)]
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
@@ -41,8 +39,4 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         return Checked(op, types, made.indices, name, (*inputs, *outputs), workspace or 0)
 
     pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
-    return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None)
-
-
-def _source(func: Func, aliases: Sequence[Any]) -> Source:
-    return emit_c(func, vector_bytes(), aliases)
+    return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.body)

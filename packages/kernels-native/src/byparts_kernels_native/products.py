@@ -19,7 +19,7 @@ import numpy as np
 from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_tensor_ir.emit.c import Source
+from byparts_tensor_ir.emit.source import Source
 
 _FUNCTIONS = {"f32": "scipy_cblas_sgemm64_", "f64": "scipy_cblas_dgemm64_"}
 _C = {"f32": "float", "f64": "double"}

@@ -17,7 +17,7 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code, walk
 from byparts_kernels_native.products import gemm
 from byparts_opset.accumulate import accumulate
-from byparts_tensor_ir.emit.c import Source
+from byparts_tensor_ir.emit.source import Source
 
 _C = {"f32": "float", "f64": "double"}
 RegionKernel = Callable[[Graph], Kernel]

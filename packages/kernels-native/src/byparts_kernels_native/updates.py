@@ -45,7 +45,14 @@ def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Ker
             runs.append(k.bind(mine, results[i : outputs * count : count], workspace, more))
         return walk.captured(runs, False)
 
-    return Kernel(bind, max(k.workspace_bytes for k in kernels), 0, inplace, True)
+    return Kernel(
+        bind,
+        max(k.workspace_bytes for k in kernels),
+        0,
+        inplace,
+        True,
+        "\n".join({k.source: None for k in kernels}),
+    )
 
 
 def _graph(op: Any, types: Sequence[TensorType]) -> Graph:

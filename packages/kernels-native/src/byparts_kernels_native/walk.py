@@ -18,7 +18,7 @@ from byparts_graph_ir import CaptureRefused, TensorType
 from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
-from byparts_tensor_ir.emit.c import Source
+from byparts_tensor_ir.emit.source import Source
 
 _WALK = Source(
     "walk",

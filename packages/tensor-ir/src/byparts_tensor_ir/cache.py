@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from warnings import warn
@@ -74,6 +75,26 @@ def put(made: Path, target: Path) -> None:
     os.replace(made, target)
     os.replace(total, target.with_suffix(".sum"))
     trim(target.parent)
+
+
+def kept_text(name: str) -> str | None:
+    """A text that was kept under this name, and counts as used now; `None` where there is none."""
+    try:
+        path = cache_directory() / name
+        total, _, text = path.read_text(encoding="utf-8").partition("\n")
+        os.utime(path)
+    except OSError:
+        return None
+    return text if total == hashlib.sha256(text.encode()).hexdigest() else None
+
+
+def keep_text(name: str, text: str) -> None:
+    """Keep a text; where there is no room it is made again in the next process."""
+    whole = f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
+    with suppress(OSError), tempfile.TemporaryDirectory(dir=cache_directory()) as work:
+        made = Path(work) / "text"
+        made.write_text(whole, encoding="utf-8")
+        os.replace(made, cache_directory() / name)
 
 
 def trim(directory: Path) -> None:

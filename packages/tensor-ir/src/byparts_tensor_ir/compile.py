@@ -9,7 +9,6 @@ import ctypes
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -81,7 +80,7 @@ def default_emitter() -> str:
     if told == "llvm":
         return told
     try:
-        compiled([_PROBE])
+        _probe(*compiler(), os.environ.get("BYPARTS_CXXFLAGS", ""))
     except CompilerError as error:
         if told:
             raise
@@ -91,6 +90,11 @@ def default_emitter() -> str:
             ) from error
         return "llvm"
     return "c"
+
+
+@lru_cache(maxsize=8)  # of those that work
+def _probe(path: str, version: str, flags: str) -> None:
+    compiled([_PROBE])
 
 
 def compiled(sources: Sequence[Source]) -> dict[str, int]:
@@ -105,7 +109,7 @@ def compiled(sources: Sequence[Source]) -> dict[str, int]:
         command.append("-fopenmp")
     try:
         library = ctypes.CDLL(str(_object(file_of(sources, ""), command)))
-    except (OSError, subprocess.SubprocessError) as error:
+    except OSError as error:
         raise CompilerError(f"compiled code cannot be made or loaded: {error}") from error
     addresses = {}
     for s in sources:
@@ -156,9 +160,14 @@ def _run(arguments: Sequence[str], output: Path) -> None:
     Raises:
         CompilerError: it failed; its words and its source, of which a copy is kept.
     """
+    import subprocess  # not where all code is found compiled
+
     command = [compiler()[0], *arguments, "-o", str(output)]
     env = {**os.environ, "TMPDIR": str(output.parent)}
-    run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=_COMPILE_S)
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=_COMPILE_S)
+    except subprocess.SubprocessError as error:
+        raise CompilerError(f"{command[0]} does not end: {error}") from error
     if run.returncode:
         copy = Path(tempfile.gettempdir()) / f"byparts-{output.stem}.cc"
         shutil.copyfile(arguments[-1], copy)

@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from byparts_tensor_ir.compile import CompilerError, caller
-from byparts_tensor_ir.emit.llvm import LlvmSource
+from byparts_tensor_ir.emit.source import LlvmSource
 from byparts_tensor_ir.target import TARGETS, target
 
 _one_at_a_time = Lock()  # modules share LLVM's global context
@@ -64,7 +64,7 @@ def _module(source: LlvmSource) -> Any:
             raise CompilerError(f"{source.name} calls {name}, which the C library does not have")
         llvm.add_symbol(f"libm.{name}", address)
     try:
-        module = llvm.parse_assembly(source.text)
+        module = llvm.parse_assembly(source.body)
         module.verify()
     except RuntimeError as error:
         raise CompilerError(f"LLVM refuses {source.name}: {error}") from error

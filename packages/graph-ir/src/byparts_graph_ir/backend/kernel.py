@@ -53,6 +53,7 @@ class Kernel(Frozen):
         inplace: pairs (input, output) that may be the same bytes.
         atomic: bound in place, `run` is one call of C that cannot fail, so that no Ctrl-C and no
             error can leave an output half written: it may update variables.
+        source: the code that was generated for it, for people; "" where there is none.
     """
 
     bind: Callable[[Sequence[Array], Sequence[Array], Array, Array], Run]
@@ -60,6 +61,7 @@ class Kernel(Frozen):
     persistent_bytes: int = 0
     inplace: tuple[tuple[int, int], ...] = ()
     atomic: bool = False
+    source: str = ""
 
 
 class Workspace:

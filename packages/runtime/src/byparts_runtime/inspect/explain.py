@@ -48,8 +48,9 @@ def explain(
     machine: Machine,
     profile: Optional[Profile] = None,
     width: Optional[int] = None,
+    source: bool = False,
 ) -> str:
-    """The stages that made the graph, a row for each node, and the totals.
+    """The stages that made the graph, a row for each node, the totals, and on request the sources.
 
     Raises:
         GraphError: `width` is no number of letters, or too few for a table.
@@ -61,7 +62,21 @@ def explain(
     made = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
     totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
     body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
-    return "\n".join([*made, "", *body, "", *totals])
+    sources = _sources(loaded.graph.nodes, kernels) if source else ()
+    return "\n".join([*made, "", *body, "", *totals, *sources])
+
+
+def _sources(nodes: Sequence[Node], kernels: Kernels) -> Iterator[str]:
+    """The code generated for nodes, and for those of their bodies; equal code once."""
+    names: dict[str, list[str]] = {}
+    for node in nodes:
+        chosen = kernels(node)
+        if chosen.kernel.source:
+            names.setdefault(chosen.kernel.source, []).append(_op(node))
+        for body in chosen.bodies:
+            yield from _sources(body.schedule.graph.nodes, body.schedule.compiled.kernels)
+    for text, ops in names.items():
+        yield f"\n{', '.join(f'{n} of {op}' for op, n in Counter(ops).items())}:\n{text}"
 
 
 def _width(width: Optional[int]) -> int:

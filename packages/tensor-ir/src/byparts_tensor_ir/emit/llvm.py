@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
 
 from byparts_tensor_ir.emit.llvm_operations import I32, I64, POINTER, VOID, memory_type, scalar_type
 from byparts_tensor_ir.emit.llvm_values import LlvmValues, MaskedLanes
+from byparts_tensor_ir.emit.source import LlvmSource as LlvmSource
 from byparts_tensor_ir.emit.strategy import (
     MOST_UNROLLED_VECTORS,
     EmitError,
@@ -43,23 +43,6 @@ from byparts_tensor_ir.substitute import in_statements
 from byparts_tensor_ir.tensor import identity_values
 
 Names = tuple[Expr, ...]  # a name for each value of a reducer
-
-
-@dataclass(frozen=True)
-class LlvmSource:
-    """Emitted code.
-
-    Attributes:
-        name: of the function.
-        text: LLVM IR of a whole module.
-        workspace_bytes: that its argument after the buffers must point to.
-        libm: functions of the C library that it calls, each as `libm.NAME`.
-    """
-
-    name: str
-    text: str
-    workspace_bytes: int
-    libm: frozenset[str]
 
 
 def emit_llvm(

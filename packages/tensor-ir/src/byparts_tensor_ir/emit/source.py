@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from byparts_tensor_ir.emit.vectors import HEADER, vector_types
 
@@ -31,8 +32,46 @@ class Source:
         """A whole file."""
         return file_of([self])
 
+    def renamed(self, name: str) -> Source:
+        """The same function under another name."""
+        return replace(
+            self, name=name, body=self.body.replace(f"void {self.name}(", f"void {name}(")
+        )
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Source:
+        """From the JSON of its fields."""
+        vectors = frozenset((dtype, lanes) for dtype, lanes in record["vectors"])
+        return cls(**{**record, "vectors": vectors})
+
 
 def file_of(sources: Sequence[Source], header: str = HEADER) -> str:
     """One C file of several functions."""
     used = {v for s in sources for v in s.vectors}
     return "\n".join([header + vector_types(used), *[s.body for s in sources]])
+
+
+@dataclass(frozen=True)
+class LlvmSource:
+    """Emitted code.
+
+    Attributes:
+        name: of the function.
+        body: LLVM IR of a whole module.
+        workspace_bytes: that its argument after the buffers must point to.
+        libm: functions of the C library that it calls, each as `libm.NAME`.
+    """
+
+    name: str
+    body: str
+    workspace_bytes: int
+    libm: frozenset[str]
+
+    def renamed(self, name: str) -> LlvmSource:
+        """The same function under another name."""
+        return replace(self, name=name, body=self.body.replace(f'@"{self.name}"', f'@"{name}"'))
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> LlvmSource:
+        """From the JSON of its fields."""
+        return cls(**{**record, "libm": frozenset(record["libm"])})

@@ -1,0 +1,99 @@
+"""Functions that tensor-ir generates: emitted once on a machine, and read from the disk after that.
+
+Lowering and emitting a region takes some ten milliseconds, and the modules that do it as long to
+import; a process that finds its code compiled needs neither.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from byparts_graph_ir import Kernel
+from byparts_graph_ir.backend.kernel import Run
+from byparts_kernels_native import code
+from byparts_tensor_ir.cache import keep_text, kept_text
+from byparts_tensor_ir.compile import default_emitter
+from byparts_tensor_ir.emit.source import LlvmSource, Source
+from byparts_tensor_ir.target import target
+
+if TYPE_CHECKING:
+    from byparts_tensor_ir.statement import Func
+
+Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A function for `code.call`, of inputs, outputs and a workspace."""
+
+    name: str
+    workspace_bytes: int
+    inplace: Pairs
+    source: str
+
+    def kernel(self) -> Kernel:
+        """The kernel that calls it."""
+
+        def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
+            return code.call(self.name, [*inputs, *outputs, workspace or 0])
+
+        return Kernel(bind, self.workspace_bytes, 0, self.inplace, True, self.source)
+
+
+def generated(key: bytes, make: Callable[[], tuple[Func, Pairs]]) -> Generated:
+    """The function of this key, made where it is not on the disk.
+
+    Args:
+        key: says all that `make` depends on beside our own code.
+        make: the loops, and the pairs that may be one array.
+    """
+    emitter = default_emitter()
+    about = "\0".join([emitter, target().name, _our_code()]).encode()
+    name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
+    text = kept_text(name)
+    if text is None:
+        func, inplace = make()
+        source = emitted(func, inplace)
+        record = {**asdict(source), "inplace": inplace}
+        keep_text(name, json.dumps(record, default=sorted))
+    else:
+        record = json.loads(text)
+        inplace = tuple([(i, o) for i, o in record.pop("inplace")])
+        source = (LlvmSource if emitter == "llvm" else Source).of(record)
+    return Generated(code.later(source), source.workspace_bytes, inplace, source.body)
+
+
+def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
+    """C or LLVM IR of the function, whose outputs may lie over these inputs."""
+    first = len(func.params) - len(func.outputs)
+    aliases = [(func.params[i], func.params[first + o]) for i, o in inplace]
+    if default_emitter() == "llvm":
+        from byparts_tensor_ir.emit.llvm import emit_llvm  # loads LLVM
+
+        return emit_llvm(func, target().vector_bytes, aliases)
+    from byparts_tensor_ir.emit.c import emit_c  # not where all code is found on the disk
+
+    return emit_c(func, target().vector_bytes, aliases)
+
+
+@cache
+def _our_code() -> str:
+    """Changes whenever a file does that generates code."""
+    folders = [Path(__file__).parent, Path(str(default_emitter.__code__.co_filename)).parent]
+    return " ".join(line for folder in folders for line in _files(folder))
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name.endswith(".py"):
+            stat = entry.stat()
+            yield f"{entry.name} {stat.st_size} {stat.st_mtime_ns}"
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from _files(Path(entry.path))
