@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, Input, TensorType, Value
+from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
 from byparts_graph_ir.backend.kernel import in_c
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, Store, build
@@ -171,14 +172,39 @@ def test_a_loop_with_a_step_of_numpy() -> None:
     assert not any(map(in_c, calls(program)))
 
 
+def test_an_error_says_in_which_round_of_which_body() -> None:
+    """Inside of one call of C."""
+    x = vector("x")
+    last, _ = ops.scan(
+        lambda s, k, x: (s + ops.cond(k > 2, _beyond, lambda x, k: ops.sum(x), (x, k))[0], s),
+        (ops.fill(0.0, "f32"),),
+        (ops.constant(np.arange(9, dtype=np.int32)),),
+        (x,),
+    )
+    program = program_of(Graph.of((x,), (last,)))
+    with pytest.raises(GraphError, match=r"gather: index 8 is out of range for axis 0") as raised:
+        program(np.ones(WIDTH, np.float32))
+    notes: list[str] = getattr(raised.value, "__notes__", [])
+    step, branch, above, round_ = notes[:4]
+    assert re.match(r"in step \d of \d on 'native', gather: ", step)
+    assert re.match(r"in \w+ of if", branch) and re.match(r"in step \d of \d on 'runtime'", above)
+    assert round_ == "in body of scan, round 4"
+    assert all(map(in_c, calls(program)))
+
+
+def _beyond(x: Value, k: Value) -> Value:
+    return ops.gather(x, k + 5)
+
+
 def test_a_stack_has_a_limit() -> None:
     graph, arrays = counted(100)
     loss = ops.sum(graph.outputs[1])
     graded = Graph.of(graph.inputs, gradients(loss, graph.inputs))
     program = program_of(graded, max_stack_bytes=1000)
     for _ in range(2):
-        with pytest.raises(MemoryError, match="after 32 rounds and cannot grow by 640"):
+        with pytest.raises(MemoryError, match="after 32 rounds and cannot grow by 640") as raised:
             program(*arrays)
+        assert "in body of while_gradient, round 33" in getattr(raised.value, "__notes__", ())
     assert in_c(calls(program)[0])
 
 

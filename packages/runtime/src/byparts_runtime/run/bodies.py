@@ -19,7 +19,15 @@ from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import describe
 from byparts_runtime.memory.plan import Bytes
 from byparts_runtime.run.capture import in_stretches
-from byparts_runtime.run.lines import AtRound, CopyRun, Lines, lines_of, lines_of_step, row_copy
+from byparts_runtime.run.lines import (
+    AtRound,
+    CopyRun,
+    Lines,
+    lines_of,
+    lines_of_step,
+    noted,
+    row_copy,
+)
 from byparts_runtime.run.moving import MovingStep, moves
 from byparts_runtime.run.step import Binder, Step, aliased_nodes
 
@@ -81,11 +89,11 @@ class BoundBody:
     def lines(self, backend: Backend) -> Lines:
         """Its steps as instructions; `None` where one of them is not the backend's."""
         lines: list[Line] = []
-        for step in self.steps:
+        for i, step in enumerate(self.steps):
             own = lines_of_step(step, backend)
             if own is None:
                 return None
-            lines += own
+            lines += noted(own, partial(_told, self.steps, i, i + 1))
         return lines
 
     def __call__(self) -> None:
@@ -194,10 +202,13 @@ class BranchesRun:
     def lines(self, backend: Backend) -> Lines:
         """The first body, if the condition does not hold; else the second."""
         parts = zip(self.bodies, self.moves, strict=True)
-        lines = [lines_of((body, *moves), backend) for body, moves in parts]
-        if any(own is None for own in lines):
-            return None
-        first, *second = [own for own in lines if own is not None]
+        lines = []
+        for body, after_it in parts:
+            own = lines_of((body, *after_it), backend)
+            if own is None:
+                return None
+            lines.append(noted(own, f"in {body.name}".__str__))
+        first, *second = lines
         if not second:
             return first
         yes, over = Label(), Label()

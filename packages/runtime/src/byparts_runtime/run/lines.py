@@ -10,8 +10,8 @@ from functools import partial
 from operator import setitem
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_graph_ir import Backend, TensorType, has_effect
-from byparts_graph_ir.backend.instruction import Counter, Move
+from byparts_graph_ir import Backend, TensorType, add_note, has_effect
+from byparts_graph_ir.backend.instruction import Counter, Host, Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.memory.plan import Bytes
@@ -75,6 +75,13 @@ def lines_of_step(step: Step, backend: Backend) -> Lines:
     return None if alone or step.backend != backend.name else (step.run,)
 
 
+def noted(lines: Sequence[Line], note: Callable[[], str]) -> Sequence[Line]:
+    """The lines; an error that one of them raises gets a note of where they stand."""
+    return [
+        Host(partial(_noted, line.call, note)) if isinstance(line, Host) else line for line in lines
+    ]
+
+
 def row_copy(
     sequence: Bytes, slot: Bytes, row: TensorType, out: bool, arrays: Sequence[Any]
 ) -> AtRound:
@@ -90,6 +97,14 @@ def row_copy(
 
 def _at(backend: Backend, place: Bytes, kind: TensorType) -> Any:
     return backend.view(place.memory, place.offset, kind)
+
+
+def _noted(call: Run, note: Callable[[], str]) -> None:
+    try:
+        call()
+    except BaseException as error:
+        add_note(error, note())
+        raise
 
 
 def _take(slot: Any, sequence: Any, i: int) -> None:

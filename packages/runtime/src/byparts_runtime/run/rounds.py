@@ -15,7 +15,7 @@ from byparts_graph_ir.backend.instruction import Add, Counter, Jump, Label, Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime.memory.plan import Bytes
 from byparts_runtime.run.bodies import BOOL, BoundBody, Copies, after
-from byparts_runtime.run.lines import AtRound, Lines, lines_of
+from byparts_runtime.run.lines import AtRound, Lines, lines_of, noted
 
 if TYPE_CHECKING:
     from byparts_graph_ir.backend.instruction import Line
@@ -47,7 +47,7 @@ class Condition:
             return None
         answer = self.body.outputs[0]
         test = backend.view(answer.memory, answer.offset, BOOL)
-        return [*once, *own, Jump(over, test, False)]
+        return _in_round(self.name, k, [*once, *own, Jump(over, test, False)])
 
 
 class Rounds:
@@ -161,14 +161,16 @@ class Rounds:
         if most is not None and reverse:
             lines += (_copy(backend, at, most), Add(at, -1))
         lines += [again, Jump(over, (k, most), False)] if most is not None else [again]
-        lines += (*cond, *once)
-        for each in self.before:
-            lines += each.lines(backend, at)
-        lines += body
-        for each in self.after:
-            lines += each.lines(backend, at)
+        inner = [*once, *[line for each in self.before for line in each.lines(backend, at)], *body]
+        inner += [line for each in self.after for line in each.lines(backend, at)]
         back = [Add(at, -1)] if reverse else []
-        return [*lines, *moves, Add(k, 1), *back, Jump(again), over]
+        lines += (*cond, *_in_round(self.body.name, k, inner), *moves, Add(k, 1), *back)
+        return [*lines, Jump(again), over]
+
+
+def _in_round(name: str, k: Counter, lines: Sequence[Line]) -> Sequence[Line]:
+    """What belongs to round k of a body, counted from 0."""
+    return noted(lines, lambda: f"in {name}, round {k.value + 1}")
 
 
 def _once(runs: Sequence[Run], backend: Backend, k: Counter) -> Lines:
