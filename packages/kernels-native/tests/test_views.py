@@ -151,12 +151,32 @@ def test_a_cell_of_an_lstm_is_one_region_each_way() -> None:
             np.testing.assert_allclose(got, wanted, 2e-5, 2e-5)
 
 
+def test_what_is_transposed_is_read_once_for_several_loops() -> None:
+    """The elements of a row are far from each other: the row is kept, not read three times."""
+    x = _input(40, 30)
+    (y,) = ops.Softmax(-1).decompose(ops.transpose(x, (1, 0))) or ()
+    first, *later = str(RegionLoops(Graph.of([x], [y])).func).split("in range(40)")[1:]
+    assert "in0[" in first
+    assert not any("in0[" in loop for loop in later)
+
+
 @needs_compiler
 def test_a_dear_value_is_not_computed_again_for_overlapping_slices() -> None:
     x = _input(2, 64)
     y = ops.exp(x)
     program = build_program(Graph.of([x], [y[:, 1:] + y[:, :-1]]), backends=("native", "numpy"))
     assert len(program.steps) == 2
+
+
+@needs_compiler
+def test_a_value_whose_shape_alone_is_read_is_no_reason_to_join() -> None:
+    x, dy = _input(4, 6), _input(4, 3)
+    y = ops.exp(x)
+    graph = Graph.of([x, dy], [y, ops.SliceGradient((None, 0), (None, 3))(dy, y)])
+    program = build_program(graph, backends=("native", "numpy"))
+    arrays = _arrays(graph)
+    for got, wanted in zip(program(*arrays), evaluate(graph, *arrays), strict=True):
+        np.testing.assert_allclose(got, wanted, 2e-5)
 
 
 @needs_compiler

@@ -112,12 +112,10 @@ def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
     dims, index = _numbered(y.type.dims)
     reads = []
     for i, x in enumerate(node.inputs):
-        aligned = index[len(index) - len(x.type.dims) :]
-        if type(node.op) in RESHAPES:
-            aligned = index
-        elif len(x.type.dims) <= len(index):
-            pairs = zip(x.type.dims, aligned, strict=True)
-            aligned = [None if n == 1 else at for n, at in pairs]
+        aligned = index
+        if type(node.op) not in RESHAPES:
+            ends = zip(x.type.dims, index[len(index) - len(x.type.dims) :], strict=True)
+            aligned = [None if n == 1 else at for n, at in ends]
         reads.append((i, _long(aligned)))
     return dims, [Part(tuple(reads), _long(index))]
 

@@ -27,8 +27,8 @@ def joins(a: Region, b: Region) -> Region | None:
     first, second = (r.summary or space_of(r.nodes[0]) for r in (a, b))
     made = [v for v in b.inputs if v in a.outputs]
     region = a.joined(b)
-    if len(region.inputs) > _MOST_INPUTS:
-        return None
+    if len(region.inputs) > _MOST_INPUTS or any(v not in second.places for v in made):
+        return None  # what only has its shape read need not be in the region that makes it
     if all(second.has_plain(v) for v in made):
         both = joined(first, second, made, [v for v in b.inputs if v in a.inputs])
     else:
@@ -90,17 +90,12 @@ def joined(a: Space, b: Space, made: Sequence[Value], both_read: Iterable[Value]
     """Both spaces as one, or `None` where the values that they share lie otherwise.
 
     Either they are the same, or all axes of one are axes of a shared value, so that it lies inside
-    of the other.  O(places).
-
-    `made` is what a makes and b reads, `both_read` what both read.
+    of the other.  `made` is what a makes and b reads, plainly; `both_read` what both read.
+    O(places).
     """
     to_a: dict[int, int] = {}
     for v in made:
-        if (
-            len(a.places[v]) != 1
-            or len(b.places[v]) != 1
-            or not (a.has_plain(v) and b.has_plain(v))
-        ):
+        if not a.has_plain(v) or len(a.places[v]) + len(b.places[v]) > 2:
             return None
         if not _match(to_a, a, b, a.places[v][0], b.places[v][0]):
             return None
@@ -116,8 +111,10 @@ def joined(a: Space, b: Space, made: Sequence[Value], both_read: Iterable[Value]
     for outer, inner, axes in ((a, b, to_a), (b, a, to_b)):
         if len(axes) == len(inner.dims):
             index = {j: At(0, ((i, 1),)) for j, i in axes.items()}
-            moved = {v: tuple([composed(p, index.__getitem__) for p in inner.places[v]])
-                     for v in inner.places}  # fmt: skip
+            moved = {
+                v: tuple([composed(p, index.__getitem__) for p in places])
+                for v, places in inner.places.items()
+            }
             return Space(outer.dims, _union(outer.places, moved), *facts)
     return None
 

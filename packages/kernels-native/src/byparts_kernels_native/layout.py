@@ -84,24 +84,20 @@ def layout(nodes: Sequence[Node]) -> Layout:
     both = {n: parts_of(n) for n in nodes}
     dims, parts = {n: d for n, (d, _) in both.items()}, {n: p for n, (_, p) in both.items()}
     made = {v: n for n in nodes for v in n.outputs}
-    plain = {v for v, n in made.items() if _is_plain(v, dims[n], parts[n])}
+    plain = {v: parts[n][0].write for v, n in made.items() if _is_plain(v, dims[n], parts[n])}
     classes = _Classes(dims)
     moved: set[Value] = set()
     readers: dict[Value, tuple[Node, Place]] = {}
-    for n in nodes:
-        for part in parts[n]:
-            for i, place in part.reads:
-                v = n.inputs[i]
-                if v in made and v not in plain:
-                    raise Refused(f"{made[v].op.name} is written in parts and read")
-                if v in made and not is_plain(v, place, dims[n]):
-                    moved.add(v)
-                elif v in made:
-                    _join(classes, n, place, made[v], parts[made[v]][0].write, needed=True)
-                elif v in readers:
-                    _join(classes, n, place, *readers[v], needed=False)
-                else:
-                    readers[v] = (n, place)
+    reads = [(n, n.inputs[i], place) for n in nodes for p in parts[n] for i, place in p.reads]
+    for n, v, place in reads:
+        if v not in made:
+            _join(classes, n, place, *readers.setdefault(v, (n, place)), needed=False)
+        elif v not in plain:
+            raise Refused(f"{made[v].op.name} is written in parts and read")
+        elif is_plain(v, place, dims[n]):
+            _join(classes, n, place, made[v], plain[v], needed=True)
+        else:
+            moved.add(v)
     like: dict[tuple[int, ...], Node] = {}
     for n in nodes:
         other = like.setdefault(dims[n], n)
@@ -110,7 +106,7 @@ def layout(nodes: Sequence[Node]) -> Layout:
     for n in reversed(nodes):
         if n.outputs[0] in moved:
             moved.update([v for v in n.inputs if v in made])
-    facts = frozenset(moved), frozenset(set(made) - plain)
+    facts = frozenset(moved), frozenset([v for v in made if v not in plain])
     return _merged(*_numbered(nodes, dims, parts, classes), *facts)
 
 

@@ -205,10 +205,18 @@ class RegionLoops:
             v
             for v, loops in uses.items()
             if len(loops) > 1
-            and cost(type(self.made[v].op)) >= _DEAR
+            and (cost(type(self.made[v].op)) >= _DEAR or self._strides(v))
             and v not in self.steps
             and v not in self.layout.moved
         }
+
+    def _strides(self, v: Value) -> bool:
+        """Whether elements side by side in v are read far from each other."""
+        (part,) = self.layout.parts[self.made[v]]
+        if self.made[v].op not in movement or not part.write:
+            return False
+        ((_, read),) = part.reads
+        return not read or read[-1].steps != part.write[-1].steps
 
     def _in_order(self, items: Sequence[Loop | Step]) -> list[Step]:
         return [s for x in items for s in ([x] if isinstance(x, Step) else self._in_order(x.body))]
