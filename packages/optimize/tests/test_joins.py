@@ -256,7 +256,6 @@ def test_regions_are_refused_until_all_compile() -> None:
         "div",
         "exp",
         "fill",
-        "fill",
         "neg",
         "tanh",
         "tanh",

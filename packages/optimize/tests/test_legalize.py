@@ -60,6 +60,12 @@ def test_decomposes_to_a_fixpoint() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+def test_equal_constants_of_decompositions_are_one() -> None:
+    graph = Graph.of([X], [ops.sigmoid(X), ops.sigmoid(ops.exp(X))])
+    legal = legalize(graph, lacking("sigmoid"))  # type: ignore[arg-type]
+    assert [n.op.name for n in legal.nodes].count("fill") == 1
+
+
 def test_several_levels() -> None:
     """Each level of composition is taken apart in turn."""
     legal = legalize(Graph.of([X], [Chain(5)(X)]), lacking("chain"))  # type: ignore[arg-type]

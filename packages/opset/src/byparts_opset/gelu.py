@@ -128,8 +128,8 @@ class GeluGradient(ActivationGradient):
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         if not self.approximate:
             return (dy * (_normal_share(x) + x * _density(x)),)
+        bend = ops.tanh(_bent(x))  # beyond FLAT it is 1: as in `Gelu`, so that both share it
         x = ops.clip(x, -FLAT, FLAT)
-        bend = ops.tanh(_bent(x))
         return (dy * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * _steepness(x)),)
 
 

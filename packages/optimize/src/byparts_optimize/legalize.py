@@ -11,6 +11,7 @@ from typing import Optional
 from byparts_graph_ir import Fused, Graph, GraphError, MissingRule, Node, Value, add_note
 from byparts_graph_ir.contract import checked
 from byparts_optimize.inside import inside
+from byparts_optimize.merge import merge_rule
 
 Supports = Callable[[Node], bool]
 
@@ -22,8 +23,8 @@ def legalize(graph: Graph, supports: Supports) -> Graph:
     """Return the program with nodes for which `supports(node)` is true.
 
     Preserves values to float rounding, effects and their order.  Idempotent.  O(nodes) for each
-    level of decomposition.  Enters bodies, but not regions (`Fused`): the backend that compiles a
-    region has chosen its nodes.
+    level of decomposition.  Equal constants become one.  Enters bodies, but not regions (`Fused`):
+    the backend that compiles a region has chosen its nodes.
 
     Raises:
         MissingRule: an op is not supported and has no decomposition.
@@ -31,12 +32,13 @@ def legalize(graph: Graph, supports: Supports) -> Graph:
     """
     for _ in range(_MAX_LEVELS):
         replaced: list[str] = []
+        once = merge_rule()  # of constants, so that a backend sees which terms are equal
 
         def rule(node: Node) -> Optional[tuple[Value, ...]]:
             if not isinstance(node.op, Fused):
                 node = inside(node, lambda g: legalize(g, supports))
             if supports(node):
-                return node.outputs
+                return node.outputs if node.inputs else once(node)  # noqa: B023
             replaced.append(node.op.name)  # noqa: B023  (called in this round of the loop only)
             return _decomposed(node)
 
