@@ -83,16 +83,10 @@ def taken(node: Node) -> bool:
     if kind in CONSTANTS:
         return False  # it is in place before the first run
     if kind in element:
-        return _of_one_kind(node)
+        return True
     if kind in reduction:
         return node.inputs[0].type.dtype in ("f32", "f64", "bool", "i32", "i64")
     return kind is ops.BroadcastTo or moves(node.op)
-
-
-def _of_one_kind(node: Node) -> bool:
-    """Elementwise ops on integers that C rounds or divides otherwise are left to others."""
-    dtypes = {v.type.dtype for v in node.inputs}
-    return type(node.op) not in (ops.Div, ops.Pow) or dtypes <= {"f32", "f64"}
 
 
 # -- of one node ----------------------------------------------------------------------------------

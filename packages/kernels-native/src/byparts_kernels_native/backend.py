@@ -84,6 +84,8 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     """One op as a region of one node."""
     inputs = tuple([Input(t) for t in types])
     node = Node(op, inputs)
+    if not any(v.type.size for v in node.outputs):
+        return Kernel(lambda *_: walk.captured([], False), atomic=True)
     if not taken(node):
         given = ", ".join(map(str, types))
         raise Refused(f"{type(op).__name__} on ({given}) is not generated")
@@ -139,6 +141,7 @@ for _kind in (*CONSTANTS, ops.Range, ops.Eye):
 _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
 for _kind in {*function} - _CONVOLUTIONS:
     kernels.compiles(_kind)(_later("functions", "whole"))
+kernels.compiles(ops.Print)(_later("functions", "printed"))
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)

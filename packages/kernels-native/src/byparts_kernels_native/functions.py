@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from byparts_graph_ir import Kernel, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_kernels_native.generated import emitted
+from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import ExpressionError
 from byparts_tensor_ir.lowering.function import function
 
@@ -40,3 +45,17 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
 
     pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
     return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.body)
+
+
+def printed(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A step of Python: the op's own line, and a copy."""
+    (t,) = types
+
+    def run(x: int, y: int) -> None:
+        values = np.frombuffer(ctypes.string_at(x, t.size_bytes), numpy_dtype(t.dtype))
+        ctypes.memmove(y, op.evaluate(values.reshape(t.dims))[0].ctypes.data, t.size_bytes)
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
+        return partial(run, inputs[0], outputs[0])
+
+    return Kernel(bind, inplace=((0, 0),))

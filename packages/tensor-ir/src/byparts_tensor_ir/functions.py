@@ -18,6 +18,7 @@ from byparts_tensor_ir.expression import (
 # Name -> number of operands.  For f32 `mathematics.py` gives each as arithmetic; f64 is libm.
 _OF_ONE = (
     *("exp", "exp2", "expm1", "log", "log2", "log1p", "sigmoid", "softplus", "rsqrt", "erf"),
+    "erfc",
     *("sin", "cos", "tan", "asin", "acos", "atan"),
     *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
 )

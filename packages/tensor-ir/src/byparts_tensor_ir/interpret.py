@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Sequence
 from fractions import Fraction
-from math import erf, prod
+from math import erf, erfc, prod
 from random import Random
 from typing import Any
 
@@ -233,6 +233,7 @@ _OTHERS: dict[str, Any] = {
     "softplus": lambda x: np.logaddexp(x, 0),
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "erf": erf,
+    "erfc": erfc,
 }
 
 _OPERATIONS: dict[str, Any] = {

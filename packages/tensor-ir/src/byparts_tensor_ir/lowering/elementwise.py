@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf, nan, pi, sqrt
 from typing import Any
 
 import byparts_opset as ops
 from byparts_graph_ir import Op, Table
-from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, const
+from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, const, make
 from byparts_tensor_ir.functions import call, cast, maximum, minimum, select, unary
 
 Rule = Callable[..., Expr]
@@ -37,14 +38,21 @@ def _selected(condition: Expr, x: Expr, y: Expr) -> Expr:
 
 _CALLS: dict[type[Op], str] = {
     **{ops.Exp: "exp", ops.Expm1: "expm1", ops.Log: "log", ops.Log1p: "log1p"},
-    **{ops.Tanh: "tanh", ops.Erf: "erf", ops.Sigmoid: "sigmoid", ops.Softplus: "softplus"},
+    **{
+        ops.Tanh: "tanh",
+        ops.Erf: "erf",
+        ops.Erfc: "erfc",
+        ops.Sigmoid: "sigmoid",
+        ops.Softplus: "softplus",
+    },
     **{ops.Sin: "sin", ops.Cos: "cos", ops.Tan: "tan"},
     **{ops.Asin: "asin", ops.Acos: "acos", ops.Atan: "atan"},
     **{ops.Sinh: "sinh", ops.Cosh: "cosh"},
     **{ops.Asinh: "asinh", ops.Acosh: "acosh", ops.Atanh: "atanh"},
+    **{ops.Atan2: "atan2"},
 }
 for _kind, _name in _CALLS.items():
-    _row(lambda op, x, name=_name: call(name, x), _kind)
+    _row(lambda op, *xs, name=_name: call(name, *xs), _kind)
 
 _OPERATIONS: dict[type[Op], str] = {
     **{ops.Sqrt: "sqrt", ops.Floor: "floor", ops.Ceil: "ceil"},
@@ -139,7 +147,69 @@ def _is_finite(op: Op, x: Expr) -> Expr:
 
 @element.on(ops.Pow)
 def _pow(op: Op, x: Expr, y: Expr) -> Expr:
-    return call("pow", x, y)
+    """Of integers by squaring, in as many steps as powers may differ in modulo 2^bits."""
+    if x.dtype in FLOATS:
+        return call("pow", x, y)
+    one, dtype = _number(1, x), "u64" if x.dtype == "i64" else x.dtype  # i64 is for indices
+    square, power = cast(x, dtype), const(1, dtype)
+    for k in range(8 * BYTES[dtype] - (x.dtype[0] == "i")):
+        odd = ~_bit(y, k).equal(0)
+        power = select(odd, power * square, power)
+        square = square * square
+    if x.dtype[0] == "u":
+        return power
+    unit = select(x.equal(-1), select(_bit(y, 0).equal(0), one, x), select(x.equal(1), one, x - x))
+    return select(y < _number(0, y), unit, cast(power, x.dtype))
+
+
+def _bit(y: Expr, k: int) -> Expr:
+    return (y >> _number(k, y)) & _number(1, y)
+
+
+@element.on(ops.Floordiv)
+def _floordiv(op: Op, x: Expr, y: Expr) -> Expr:
+    """Of floats with the remainder of `fmod`, which is exact."""
+    if x.dtype not in FLOATS:
+        return make("floordiv", (x, y), x.dtype)  # `//` of indices is for divisors that are not 0
+    quotient, rest = x / y, call("fmod", x, y)
+    whole = (x - rest) / y
+    whole = select(_opposite(rest, y), whole - 1.0, whole)
+    down = unary("floor", whole)
+    down = select(_number(0.5, x) < whole - down, down + 1.0, down)
+    return select(y.equal(0.0), quotient, select(whole.equal(0.0), quotient * 0.0, down))
+
+
+@element.on(ops.Mod)
+def _mod(op: Op, x: Expr, y: Expr) -> Expr:
+    if x.dtype not in FLOATS:
+        return make("mod", (x, y), x.dtype)
+    rest = call("fmod", x, y)
+    zero = select(y < _number(0, y), _number(-0.0, x), _number(0, x))
+    return select(rest.equal(0.0), zero, select(_opposite(rest, y), rest + y, rest))
+
+
+def _opposite(rest: Expr, y: Expr) -> Expr:
+    """Whether a remainder other than 0 has not the sign of the divisor."""
+    zero = _number(0, y)
+    return ~rest.equal(zero) & ((rest < zero) ^ (y < zero))
+
+
+@element.on(ops.Erfinv)
+def _erfinv(op: Op, x: Expr) -> Expr:
+    """Winitzki's approximation, within 0.3 percent, and Halley's method, which cubes the error.
+
+    Where erf is near 1, erfc has the digits.
+    """
+    a, one = unary("abs", x), _number(1, x)
+    log = call("log1p", -(a * a))
+    half = log * 0.5 + 2 / (pi * 0.147)
+    y = unary("sqrt", unary("sqrt", half * half - log / 0.147) - half)
+    for _ in range(2 if x.dtype == "f32" else 3):
+        above = select(a < 0.5, call("erf", y) - a, (one - a) - call("erfc", y))
+        step = above / (call("exp", -(y * y)) * (2 / sqrt(pi)))
+        y = y - step / (step * y + 1.0)
+    y = select(a < one, y, select(a.equal(one), _number(inf, x), _number(nan, x)))
+    return select(x < _number(0, x), -y, select(x.equal(0.0), x, y))
 
 
 @element.on(ops.Constant, ops.Fill)
@@ -169,5 +239,6 @@ def cost(kind: Any) -> int:
 _DEAR = {
     *(ops.Exp, ops.Expm1, ops.Log, ops.Log1p, ops.Tanh, ops.Erf, ops.Sigmoid, ops.Softplus),
     *(ops.Sin, ops.Cos, ops.Tan, ops.Asin, ops.Acos, ops.Atan, ops.Sinh, ops.Cosh),
-    *(ops.Asinh, ops.Acosh, ops.Atanh, ops.Pow),
+    *(ops.Asinh, ops.Acosh, ops.Atanh, ops.Atan2, ops.Pow, ops.Floordiv, ops.Mod),
+    *(ops.Erfc, ops.Erfinv),
 }
