@@ -12,6 +12,7 @@ import byparts_opset as ops
 from byparts_graph_ir import Graph, GraphError, Input, Op, Refused, TensorType
 from byparts_kernels_native import make
 from byparts_opset.dtypes import type_of
+from byparts_opset.evaluate import evaluate
 from byparts_runtime import build as build_program
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.lowering.function import function
@@ -116,3 +117,43 @@ def test_a_dtype_without_arithmetic_is_refused_by_name() -> None:
     assert backend.compile(ops.Gather(0), (types[2], types[0])).workspace_bytes == 0
     with pytest.raises(Refused, match=r"ScatterAdd on .*: no arithmetic on bf16; one of bool, i8"):
         backend.compile(ops.ScatterAdd(0), types)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "i64", "u8"])
+def test_division_and_powers_of_integers_are_those_of_evaluate(dtype: str) -> None:
+    """By 0, of the least number, to negative powers, past 2^bits; x // x of one value, too."""
+    kind = {"u8": np.uint8}.get(dtype) or np.dtype(f"int{dtype[1:]}").type
+    least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    edges = np.array([0, 1, 2, 3, 7, 10, 63, 64, most, most - 1, least, least + 1], kind)
+    signed = np.concatenate([edges, -edges[:8]]) if dtype != "u8" else edges
+    a, b = (m.reshape(-1) for m in np.meshgrid(signed, signed))
+    x, y = _input(dtype, a.size), _input(dtype, a.size)
+    graph = Graph.of([x, y], [x // y, x % y, ops.pow(x, y), x // x])
+
+    results = build_program(graph, backends=("native",))(a, b)
+    for result, expected in zip(results, evaluate(graph, a, b), strict=True):
+        np.testing.assert_array_equal(result, expected)
+
+
+@needs_compiler
+def test_erfinv_keeps_its_digits_near_one() -> None:
+    """In f64 within 1e-13 of its inverse, up to the last number below 1."""
+    x = 1 - 2.0 ** -np.arange(1, 54)
+    y = Input(TensorType("f64", x.shape))
+    graph = Graph.of([y], [ops.erfinv(y), ops.erfc(ops.erfinv(y))])
+
+    root, rest = build_program(graph, backends=("native",))(x)
+    np.testing.assert_allclose(root, evaluate(graph, x)[0], rtol=1e-13)
+    np.testing.assert_allclose(rest, 1 - x, rtol=2e-14)
+
+
+@needs_compiler
+def test_a_print_stands_in_order(capfd: pytest.CaptureFixture[str]) -> None:
+    """It is a step of Python between two of C."""
+    x = _input("f32", 2)
+    y = ops.print_value(ops.exp(x), "then") + 1.0
+    (result,) = build_program(Graph.of([x], [y]), backends=("native",))(np.zeros(2, np.float32))
+
+    assert capfd.readouterr().out == "then [1. 1.]\n"
+    assert result.tolist() == [2, 2]
