@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
@@ -19,6 +19,7 @@ from byparts_runtime import Variable, build
     st.sampled_from(["f32", "f64"]),
     st.sampled_from([1.0, -0.25]),
 )
+@settings(deadline=None, max_examples=20)
 def test_a_product_is_added_to_a_sum(
     sizes: tuple[int, int, int], ta: bool, tb: bool, dtype: str, sign: float
 ) -> None:

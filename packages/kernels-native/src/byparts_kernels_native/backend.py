@@ -111,7 +111,7 @@ def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> K
 
 @kernels.compiles(ops.AddMatmul)
 def _add_matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    return sums.add_matmul(op, types, _region_kernel)
+    return sums.add_matmul(op, types, constants, _region_kernel)
 
 
 @kernels.compiles(*RESHAPES)

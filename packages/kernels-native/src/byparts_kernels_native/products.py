@@ -1,96 +1,250 @@
-"""Products of matrices by the OpenBLAS that NumPy brings, called from C so that a step stays there.
+"""Products of matrices: which functions compute them, and which of them a shape takes.
 
-A wheel of NumPy contains OpenBLAS with the CBLAS interface, 64-bit integers and names of its own.
-Where it is not found (NumPy built on another BLAS), products are left to the next backend.
+Our own (`matrices.py`) for every dtype; floats also by a CBLAS (`blas.py`).  Small products take
+ours, very large ones a library, and others what `choice.py` measured.  Leading axes are a loop
+around one product of two matrices.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import prod
-from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code
+from byparts_kernels_native import blas, choice, code
+from byparts_kernels_native.generated import Pairs, generated
+from byparts_kernels_native.tilings import Matrices, packed_bytes, tiling_of
+from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import Source
+from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.lowering.elementwise import takes
+from byparts_tensor_ir.target import target
 
-_FUNCTIONS = {"f32": "scipy_cblas_sgemm64_", "f64": "scipy_cblas_dgemm64_"}
-_C = {"f32": "float", "f64": "double"}
+if TYPE_CHECKING:
+    from byparts_tensor_ir.statement import Func
 
-
-@lru_cache(maxsize=2)
-def gemm(dtype: str) -> int | None:
-    """The address of CBLAS's product of this dtype; `None` where NumPy brings none."""
-    folder = Path(np.__file__).parent.parent / "numpy.libs"
-    for path in sorted(folder.glob("libscipy_openblas64_*")):
-        function = getattr(ctypes.CDLL(str(path)), _FUNCTIONS[dtype], None)
-        if function is not None:
-            return ctypes.cast(function, ctypes.c_void_p).value
-    return None
+_TINY = 1 << 14  # multiplications; a call of BLAS takes longer than these
+_MEASURED = 1 << 28  # multiplications; and bytes of operands: beyond these nothing is measured
+_MOST_AXES = 32
 
 
 @dataclass(frozen=True)
-class _Product:
-    """`batch` products of an (m, k) and a (k, n) matrix; a step of 0 repeats an operand."""
+class Product:
+    """Products of matrices for each index of leading axes.
 
-    batch: int
-    m: int
-    n: int
-    k: int
-    step_a: int
-    step_b: int
+    Attributes:
+        of: one of them.
+        lead: the extents of the leading axes.
+        steps: for a, b: elements from one index of each leading axis to the next, 0 if repeated.
+    """
+
+    of: Matrices
+    lead: tuple[int, ...] = ()
+    steps: tuple[tuple[int, ...], ...] = ((), ())
 
 
-def _product(op: Any, types: Sequence[TensorType]) -> _Product | None:
-    a, b = types
-    if a.dtype not in _FUNCTIONS or gemm(a.dtype) is None or not a.size * b.size:
-        return None
-    m, k = a.dims[-2:][:: -1 if op.transpose_a else 1]
-    n = b.dims[-2] if op.transpose_b else b.dims[-1]
-    lead_a, lead_b = a.dims[:-2], b.dims[:-2]
-    if prod(lead_b) == 1 and not op.transpose_a:  # all rows of a at once
-        return _Product(1, prod(lead_a) * m, n, k, 0, 0)
-    if lead_a == lead_b or 1 in (prod(lead_a), prod(lead_b)):
-        batch = max(prod(lead_a), prod(lead_b))
-        steps = (m * k if prod(lead_a) > 1 else 0), (k * n if prod(lead_b) > 1 else 0)
-        return _Product(batch, m, n, k, *steps)
-    return None
+@dataclass(frozen=True)
+class Way:
+    """Functions for a product of two matrices, by name; `one` is of (a, b, c, y, workspace, gemm).
+
+    Attributes:
+        name: as choices are remembered.
+        gemm: the last argument.
+        pack: a function of (b, packed b), whose result is then given as b.
+        packed_bytes: of the packed b.
+        source: of `one`.
+    """
+
+    name: str
+    one: str
+    workspace_bytes: int = 0
+    gemm: int = 0
+    pack: str = ""
+    packed_bytes: int = 0
+    source: str = ""
 
 
 def matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """Products by BLAS, one call for each index of the leading axes."""
-    p = _product(op, types)
-    if p is None:
-        given = ", ".join(map(str, types))
-        raise Refused(f"matmul of ({given}): only floats with equal leading axes, by OpenBLAS")
-    dtype = types[0].dtype
-    name, pointer = code.later(_source(op, p, _C[dtype])), gemm(dtype) or 0
+    """A `MatMul` of a and b.
 
-    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
-        return code.call(name, [*inputs, *outputs, pointer])
-
-    return Kernel(bind, 0, 0, (), True)
+    Raises:
+        Refused: a dtype that C does not have.
+    """
+    if not takes(types[0].dtype):
+        raise Refused(f"matmul of ({', '.join(map(str, types))}): C has no {types[0].dtype}")
+    return kernel(_product(op, *types), 1 in constants)
 
 
-def _source(op: Any, p: _Product, c: str) -> Source:
-    """The call, or the calls; 101 and 111, 112 are CBLAS's row-major, plain and transposed."""
-    lda, ldb = (p.m if op.transpose_a else p.k), (p.k if op.transpose_b else p.n)
-    flags = ", ".join("112" if t else "111" for t in (op.transpose_a, op.transpose_b))
-    body = f"""extern "C" void byparts_gemm(void **a) {{
-  typedef void (*product)(int, int, int, int64_t, int64_t, int64_t, {c}, const {c} *, int64_t,
-                          const {c} *, int64_t, {c}, {c} *, int64_t);
-  const {c} *x = (const {c} *)a[0], *w = (const {c} *)a[1];
-  {c} *y = ({c} *)a[2];
-  for (int64_t i = 0; i < {p.batch}; ++i)
-    ((product)a[3])(101, {flags}, {p.m}, {p.n}, {p.k}, 1, x + i * {p.step_a}, {lda},
-                    w + i * {p.step_b}, {ldb}, 0, y + i * {p.m * p.n}, {p.n});
+def added(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """An `AddMatmul` of c, which has the type of the result, a and b.
+
+    Raises:
+        Refused: a dtype that C does not have.
+    """
+    if not takes(types[0].dtype):
+        raise Refused(f"add_matmul of ({', '.join(map(str, types))}): C has no {types[0].dtype}")
+    p = _product(op, *types[1:])
+    return kernel(replace(p, of=replace(p.of, added=float(op.scale))), 2 in constants)
+
+
+def _product(op: Any, a: TensorType, b: TensorType) -> Product:
+    m, k = a.dims[-2:][:: -1 if op.transpose_a else 1]
+    n = b.dims[-2] if op.transpose_b else b.dims[-1]
+    lead_a, lead_b = a.dims[:-2], b.dims[:-2]
+    one = Matrices(m, n, k, a.dtype, op.transpose_a, op.transpose_b)
+    if prod(lead_b) == 1 and not op.transpose_a:  # all rows of a at once
+        return Product(replace(one, m=prod(lead_a) * m))
+    rank = max(len(lead_a), len(lead_b))
+    wide = [(1,) * (rank - len(x)) + x for x in (lead_a, lead_b)]
+    lead = tuple([y if x == 1 else x for x, y in zip(*wide, strict=True)])
+    sizes = (m * k, k * n)
+    steps = tuple([_steps(x, size) for x, size in zip(wide, sizes, strict=True)])
+    return Product(one, lead, steps)
+
+
+def _steps(dims: Sequence[int], size: int) -> tuple[int, ...]:
+    steps = []
+    for i, d in enumerate(dims):
+        steps.append(0 if d == 1 else prod(dims[i + 1 :]) * size)
+    return tuple(steps)
+
+
+def kernel(p: Product, constant_b: bool) -> Kernel:
+    """The kernel for inputs (a, b), or (c, a, b) where something is added."""
+    ways = {w.name: w for w in _ways(p, constant_b)}
+    key = _key(p, constant_b, ways)
+    workspace_bytes = max(w.workspace_bytes for w in ways.values())
+    packed_bytes = max(w.packed_bytes for w in ways.values())
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, kept: Any) -> Run:
+        way = next(iter(ways.values()))
+        if len(ways) > 1:
+            scratch = _Scratch(p, workspace_bytes, packed_bytes)
+            calls = {n: _run(p, w, scratch.arguments, *scratch.blocks) for n, w in ways.items()}
+            way = ways[choice.fastest(key, calls)]
+        c, a, b = (0, *inputs) if p.of.added is None else inputs
+        return _run(p, way, (a, b, c, outputs[0]), workspace or 0, kept or 0)
+
+    inplace = () if p.of.added is None else ((0, 0),)
+    source = "\n".join(w.source for w in ways.values())
+    return Kernel(bind, workspace_bytes, packed_bytes, inplace, True, source)
+
+
+def _run(p: Product, way: Way, arguments: Sequence[int], workspace: int, packed: int) -> Run:
+    """A call for arguments (a, b, c, y), after b is packed."""
+    a, b, c, y = arguments
+    if way.pack:
+        code.call(way.pack, [b, packed, workspace])()
+        b = packed
+    if not p.lead:
+        return code.call(way.one, [a, b, c, y, workspace, way.gemm])
+    one = (ctypes.c_void_p * 6)(a, b, c, y, workspace, way.gemm)
+    size, numbers = BYTES[p.of.dtype], [len(p.lead)]
+    y_steps = _steps(p.lead, p.of.m * p.of.n)
+    for extent, *steps in zip(p.lead, *p.steps, y_steps, strict=True):
+        numbers += [extent, *[step * size for step in steps]]
+    axes = (ctypes.c_int64 * len(numbers))(*numbers)
+    at = [code.address(way.one), ctypes.addressof(axes), ctypes.addressof(one)]
+    return code.call(code.later(_EACH), [*at, a, b, y], axes, one)
+
+
+# Calls a function of (a, b, c, y, ...) for each index of leading axes, the last one innermost.
+_EACH = Source(
+    "each",
+    f"""extern "C" void each(void **a) {{
+  void (*function)(void **) = (void (*)(void **))a[0];
+  const int64_t *axes = (const int64_t *)a[1], rank = axes[0];
+  void **one = (void **)a[2];
+  char *x = (char *)a[3], *w = (char *)a[4], *y = (char *)a[5];
+  int64_t at[{_MOST_AXES}] = {{}};
+  for (int64_t i = rank; i >= 0;) {{
+    one[0] = x, one[1] = w, one[3] = y;
+    function(one);
+    for (i = rank - 1; i >= 0; --i) {{
+      const int64_t *s = axes + 1 + 4 * i;
+      x += s[1], w += s[2], y += s[3];
+      if (++at[i] < s[0]) break;
+      x -= s[0] * s[1], w -= s[0] * s[2], y -= s[0] * s[3], at[i] = 0;
+    }}
+    if (i < 0) return;
+  }}
 }}
-"""
-    return Source("byparts_gemm", body, frozenset(), 0)
+""",
+    frozenset(),
+    0,
+)
+
+
+def _key(p: Product, constant_b: bool, ways: Iterable[str]) -> str:
+    """What is measured: the scale of a sum does not matter."""
+    one = p.of
+    flags = (one.transpose_a, one.transpose_b, one.added is not None, constant_b)
+    about = [one.dtype, one.m, one.n, one.k, *map(int, flags), p.lead, p.steps if p.lead else ""]
+    return " ".join(map(str, [*about, *ways]))
+
+
+class _Scratch:
+    """Memory to measure on, of numbers that are no zeros: pages of zeros are shared."""
+
+    def __init__(self, p: Product, *blocks: int) -> None:
+        one, many = p.of, prod(p.lead)
+        sizes = [x * y * many for x, y in ((one.m, one.k), (one.k, one.n), (one.m, one.n))]
+        sizes = [8 * x for x in (*sizes, sizes[2])] + list(blocks)
+        self.memory = [ctypes.create_string_buffer(x + 64) for x in sizes]
+        at = [-(-ctypes.addressof(m) // 64) * 64 for m in self.memory]
+        for address, size in zip(at, sizes, strict=True):
+            ctypes.memset(address, 0x3C, size)
+        self.arguments, self.blocks = at[:4], at[4:]
+
+
+def _ways(p: Product, constant_b: bool) -> list[Way]:
+    """The ways among which is chosen; one where a rule or a measurement decided."""
+    one, many = p.of, prod(p.lead)
+    work = many * one.m * one.n * one.k
+    found = [x for x in blas.libraries() if x.gemm(one.dtype) and work]
+    if not found or work <= _TINY or default_emitter() == "llvm":
+        return [_own(p, constant_b)]
+    if work > _MEASURED or 8 * many * (one.m * one.k + one.k * one.n) > _MEASURED:
+        return [_library(p, found[0])]  # it may use several threads
+    if not choice.measures():
+        narrow = min(one.m, one.n) <= 16 or max(one.m, one.n, one.k) <= 64
+        return [_own(p, constant_b) if narrow else _library(p, found[0])]
+    names = ["own", *[x.name for x in found]]
+    known = choice.known(_key(p, constant_b, names))
+    wanted = [x for x in found if known in (None, x.name)]
+    own = [_own(p, constant_b)] if known in (None, "own") else []
+    return [*own, *[_library(p, x) for x in wanted]]
+
+
+def _own(p: Product, constant_b: bool) -> Way:
+    width, once = target().vector_bytes, constant_b and not p.lead
+    t = tiling_of(p.of, width, once)
+    key = f"{p.of} {t} {once}"
+
+    def function() -> tuple[Func, Pairs]:
+        from byparts_kernels_native import matrices  # not where the code is on the disk
+
+        return matrices.own(p.of, t, width, once).func, ((2, 0),)
+
+    def packing() -> tuple[Func, Pairs]:
+        from byparts_kernels_native import matrices
+
+        pack = matrices.own(p.of, t, width, once).pack
+        assert pack is not None, "a tiling with packed_bytes"
+        return pack, ()
+
+    one = generated(f"product {key}".encode(), function)
+    size = packed_bytes(p.of, t, width) if once else 0
+    pack = generated(f"packed {key}".encode(), packing).name if size else ""
+    return Way("own", one.name, one.workspace_bytes, 0, pack, size, one.source)
+
+
+def _library(p: Product, library: blas.Library) -> Way:
+    head = 'extern "C" void byparts_product(void **a) '
+    source = Source("byparts_product", head + blas.text(p.of, library.integer), frozenset(), 0)
+    gemm = library.gemm(p.of.dtype)
+    return Way(library.name, code.later(source), 0, gemm, source=source.body)

@@ -80,9 +80,9 @@ def _simple_loop(loop: For) -> tuple[Statement, ...]:
 
 def _shrunk(loop: For) -> For:
     """The loop with its extent limited by conditions on its variable that wrap all of its body."""
-    while len(loop.body) == 1 and isinstance(loop.body[0], If) and "Idx" not in loop.kind:
-        inner = loop.body[0]
-        for c in conjuncts(inner.condition):
+    while "Idx" not in loop.kind:
+        conditions, inner = _wrapping(loop.body)
+        for c in conditions:
             limit = _limit(c, loop.var)
             if limit is not None:
                 break
@@ -94,11 +94,20 @@ def _shrunk(loop: For) -> For:
             extent = extent if not_negative(extent) else maximum(extent, const(0))
         var = variable(loop.name, extent, loop.var.attr.low)
         rest = const(True, "bool")
-        for other in conjuncts(inner.condition):
+        for other in conditions:
             rest = rest if other is c else rest & other
-        body = inner.body if rest.op == "const" else (If(rest, inner.body),)
+        body = inner if rest.op == "const" else (If(rest, inner),)
         loop = For(var, in_statements(body, {loop.var: var}), loop.kind)
     return loop
+
+
+def _wrapping(body: tuple[Statement, ...]) -> tuple[list[Expr], tuple[Statement, ...]]:
+    """The conditions around all of a body, and what is inside."""
+    conditions: list[Expr] = []
+    while len(body) == 1 and isinstance(body[0], If):
+        conditions += conjuncts(body[0].condition)
+        body = body[0].body
+    return conditions, body
 
 
 def _limit(condition: Expr, var: Expr) -> Expr | None:

@@ -96,7 +96,7 @@ class Binding:
             made.spans,
             signature.updates,
         )
-        return Cycle(steps, tuple(staging), runs, readers, *rest, silent)
+        return Cycle(steps, tuple(staging), runs, readers, *rest, silent, self._persistent)
 
     def _bound(self, places: Sequence[Bytes]) -> tuple[Step, ...]:
         placed, graph, plan = self._loaded.placed, self._loaded.graph, self._loaded.plan
@@ -108,7 +108,7 @@ class Binding:
         # Zeroed anew: what was prepared there may hold addresses of the arena as it was.
         size = placed.persistent_bytes
         memory = {n: s.allocate(size) if size else None for n, s in parts.spaces.items()}
-        starts = placed.persistent
+        self._persistent, starts = memory, placed.persistent
         persistent = [Bytes(memory[s.name], at) for s, at in zip(spaces, starts, strict=True)]
         binder = Binder(graph, places, kernels, workspaces, persistent)
         nodes = [node for node in graph.nodes if node not in self._aliased]

@@ -6,7 +6,7 @@ own iterator, afterwards, so that knowing it costs nothing when none does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import length_hint
 from typing import Any, Optional
 
@@ -38,6 +38,7 @@ class Cycle(Frozen):
         note: why the steps are replayed, or not; may be empty.
         spans: for each of the first `runs` the steps that it is: from, to (half-open).
         written: the variables that get new values.
+        persistent: the memory that kernels keep, by space; a kernel may know its address alone.
     """
 
     steps: tuple[Step, ...]
@@ -53,6 +54,7 @@ class Cycle(Frozen):
     spans: Sequence[tuple[int, int]] = ()
     written: Sequence[Variable] = ()
     silent: bool = False
+    persistent: Optional[Mapping[str, Any]] = None
 
     @property
     def all_steps(self) -> tuple[Step, ...]:

@@ -14,8 +14,9 @@ from byparts_tensor_ir.emit.strategy import (
     step_of,
 )
 from byparts_tensor_ir.emit.vectors import C_TYPES, literal, vector_name
-from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, make
-from byparts_tensor_ir.functions import FUNCTIONS
+from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, const, make
+from byparts_tensor_ir.functions import FUNCTIONS, maximum, minimum
+from byparts_tensor_ir.guards import room
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Func
@@ -130,7 +131,8 @@ class Values(Strategy):
             mask = self.mask(condition, BYTES[e.dtype], lanes)
             return self.named(e, f"{mask} ? {self.wide(a, lanes)} : {self.wide(b, lanes)}", lanes)
         if not uniform and lanes is not None:
-            return self.lane_by_lane(e, lanes)
+            inside = self.lanes_inside(e, lanes)
+            return self.load(a, inside) if inside else self.lane_by_lane(e, lanes)
         name = self.fresh()
         test = self.value(condition, None)
         self.line(f"{self.type_of(e, lanes)} {name};")
@@ -153,6 +155,22 @@ class Values(Strategy):
             self.line(f"{name} = {text if lanes is None else f'{test} ? {text} : {usual}'};")
         self.scopes[-1][e] = name
         return name
+
+    def lanes_inside(self, e: Expr, lanes: Lanes) -> Lanes | None:
+        """The lanes for which `i < n` holds, where e is `x[i] if i < n else 0` of neighbours x."""
+        condition, a, b = e.args
+        left = room(condition)
+        if left is None or a.op != "load" or b is not const(0, e.dtype) or e.dtype == "bool":
+            return None
+        try:
+            steps = step_of(left, lanes), step_of(flat_index(a.attr, a.args), lanes)
+        except EmitError:
+            return None
+        if steps != (-1, 1):
+            return None
+        most = const(lanes.lanes) if lanes.count is None else lanes.count
+        count = minimum(maximum(substituted(left, {lanes.var: lanes.base}) + 1, const(0)), most)
+        return Lanes(lanes.var, lanes.base, lanes.lanes, None if count is most else count)
 
     def lane_by_lane(self, e: Expr, lanes: Lanes) -> str:
         """The value computed for one lane after the other."""
@@ -323,10 +341,12 @@ class Values(Strategy):
             if e.dtype == "bool":
                 raise EmitError(f"a strided load of bool: {e}")
             return self.lane_by_lane(e, lanes)
-        base = self.index(substituted(flat, {lanes.var: lanes.base}))
+        at = substituted(flat, {lanes.var: lanes.base})
         v = self.vector(e.dtype, lanes.lanes)
         part, count = self.part(lanes)
-        text = f"load{part}_{v}({e.attr.name} + {base}{count})"
+        if e.attr in self.func.locals and not_negative(e.attr.size - lanes.lanes - at):
+            part = count = ""  # reads lanes that nobody uses, so that the buffer is registers
+        text = f"load{part}_{v}({e.attr.name} + {self.index(at)}{count})"
         if e.dtype != "bool":
             return text
         size = self.vector_bytes // lanes.lanes

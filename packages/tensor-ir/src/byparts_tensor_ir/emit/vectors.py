@@ -68,13 +68,24 @@ _PART = """INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
 INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{ memcpy(p, &x, n * {item}); }}
 """
 
-# With masks of AVX-512: (dtype, lanes) -> mask type, register type, loads' and stores' suffix.
+# With masks of AVX-512 or AVX2, where it has registers of this width.
 _PART_512 = """#ifdef __AVX512VL__
 INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
   return ({v})_mm{w}_maskz_loadu_{s}((__mmask{m})((1u << n) - 1), p);
 }}
 INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{
   _mm{w}_mask_storeu_{s}(p, (__mmask{m})((1u << n) - 1), ({r})x);
+}}
+#elif defined(__AVX2__) && {bytes} <= 32
+typedef int{bits}_t {v}m __attribute__((vector_size({bytes})));
+INLINE {i} mask_{v}(int64_t n) {{
+  return ({i})(({v}m){{{iota}}} < (int{bits}_t)n - ({v}m){{}});
+}}
+INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
+  return ({v})_mm{w}_maskload_{s}(({given} *)p, mask_{v}(n));
+}}
+INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{
+  _mm{w}_maskstore_{s}(({given} *)p, mask_{v}(n), ({r})x);
 }}
 #else
 {plain}#endif
@@ -147,11 +158,11 @@ def vector_types(used: Iterable[tuple[str, int]]) -> str:
         if dtype in _SUFFIX and width in (16, 32, 64):
             w = "" if width == 16 else str(8 * width)
             register = f"__m{8 * width}" + {"f32": "", "f64": "d"}.get(dtype, "i")
-            out.append(
-                _PART_512.format(
-                    **names, w=w, m=max(8, lanes), s=_SUFFIX[dtype], r=register, plain=plain
-                )
-            )
+            names |= {"w": w, "m": max(8, lanes), "s": _SUFFIX[dtype], "r": register}
+            names |= {"i": f"__m{8 * width}i", "bits": 8 * item}
+            names |= {"iota": ", ".join(map(str, range(lanes)))}
+            names["given"] = {"i64": "long long", "i32": "int"}.get(dtype, c)
+            out.append(_PART_512.format(**names, plain=plain))
         else:
             out.append(plain)
         if dtype == "i32":

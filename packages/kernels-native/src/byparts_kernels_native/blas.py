@@ -1,0 +1,90 @@
+"""Products of two matrices by a library with the CBLAS interface, called from C.
+
+NumPy's wheel brings OpenBLAS, with 64-bit integers and names of its own; MKL is found where it is
+installed as `libmkl_rt`, in this environment or where the loader looks.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from byparts_kernels_native.tilings import Matrices
+
+C = {"f32": "float", "f64": "double"}
+
+
+@dataclass(frozen=True)
+class Library:
+    """A CBLAS.
+
+    Attributes:
+        name: as choices are remembered.
+        path: of the shared library.
+        integer: the C type of sizes.
+        functions: dtype -> address of its product.
+    """
+
+    name: str
+    path: str
+    integer: str
+    functions: tuple[tuple[str, int], ...]
+
+    def gemm(self, dtype: str) -> int:
+        """The address of the product of this dtype; 0 where there is none."""
+        return dict(self.functions).get(dtype, 0)
+
+
+@lru_cache(maxsize=1)
+def libraries() -> tuple[Library, ...]:
+    """Those of this process, OpenBLAS first."""
+    return tuple(_found())
+
+
+def _found() -> Iterator[Library]:
+    folder = Path(np.__file__).parent.parent / "numpy.libs"
+    for path in sorted(folder.glob("libscipy_openblas64_*")):
+        yield from _library("openblas", str(path), "int64_t", "scipy_cblas_{}gemm64_")
+    here = sorted(Path(sys.prefix, "lib").glob("libmkl_rt.so*"))
+    yield from _library("mkl", str(here[0]) if here else "libmkl_rt.so.2", "int", "cblas_{}gemm")
+
+
+def _library(name: str, path: str, integer: str, function: str) -> Iterator[Library]:
+    try:
+        library = ctypes.CDLL(path)
+    except OSError:  # not there, or of another machine
+        return
+    found = []
+    for dtype, letter in (("f32", "s"), ("f64", "d")):
+        entry = getattr(library, function.format(letter), None)
+        if entry is not None:
+            found.append((dtype, ctypes.cast(entry, ctypes.c_void_p).value or 0))
+    if found:
+        yield Library(name, path, integer, tuple(found))
+
+
+def text(p: Matrices, integer: str) -> str:
+    """C of a call, in a function of (a, b, c, y, workspace, product).
+
+    y is first made equal to c where c is added to.  101 and 111, 112 are CBLAS's row-major, plain
+    and transposed.
+    """
+    c, i = C[p.dtype], integer
+    lda, ldb = (p.m if p.transpose_a else p.k), (p.k if p.transpose_b else p.n)
+    flags = ", ".join("112" if t else "111" for t in (p.transpose_a, p.transpose_b))
+    scale, more = ("1", "0") if p.added is None else (repr(float(p.added)), "1")
+    copy = "" if p.added is None else f"if (a[2] != a[3]) memcpy(a[3], a[2], {p.y_bytes});"
+    return f"""{{
+  typedef void (*product)(int, int, int, {i}, {i}, {i}, {c}, const {c} *, {i},
+                          const {c} *, {i}, {c}, {c} *, {i});
+  {copy}
+  ((product)a[5])(101, {flags}, {p.m}, {p.n}, {p.k}, ({c}){scale}, (const {c} *)a[0], {lda},
+                  (const {c} *)a[1], {ldb}, {more}, ({c} *)a[3], {p.n});
+}}
+"""

@@ -1,0 +1,118 @@
+"""How a product of two matrices is cut into tiles: chosen by an estimate, nothing is run.
+
+A tile has some rows, one number each, and some vectors; its sums stand in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product as pairs
+
+from byparts_tensor_ir.expression import BYTES
+
+SECOND_CACHE_BYTES = 1 << 19
+_LATENCY = 11  # multiplications that are begun before the first is done
+_NEAR = 64  # elements: stores that are closer are cheap
+MOST_UNROLLED = 64  # multiplications of vectors in a product that is written without a loop
+
+
+@dataclass(frozen=True)
+class Matrices:
+    """What is multiplied: y[m, n] = a[m, k] b[k, n], either operand stored transposed.
+
+    With `added`, y = c + added * a b.
+    """
+
+    m: int
+    n: int
+    k: int
+    dtype: str
+    transpose_a: bool = False
+    transpose_b: bool = False
+    added: float | None = None
+
+    @property
+    def y_bytes(self) -> int:
+        """Of the result."""
+        return self.m * self.n * BYTES[self.dtype]
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """How it is computed.
+
+    Attributes:
+        rows: of a tile, each one number at a time.
+        vectors: of a tile in each row.
+        swapped: vectors run along m, and the tile's rows along n.
+        packed: strips of the lanes' operand are copied before.
+    """
+
+    rows: int
+    vectors: int
+    swapped: bool = False
+    packed: bool = False
+
+
+def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False) -> Tiling:
+    """The tiling whose estimated time is least.  O(1): some dozens of tilings are compared.
+
+    Args:
+        p: not empty.
+        vector_bytes: of a register.
+        constant_b: b is packed once, so that it costs nothing.
+    """
+    lanes, registers = vector_bytes // BYTES[p.dtype], 32 if vector_bytes == 64 else 16
+    return min(
+        _tilings(p, registers), key=lambda t: _estimate(p, t, lanes, constant_b and not t.swapped)
+    )
+
+
+def _tilings(p: Matrices, registers: int) -> Iterator[Tiling]:
+    for vectors, rows in pairs(range(1, 9), range(1, 17)):
+        if rows * vectors + (vectors if rows > 1 else 1) + 2 <= registers:
+            for swapped, packed in pairs((False, True), (False, True)):
+                if packed or not (not p.transpose_a if swapped else p.transpose_b):
+                    yield Tiling(rows, vectors, swapped, packed)
+
+
+def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
+    """Time in multiplications of vectors, of which two begin in a cycle."""
+    rows, columns = (p.n, p.m) if t.swapped else (p.m, p.n)
+    whole, rest = divmod(rows, t.rows)
+    strips, last = divmod(-(-columns // lanes), t.vectors)
+    time = 0.0
+    for r, tiles in ((t.rows, whole), (rest, 1)):
+        for v, times in ((t.vectors, strips), (last, 1)):
+            masks = v if not t.packed and columns % (lanes * t.vectors) else 0
+            if r and v:
+                round = max(r * v, 1.2 * (r + v), _LATENCY) + masks
+                time += tiles * times * (p.k * round + 2 * r * v + 8)
+    visits = p.k * (strips + bool(last)) * (whole + bool(rest))
+    transposing = not p.transpose_a if t.swapped else p.transpose_b
+    if t.packed and not free_packing:
+        time += columns * p.k * (3 if transposing else 6 / lanes)
+    elif not t.packed and columns > lanes * t.vectors:  # rows of other strips lie between
+        time += visits * _far(columns * p.k * BYTES[p.dtype])
+    if rows > t.rows and (not p.transpose_b if t.swapped else p.transpose_a):
+        time += visits * _far(rows * p.k * BYTES[p.dtype]) / 2  # numbers of other tiles, too
+    return time + (rows * columns * (2 if rows < _NEAR else 8) if t.swapped else 0)
+
+
+def _far(bytes: int) -> int:
+    """Time to read a line of an operand that does not follow the last one."""
+    return 8 if bytes > SECOND_CACHE_BYTES else 1
+
+
+def width_of(p: Matrices, t: Tiling, vector_bytes: int) -> int:
+    """Elements of a strip."""
+    return t.vectors * vector_bytes // BYTES[p.dtype]
+
+
+def packed_bytes(p: Matrices, t: Tiling, vector_bytes: int) -> int:
+    """Of b, packed apart; 0 where the tiling does not, or there is nothing to pack."""
+    if not t.packed or t.swapped or not p.m * p.n * p.k:
+        return 0
+    width = width_of(p, t, vector_bytes)
+    return -(-p.n // width) * width * p.k * BYTES[p.dtype]
