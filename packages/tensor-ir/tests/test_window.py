@@ -13,7 +13,11 @@ from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.lowering.function import function
 
-KINDS = (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)
+KINDS = (
+    *(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient),
+    *(ops.MaxPool, ops.MaxPoolGradient, ops.MaxPoolGradientGradient),
+    *(ops.AveragePool, ops.AveragePoolGradient),
+)
 SAMPLES = [
     pytest.param(s, id=f"{kind.__name__}-{i}")
     for kind in KINDS

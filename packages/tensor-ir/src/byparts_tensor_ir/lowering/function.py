@@ -49,6 +49,7 @@ function: Table[Rule] = Table.lazily(  # op -> rule(op, types of inputs)
     running="cumulative prod",
     random="random random_normal",
     window="conv2d",
+    pooling="pool",
 )
 
 

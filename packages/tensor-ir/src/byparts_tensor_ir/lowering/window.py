@@ -1,4 +1,4 @@
-"""Convolution and pooling: each op as tensors computed from its inputs.
+"""Convolution as a tensor computed from the inputs; and what pooling has in common with it.
 
 Images are indexed by n, c, h, w and filters by o, i, u, v here, whatever their layout is.  Padding
 is a computed tensor around the image, so that the loops over a window have no conditions.
@@ -24,22 +24,18 @@ Rule = Callable[..., Elements]
 Program = Callable[..., Tensor]
 
 
-def _on(kind: type[Op]) -> Callable[[Program], Program]:
-    """Register a rule that computes the output from the op, placeholders, and their types."""
+def as_loops(rule: Program) -> Callable[..., Function]:
+    """The function of a rule for the output, given the op, placeholders, and their types."""
 
-    def register(rule: Program) -> Program:
-        def made(op: Op, types: Sequence[TensorType]) -> Function:
-            inputs = [placeholder(t.dims, f"x{i}", t.dtype) for i, t in enumerate(types)]
-            return Function(lower([*inputs, rule(op, inputs, types)], kind.__name__))
+    def made(op: Op, types: Sequence[TensorType]) -> Function:
+        inputs = [placeholder(t.dims, f"x{i}", t.dtype) for i, t in enumerate(types)]
+        return Function(lower([*inputs, rule(op, inputs, types)], op.name))
 
-        function.on(kind)(made)
-        return rule
-
-    return register
+    return made
 
 
 @dataclass(frozen=True)
-class _View:
+class View:
     """A tensor of rank 4 that is indexed in one order of axes and stored in another."""
 
     buffer: Buffer
@@ -64,23 +60,27 @@ class _View:
         return compute([extents[a] for a in self.back], stored, name)
 
 
-def _images(op: Op, x: Buffer) -> _View:
+def images_of(op: Op, x: Buffer) -> View:
+    """Images in the layout of the op, by n, c, h, w."""
     layout: str = op.layout  # type: ignore[attr-defined]  # a Convolution or a Pool
-    return _View(x, TO_NCHW[layout], FROM_NCHW[layout])
+    return View(x, TO_NCHW[layout], FROM_NCHW[layout])
 
 
-def _filter(op: Convolution, w: Buffer) -> _View:
-    return _View(w, TO_OIHW[op.layout], FROM_OIHW[op.layout])
+def _filter(op: Convolution, w: Buffer) -> View:
+    return View(w, TO_OIHW[op.layout], FROM_OIHW[op.layout])
 
 
-def _numbers(shape: Sequence[Expr]) -> tuple[int, ...]:
+def numbers(shape: Sequence[Expr]) -> tuple[int, ...]:
+    """Extents that are known."""
     return tuple([e.attr for e in shape])
 
 
-def _framed(x: _View, around: tuple[Pair, Pair], value: float, more: Pair = (0, 0)) -> Tensor:
-    """Images [n, c, h, w] with padding, and with `more` rows and columns behind it."""
-    n, c, h, w = _numbers(x.shape)
+def framed_images(x: View, around: tuple[Pair, Pair], value: float) -> View | Tensor:
+    """Images [n, c, h, w] with padding; themselves where there is none."""
+    n, c, h, w = numbers(x.shape)
     (top, bottom), (left, right) = around
+    if around == ((0, 0), (0, 0)):
+        return x
     fill = const(value, x.buffer.dtype)
 
     def element(a: Expr, b: Expr, p: Expr, q: Expr) -> Expr:
@@ -94,12 +94,13 @@ def _framed(x: _View, around: tuple[Pair, Pair], value: float, more: Pair = (0, 
 # -- convolution ----------------------------------------------------------------------------------
 
 
-@_on(ops.Conv2d)
+@function.on(ops.Conv2d)
+@as_loops
 def _conv2d(op: ops.Conv2d, inputs: Sequence[Tensor], types: Sequence[TensorType]) -> Tensor:
     """y[n, o, p, q] = sum over i, u, v of x[n, i, p s + u d, q s + v d] w[o, i, u, v]."""
-    images, w = _images(op, inputs[0]), _filter(op, inputs[1])
+    images, w = images_of(op, inputs[0]), _filter(op, inputs[1])
     (height, width), around = placed(op, *types)
-    framed, (o, i, *kernel) = _framed(images, around, 0), _numbers(w.shape)
+    framed, (o, i, *kernel) = framed_images(images, around, 0), numbers(w.shape)
     axes = [reduce_axis(i, "i"), reduce_axis(kernel[0], "u"), reduce_axis(kernel[1], "v")]
 
     def element(n: Expr, c: Expr, p: Expr, q: Expr) -> Elements:
@@ -107,16 +108,17 @@ def _conv2d(op: ops.Conv2d, inputs: Sequence[Tensor], types: Sequence[TensorType
         row, column = (_at(op, k, e, axes[1 + k]) for k, e in enumerate((p, q)))
         return sum(framed[n, channel, row, column] * w[c, axes[0], axes[1], axes[2]], axes)
 
-    return images.computed((_numbers(images.shape)[0], o, height, width), element)
+    return images.computed((numbers(images.shape)[0], o, height, width), element)
 
 
-@_on(ops.Conv2dTranspose)
+@function.on(ops.Conv2dTranspose)
+@as_loops
 def _conv2d_transpose(
     op: ops.Conv2dTranspose, inputs: Sequence[Tensor], types: Sequence[TensorType]
 ) -> Tensor:
     """y[n, i, p s + u d, q s + v d] += x[n, o, p, q] w[o, i, u, v], for all p, q, u, v."""
-    images, w = _images(op, inputs[0]), _filter(op, inputs[1])
-    (o, i, *kernel), (_, _, *counts) = _numbers(w.shape), _numbers(images.shape)
+    images, w = images_of(op, inputs[0]), _filter(op, inputs[1])
+    (o, i, *kernel), (_, _, *counts) = numbers(w.shape), numbers(images.shape)
     extents = [op.infer(*types)[0].dims[a] for a in TO_NCHW[op.layout]]
     axes = [
         reduce_axis(o // op.groups, "o"),
@@ -138,16 +140,17 @@ def _conv2d_transpose(
     return images.computed(extents, element)
 
 
-@_on(ops.Conv2dFilterGradient)
+@function.on(ops.Conv2dFilterGradient)
+@as_loops
 def _conv2d_filter_gradient(
     op: ops.Conv2dFilterGradient, inputs: Sequence[Tensor], types: Sequence[TensorType]
 ) -> Tensor:
     """dw[o, i, u, v] = sum over n, p, q of dy[n, o, p, q] x[n, i, p s + u d, q s + v d]."""
-    images, dy = _images(op, inputs[0]), _images(op, inputs[1])
+    images, dy = images_of(op, inputs[0]), images_of(op, inputs[1])
     w, x = _filter(op, inputs[2]), types[0]
     _, around = placed(op, x, types[2])
-    framed, (n, _, *counts) = _framed(images, around, 0), _numbers(dy.shape)
-    o, i, *kernel = _numbers(w.shape)
+    framed, (n, _, *counts) = framed_images(images, around, 0), numbers(dy.shape)
+    o, i, *kernel = numbers(w.shape)
     axes = [reduce_axis(n, "n"), reduce_axis(counts[0], "p"), reduce_axis(counts[1], "q")]
 
     def element(c: Expr, k: Expr, u: Expr, v: Expr) -> Elements:
