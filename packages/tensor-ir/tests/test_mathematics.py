@@ -22,22 +22,23 @@ BOUNDS: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "expm1": (1.5, np.expm1),
     "log": (0.9, np.log),
     "log1p": (1.5, np.log1p),
-    "tanh": (1.5, np.tanh),
+    "tanh": (1.4, np.tanh),
     "sigmoid": (1.5, lambda x: np.where(x < -88.72284, 0, 1 / (1 + np.exp(-x)))),
     "softplus": (2.0, lambda x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))),
     "erf": (1.2, _erf),
     "rsqrt": (1.5, lambda x: 1 / np.sqrt(x)),
-    "sin": (1.5, np.sin),
-    "cos": (1.5, np.cos),
-    "tan": (1.5, np.tan),
+    "sin": (1.0, np.sin),
+    "cos": (1.0, np.cos),
+    "tan": (1.2, np.tan),
 }
 
 
 def _arguments() -> Any:
-    """A hundred thousand numbers, of all exponents, and the special ones."""
+    """Numbers of all exponents, those next to multiples of pi / 2, and the special ones."""
     bits = np.arange(0, 1 << 32, 40_009, dtype=np.uint64).astype(np.uint32)
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 1e-45, -1e-45], np.float32)
-    return np.concatenate([bits.view(np.float32), special])
+    multiples = (np.arange(1, 41_722) * (np.pi / 2)).astype(np.float32)
+    return np.concatenate([bits.view(np.float32), multiples, -multiples, special])
 
 
 def _results(name: str, x: Any, emitter: str) -> Any:

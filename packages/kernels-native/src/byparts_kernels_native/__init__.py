@@ -14,4 +14,21 @@ def make() -> Backend:
     return backend.make()
 
 
+def set_threads(count: int) -> None:
+    """From now on native code of this process computes on so many threads.
+
+    Without it, on as many as the environment variable `OMP_NUM_THREADS` says, or the processors
+    that the process may use.  The library of products of matrices is told, too, which NumPy uses as
+    well.
+
+    Raises:
+        ValueError: it is less than 1.
+    """
+    from byparts_kernels_native import blas
+    from byparts_tensor_ir import threads
+
+    threads.set_threads(count)
+    blas.set_threads(count)
+
+
 __version__ = "0.1.0"

@@ -67,9 +67,10 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
 def _region_kernel(graph: Graph) -> Kernel:
     def loops() -> tuple[Func, Pairs]:
         from byparts_kernels_native.region import RegionLoops  # not where the code is on the disk
+        from byparts_kernels_native.threads import shared
 
         made = RegionLoops(graph)
-        return made.func, made.inplace
+        return shared(made.func), made.inplace
 
     return generated(b"region" + graph.digest, loops).kernel()
 

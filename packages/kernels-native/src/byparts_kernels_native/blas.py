@@ -18,6 +18,8 @@ import numpy as np
 from byparts_kernels_native.tilings import Matrices
 
 C = {"f32": "float", "f64": "double"}
+_OPENBLAS = "scipy_cblas_{}gemm64_", "scipy_openblas_set_num_threads64_"
+_MKL = "cblas_{}gemm", "MKL_Set_Num_Threads"
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,14 @@ class Library:
         path: of the shared library.
         integer: the C type of sizes.
         functions: dtype -> address of its product.
+        threads: address of what sets their number.
     """
 
     name: str
     path: str
     integer: str
     functions: tuple[tuple[str, int], ...]
+    threads: int
 
     def gemm(self, dtype: str) -> int:
         """The address of the product of this dtype; 0 where there is none."""
@@ -47,15 +51,23 @@ def libraries() -> tuple[Library, ...]:
     return tuple(_found())
 
 
+def set_threads(count: int) -> None:
+    """From now on these libraries compute on so many threads, for NumPy too."""
+    for library in libraries():
+        ctypes.CFUNCTYPE(None, ctypes.c_int)(library.threads)(count)
+
+
 def _found() -> Iterator[Library]:
     folder = Path(np.__file__).parent.parent / "numpy.libs"
     for path in sorted(folder.glob("libscipy_openblas64_*")):
-        yield from _library("openblas", str(path), "int64_t", "scipy_cblas_{}gemm64_")
+        yield from _library("openblas", str(path), "int64_t", *_OPENBLAS)
     here = sorted(Path(sys.prefix, "lib").glob("libmkl_rt.so*"))
-    yield from _library("mkl", str(here[0]) if here else "libmkl_rt.so.2", "int", "cblas_{}gemm")
+    yield from _library("mkl", str(here[0]) if here else "libmkl_rt.so.2", "int", *_MKL)
 
 
-def _library(name: str, path: str, integer: str, function: str) -> Iterator[Library]:
+def _library(
+    name: str, path: str, integer: str, function: str, threads: str
+) -> Iterator[Library]:
     try:
         library = ctypes.CDLL(path)
     except OSError:  # not there, or of another machine
@@ -65,8 +77,10 @@ def _library(name: str, path: str, integer: str, function: str) -> Iterator[Libr
         entry = getattr(library, function.format(letter), None)
         if entry is not None:
             found.append((dtype, ctypes.cast(entry, ctypes.c_void_p).value or 0))
-    if found:
-        yield Library(name, path, integer, tuple(found))
+    setting = getattr(library, threads, None)
+    if found and setting is not None:
+        address = ctypes.cast(setting, ctypes.c_void_p).value or 0
+        yield Library(name, path, integer, tuple(found), address)
 
 
 def text(p: Matrices, integer: str) -> str:

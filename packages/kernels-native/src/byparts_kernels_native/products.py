@@ -23,6 +23,7 @@ from byparts_tensor_ir.emit.source import Source
 from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.target import target
+from byparts_tensor_ir.threads import threads
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
@@ -180,11 +181,11 @@ _EACH = Source(
 
 
 def _key(p: Product, constant_b: bool, ways: Iterable[str]) -> str:
-    """What is measured: the scale of a sum does not matter."""
+    """What is measured, on how many threads: the scale of a sum does not matter."""
     one = p.of
     flags = (one.transpose_a, one.transpose_b, one.added is not None, constant_b)
     about = [one.dtype, one.m, one.n, one.k, *map(int, flags), p.lead, p.steps if p.lead else ""]
-    return " ".join(map(str, [*about, *ways]))
+    return " ".join(map(str, [*about, threads(), *ways]))
 
 
 class _Scratch:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from byparts_graph_ir import GraphError
+from byparts_tensor_ir import threads
 from byparts_tensor_ir.cache import cache_directory, kept, put, trim
 from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
@@ -105,16 +106,23 @@ def compiled(sources: Sequence[Source]) -> dict[str, int]:
     """
     more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
     command = [*FLAGS, *target().compiler_flags, *more]
-    if any(s.parallel for s in sources):
-        command.append("-fopenmp")
     try:
         library = ctypes.CDLL(str(_object(file_of(sources, ""), command)))
+        if any(s.parallel for s in sources):
+            ctypes.c_void_p.in_dll(library, "byparts_parallel").value = _pool()
     except OSError as error:
         raise CompilerError(f"compiled code cannot be made or loaded: {error}") from error
     addresses = {}
     for s in sources:
         addresses[s.name] = ctypes.cast(getattr(library, s.name), ctypes.c_void_p).value or 0
     return addresses
+
+
+@lru_cache(maxsize=1)
+def _pool() -> int:
+    """The address of the function that shares a loop among threads."""
+    command = [*FLAGS, *target().compiler_flags, "-pthread"]
+    return threads.runner(ctypes.CDLL(str(_object(threads.POOL, command))))
 
 
 def _key(command: Sequence[str], text: str) -> str:

@@ -7,7 +7,7 @@ samples them.  NaN gives NaN, infinities and signed zeros are exact, underflow i
 sigmoid.
 
     exp 1.0  expm1 1.5  log 0.9  log1p 1.5  tanh 1.4  sigmoid 1.5  softplus 2.0  erf 1.2  rsqrt 1.5
-    sin 1.0  cos 1.0  tan 1.5  pow 1.0
+    sin 1.0  cos 1.0  tan 1.2  pow 1.0
 
 sin, cos and tan beyond 2^16 call the C library, and so do functions that are not here (asin, sinh,
 ...), and those of f64.
@@ -220,13 +220,15 @@ def _rsqrt(x: Expr) -> Expr:
 def _quarters(x: Expr) -> tuple[Expr, Expr, Expr]:
     """(n, r, rest) with x = n pi / 2 + r + rest, |r| <= pi / 4, for |x| < 2^16.
 
-    n times the first part of pi / 2 is subtracted without error.
+    n times the first part of pi / 2 is subtracted without error; of the second, what rounding loses
+    is kept.
     """
     k, n = _nearest(x, _TWO_OVER_PI)
-    first = fma(n, _f(-_HALF_PI[0]), x)
-    r = fma(n, _f(-_HALF_PI[1]), first)
-    rest = fma(n, _f(-_HALF_PI[2]), fma(n, _f(-_HALF_PI[1]), first - r))
-    return k, r, rest
+    first, second = fma(n, _f(-_HALF_PI[0]), x), n * _HALF_PI[1]
+    r = first - second
+    moved = r - first
+    lost = (first - (r - moved)) - (second + moved) - fma(n, _f(_HALF_PI[1]), -second)
+    return k, r, fma(n, _f(-_HALF_PI[2]), lost)
 
 
 def _rare_if_large(name: str, x: Expr, y: Expr) -> Expr:
@@ -257,12 +259,15 @@ def _cos(x: Expr) -> Expr:
 
 
 def _tan(x: Expr) -> Expr:
-    """tan(r), or -1 / tan(r)."""
+    """t = tan(r), or y = -1 / t, corrected by what t and the division have lost."""
     k, r, rest = _quarters(x)
     z = r * r
     tail = fma(_polynomial(z, _TAN), z * r, rest)
-    t = r + fma(rest, z, tail)
-    y = select((k & 1).equal(0), t, _f(-1.0) / t)
+    tail = fma(rest, z, tail)
+    t = r + tail
+    y = _f(-1.0) / t
+    y = fma(y, fma(y, tail - (t - r), fma(y, t, 1.0)), y)
+    y = select((k & 1).equal(0), t, y)
     return _rare_if_large("tan", x, select(x.equal(0.0), x, y))
 
 

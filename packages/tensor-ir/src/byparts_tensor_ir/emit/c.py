@@ -76,17 +76,14 @@ class _Emitter(Values):
         self.taken |= {s.name for s in walk(self.func.body) if isinstance(s, For)}
         self.aliased = {b for pair in aliases for b in pair}
         self.reducing: dict[Element, tuple[Expr, ...]] = {}
-        self.parallel = False
+        self.parallel = self.shared = False  # whether it has a parallel loop; whether in one
         self.at: dict[Any, list[Buffer]] = {}
 
     # -- the function --------------------------------------------------------------------------
 
     def source(self) -> Source:
         func, n = self.func, len(self.func.params)
-        for i, p in enumerate(func.params):
-            kind = C_TYPES[p.dtype] if p in func.outputs else f"const {C_TYPES[p.dtype]}"
-            restrict = "" if p in self.aliased else " __restrict"
-            self.line(f"{kind} *{restrict} {p.name} = ({kind} *)a[{i}];")
+        self.parameters()
         for i, size in enumerate(func.sizes):
             self.line(f"const int64_t {size.attr.name} = ((const int64_t *)a[{n + 1}])[{i}];")
         self.place_locals()
@@ -95,6 +92,12 @@ class _Emitter(Values):
         name = f"byparts_{func.name}"  # no name of the C library
         body = "\n".join([f'extern "C" void {name}(void **a) {{', *self.lines, "}\n"])
         return Source(name, body, frozenset(self.vectors), self.workspace_bytes, self.parallel)
+
+    def parameters(self) -> None:
+        for i, p in enumerate(self.func.params):
+            kind = C_TYPES[p.dtype] if p in self.func.outputs else f"const {C_TYPES[p.dtype]}"
+            restrict = "" if p in self.aliased else " __restrict"
+            self.line(f"{kind} *{restrict} {p.name} = ({kind} *)a[{i}];")
 
     def place_locals(self) -> None:
         """Decide where each local buffer is declared: in the innermost loop around all its uses."""
@@ -144,11 +147,21 @@ class _Emitter(Values):
         forget_loads(self.scopes, s.body)
         if "Idx" in s.kind:
             raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
-        if s.kind == "parallel":
-            self.parallel = True
-            self.line("#pragma omp parallel for")
-        name, low, end = s.name, s.var.attr.low, self.index(s.extent + s.var.attr.low)
-        with self.block(f"for (int64_t {name} = {low}; {name} < {end}; ++{name})"):
+        low, end = str(s.var.attr.low), self.index(s.extent + s.var.attr.low)
+        if s.kind != "parallel" or self.shared or lanes is not None:
+            self.rounds(s, low, end, lanes)
+            return
+        self.shared = self.parallel = True
+        first, last = self.fresh("first"), self.fresh("last")
+        with self.block(f"in_parallel({low}, {end}, [&](int64_t {first}, int64_t {last})"):
+            self.parameters()  # again: what is captured is not `restrict`
+            self.rounds(s, first, last, lanes)
+        self.lines[-1] += ");"
+        self.shared = False
+
+    def rounds(self, s: For, low: str, end: str, lanes: Lanes | None) -> None:
+        """The loop from `low` to `end`."""
+        with self.block(f"for (int64_t {s.name} = {low}; {s.name} < {end}; ++{s.name})"):
             self.declare(s.var.attr)
             self.statements(s.body, lanes)
 

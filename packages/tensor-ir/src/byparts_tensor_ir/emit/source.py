@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from byparts_tensor_ir.emit.vectors import HEADER, vector_types
+from byparts_tensor_ir.emit.vectors import HEADER, PARALLEL, vector_types
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Source:
         body: C of the function alone.
         vectors: the vector types (dtype, lanes) that it uses.
         workspace_bytes: that its argument after the buffers must point to.
-        parallel: whether it has OpenMP loops.
+        parallel: whether it has loops that threads share.
     """
 
     name: str
@@ -48,7 +48,8 @@ class Source:
 def file_of(sources: Sequence[Source], header: str = HEADER) -> str:
     """One C file of several functions."""
     used = {v for s in sources for v in s.vectors}
-    return "\n".join([header + vector_types(used), *[s.body for s in sources]])
+    shared = PARALLEL if any(s.parallel for s in sources) else ""
+    return "\n".join([header + vector_types(used) + shared, *[s.body for s in sources]])
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,17 @@ INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 """
 
+# What shares a loop among threads is put into the variable; without it the caller does all.
+PARALLEL = """extern "C" {
+void (*byparts_parallel)(int64_t, int64_t, void (*)(void *, int64_t, int64_t), void *) = 0;
+}
+template <class F> INLINE void in_parallel(int64_t low, int64_t end, F f) {
+  if (!byparts_parallel) return f(low, end);
+  byparts_parallel(
+      low, end, [](void *f, int64_t low, int64_t end) { (*(F *)f)(low, end); }, &f);
+}
+"""
+
 # Of one vector type: loads, stores, the number of each lane.
 _TYPE = """typedef {c} {v} __attribute__((vector_size({bytes})));
 typedef {c} {v}u __attribute__((vector_size({bytes}), aligned({item}), may_alias));

@@ -1,0 +1,56 @@
+"""Which loops threads share: outermost ones with much to do, whose rounds are independent.
+
+That is decided by the loop alone, and a round is computed on a thread as it would be on one, so
+results do not depend on how many there are.
+"""
+
+from __future__ import annotations
+
+from byparts_tensor_ir.expression import BYTES, INDEX, Expr
+from byparts_tensor_ir.functions import FUNCTIONS
+from byparts_tensor_ir.schedule.find import ScheduleError
+from byparts_tensor_ir.schedule.loops import parallel, split, vectorize
+from byparts_tensor_ir.statement import For, Func, If, Statement, Store
+from byparts_tensor_ir.substitute import subexpressions
+
+_LEAST_S = 50e-6  # of work; waking another thread takes about 20e-6
+_ELEMENTS = 4096  # of a piece of a loop over neighbours in memory: a multiple of all vectors
+
+
+def shared(func: Func) -> Func:
+    """The function with its large loops shared among threads."""
+    for loop in func.body:
+        if not isinstance(loop, For) or seconds(loop) < _LEAST_S:
+            continue
+        try:
+            if loop.kind == "vectorize":
+                pieces = vectorize(split(func, loop.name, _ELEMENTS), f"{loop.name}_i")
+                func = parallel(pieces, f"{loop.name}_o")
+            else:
+                func = parallel(func, loop.name)
+        except ScheduleError:  # its rounds add to one element
+            continue
+    return func
+
+
+def seconds(s: Statement) -> float:
+    """About how long a statement takes on one thread, in vectors: 0.1 ns for each operation."""
+    if isinstance(s, Store):
+        return 1e-10 * sum(_cost(v) for v in s.values)
+    if not isinstance(s, (For, If)):
+        return 0.0
+    rounds = int(s.extent.attr) if isinstance(s, For) and s.extent.op == "const" else 1
+    return rounds * sum(seconds(inner) for inner in s.body)
+
+
+def _cost(value: Expr) -> int:
+    """Operations, a function of mathematics as 15, a load or the store as one for 2 bytes."""
+    total = 2
+    for e in subexpressions(value):
+        if e.op == "load":
+            total += BYTES[e.dtype] // 2 or 1
+        elif e.op in FUNCTIONS:
+            total += 15
+        elif e.dtype != INDEX:
+            total += 1
+    return total

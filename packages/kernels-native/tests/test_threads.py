@@ -1,0 +1,63 @@
+"""Large loops are shared among threads, and compute what one thread computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import byparts_kernels_native as native
+import byparts_opset as ops
+from byparts_graph_ir import Graph, Input, TensorType, Value
+from byparts_kernels_native import threads
+from byparts_kernels_native.region import RegionLoops
+from byparts_runtime import build
+from byparts_tensor_ir.statement import loops
+from byparts_tensor_ir.threads import threads as number_of_threads
+
+
+@pytest.fixture(autouse=True)
+def _threads_as_before() -> Iterator[None]:
+    before = number_of_threads()
+    yield
+    native.set_threads(before)
+
+
+def _sum_of_exponentials(rows: int, columns: int) -> tuple[Value, Graph]:
+    x = Input(TensorType("f32", (rows, columns)))
+    y = ops.softmax(x, -1)
+    return x, Graph.of([x], [y + 1, ops.sum(y * x, 0), ops.gelu(x)])
+
+
+def test_results_do_not_depend_on_the_number() -> None:
+    """Loops over rows and over elements, of which the last piece is smaller, and sums over rows."""
+    x, graph = _sum_of_exponentials(301, 333)
+    program = build(graph, backends=("native", "numpy"))
+    given = np.random.default_rng(0).standard_normal(x.type.dims).astype(np.float32)
+    native.set_threads(1)
+    wanted = [np.array(y) for y in program(given)]
+    for count in (2, 5):
+        native.set_threads(count)
+        for _ in range(20):
+            for y, z in zip(program(given), wanted, strict=True):
+                np.testing.assert_array_equal(y, z)
+
+
+def test_small_loops_are_not_shared() -> None:
+    for size, kinds in ((1 << 8, {"vectorize"}), (1 << 20, {"parallel", "vectorize"})):
+        x = Input(TensorType("f32", (size,)))
+        func = threads.shared(RegionLoops(Graph.of([x], [ops.exp(x)])).func)
+        assert {s.kind for s in loops(func)} == kinds
+
+
+def test_a_sum_over_rows_is_not_shared() -> None:
+    """Its rounds add to the same elements."""
+    x = Input(TensorType("f32", (4000, 512)))
+    func = threads.shared(RegionLoops(Graph.of([x], [ops.sum(x, 0)])).func)
+    assert "parallel" not in {s.kind for s in loops(func) if x.type.dims[0] == s.extent.attr}
+
+
+def test_a_number_that_is_none() -> None:
+    with pytest.raises(ValueError, match=r"set_threads\(0\): at least one thread"):
+        native.set_threads(0)
