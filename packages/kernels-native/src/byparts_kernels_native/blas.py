@@ -65,9 +65,7 @@ def _found() -> Iterator[Library]:
     yield from _library("mkl", str(here[0]) if here else "libmkl_rt.so.2", "int", *_MKL)
 
 
-def _library(
-    name: str, path: str, integer: str, function: str, threads: str
-) -> Iterator[Library]:
+def _library(name: str, path: str, integer: str, function: str, threads: str) -> Iterator[Library]:
     try:
         library = ctypes.CDLL(path)
     except OSError:  # not there, or of another machine
