@@ -18,7 +18,8 @@ from byparts_graph_ir import CaptureRefused, TensorType
 from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
-from byparts_tensor_ir.emit.source import Source
+from byparts_tensor_ir.compile import default_emitter
+from byparts_tensor_ir.emit.source import LlvmSource, Source
 
 _WALK = Source(
     "walk",
@@ -113,7 +114,15 @@ def captured(lines: Sequence[Any], warm: bool, *kept: Any) -> partial[None]:
     table = [*(_python() if warm else (0,) * 5), 0]
     for of_line in words:
         table += [labels[word] if isinstance(word, Label) else word for word in of_line]
-    return code.call(code.later(_WALK), [*table, 0], *lines, *kept, python=warm)
+    return code.call(code.later(_source()), [*table, 0], *lines, *kept, python=warm)
+
+
+def _source() -> Source | LlvmSource:
+    if default_emitter() == "llvm":
+        from byparts_kernels_native.walk_llvm import WALK
+
+        return WALK
+    return _WALK
 
 
 def _parts(line: Any, warm: bool) -> tuple[Any, ...]:
