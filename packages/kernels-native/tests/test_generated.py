@@ -12,6 +12,8 @@ import pytest
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, TensorType
+from byparts_kernels_native import make
+from byparts_opset.evaluate import evaluate
 from byparts_runtime import build
 
 needs_compiler = pytest.mark.skipif(
@@ -58,8 +60,6 @@ def test_what_is_not_whole_on_the_disk_is_generated_again(
     graph = Graph.of([x], [ops.neg(ops.tanh(x))])
 
     def run() -> list[float]:
-        from byparts_kernels_native import make
-
         (y,) = build(graph, backends=(make(), "numpy"))(np.zeros(7, "f4"))
         return list(y)
 
@@ -81,3 +81,16 @@ def test_a_program_shows_the_code_of_its_steps(monkeypatch: pytest.MonkeyPatch) 
     program = build(Graph.of([x], [ops.exp(ops.neg(x))]), backends=("native", "numpy"))
     assert 'extern "C" void byparts_' in program.explain(source=True)
     assert "void **" not in program.explain()
+
+
+def test_without_a_compiler_llvm_makes_code_and_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop of native steps is one call there, too; what is written in C by hand goes to NumPy."""
+    pytest.importorskip("llvmlite")
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    x, w = Input(TensorType("f32", (4, 4))), Input(TensorType("f32", (4, 4)))
+    (last,) = ops.while_loop(lambda v: ops.sum(v) < 100.0, lambda v: (v * 2.0,), (x,))
+    graph = Graph.of([x, w], [ops.softmax(ops.tanh(last @ w), -1)])
+    program = build(graph, backends=(make(), "numpy"))
+    arrays = [np.full((4, 4), 0.1, "f4"), np.eye(4, dtype="f4")]
+    np.testing.assert_allclose(program(*arrays)[0], evaluate(graph, *arrays)[0], rtol=1e-6)
+    assert "native" in {s.backend for s in program.steps}

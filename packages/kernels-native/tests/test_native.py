@@ -182,11 +182,16 @@ def test_no_compiler_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         make()
 
 
-@needs_compiler
 @pytest.mark.long
-def test_every_kernel_conforms(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("emitter", "least"), [pytest.param("c", 70, marks=needs_compiler), ("llvm", 70)]
+)
+def test_every_kernel_conforms(emitter: str, least: int, tmp_path: Path) -> None:
     """The first column of the kit; `byparts check native` tries all of them in some minutes."""
+    if emitter == "llvm":
+        pytest.importorskip("llvmlite")
     env = {**os.environ, "BYPARTS_CXXFLAGS": "-O1", "BYPARTS_CACHE": str(tmp_path)}
+    env["BYPARTS_EMITTER"] = emitter
     command = [
         sys.executable,
         "-m",
@@ -202,4 +207,4 @@ def test_every_kernel_conforms(tmp_path: Path) -> None:
     (right, wrong) = re.findall(r"(\d+) of \d+ ops right, .* (\d+) wrong", done.stdout)[0]
 
     assert done.returncode == 0, done.stdout[-3000:]
-    assert int(right) >= 70 and wrong == "0"
+    assert int(right) >= least and wrong == "0"

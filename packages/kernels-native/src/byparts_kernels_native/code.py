@@ -13,6 +13,7 @@ from byparts_graph_ir import BackendError, Refused
 from byparts_tensor_ir.compile import CompilerError, compiled, default_emitter
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 
+sources: dict[str, Source | LlvmSource] = {}  # all, by name
 _waiting: dict[str, Source | LlvmSource] = {}
 _addresses: dict[str, int] = {}
 _refused: dict[str, CompilerError] = {}
@@ -23,19 +24,31 @@ _PYTHON = ctypes.PYFUNCTYPE(None)
 _MOST_IN_ONE_FILE = 64  # functions; a file is compiled by one process
 
 
+def emitter() -> str:
+    """What makes code in this process: "c" or "llvm".
+
+    Raises:
+        BackendError: neither does.
+    """
+    try:
+        return default_emitter()
+    except CompilerError as error:
+        raise _failed(error) from error
+
+
 def later(source: Source | LlvmSource) -> str:
     """Remember a source; its name, the same for equal code.
 
     Raises:
         Refused: it is C, and code is made by LLVM.
     """
-    if isinstance(source, Source) and default_emitter() == "llvm":
+    if isinstance(source, Source) and emitter() == "llvm":
         raise Refused(f"{source.name} is written in C, and there is no C++ compiler that works")
     key = hashlib.sha256(source.body.encode()).hexdigest()[:16]
     name = f"k{key}"
     with _lock:
         if name not in _addresses and name not in _waiting and name not in _refused:
-            _waiting[name] = source.renamed(name)
+            _waiting[name] = sources[name] = source.renamed(name)
     return name
 
 
@@ -55,8 +68,12 @@ def address(name: str) -> int:
             for s in [_waiting[n] for n in sorted(_waiting)]:
                 _compile([s])
         if name in _refused:
-            raise BackendError(f"backend 'native': {_refused[name]}", "native") from _refused[name]
+            raise _failed(_refused[name]) from _refused[name]
         return _addresses[name]
+
+
+def _failed(error: CompilerError) -> BackendError:
+    return BackendError(f"backend 'native': {error}", "native")
 
 
 def _compile(some: Sequence[Any]) -> None:

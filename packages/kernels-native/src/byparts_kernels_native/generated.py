@@ -15,11 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import byparts_tensor_ir
 from byparts_graph_ir import Kernel
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_tensor_ir.cache import keep_text, kept_text
-from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 from byparts_tensor_ir.target import target
 
@@ -54,7 +54,7 @@ def generated(key: bytes, make: Callable[[], tuple[Func, Pairs]]) -> Generated:
         key: says all that `make` depends on beside our own code.
         make: the loops, and the pairs that may be one array.
     """
-    emitter = default_emitter()
+    emitter = code.emitter()
     about = "\0".join([emitter, target().name, _our_code()]).encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = kept_text(name)
@@ -74,7 +74,7 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
     """C or LLVM IR of the function, whose outputs may lie over these inputs."""
     first = len(func.params) - len(func.outputs)
     aliases = [(func.params[i], func.params[first + o]) for i, o in inplace]
-    if default_emitter() == "llvm":
+    if code.emitter() == "llvm":
         from byparts_tensor_ir.emit.llvm import emit_llvm  # loads LLVM
 
         return emit_llvm(func, target().vector_bytes, aliases)
@@ -86,7 +86,7 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
 @cache
 def _our_code() -> str:
     """Changes whenever a file does that generates code."""
-    folders = [Path(__file__).parent, Path(str(default_emitter.__code__.co_filename)).parent]
+    folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
     return " ".join(line for folder in folders for line in _files(folder))
 
 

@@ -18,7 +18,6 @@ from byparts_graph_ir import CaptureRefused, TensorType
 from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
-from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 
 _WALK = Source(
@@ -118,7 +117,7 @@ def captured(lines: Sequence[Any], warm: bool, *kept: Any) -> partial[None]:
 
 
 def _source() -> Source | LlvmSource:
-    if default_emitter() == "llvm":
+    if code.emitter() == "llvm":
         from byparts_kernels_native.walk_llvm import WALK
 
         return WALK

@@ -1,0 +1,86 @@
+"""Native kernels on another CPU, and under the sanitizers of the compiler."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import byparts_opset as ops
+from byparts_graph_ir import Op
+from byparts_kernels_native import make
+from byparts_kernels_native.backend import kernels
+from byparts_tensor_ir.target import target
+from elsewhere import Call, recorded_calls, run_elsewhere
+
+CROSS, EMULATOR = "aarch64-linux-gnu-g++", ("qemu-aarch64", "qemu-aarch64-static")
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+FEW: list[type[Op]] = [ops.Add, ops.Softmax, ops.Sum, ops.Cast, ops.Transpose, ops.Gather]
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ on the path")
+
+
+def emulator() -> str | None:
+    return next(filter(None, map(shutil.which, EMULATOR)), None)
+
+
+needs_cross = pytest.mark.skipif(
+    shutil.which(CROSS) is None or emulator() is None,
+    reason=f"needs {CROSS} and {EMULATOR[0]}: apt-get install g++-aarch64-linux-gnu qemu-user",
+)
+
+
+def check(calls: list[Call], folder: Path, compiler: str, *flags: str, runner: str = "") -> None:
+    """Run the calls elsewhere; all must give what `evaluate` gives."""
+    results = run_elsewhere(calls, folder, compiler, flags, [runner] if runner else [])
+    wrong = [said for c, after in zip(calls, results, strict=True) if (said := c.wrong(after))]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors of 16 bytes, which any CPU has or the compiler takes apart."""
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    monkeypatch.setenv("BYPARTS_TARGET", "plain")
+
+
+@needs_compiler
+@needs_cross
+def test_aarch64_some(plain: None, tmp_path: Path) -> None:
+    """Some ops of each kind."""
+    calls = recorded_calls(make(), FEW)
+    assert len({type(c.case.op) for c in calls}) >= len(FEW) - 2
+    check(calls, tmp_path, CROSS, "-O1", "-static", runner=str(emulator()))
+
+
+@needs_compiler
+@needs_cross
+@pytest.mark.long
+def test_aarch64(plain: None, tmp_path: Path) -> None:
+    """All ops of the kit's first column that are one function."""
+    calls = recorded_calls(make(), list(kernels))
+    assert len({type(c.case.op) for c in calls}) > 60
+    check(calls, tmp_path, CROSS, "-O1", "-static", runner=str(emulator()))
+
+
+@needs_compiler
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["", "plain"])
+def test_sanitizers(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is read or written outside an array, and nothing is left undefined."""
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    monkeypatch.setenv("BYPARTS_TARGET", name)
+    calls = recorded_calls(make(), list(kernels))
+    assert len({type(c.case.op) for c in calls}) > 60
+    check(calls, tmp_path, "g++", "-O1", *target().compiler_flags, *SANITIZERS)
+
+
+@needs_compiler
+def test_a_read_past_the_end_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The sanitizer sees the blocks of a call: one that is too small ends the program."""
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    (call, *_) = recorded_calls(make(), [ops.Tanh])
+    small = (call.blocks[0][:-1], *call.blocks[1:])
+    bad = Call(call.case, call.source, small, call.table)
+    with pytest.raises(AssertionError, match="heap-buffer-overflow"):
+        check([bad], tmp_path, "g++", "-O1", *target().compiler_flags, *SANITIZERS)
