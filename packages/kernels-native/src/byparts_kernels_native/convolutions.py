@@ -3,18 +3,22 @@
 `convolution_plan.py` says what is contracted, `contraction.py` how.  Here the function in C: frame
 some images, pack panels, multiply, unpack; and for y the choice of what are lanes, its channels or
 its pixels: filters are packed for the first, pixels for the second, so few pixels and many channels
-ask for the second (`_pixels_are_lanes`).
+ask for the second (`_pixels_are_lanes`).  Filters of one pixel are a product of matrices.
 
 f32, CPU GF/s on one thread of an AVX2 machine (peak about 110), and how many times faster than
 oneDNN by torch 2.13, which packs at each call, too (`integration/bench/convolutions.py`):
 
                         y            dx            dw
-    64x56x56 * 3x3   75  1.07      69  1.07      78  2.32      batch 1
-    256x14x14        77  1.15      69  1.08      70  1.64
-    512x4x4          75  1.91      70  2.63      20  0.63
-    64x56x56 * 3x3   83  1.50      83  1.00      92  2.01      batch 32
-    256x14x14        87  1.12      91  0.93      94  1.43
-    512x4x4          91  1.22      90  1.13      78  1.65
+    64x56x56 * 3x3   72  1.24      69  1.15      73  1.63      batch 1
+    128x28x28        70  1.32      70  1.26      73  1.77
+    256x14x14        64  1.31      57  1.02      70  1.55
+    512x7x7          49  1.13      59  1.42      52  1.51
+    512x4x4          68  2.34      65  2.63      39  1.51
+    64x56x56 * 3x3   77  1.85      71  1.55      84  2.04      batch 32
+    128x28x28        80  1.07      76  1.02      80  1.76
+    256x14x14        79  1.07      82  0.99      91  1.56
+    512x7x7          77  1.13      79  1.31      68  1.74
+    64x56x56 * 1x1   61  3.82      61  2.70
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from typing import Any
 
 from byparts_graph_ir import Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_native import code
 from byparts_kernels_native.contraction import Contraction, namespace, source, tables_size
 from byparts_kernels_native.convolution_plan import (
@@ -35,7 +40,10 @@ from byparts_kernels_native.convolution_plan import (
     transposed,
 )
 from byparts_kernels_native.functions import whole
-from byparts_opset import Conv2d, Conv2dFilterGradient
+from byparts_kernels_native.products import matmul
+from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose, MatMul
+from byparts_opset.convolution import TO_OIHW, placed
+from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
@@ -50,6 +58,9 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
     Raises:
         Refused: a dtype that C does not have.
     """
+    product = _pointwise(op, types, 1 in constants)
+    if product is not None:
+        return product
     plan = _plan(op, types)
     if plan is None:
         return whole(op, types, constants)
@@ -66,9 +77,32 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
     return Kernel(bind, workspace, 0, (), True)
 
 
+def _pointwise(op: Any, types: Sequence[TensorType], constant: bool) -> Kernel | None:
+    """Convolution by filters of one pixel as a product of matrices; `None` for others."""
+    x, w = types[:2]
+    o, i, *kernel = (w.dims[axis] for axis in TO_OIHW[op.layout])
+    back = isinstance(op, Conv2dTranspose)
+    if isinstance(op, Conv2dFilterGradient) or (*kernel, *op.strides, op.groups) != (1,) * 5:
+        return None
+    if (op.padding if back else placed(op, x, w)[1]) != ((0, 0), (0, 0)) or not x.size * w.size:
+        return None
+    if op.layout == "NHWC":
+        rows = TensorType(x.dtype, (prod(x.dims[:3]), x.dims[3]))
+        flat = TensorType(w.dtype, (i, o))
+        return matmul(MatMul(transpose_b=back), (rows, flat), frozenset({1} if constant else ()))
+    lead = x.dims[:1] if x.dims[0] > 1 else ()
+    pixels = TensorType(x.dtype, (*lead, x.dims[1], prod(x.dims[2:])))
+    made = matmul(MatMul(transpose_a=back), (TensorType(w.dtype, (o, i)), pixels), frozenset())
+
+    def bind(inputs: Sequence[int], outputs: Sequence[int], memory: Any, kept: Any) -> Run:
+        return made.bind([inputs[1], inputs[0]], outputs, memory, kept)
+
+    return replace(made, bind=bind)
+
+
 def _plan(op: Any, types: Sequence[TensorType]) -> Plan | None:
-    """The contractions of an op on floats; `None` for what has none."""
-    if types[0].dtype not in ("f32", "f64") or not all(t.static for t in types):
+    """The contractions of an op on floats; `None` for what has none, and without a C++ compiler."""
+    if types[0].dtype not in ("f32", "f64") or default_emitter() != "c":
         return None
     sizes = [t.size for t in (*types, *op.infer(*types))]
     if not min(sizes) or max(sizes) * 4 >= _MOST_NUMBER:
