@@ -29,7 +29,7 @@ BOUNDS: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "rsqrt": (1.5, lambda x: 1 / np.sqrt(x)),
     "sin": (1.0, np.sin),
     "cos": (1.0, np.cos),
-    "tan": (1.2, np.tan),
+    "tan": (1.4, np.tan),
 }
 
 
