@@ -34,20 +34,23 @@ def _product(p: Matrices, a: Any, b: Any, c: Any) -> Any:
 @given(
     st.tuples(st.integers(0, 20), st.integers(0, 20), st.integers(0, 5)),
     st.tuples(st.booleans(), st.booleans(), st.booleans(), st.sampled_from([None, -0.5])),
-    st.tuples(st.integers(1, 7), st.integers(1, 3), st.booleans(), st.booleans()),
+    st.tuples(st.integers(1, 7), st.integers(1, 3), *[st.booleans()] * 3),
+    st.sampled_from([16, 32, 64]),
 )
 @settings(deadline=None, max_examples=60)
-def test_every_tiling_computes_the_product(sizes: Any, flags: Any, tiling: Any) -> None:
+def test_every_tiling_computes_the_product(
+    sizes: Any, flags: Any, tiling: Any, vector_bytes: int
+) -> None:
     (m, n, k), (transpose_a, transpose_b, constant_b, added) = sizes, flags
     p = Matrices(m, n, k, "f32", transpose_a, transpose_b, added)
-    made = own(p, Tiling(*tiling), 16, constant_b)
+    made = own(p, Tiling(*tiling), vector_bytes, constant_b)
     draw = np.random.default_rng(m + 100 * n + 10000 * k)
     a, b, c = (draw.uniform(-1, 1, s).astype(np.float32) for s in _stored(p))
     y, given_b = np.full((m, n), 7, np.float32), b
 
     if made.pack is not None:
         given_b = np.zeros([d.attr for d in made.pack.params[1].shape], np.float32)
-        assert given_b.nbytes == packed_bytes(p, Tiling(*tiling), 16)
+        assert given_b.nbytes == packed_bytes(p, Tiling(*tiling), vector_bytes)
         interpret(made.pack, b, given_b)
     interpret(made.func, a, given_b, c, y)
 

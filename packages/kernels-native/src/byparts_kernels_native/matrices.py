@@ -7,7 +7,8 @@
 A number of one operand, the *scalars*, meets vectors of the other, the *lanes*: vectors run along
 n, or, where a is stored transposed and n is small, along m.  The schedule is that of
 `docs/tensor-ir.md`.  Strips of the lanes' operand may be copied first, so that they are read from
-front to back, padded to whole vectors; copies of constants are made once (`Own.pack`).
+front to back, padded to whole vectors; copies of constants are made once (`Own.pack`).  So may the
+scalars' rows, where they are columns in memory.
 
 After Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008).  There is
 no block of k: a block of the scalars' rows fits the second cache up to k of some thousands.
@@ -30,6 +31,7 @@ from byparts_tensor_ir import (
     Schedule,
     compute,
     lower,
+    minimum,
     placeholder,
     reduce_axis,
     select,
@@ -106,11 +108,17 @@ class _Operands:
 
     def tile(self, packed: Tensor) -> Tensor:
         """All sums, of which the schedule computes a tile at a time."""
-        r, width = reduce_axis(self.p.k, "k"), self.width
+        r, width, height = reduce_axis(self.p.k, "k"), self.width, self.t.rows
+        tiles = (-(-self.rows // height), self.p.k, height)
+        last = max(0, self.rows - 1)  # of a tile that has fewer rows: nobody uses the others
+        gathered = compute(
+            tiles, lambda o, r, i: self.scalar(minimum(o * height + i, const(last)), r), "Q"
+        )
 
         def sums(i: Expr, j: Expr) -> Reduction:
             read = packed[j // width, r, j % width] if self.t.packed else self.lane(r, j)
-            return sum_over(self.scalar(i, r) * read, axis=r)
+            own = gathered[i // height, r, i % height] if self.t.gathered else self.scalar(i, r)
+            return sum_over(own * read, axis=r)
 
         return compute((self.rows, self.packed_shape[0] * width), sums, "T")
 
@@ -148,7 +156,9 @@ def _scheduled(s: Schedule, p: Matrices, t: Tiling, width: int) -> Schedule:
 
 
 def _copied(s: Schedule, p: Matrices, t: Tiling) -> Schedule:
-    """With the strips copied along what is contiguous in the operand."""
+    """With copies along what is contiguous in the operand."""
+    if _has(s, "Q_o") and _has(s, "Q_r"):
+        s.reorder("Q_r", "Q_o")
     if not _has(s, "P_j"):
         return s
     if not p.transpose_a if t.swapped else p.transpose_b:

@@ -122,11 +122,12 @@ def kernel(p: Product, constant_b: bool) -> Kernel:
     packed_bytes = max(w.packed_bytes for w in ways.values())
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, kept: Any) -> Run:
-        way = next(iter(ways.values()))
-        if len(ways) > 1:
+        name = next(iter(ways)) if len(ways) == 1 else choice.known(key)
+        if name not in ways:
             scratch = _Scratch(p, workspace_bytes, packed_bytes)
             calls = {n: _run(p, w, scratch.arguments, *scratch.blocks) for n, w in ways.items()}
-            way = ways[choice.fastest(key, calls)]
+            name = choice.fastest(key, calls)
+        way = ways[name]
         c, a, b = (0, *inputs) if p.of.added is None else inputs
         return _run(p, way, (a, b, c, outputs[0]), workspace or 0, kept or 0)
 

@@ -11,6 +11,8 @@ from itertools import product as pairs
 
 from byparts_tensor_ir.expression import BYTES
 
+_LINE_BYTES = 64
+_FIRST_CACHE_BYTES = 1 << 15
 SECOND_CACHE_BYTES = 1 << 19
 _LATENCY = 11  # multiplications that are begun before the first is done
 _NEAR = 64  # elements: stores that are closer are cheap
@@ -47,12 +49,14 @@ class Tiling:
         vectors: of a tile in each row.
         swapped: vectors run along m, and the tile's rows along n.
         packed: strips of the lanes' operand are copied before.
+        gathered: so are the rows of each tile of the scalars' operand.
     """
 
     rows: int
     vectors: int
     swapped: bool = False
     packed: bool = False
+    gathered: bool = False
 
 
 def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False) -> Tiling:
@@ -72,9 +76,11 @@ def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False) -> Tilin
 def _tilings(p: Matrices, registers: int) -> Iterator[Tiling]:
     for vectors, rows in pairs(range(1, 9), range(1, 17)):
         if rows * vectors + (vectors if rows > 1 else 1) + 2 <= registers:
-            for swapped, packed in pairs((False, True), (False, True)):
-                if packed or not (not p.transpose_a if swapped else p.transpose_b):
-                    yield Tiling(rows, vectors, swapped, packed)
+            for swapped, packed, gathered in pairs(*[(False, True)] * 3):
+                transposing = not p.transpose_a if swapped else p.transpose_b
+                strided = not p.transpose_b if swapped else p.transpose_a
+                if packed >= transposing and gathered <= strided:
+                    yield Tiling(rows, vectors, swapped, packed, gathered)
 
 
 def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
@@ -95,8 +101,11 @@ def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
         time += columns * p.k * (3 if transposing else 6 / lanes)
     elif not t.packed and columns > lanes * t.vectors:  # rows of other strips lie between
         time += visits * _far(columns * p.k * BYTES[p.dtype])
-    if rows > t.rows and (not p.transpose_b if t.swapped else p.transpose_a):
-        time += visits * _far(rows * p.k * BYTES[p.dtype]) / 2  # numbers of other tiles, too
+    if t.gathered:
+        time += 3 * rows * p.k
+    elif rows > t.rows and (not p.transpose_b if t.swapped else p.transpose_a):
+        near = p.k * _LINE_BYTES <= _FIRST_CACHE_BYTES // 2  # a line for each of a tile's columns
+        time += visits * (0.5 if near else 4)
     return time + (rows * columns * (2 if rows < _NEAR else 8) if t.swapped else 0)
 
 
