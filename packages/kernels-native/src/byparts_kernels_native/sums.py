@@ -14,6 +14,7 @@ import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Kernel, Node, Pass, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import products, walk
+from byparts_kernels_native.grouped import grouped
 from byparts_opset.accumulate import accumulate
 
 RegionKernel = Callable[[Graph], Kernel]
@@ -60,4 +61,7 @@ def _adds(c: TensorType, product: Node) -> bool:
     return same and a.rank == 2 and b.rank == 2 and a.size * b.size > 0
 
 
-PASSES = (Pass("accumulate", partial(accumulate, fits=_adds), needs=("static",)),)
+PASSES = (
+    Pass("group products", grouped, needs=("static",)),
+    Pass("accumulate", partial(accumulate, fits=_adds), needs=("static",)),
+)
