@@ -91,7 +91,7 @@ class _Grouping:
     def _add(self, old: Node) -> None:
         """Put off the sum as long as more products may come."""
         (y,) = old.outputs
-        a, b = [self.sums.pop(v, None) or _Sum(self.new[v]) for v in old.inputs]
+        a, b = [self.sums.pop(v) if v in self.sums else _Sum(self.new[v]) for v in old.inputs]
         both = (*a.products, *b.products)
         bases = [v for v in (a.base, b.base) if v is not None]
         alike = len({(p.op, p.outputs[0].type, _inner(p)) for p in both}) == 1
