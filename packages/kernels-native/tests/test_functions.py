@@ -157,3 +157,22 @@ def test_a_print_stands_in_order(capfd: pytest.CaptureFixture[str]) -> None:
 
     assert capfd.readouterr().out == "then [1. 1.]\n"
     assert result.tolist() == [2, 2]
+
+
+@needs_compiler
+@pytest.mark.parametrize("n", [513, 768, 1000])
+def test_the_first_extreme_of_a_long_row_is_found_wherever_it_stands(n: int) -> None:
+    """In a whole block, in the part of the last one that an earlier one has, as NaN, twice."""
+    places = [0, 255, 256, n - 257, n - 256, n - 1]
+    rows = np.zeros((3 * len(places), n), np.float32)
+    for r, at in enumerate(places):
+        rows[r, at] = rows[r, -1] = 7
+        rows[len(places) + r, [at, -1]] = np.nan
+        rows[2 * len(places) + r, at:] = -np.inf
+    x = _input("f32", *rows.shape)
+    graph = Graph.of([x], [ops.argmax(x, 1), ops.argmin(x, -1), ops.argmax(x)])
+
+    for result, e in zip(
+        build_program(graph, backends=("native",))(rows), evaluate(graph, rows), strict=True
+    ):
+        np.testing.assert_array_equal(result, e)

@@ -234,6 +234,9 @@ class Values(Strategy):
             return f"({' + '.join(parts)} + {e.attr[1]})"
         if e.dtype == "bool":
             return self.vector_condition(e, lanes)
+        if op == "mul" and (halves := _halves(e)):
+            a, b = (self.wide(x, lanes) for x in halves)
+            return f"half_product_{self.vector(e.dtype, n)}({a}, {b})"
         args = [self.wide(a, lanes) for a in e.args if a.dtype != "bool"]
         v = self.vector(e.dtype, n)
         if op in _OPERATORS:
@@ -430,6 +433,18 @@ class Values(Strategy):
         return self.value(e, None)
 
 
+def _halves(e: Expr) -> tuple[Expr, ...]:
+    """The factors of a product of u64 whose upper halves are not to count; else none."""
+    factors = []
+    for x in e.args if e.dtype == "u64" else ():
+        if x.op == "const" and x.attr <= _HALF:
+            factors.append(x)
+        elif x.op == "and" and x.args[1].op == "const" and x.args[1].attr == _HALF:
+            factors.append(x.args[0])
+    return tuple(factors) if len(factors) == 2 else ()
+
+
+_HALF = (1 << 32) - 1
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
 _COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _INDEX_OPS = ("linear", "mul", "floordiv", "mod", "min", "max")

@@ -141,6 +141,16 @@ _FMA_FEATURES = {
     **{128: "defined(__FMA__)", 256: "defined(__FMA__)", 512: "defined(__AVX512F__)"},
 }
 
+# The product of the lower halves; a multiplication of whole u64 takes three of them.
+_HALF_PRODUCT = """INLINE {v} half_product_{v}({v} a, {v} b) {{
+#if {feature}
+  return ({v})_mm{w}_mul_epu32((__m{width}i)a, (__m{width}i)b);
+#else
+  return (a & 0xFFFFFFFF) * (b & 0xFFFFFFFF);
+#endif
+}}
+"""
+
 _ROUND = """INLINE {v} {name}_{v}({v} a) {{
 #if {feature}
   return ({v}){intrinsic};
@@ -179,6 +189,16 @@ def vector_types(used: Iterable[tuple[str, int]]) -> str:
         if dtype == "i32":
             feature, intrinsic = _ANY_FEATURES.get(width, ("0", "0"))
             out.append(_ANY.format(**names, feature=feature, intrinsic=intrinsic))
+        if dtype == "u64":
+            needs = {16: "__SSE2__", 32: "__AVX2__", 64: "__AVX512F__"}.get(width)
+            out.append(
+                _HALF_PRODUCT.format(
+                    v=v,
+                    w="" if width == 16 else 8 * width,
+                    width=8 * width,
+                    feature=f"defined({needs})" if needs else "0",
+                )
+            )
         if dtype in ("f32", "f64"):
             out.append(_float_functions(dtype, lanes, names))
     return "".join(out)

@@ -11,7 +11,7 @@ import byparts_opset as ops
 from byparts_graph_ir import FLOATS, TensorType
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import Expr, as_expr, const
-from byparts_tensor_ir.functions import cast, select
+from byparts_tensor_ir.functions import cast, minimum, select
 from byparts_tensor_ir.lowering.function import (
     Body,
     Function,
@@ -23,11 +23,12 @@ from byparts_tensor_ir.lowering.function import (
     local,
     stored,
 )
-from byparts_tensor_ir.statement import Buffer, Func, If, Store
+from byparts_tensor_ir.statement import Buffer, Func, If, Reducer, Store
 from byparts_tensor_ir.tensor import MAX, MIN
 
 Types = Sequence[TensorType]
 _FIRST = const(0)
+_BLOCK = 256  # elements of a row whose extreme is kept
 
 
 @function.on(ops.Gather)
@@ -110,19 +111,17 @@ def _extreme(op: ops.ArgMax | ops.ArgMin, types: Types) -> Function:
     """The extreme, then the first place where it, or a NaN, stands."""
     (t,) = types
     outer, n, inner = (1, t.size, 1) if op.axis is None else folded(t, op.axis)
+    if inner == 1 and n > 2 * _BLOCK:
+        return _extreme_of_rows(op, outer, n, t.dtype)
     x, y = buffer("x", (outer, n, inner), t.dtype), buffer("y", (outer, inner), "i64")
-    count = "i32" if n < 1 << 31 else "i64"
-    extreme, place = local("extreme", inner, t.dtype), local("place", inner, count)
+    extreme, place = local("extreme", inner, t.dtype), local("place", inner, _count(n))
     reducer, loops = MAX if isinstance(op, ops.ArgMax) else MIN, Loops()
 
     def best(o: Expr, i: Expr, j: Expr = _FIRST) -> Body:
         return (Store("best", (extreme,), (j,), (x[o, i, j],), reducer, (i,), True),)
 
     def find(o: Expr, i: Expr, j: Expr = _FIRST) -> Body:
-        e = x[o, i, j]
-        here = e.equal(extreme[j])
-        here = here | ~e.equal(e) if t.dtype in FLOATS else here
-        value = select(here, cast(i, count), const(n, count))
+        value = _if_here(x[o, i, j], extreme[j], i, n)
         return (Store("find", (place,), (j,), (value,), MIN, (i,), True),)
 
     def row(o: Expr) -> Body:
@@ -135,6 +134,65 @@ def _extreme(op: ops.ArgMax | ops.ArgMin, types: Types) -> Function:
 
     body = loops.over(outer if inner else 0, row)
     return Function(Func("extreme", (x, y), (y,), (), body, (extreme, place)))
+
+
+def _extreme_of_rows(op: ops.ArgMax | ops.ArgMin, rows: int, n: int, dtype: str) -> Function:
+    """The extremes of blocks; the first block that has that of all; its place in there.
+
+    So a row is read once, and a block of it a second time.
+    """
+    x, y = buffer("x", (rows, n), dtype), buffer("y", (rows,), "i64")
+    count, rest = n // _BLOCK, n % _BLOCK
+    blocks = count + (rest > 0)
+    extremes, extreme = local("extremes", blocks, dtype), local("extreme", 1, dtype)
+    first, place = local("first", 1, _count(blocks)), local("place", 1, "i32")
+    reducer, loops = MAX if isinstance(op, ops.ArgMax) else MIN, Loops()
+
+    def combined(name: str, into: Buffer, at: Expr, value: Expr, i: Expr, how: Reducer) -> Body:
+        return (Store(name, (into,), (at,), (value,), how, (i,), True),)
+
+    def row(o: Expr) -> Body:
+        def block(b: Expr, size: int = _BLOCK) -> Body:
+            return loops.vector(
+                size, lambda i: combined("best", extremes, b, x[o, b * _BLOCK + i], i, reducer)
+            )
+
+        def whole(b: Expr) -> Body:
+            return combined("whole", extreme, _FIRST, extremes[b], b, reducer)
+
+        def which(b: Expr) -> Body:
+            value = _if_here(extremes[b], extreme[0], b, blocks)
+            return combined("which", first, _FIRST, value, b, MIN)
+
+        # The last block begins sooner than its number says; what it shares has no such element.
+        start = minimum(cast(first[0], "i64") * _BLOCK, as_expr(n - _BLOCK))
+
+        def find(i: Expr) -> Body:
+            value = _if_here(x[o, start + i], extreme[0], i, _BLOCK)
+            return combined("find", place, _FIRST, value, i, MIN)
+
+        result = Store("y", (y,), (o,), (start + cast(place[0], "i64"),))
+        return (
+            *(*loops.over(count, block), *block(const(count), rest)),
+            *(*loops.vector(blocks, whole), *loops.vector(blocks, which)),
+            *(*loops.vector(_BLOCK, find), result),
+        )
+
+    body = loops.over(rows, row)
+    return Function(Func("extreme", (x, y), (y,), (), body, (extremes, extreme, first, place)))
+
+
+def _if_here(e: Expr, extreme: Expr, i: Expr, none: int) -> Expr:
+    """The position i where e is the extreme or NaN, else a number greater than all."""
+    dtype = _count(none)
+    here = e.equal(extreme)
+    here = here | ~e.equal(e) if e.dtype in FLOATS else here
+    return select(here, cast(i, dtype), const(none, dtype))
+
+
+def _count(n: int) -> str:
+    """A dtype for positions below n; lanes of i32 are twice as many."""
+    return "i32" if n < 1 << 31 else "i64"
 
 
 @function.on(ops.TopK)
