@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from byparts_conformance.cases import Case, cases_of
+from byparts_conformance.cases import APART, Case, cases_of
 from byparts_conformance.kernel import within
 from byparts_conformance.reference import Reference
 from byparts_graph_ir import Backend, MissingRule, Op
+from byparts_graph_ir.backend.kernel import in_c
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_opset.dtypes import numpy_dtype
@@ -99,10 +100,18 @@ class Call:
 
 
 def recorded_calls(backend: Backend, ops: Sequence[type[Op]]) -> list[Call]:
-    """The calls of the kit's first column whose kernel is one function of its arrays."""
-    cases = [case for op in ops for case in cases_of(op) if case.column == "basic"]
+    """The calls of the kit's first column whose kernel is one function of its arrays.
+
+    Of an op that has no case there, e.g. since it reads integers, all but the long ones.
+    """
+    cases = [case for op in ops for case in _cases(op)]
     with within(backend):
         return [call for case in cases for call in _recorded(backend, case)]
+
+
+def _cases(op: type[Op]) -> list[Case]:
+    cases = [case for case in cases_of(op) if case.column not in APART]
+    return [case for case in cases if case.column == "basic"] or cases
 
 
 def _recorded(backend: Backend, case: Case) -> Iterator[Call]:
@@ -119,6 +128,8 @@ def _recorded(backend: Backend, case: Case) -> Iterator[Call]:
     if isinstance(run, Checked):
         given[-1] = ctypes.addressof(run.error)
         run = run.run
+    if not in_c(run):
+        return
     names = {address: name for name, address in code._addresses.items()}
     name = names.get(ctypes.cast(run.func, ctypes.c_void_p).value or 0, "")
     table = [pointer or 0 for pointer in run.args[0].kept[0]]

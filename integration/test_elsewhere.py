@@ -49,7 +49,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_aarch64_some(plain: None, tmp_path: Path) -> None:
     """Some ops of each kind."""
     calls = recorded_calls(make(), FEW)
-    assert len({type(c.case.op) for c in calls}) >= len(FEW) - 2
+    assert len({type(c.case.op) for c in calls}) == len(FEW)
     check(calls, tmp_path, CROSS, "-O1", "-static", runner=str(emulator()))
 
 
@@ -72,7 +72,7 @@ def test_sanitizers(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setenv("BYPARTS_TARGET", name)
     calls = recorded_calls(make(), list(kernels))
     assert len({type(c.case.op) for c in calls}) > 60
-    check(calls, tmp_path, "g++", "-O1", *target().compiler_flags, *SANITIZERS)
+    check(calls, tmp_path, "g++", "-O0", *target().compiler_flags, *SANITIZERS)
 
 
 @needs_compiler

@@ -214,12 +214,15 @@ def _top_k(op: ops.TopK, types: Types) -> Function:
     def insert(r: Expr, i: Expr, back: Expr) -> Body:
         """What stood one before, the element, or what stands here; from the last place on."""
         e, p = x[r, i], as_expr(op.k - 1) - back
-        before = as_expr(1) <= p
-        moved = before & beats(e, r, p - 1)
         here = beats(e, r, p)
-        value = select(moved, values[r, p - 1], select(here, e, values[r, p]))
-        index = select(moved, indices[r, p - 1], select(here, i, indices[r, p]))
-        return (Store("insert", (values, indices), (r, p), (value, index)),)
+
+        def at(stored: Buffer, new: Expr) -> Expr:
+            stays = select(here, new, stored[r, p])
+            moves = select(beats(e, r, p - 1), stored[r, p - 1], stays)
+            return select(as_expr(1) <= p, moves, stays)  # before the first place is nothing
+
+        new = at(values, e), at(indices, i)
+        return (Store("insert", (values, indices), (r, p), new),)
 
     def row(r: Expr) -> Body:
         nothing = (const(0, t.dtype), const(-1))
