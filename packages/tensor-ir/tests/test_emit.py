@@ -161,6 +161,25 @@ def test_a_rest_writes_no_element_behind_its_buffer(n: int, vector: int, emitter
 
 
 @each_emitter
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i32", "i64", "u8"])
+@pytest.mark.parametrize(("n", "vector"), [(1, 16), (10, 32), (21, 32), (19, 64)])
+def test_beyond_the_end_there_are_zeros(n: int, vector: int, dtype: str, emitter: str) -> None:
+    """`x[i] if i < n else 0` is vectors of which a part is loaded, and none outside is stored."""
+    x, y = Buffer("X", (const(n),), dtype), Buffer("Y", (const(n + 13),), dtype)
+    i = variable("i", n + 13)
+    store = Store("Y", (y,), (i,), (select(i < n, x[i], const(0, dtype)),))
+    func = Func("f", (x, y), (y,), (), (For(i, (store,), "vectorize"),))
+    given: Any = np.arange(1, n + 9).astype(NUMPY[dtype])  # not zeros where nothing may be read
+    memory: Any = np.full(n + 13 + 16, 77, NUMPY[dtype])
+
+    run = build(func, vector, emitter)
+    run(given[:n], memory[: n + 13])
+
+    np.testing.assert_array_equal(memory, [*given[:n], *[0] * 13, *[77] * 16])
+    assert emitter != "c" or "load_part_" in run.source.body
+
+
+@each_emitter
 def test_what_only_a_gpu_runs_is_refused(emitter: str) -> None:
     a, i = Buffer("A", (const(4),)), variable("i", 4)
     store = Store("A", (a,), (i,), (const(1.0, "f32"),))

@@ -24,9 +24,11 @@ from tensor_programs import (
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.interpret import interpret
+from byparts_tensor_ir.lower import lower
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import For, stores, walk
+from byparts_tensor_ir.tensor import compute, placeholder
 
 
 def _check(s: Schedule, inputs: list[Any], answer: Any, emitter: str | None = None) -> None:
@@ -169,6 +171,17 @@ def test_partial_results_over_all_of_a_loop_begin_where_a_condition_keeps_them_f
     s = Schedule(func).split("Y_j", 4).rfactor("Y", "Y_j_o").rfactor("Y_rf", "Y_j_i")
     _check(s, inputs, answer)
     _check(s.partition(), inputs, answer)
+
+
+def test_a_loop_below_conditions_on_others_ends_where_its_own_does() -> None:
+    """The condition on rows stands around that on columns; no condition is left."""
+    x = placeholder((5, 10), "X")
+    y = compute((5, 10), lambda i, j: x[i, j] * 2.0, "Y")
+    s = Schedule(lower([x, y], "twice")).split("Y_j", 16).split("Y_i", 3).vectorize("Y_j_i")
+    given_x = np.arange(50, dtype=np.float32).reshape(5, 10)
+    text = str(s.partition().func)
+    assert "if " not in text and "range(10):  # vectorize" in text
+    _check(s, [given_x], lambda x: [2 * x])
 
 
 def test_a_block_keeps_its_conditions_where_it_is_computed() -> None:
