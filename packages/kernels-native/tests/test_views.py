@@ -135,6 +135,12 @@ def test_an_input_that_is_read_whole_before_is_overwritten_in_any_order() -> Non
     assert _pairs([x], ops.reverse(x, (1,)) / ops.sum(x, 1, keepdims=True)) == ()
 
 
+def test_a_reshape_that_moves_more_than_ones_is_refused() -> None:
+    x = _input(4, 6)
+    with pytest.raises(Refused, match="reshape from f32\\[4,6\\] to f32\\[6,4\\] has no axes"):
+        RegionLoops(Graph.of([x], [ops.exp(ops.reshape(x, (6, 4)))]))
+
+
 @needs_compiler
 def test_a_cell_of_an_lstm_is_one_region_each_way() -> None:
     """Gates are sums that are cut apart; their gradients are put together where they are made."""

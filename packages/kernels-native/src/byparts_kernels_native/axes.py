@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Union
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, TensorType, Value
+from byparts_graph_ir import Node, Refused, TensorType, Value
 from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.movement import At, Place, movement, moves
 from byparts_tensor_ir.lowering.reduction import reduction
@@ -93,7 +93,11 @@ def taken(node: Node) -> bool:
 
 
 def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
-    """Extents of the axes, and the parts, of a node that `wanted` admits or a reshape of ones."""
+    """Extents of the axes, and the parts, of a node that is `taken` or a reshape of ones.
+
+    Raises:
+        Refused: another reshape.
+    """
     (y,) = node.outputs
     if node.op in movement:
         return _moving_parts(node, y)
@@ -103,6 +107,8 @@ def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
         gone = reduced(node)
         kept = [at for i, at in enumerate(index) if i not in gone and at is not None]
         return dims, [Part(((0, _long(index)),), tuple(kept))]
+    if type(node.op) in RESHAPES and not is_reshape_of_ones(node):
+        raise Refused(f"{node.op.name} from {node.inputs[0].type} to {y.type} has no axes")
     dims, index = _numbered(y.type.dims)
     reads = []
     for i, x in enumerate(node.inputs):
