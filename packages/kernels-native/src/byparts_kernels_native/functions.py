@@ -11,9 +11,10 @@ import numpy as np
 
 from byparts_graph_ir import Kernel, Op, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
-from byparts_kernels_native.generated import emitted
+from byparts_kernels_native.generated import generated
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import ExpressionError
 from byparts_tensor_ir.lowering.function import function
@@ -32,19 +33,19 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         given = ", ".join(map(str, types))
         gives = ", ".join(map(str, results))
         raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
-    plain, over = emitted(made.func), None
-    if made.over is not None:
-        over = emitted(made.over, ((0, 0),))
-    names = [code.later(s) for s in (plain, over or plain)]
+    about = f"{op_text(op)} of {', '.join(map(str, types))}"
+    plain = over = generated(about.encode(), lambda: (made.func, ()))
+    if (func := made.over) is not None:
+        over = generated(f"{about} in place".encode(), lambda: (func, ((0, 0),)))
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
-        name = names[bool(outputs) and bool(inputs) and inputs[0] == outputs[0]]
+        name = (over if inputs[:1] == outputs[:1] else plain).name
         if made.indices is None:
             return code.call(name, [*inputs, *outputs, workspace or 0])
         return Checked(op, types, made.indices, name, (*inputs, *outputs), workspace or 0)
 
     pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
-    return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.body)
+    return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.source)
 
 
 def printed(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
