@@ -88,7 +88,7 @@ class Gelu(Unary):
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (x * (0.5 * (1 + ops.tanh(_bent(x))) if self.approximate else _normal_share(x)),)
+        return (x * (_approximate_share(x) if self.approximate else _normal_share(x)),)
 
 
 class GeluGradient(ActivationGradient):
@@ -128,9 +128,9 @@ class GeluGradient(ActivationGradient):
     def decompose(self, dy: Value, x: Value) -> tuple[Value, ...] | None:
         if not self.approximate:
             return (dy * (_normal_share(x) + x * _density(x)),)
-        bend = ops.tanh(_bent(x))  # beyond FLAT it is 1: as in `Gelu`, so that both share it
+        share = _approximate_share(x)  # beyond FLAT 0 or 1: as in `Gelu`, so that both share it
         x = ops.clip(x, -FLAT, FLAT)
-        return (dy * (0.5 * (1 + bend) + 0.5 * x * (1 - bend * bend) * _steepness(x)),)
+        return (dy * (share + x * (share * (1 - share)) * (2 * _steepness(x))),)
 
 
 silu, silu_gradient = Silu(), SiluGradient()
@@ -149,6 +149,11 @@ def gelu_gradient(dy: Value, x: Value, approximate: bool = False) -> Value:
 def _normal_share(x: Value) -> Value:
     """P(a standard normal number is below x)."""
     return 0.5 * (1 + ops.erf(x * HALF_ROOT))
+
+
+def _approximate_share(x: Value) -> Value:
+    """(1 + tanh(_bent(x))) / 2, which is sigmoid(2 _bent(x)), without cancellation."""
+    return ops.sigmoid(2 * BEND * (x + CUBIC * (x * x * x)))
 
 
 def _density(x: Value) -> Value:
