@@ -9,6 +9,7 @@ import pytest
 
 import byparts_kernels_native as native
 import byparts_opset as ops
+from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, TensorType, Value
 from byparts_kernels_native import threads
 from byparts_kernels_native.region import RegionLoops
@@ -42,6 +43,27 @@ def test_results_do_not_depend_on_the_number() -> None:
         for _ in range(20):
             for y, z in zip(program(given), wanted, strict=True):
                 np.testing.assert_array_equal(y, z)
+
+
+def test_convolutions_do_not_depend_on_the_number() -> None:
+    """y and dx, of which threads share the images, and dw, of which they share the channels."""
+    x, w = (Input(TensorType("f32", dims)) for dims in ((7, 40, 15, 17), (48, 40, 3, 3)))
+    y = ops.conv2d(x, w, padding=((1, 1), (1, 1)))
+    dy = Input(y.type)
+    dx, dw = gradients([y], [x, w], [dy])
+    graph = Graph.of([x, w, dy], [y, dx, dw])
+    random = np.random.default_rng(0)
+    given = [random.standard_normal(v.type.dims).astype(np.float32) for v in (x, w, dy)]
+    results = []
+    for count in (1, 2, 5):
+        native.set_threads(count)
+        program = build(graph, backends=(native.make(), "numpy"))  # compiled for this number
+        results.append([np.array(y) for y in program(*given)])
+        for y1, y2 in zip(results[0], results[-1], strict=True):
+            np.testing.assert_array_equal(y1, y2)
+    wanted = [np.array(y) for y in build(graph, backends=("numpy",))(*given)]
+    for y1, y2 in zip(results[0], wanted, strict=True):
+        np.testing.assert_allclose(y1, y2, rtol=1e-3, atol=1e-3)
 
 
 def test_small_loops_are_not_shared() -> None:

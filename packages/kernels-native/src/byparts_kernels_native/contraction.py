@@ -106,10 +106,12 @@ def tables_size(c: Contraction) -> int:
     return 2 * c.m + 2 * (c.n + 64)
 
 
-def source(name: str, body: str, dtype: str, vector_bytes: int, workspace: int) -> Source:
+def source(
+    name: str, body: str, dtype: str, vector_bytes: int, workspace: int, parallel: bool
+) -> Source:
     """A function of C from text that uses a namespace."""
     used = frozenset({(dtype, vector_bytes // BYTES[dtype])})
-    return Source(name, body, used, workspace)
+    return Source(name, body, used, workspace, parallel)
 
 
 def _text(c: Contraction, dtype: str, vector_bytes: int) -> str:

@@ -24,6 +24,7 @@ oneDNN by torch 2.13, which packs at each call, too (`integration/bench/convolut
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -47,8 +48,10 @@ from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
+from byparts_tensor_ir.threads import threads
 
 _MOST_PHASES = 16
+_LEAST_SHARED = 5_000_000  # operations, which take about 50 us
 _MOST_NUMBER = 1 << 31  # tables of offsets are of 32 bits
 
 
@@ -66,10 +69,11 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
         return whole(op, types, constants)
     dtype = types[0].dtype
     if isinstance(op, Conv2dFilterGradient):
-        text, workspace = _summed_over_images(plan, dtype)
+        text, workspace, shared = _summed_over_images(plan, dtype)
     else:
-        text, workspace = _image_by_image(plan, dtype, op.infer(*types)[0].size)
-    name = code.later(source("byparts_convolution", text, dtype, target().vector_bytes, workspace))
+        text, workspace, shared = _image_by_image(plan, dtype, op.infer(*types)[0].size)
+    made = source("byparts_convolution", text, dtype, target().vector_bytes, workspace, shared)
+    name = code.later(made)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], memory: Any, _: Any) -> Run:
         return code.call(name, [*inputs[:2], *outputs, memory or 0])
@@ -117,42 +121,84 @@ def _plan(op: Any, types: Sequence[TensorType]) -> Plan | None:
 class _Memory:
     """Places in the workspace, and C that declares pointers to them."""
 
-    def __init__(self) -> None:
-        self.bytes = 0
-        self.text = ""
+    def __init__(self, begin: str = "(char *)a[3]") -> None:
+        self.begin, self.bytes, self.text = begin, 0, ""
 
     def place(self, name: str, c: str, bytes: int) -> None:
         """Declare a pointer `name` to this many bytes."""
-        self.text += f"  {c} *{name} = ({c} *)((char *)a[3] + {self.bytes});\n"
+        self.text += f"  {c} *{name} = ({c} *)({self.begin} + {self.bytes});\n"
         self.bytes += -(-bytes // 64) * 64
 
 
-def _image_by_image(plan: Plan, dtype: str, y_elements: int) -> tuple[str, int]:
-    """C of a plan whose results are complete after each pass over the sums; its workspace."""
+@dataclass
+class _Parts:
+    """A loop in parts, each with memory of its own, which threads share.
+
+    Attributes:
+        count: of the parts; one where there is little to do.
+        memory: of a part.
+    """
+
+    count: int
+    memory: _Memory
+
+    @classmethod
+    def of(cls, plan: Plan, dtype: str, most: int) -> _Parts:
+        """One for each thread that there is now, at most so many; with room for framed images."""
+        work = 2 * plan.batch * plan.groups * sum(p.c.m * p.c.n * p.c.k for p in plan.pieces)
+        memory = _Memory("own")
+        elements = plan.images * plan.frame.steps[0] if plan.frame.copy else 0
+        memory.place("frame", C_TYPES[dtype], elements * BYTES[dtype])
+        return cls(min(most, threads()) if work > _LEAST_SHARED else 1, memory)
+
+    def text(self, shared: _Memory, body: str) -> str:
+        """C of the loop; its workspace lies behind what all parts use."""
+        own = f"char *own = (char *)a[3] + {shared.bytes} + part * INT64_C({self.memory.bytes});"
+        loop = f"for (int64_t part = first; part < last; part++) {{\n  {own}\n"
+        loop += f"{self.memory.text}{body}  }}"
+        if self.count == 1:
+            return f"  const int64_t first = 0, last = 1;\n  {loop}\n"
+        return f"  in_parallel(0, {self.count}, [&](int64_t first, int64_t last) {{\n  {loop}}});\n"
+
+    def bytes(self, shared: _Memory) -> int:
+        """Of the whole workspace."""
+        return shared.bytes + self.count * self.memory.bytes
+
+
+def _image_by_image(plan: Plan, dtype: str, y_elements: int) -> tuple[str, int, bool]:
+    """C of a plan whose results are complete after each pass over the sums; threads share images.
+
+    Returns its workspace in bytes, and whether there is a loop that threads share.
+    """
     swapped = _pixels_are_lanes(plan, dtype)
     pieces = [p.swapped() if swapped else p for p in plan.pieces]
-    memory, t = _frame_memory(plan, dtype), C_TYPES[dtype]
+    memory, parts, t = _Memory(), _Parts.of(plan, dtype, plan.batch), C_TYPES[dtype]
     widest = 4 * target().vector_bytes  # bytes of the lanes of a panel
-    memory.place("results", t, max([p.c.m for p in pieces], default=0) * widest)
+    parts.memory.place("results", t, max([p.c.m for p in pieces], default=0) * widest)
     prepared, once, each, spaces = "", "", "", ""
     for i, p in enumerate(pieces):
         name, space = namespace(p.c, dtype, target().vector_bytes)
         spaces += "" if space in spaces else space
         size = p.c.k * _padded(p.c.n, dtype)
-        memory.place(
-            f"panels{i}", t, p.c.k * widest if swapped else size * plan.groups * BYTES[dtype]
-        )
+        if swapped:
+            parts.memory.place(f"panels{i}", t, p.c.k * widest)
+        else:
+            memory.place(f"panels{i}", t, size * plan.groups * BYTES[dtype])
         memory.place(f"tables{i}", "int32_t", tables_size(p.c) * 4)
         pack, work = _statements(plan, p, f"{name}::", i, size, swapped)
         prepared += f"  {name}::prepare(tables{i});\n"
         once += "" if swapped else _panels(p.c, dtype, plan.groups, pack)
         each += _panels(p.c, dtype, plan.groups, f"{pack}\n      {work}" if swapped else work)
     zero = f"  memset(y, 0, {y_elements} * sizeof(T));\n" if plan.gaps else ""
-    steps = f"x += {plan.images * plan.image[0]}, y += {plan.images * plan.image[2]}"
+    begin, end = (f"{plan.batch} * {k} / {parts.count}" for k in ("part", "(part + 1)"))
+    x, y = (f"b * INT64_C({plan.images * step})" for step in (plan.image[0], plan.image[2]))
     loop = (
-        f"  for (int64_t b = 0; b < {plan.batch}; b++, {steps}) {{\n{plan.frame.copy}{each}  }}\n"
+        f"  for (int64_t b = {begin}; b < {end}; b++) {{\n"
+        f"  const T *x = (const T *)a[0] + {x};\n  T *y = (T *)a[2] + {y};\n"
+        f"{plan.frame.copy}{each}  }}\n"
     )
-    return _function(spaces, t, memory.text + prepared + zero + once + loop), memory.bytes
+    body = memory.text + prepared + zero + once + parts.text(memory, loop)
+    return _function(spaces, t, body), parts.bytes(memory), parts.count > 1
 
 
 def _statements(
@@ -169,36 +215,37 @@ def _statements(
     return pack, f"{work}\n      {name}unpack<J>(results, tables{i}, l, {y});"
 
 
-def _summed_over_images(plan: Plan, dtype: str) -> tuple[str, int]:
-    """C of a plan whose results are sums over all images; its workspace."""
+def _summed_over_images(plan: Plan, dtype: str) -> tuple[str, int, bool]:
+    """C of a plan whose results are sums over all images, as `_image_by_image`.
+
+    Threads share panels, each of which is summed over images in order; each frames all images.
+    """
     (p,) = plan.pieces
     name, space = namespace(p.c, dtype, target().vector_bytes)
-    memory, t, wide = _frame_memory(plan, dtype), C_TYPES[dtype], _padded(p.c.n, dtype)
-    memory.place("panel", t, p.c.k * 4 * target().vector_bytes)
+    panels = len(p.c.panels(target().vector_bytes, _padded(1, dtype)))
+    memory, parts = _Memory(), _Parts.of(plan, dtype, plan.groups * panels)
+    t, wide = C_TYPES[dtype], _padded(p.c.n, dtype)
+    parts.memory.place("panel", t, p.c.k * 4 * target().vector_bytes)
     memory.place("results", t, plan.groups * p.c.m * wide * BYTES[dtype])
     memory.place("tables", "int32_t", tables_size(p.c) * 4)
     images = "frame" if plan.frame.copy else "x"
     s, q, y = (f"g * INT64_C({step})" for step in plan.group)
     own = f"results + (g * {wide} + l) * INT64_C({p.c.m})"
+    mine = f"if (turn++ % {parts.count} != part) continue;"
     each = (
-        f"{name}::pack<J>(w + {q}, tables, l, panel);\n"
+        f"{mine}\n      {name}::pack<J>(w + {q}, tables, l, panel);\n"
         f"      {name}::product<J>({images} + {p.s} + {s}, tables, panel, {own}, b == 0);"
     )
-    last = f"{name}::unpack<J>({own}, tables, l, y + {y});"
-    steps = f"x += {plan.images * plan.image[0]}, w += {plan.images * plan.image[1]}"
+    last = f"{mine}\n      {name}::unpack<J>({own}, tables, l, y + {y});"
+    x, w = (f"b * INT64_C({plan.images * step})" for step in plan.image[:2])
     loop = (
-        f"  {name}::prepare(tables);\n  for (int64_t b = 0; b < {plan.batch}; b++, {steps}) {{\n"
+        f"  int64_t turn = 0;\n  for (int64_t b = 0; b < {plan.batch}; b++, turn = 0) {{\n"
+        f"  const T *x = (const T *)a[0] + {x}, *w = (const T *)a[1] + {w};\n"
         f"{plan.frame.copy}{_panels(p.c, dtype, plan.groups, each)}  }}\n"
+        f"{_panels(p.c, dtype, plan.groups, last)}"
     )
-    body = memory.text + loop + _panels(p.c, dtype, plan.groups, last)
-    return _function(space, t, body), memory.bytes
-
-
-def _frame_memory(plan: Plan, dtype: str) -> _Memory:
-    memory = _Memory()
-    elements = plan.images * plan.frame.steps[0] if plan.frame.copy else 0
-    memory.place("frame", C_TYPES[dtype], elements * BYTES[dtype])
-    return memory
+    body = f"{memory.text}  {name}::prepare(tables);\n{parts.text(memory, loop)}"
+    return _function(space, t, body), parts.bytes(memory), parts.count > 1
 
 
 def _padded(n: int, dtype: str) -> int:
