@@ -44,7 +44,6 @@ from byparts_kernels_native.functions import whole
 from byparts_kernels_native.products import matmul
 from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose, MatMul
 from byparts_opset.convolution import TO_OIHW, placed
-from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
@@ -56,11 +55,13 @@ _MOST_NUMBER = 1 << 31  # tables of offsets are of 32 bits
 
 
 def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """The kernel of a convolution; by plain loops where it is of integers, or empty.
+    """The kernel of a convolution; plain loops if of integers, or empty, or without a C++ compiler.
 
     Raises:
         Refused: a dtype that C does not have.
     """
+    if code.emitter() != "c":
+        return whole(op, types, constants)
     product = _pointwise(op, types, 1 in constants)
     if product is not None:
         return product
@@ -78,7 +79,7 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
     def bind(inputs: Sequence[int], outputs: Sequence[int], memory: Any, _: Any) -> Run:
         return code.call(name, [*inputs[:2], *outputs, memory or 0])
 
-    return Kernel(bind, workspace, 0, (), True)
+    return Kernel(bind, workspace, 0, (), True, text)
 
 
 def _pointwise(op: Any, types: Sequence[TensorType], constant: bool) -> Kernel | None:
@@ -105,8 +106,8 @@ def _pointwise(op: Any, types: Sequence[TensorType], constant: bool) -> Kernel |
 
 
 def _plan(op: Any, types: Sequence[TensorType]) -> Plan | None:
-    """The contractions of an op on floats; `None` for what has none, and without a C++ compiler."""
-    if types[0].dtype not in ("f32", "f64") or default_emitter() != "c":
+    """The contractions of an op on floats; `None` for what has none."""
+    if types[0].dtype not in ("f32", "f64"):
         return None
     sizes = [t.size for t in (*types, *op.infer(*types))]
     if not min(sizes) or max(sizes) * 4 >= _MOST_NUMBER:
