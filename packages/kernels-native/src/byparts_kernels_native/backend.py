@@ -18,13 +18,14 @@ from byparts_graph_ir import (
     Kernel,
     Node,
     Op,
+    Pass,
     Refused,
     Table,
     TensorType,
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import products, sums, updates, walk
+from byparts_kernels_native import panels, products, sums, updates, walk
 from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
 from byparts_kernels_native.generated import Pairs, generated
 from byparts_kernels_native.joins import joins
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
 
 kernels: Table[Any] = Table("kernel")
+PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static",)))
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
@@ -48,7 +50,7 @@ def make() -> Backend:
         "native",
         view,
         kernels,
-        passes=sums.PASSES,
+        passes=PASSES,
         wants=wanted,
         joins=joins,
         capture=walk.captured,
@@ -146,6 +148,8 @@ kernels.compiles(ops.Print)(_later("functions", "printed"))
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(ops.MatMul)(products.matmul)
+kernels.compiles(panels.PackPanels)(panels.pack)
+kernels.compiles(panels.PanelMatmul)(panels.multiply)
 kernels.compiles(ops.Attention)(_later("attention", "forward"))
 kernels.compiles(ops.AttentionGradient)(_later("attention", "backward"))
 for _kind in _CONVOLUTIONS:

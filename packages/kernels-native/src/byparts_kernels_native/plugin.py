@@ -1,6 +1,6 @@
 """What this part tells the hub; light."""
 
-from byparts_graph_ir.parts.hooks import Backend, hookimpl
+from byparts_graph_ir.parts.hooks import Backend, Ops, hookimpl
 
 BYPARTS_API = (1, 0)
 
@@ -11,3 +11,9 @@ def byparts_backends() -> list[Backend]:
     return [
         Backend("native", "byparts_kernels_native:make", priority=20, doc="generated C for the CPU")
     ]
+
+
+@hookimpl
+def byparts_ops() -> list[Ops]:
+    """What passes of this backend put into graphs; the kit tries them too."""
+    return [Ops("native", "byparts_kernels_native.panels:OPS", doc="products that share a copy")]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as pairs
 
+from byparts_graph_ir import Refused
 from byparts_tensor_ir.expression import BYTES
 
 _LINE_BYTES = 64
@@ -59,18 +60,25 @@ class Tiling:
     gathered: bool = False
 
 
-def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False) -> Tiling:
+def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False, width: int = 0) -> Tiling:
     """The tiling whose estimated time is least.  O(1): some dozens of tilings are compared.
 
     Args:
         p: not empty.
         vector_bytes: of a register.
         constant_b: b is packed once, so that it costs nothing.
+        width: of the panels that b is packed in; 0: any.
+
+    Raises:
+        Refused: no tiling has panels of this width.
     """
     lanes, registers = vector_bytes // BYTES[p.dtype], 32 if vector_bytes == 64 else 16
-    return min(
-        _tilings(p, registers), key=lambda t: _estimate(p, t, lanes, constant_b and not t.swapped)
-    )
+    known = list(_tilings(p, registers))
+    if width:
+        known = [t for t in known if t.packed and not t.swapped and t.vectors * lanes == width]
+    if not known:
+        raise Refused(f"panels of {width} {p.dtype}: vectors have {lanes}")
+    return min(known, key=lambda t: _estimate(p, t, lanes, constant_b and not t.swapped))
 
 
 def _tilings(p: Matrices, registers: int) -> Iterator[Tiling]:
