@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir import Graph, Input, MissingRule, TensorType
 from byparts_kernels_native import blas, choice, make, products
 from byparts_kernels_native.matrices import own
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
@@ -107,6 +108,21 @@ def _by_library(p: products.Product, constant_b: bool) -> list[products.Way]:
     if not found or not p.of.m * p.of.n * p.of.k:
         return [products._own(p, constant_b)]
     return [products._library(p, found[0])]
+
+
+@pytest.mark.skipif(find_spec("llvmlite") is None, reason="llvmlite is not installed")
+def test_without_a_compiler_products_of_two_matrices_are_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BYPARTS_EMITTER", "llvm")
+    a, b = Input(TensorType("f32", (9, 20))), Input(TensorType("f32", (20, 35)))
+    x, w = _array(a.type, 0), _array(b.type, 1)
+    program = build(Graph.of([a, b], [a @ b]), backends=("native", "numpy"))
+    np.testing.assert_allclose(program(x, w)[0], x @ w, rtol=2e-5, atol=2e-4)
+    assert program.steps[0].backend == "native"
+    types = [TensorType("f32", (2, 5, 6)), TensorType("f32", (2, 6, 5))]
+    with pytest.raises(MissingRule, match="written in C, and there is no C"):
+        products.matmul(ops.MatMul(), types, frozenset())
 
 
 def test_constant_weights_are_packed_once() -> None:

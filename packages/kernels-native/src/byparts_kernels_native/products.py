@@ -115,7 +115,13 @@ def _steps(dims: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def kernel(p: Product, constant_b: bool) -> Kernel:
-    """The kernel for inputs (a, b), or (c, a, b) where something is added."""
+    """The kernel for inputs (a, b), or (c, a, b) where something is added.
+
+    Raises:
+        Refused: it has leading axes, and there is no C++ compiler.
+    """
+    if p.lead:
+        code.later(_EACH)
     ways = {w.name: w for w in _ways(p, constant_b)}
     key = _key(p, constant_b, ways)
     workspace_bytes = max(w.workspace_bytes for w in ways.values())
