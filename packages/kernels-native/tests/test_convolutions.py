@@ -43,14 +43,19 @@ def _ops(case: Any) -> list[tuple[Op, tuple[TensorType, ...]]]:
     return [(op, (x, w)), (node.op, (y, w)), (remade(Conv2dFilterGradient, op), (x, y, w))]
 
 
-def _result(backend: Any, op: Op, types: Any, arrays: list[Any]) -> Any:
-    kernel = backend.compile(op, types)
+def _result(backend: Any, op: Op, types: Any, arrays: list[Any], constants: Any = ()) -> Any:
+    kernel = backend.compile(op, types, frozenset(constants))
     (y,) = op.infer(*types)
     result = np.full(y.dims, 7, arrays[0].dtype)
     garbage = np.full(kernel.workspace_bytes // 8 + 8, np.nan)
     addresses = [a.ctypes.data for a in arrays]
     place = -(-garbage.ctypes.data // 64) * 64
-    kernel.bind(addresses, [result.ctypes.data], place, None)()
+    kept = np.zeros(kernel.persistent_bytes + 64, np.uint8)
+    block = -(-kept.ctypes.data // 64) * 64
+    run = kernel.bind(addresses, [result.ctypes.data], place, block)
+    for x in constants:
+        arrays[x][:] = np.nan  # it was read when the kernel was bound
+    run()
     return result
 
 
@@ -70,3 +75,17 @@ def test_a_convolution_and_its_gradients_compute_what_the_ops_do(case: Any) -> N
         (expected,) = op.evaluate(*arrays)
         error = np.abs(result - expected).max() / np.abs(expected).max()
         assert error < (2e-6 if dtype == np.float32 else 1e-14), f"{op} on {types}"
+
+
+@needs_compiler
+@pytest.mark.parametrize("case", CASES[:2])
+def test_a_constant_filter_is_packed_when_the_kernel_is_bound(case: Any) -> None:
+    backend, random = native.make(), np.random.default_rng(0)
+    for op, types in _ops(case)[:2]:
+        dtype = numpy_dtype(types[0].dtype)
+        arrays = [random.normal(size=t.dims).astype(dtype) for t in types]
+        (expected,) = op.evaluate(*arrays)
+
+        result = _result(backend, op, types, arrays, (1,))
+
+        np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)

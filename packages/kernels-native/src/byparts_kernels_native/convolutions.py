@@ -30,7 +30,6 @@ from typing import Any
 
 from byparts_graph_ir import Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_native import code
 from byparts_kernels_native.contraction import Contraction, namespace, source, tables_size
 from byparts_kernels_native.convolution_plan import (
@@ -41,9 +40,8 @@ from byparts_kernels_native.convolution_plan import (
     transposed,
 )
 from byparts_kernels_native.functions import whole
-from byparts_kernels_native.products import matmul
-from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose, MatMul
-from byparts_opset.convolution import TO_OIHW, placed
+from byparts_kernels_native.pointwise import pointwise
+from byparts_opset import Conv2d, Conv2dFilterGradient
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
@@ -62,7 +60,7 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
     """
     if code.emitter() != "c":
         return whole(op, types, constants)
-    product = _pointwise(op, types, 1 in constants)
+    product = pointwise(op, types, 1 in constants)
     if product is not None:
         return product
     plan = _plan(op, types)
@@ -70,39 +68,38 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
         return whole(op, types, constants)
     dtype = types[0].dtype
     if isinstance(op, Conv2dFilterGradient):
-        text, workspace, shared = _summed_over_images(plan, dtype)
+        c = _summed_over_images(plan, dtype)
     else:
-        text, workspace, shared = _image_by_image(plan, dtype, op.infer(*types)[0].size)
-    made = source("byparts_convolution", text, dtype, target().vector_bytes, workspace, shared)
-    name = code.later(made)
-
-    def bind(inputs: Sequence[int], outputs: Sequence[int], memory: Any, _: Any) -> Run:
-        return code.call(name, [*inputs[:2], *outputs, memory or 0])
-
-    return Kernel(bind, workspace, 0, (), True, text)
-
-
-def _pointwise(op: Any, types: Sequence[TensorType], constant: bool) -> Kernel | None:
-    """Convolution by filters of one pixel as a product of matrices; `None` for others."""
-    x, w = types[:2]
-    o, i, *kernel = (w.dims[axis] for axis in TO_OIHW[op.layout])
-    back = isinstance(op, Conv2dTranspose)
-    if isinstance(op, Conv2dFilterGradient) or (*kernel, *op.strides, op.groups) != (1,) * 5:
-        return None
-    if (op.padding if back else placed(op, x, w)[1]) != ((0, 0), (0, 0)) or not x.size * w.size:
-        return None
-    if op.layout == "NHWC":
-        rows = TensorType(x.dtype, (prod(x.dims[:3]), x.dims[3]))
-        flat = TensorType(w.dtype, (i, o))
-        return matmul(MatMul(transpose_b=back), (rows, flat), frozenset({1} if constant else ()))
-    lead = x.dims[:1] if x.dims[0] > 1 else ()
-    pixels = TensorType(x.dtype, (*lead, x.dims[1], prod(x.dims[2:])))
-    made = matmul(MatMul(transpose_a=back), (TensorType(w.dtype, (o, i)), pixels), frozenset())
+        c = _image_by_image(plan, dtype, op.infer(*types)[0].size, 1 in constants)
+    about = (dtype, target().vector_bytes, c.workspace_bytes, c.shared)
+    name, pack = (
+        code.later(source("byparts_convolution", text, *about)) if text else ""
+        for text in (c.text, c.pack)
+    )
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], memory: Any, kept: Any) -> Run:
-        return made.bind([inputs[1], inputs[0]], outputs, memory, kept)
+        if pack:
+            code.call(pack, [0, inputs[1], 0, 0, kept])()
+        return code.call(name, [*inputs[:2], *outputs, memory or 0, kept or 0])
 
-    return replace(made, bind=bind)
+    return Kernel(bind, c.workspace_bytes, c.kept_bytes, (), True, c.text)
+
+
+@dataclass(frozen=True)
+class _Code:
+    """C of a convolution.
+
+    Attributes:
+        text: of the function of (x, w, y, workspace, kept).
+        shared: whether it has a loop that threads share.
+        pack: of one that packs a constant filter into `kept`; "" where it is not constant.
+    """
+
+    text: str
+    workspace_bytes: int
+    shared: bool
+    pack: str = ""
+    kept_bytes: int = 0
 
 
 def _plan(op: Any, types: Sequence[TensorType]) -> Plan | None:
@@ -166,14 +163,15 @@ class _Parts:
         return shared.bytes + self.count * self.memory.bytes
 
 
-def _image_by_image(plan: Plan, dtype: str, y_elements: int) -> tuple[str, int, bool]:
+def _image_by_image(plan: Plan, dtype: str, y_elements: int, constant: bool) -> _Code:
     """C of a plan whose results are complete after each pass over the sums; threads share images.
 
-    Returns its workspace in bytes, and whether there is a loop that threads share.
+    A constant filter is packed once.
     """
-    swapped = _pixels_are_lanes(plan, dtype)
+    swapped = _pixels_are_lanes(plan, dtype, constant)
     pieces = [p.swapped() if swapped else p for p in plan.pieces]
     memory, parts, t = _Memory(), _Parts.of(plan, dtype, plan.batch), C_TYPES[dtype]
+    packed = _Memory("(char *)a[4]") if constant and not swapped else memory
     widest = 4 * target().vector_bytes  # bytes of the lanes of a panel
     parts.memory.place("results", t, max([p.c.m for p in pieces], default=0) * widest)
     prepared, once, each, spaces = "", "", "", ""
@@ -184,8 +182,8 @@ def _image_by_image(plan: Plan, dtype: str, y_elements: int) -> tuple[str, int, 
         if swapped:
             parts.memory.place(f"panels{i}", t, p.c.k * widest)
         else:
-            memory.place(f"panels{i}", t, size * plan.groups * BYTES[dtype])
-        memory.place(f"tables{i}", "int32_t", tables_size(p.c) * 4)
+            packed.place(f"panels{i}", t, size * plan.groups * BYTES[dtype])
+        packed.place(f"tables{i}", "int32_t", tables_size(p.c) * 4)
         pack, work = _statements(plan, p, f"{name}::", i, size, swapped)
         prepared += f"  {name}::prepare(tables{i});\n"
         once += "" if swapped else _panels(p.c, dtype, plan.groups, pack)
@@ -198,8 +196,12 @@ def _image_by_image(plan: Plan, dtype: str, y_elements: int) -> tuple[str, int, 
         f"  const T *x = (const T *)a[0] + {x};\n  T *y = (T *)a[2] + {y};\n"
         f"{plan.frame.copy}{each}  }}\n"
     )
-    body = memory.text + prepared + zero + once + parts.text(memory, loop)
-    return _function(spaces, t, body), parts.bytes(memory), parts.count > 1
+    run, first = zero + parts.text(memory, loop), packed.text + prepared + once
+    if packed is memory:
+        text = _function(spaces, t, first + run)
+        return _Code(text, parts.bytes(memory), parts.count > 1)
+    text, pack = _function(spaces, t, packed.text + run), _function(spaces, t, first)
+    return _Code(text, parts.bytes(memory), parts.count > 1, pack, packed.bytes)
 
 
 def _statements(
@@ -216,7 +218,7 @@ def _statements(
     return pack, f"{work}\n      {name}unpack<J>(results, tables{i}, l, {y});"
 
 
-def _summed_over_images(plan: Plan, dtype: str) -> tuple[str, int, bool]:
+def _summed_over_images(plan: Plan, dtype: str) -> _Code:
     """C of a plan whose results are sums over all images, as `_image_by_image`.
 
     Threads share panels, each of which is summed over images in order; each frames all images.
@@ -246,7 +248,7 @@ def _summed_over_images(plan: Plan, dtype: str) -> tuple[str, int, bool]:
         f"{_panels(p.c, dtype, plan.groups, last)}"
     )
     body = f"{memory.text}  {name}::prepare(tables);\n{parts.text(memory, loop)}"
-    return _function(space, t, body), parts.bytes(memory), parts.count > 1
+    return _Code(_function(space, t, body), parts.bytes(memory), parts.count > 1)
 
 
 def _padded(n: int, dtype: str) -> int:
@@ -276,13 +278,14 @@ def _function(spaces: str, t: str, body: str) -> str:
     )
 
 
-def _pixels_are_lanes(plan: Plan, dtype: str) -> bool:
+def _pixels_are_lanes(plan: Plan, dtype: str, constant: bool) -> bool:
     """Whether that takes fewer cycles: arithmetic on whole vectors, and packing and unpacking."""
+    pack = 0.0 if constant else 0.7
     lanes = target().vector_bytes // BYTES[dtype]
     cycles = [0.0, 0.0]
     for p in plan.pieces:
         m, n, k = p.c.m * plan.batch, p.c.n, p.c.k
-        cycles[0] += m * -(-n // lanes) * k / 2 + 0.7 * n * k + 0.7 * m * n
+        cycles[0] += m * -(-n // lanes) * k / 2 + pack * n * k + 0.7 * m * n
         per = -(-p.c.m // lanes) * plan.batch  # vectors of pixels
         cycles[1] += per * n * k / 2 * max(1, 4 / n) + 1.2 * m * k + 0.2 * m * n
     return cycles[1] < cycles[0]
