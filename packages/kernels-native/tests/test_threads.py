@@ -66,6 +66,24 @@ def test_convolutions_do_not_depend_on_the_number() -> None:
         np.testing.assert_allclose(y1, y2, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_does_not_depend_on_the_number(causal: bool) -> None:
+    """Threads share the leading axes; 5 of them are more than fit evenly."""
+    q, k, v = (Input(TensorType("f32", (2, 7, n, 33))) for n in (90, 70, 70))
+    y = ops.attention(q, k, v, causal=causal)
+    dy = Input(y.type)
+    graph = Graph.of([q, k, v, dy], [y, *gradients([y], [q, k, v], [dy])])
+    random = np.random.default_rng(0)
+    given = [random.standard_normal(v.type.dims).astype(np.float32) for v in graph.inputs]
+    results = []
+    for count in (1, 3, 5):
+        native.set_threads(count)
+        program = build(graph, backends=(native.make(), "numpy"))
+        results.append([np.array(y) for y in program(*given)])
+        for y1, y2 in zip(results[0], results[-1], strict=True):
+            np.testing.assert_array_equal(y1, y2)
+
+
 def test_small_loops_are_not_shared() -> None:
     for size, kinds in ((1 << 8, {"vectorize"}), (1 << 20, {"parallel", "vectorize"})):
         x = Input(TensorType("f32", (size,)))

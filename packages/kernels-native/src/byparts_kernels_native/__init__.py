@@ -19,7 +19,8 @@ def set_threads(count: int) -> None:
 
     Without it, on as many as the environment variable `OMP_NUM_THREADS` says, or the processors
     that the process may use.  The library of products of matrices is told, too, which NumPy uses as
-    well.  Convolutions that are compiled already stay in as many parts as there were threads then.
+    well.  What is compiled already of convolutions and attention stays in as many parts as there
+    were threads then.
 
     Raises:
         ValueError: it is less than 1.

@@ -26,9 +26,11 @@ from byparts_tensor_ir.functions import call
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
 from byparts_tensor_ir.target import target
 from byparts_tensor_ir.tensor import MAX, SUM
+from byparts_tensor_ir.threads import threads
 
 _BLOCK_BYTES = 256 << 10  # of the scores of a block of queries: half of a small second cache
 _ROWS, _KEYS = 60, 256  # at most: queries of a block, keys of a part
+_LEAST_SHARED = 2_500_000  # multiplications, which take about 50 us
 _ZERO = const(0)
 
 
@@ -58,13 +60,17 @@ def _kernel(op: Any, types: Sequence[TensorType], gradient: bool) -> Kernel:
     if gradient:
         count = columns * (d + e + 2 * rows) + keys * d_padded + rows * (d_padded + e_padded)
     scale = d**-0.5 if op.scale is None else op.scale
+    batch = prod(q.dims[:-2])
+    # Threads share the batch, in parts that have scratch memory of their own.
+    parts = min(batch, threads()) if batch * s * t * (d + e) > _LEAST_SHARED else 1
+    count = -(-count // 16) * 16
     name = code.later(_source(dtype, op.causal, scale, gradient))
-    sizes = (prod(q.dims[:-2]), s, t, d, e, rows, keys)
+    sizes = (batch, s, t, d, e, rows, keys, parts, count)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: int, _: Any) -> Run:
         return code.call(name, [*inputs, *outputs, workspace, *sizes])
 
-    return Kernel(bind, count * BYTES[dtype], 0, (), True)
+    return Kernel(bind, parts * count * BYTES[dtype], 0, (), True)
 
 
 def _source(dtype: str, causal: bool, scale: float, gradient: bool) -> Source:
@@ -82,11 +88,19 @@ INLINE void store_part(T *p, V x, int64_t n) {{ store_part_{v}(p, x, n); }}
 INLINE V multiply_add(V a, V b, V c) {{ return fma_{v}(a, b, c); }}
 {row.body.replace('extern "C" ', "static ")}{TILES}{_BACKWARD if gradient else _FORWARD}"""
     name = f"attention_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    at = 10 if gradient else 6  # of the sizes among the arguments
     body = f"""namespace {name} {{
 {text}}}
-extern "C" void byparts_{name}(void **a) {{ {name}::run(a); }}
+extern "C" void byparts_{name}(void **a) {{
+  const int64_t *n = (const int64_t *)(a + {at}), batch = n[0], parts = n[7], count = n[8];
+  in_parallel(0, parts, [&](int64_t first, int64_t last) {{
+    for (int64_t part = first; part < last; ++part)
+      {name}::run(a, batch * part / parts, batch * (part + 1) / parts,
+        ({name}::T *)a[{at - 1}] + part * count);
+  }});
+}}
 """
-    return Source(f"byparts_{name}", body, row.vectors | {(dtype, lanes)}, 0)
+    return Source(f"byparts_{name}", body, row.vectors | {(dtype, lanes)}, 0, True)
 
 
 def _row(dtype: str, scale: float) -> Func:
@@ -131,14 +145,15 @@ def _loop(i: Expr, *body: Statement) -> For:
 
 
 _FORWARD = """
-// q k v, y sums, workspace, batch s t d e, rows of a block
-static void run(void **a) {
+// q k v, y sums, workspace, batch s t d e, rows of a block; of the indices from begin to end
+static void run(void **a, int64_t begin, int64_t end, T *own) {
   const T *q = (const T *)a[0], *k = (const T *)a[1], *v = (const T *)a[2];
   T *y = (T *)a[3], *sums = (T *)a[4];
   const int64_t s = (int64_t)a[7], t = (int64_t)a[8], d = (int64_t)a[9], e = (int64_t)a[10];
   const int64_t block = (int64_t)a[11], tp = padded(t);
-  T *keys = (T *)a[5], *values = keys + tp * d, *x = values + t * padded(e);
-  for (int64_t b = (int64_t)a[6]; b--; q += s * d, k += t * d, v += t * e, y += s * e, sums += s) {
+  T *keys = own, *values = keys + tp * d, *x = values + t * padded(e);
+  q += begin * s * d, k += begin * t * d, v += begin * t * e, y += begin * s * e, sums += begin * s;
+  for (; begin++ < end; q += s * d, k += t * d, v += t * e, y += s * e, sums += s) {
     pack_transposed(keys, k, d, t);
     pack(values, v, t, e);
     for (int64_t i = 0; i < s; i += block) {
@@ -159,16 +174,16 @@ static void run(void **a) {
 
 _BACKWARD = """
 // dy q k v y sums, dq dk dv, workspace, batch s t d e, rows of a block, keys of a part
-static void run(void **a) {
+static void run(void **a, int64_t begin, int64_t end, T *own) {
   const T *dy = (const T *)a[0], *q = (const T *)a[1], *k = (const T *)a[2], *v = (const T *)a[3];
   const T *y = (const T *)a[4], *sums = (const T *)a[5];
   T *dq = (T *)a[6], *dk = (T *)a[7], *dv = (T *)a[8];
   const int64_t s = (int64_t)a[11], t = (int64_t)a[12], d = (int64_t)a[13], e = (int64_t)a[14];
   const int64_t block = (int64_t)a[15], part = least((int64_t)a[16], t), tp = padded(part);
-  T *keys_t = (T *)a[9], *values_t = keys_t + tp * d, *keys = values_t + tp * e;
+  T *keys_t = own, *values_t = keys_t + tp * d, *keys = values_t + tp * e;
   T *qs = keys + part * padded(d), *dys = qs + block * padded(d);
   T *p = dys + block * padded(e), *ds = p + block * tp;
-  for (int64_t b = 0; b < (int64_t)a[10]; ++b) {
+  for (int64_t b = begin; b < end; ++b) {
     memset(dq + b * s * d, 0, s * d * sizeof(T));
     memset(dk + b * t * d, 0, t * d * sizeof(T));
     memset(dv + b * t * e, 0, t * e * sizeof(T));
