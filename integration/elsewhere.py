@@ -89,9 +89,13 @@ class Call:
     blocks: tuple[Array, ...]
     table: tuple[int, ...]
 
-    def wrong(self, after: Sequence[Array]) -> str:
+    def given(self, number: int) -> tuple[Array, ...]:
+        """The blocks with other inputs, for another `number`."""
+        return (*map(_bytes, self.case.arrays(number)), *self.blocks[len(self.case.types) :])
+
+    def wrong(self, after: Sequence[Array], number: int = 0) -> str:
         """What is wrong with the outputs that the call has left in its blocks; or ""."""
-        reference, first = Reference(self.case, self.case.arrays()), len(self.case.types)
+        reference, first = Reference(self.case, self.case.arrays(number)), len(self.case.types)
         for o, t in enumerate(self.case.outputs):
             got = after[first + o].view(numpy_dtype(t.dtype)).reshape(t.dims)
             if said := reference.wrong(o, got):
@@ -119,11 +123,11 @@ def _recorded(backend: Backend, case: Case) -> Iterator[Call]:
         kernel = backend.compile(case.op, case.types)
     except MissingRule:
         return
-    inputs = [np.ascontiguousarray(a).reshape(-1).view("u1") for a in case.arrays()]
+    inputs = list(map(_bytes, case.arrays()))
     outputs = [np.full(t.size_bytes, 0xFF, "u1") for t in case.outputs]
     more = [np.zeros(n, "u1") for n in (kernel.workspace_bytes, kernel.persistent_bytes)]
     blocks = (*inputs, *outputs, *more, np.zeros(8, "u1"))
-    given = [a.ctypes.data if a.size else 1 for a in blocks]
+    given = [a.ctypes.data if a.size else _NOTHING.ctypes.data for a in blocks]
     run: Any = kernel.bind(given[: len(inputs)], given[len(inputs) : -3], *given[-3:-1])
     if isinstance(run, Checked):
         given[-1] = ctypes.addressof(run.error)
@@ -137,6 +141,20 @@ def _recorded(backend: Backend, case: Case) -> Iterator[Call]:
     source = code.sources.get(name)
     if isinstance(source, Source) and all(pointer in known for pointer in table):
         yield Call(case, source, blocks, tuple([known[pointer] for pointer in table]))
+
+
+_NOTHING = np.zeros(8, "u1")  # where empty arrays are
+
+
+def _bytes(a: Array) -> Array:
+    return np.ascontiguousarray(a).reshape(-1).view("u1")
+
+
+def called(call: Call, address: int, blocks: Sequence[Array]) -> None:
+    """Call a function in this process on these blocks, in the place of the function of the call."""
+    pointers = [0 if b < 0 else blocks[b].ctypes.data for b in call.table]
+    table = (ctypes.c_void_p * len(pointers))(*pointers)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)(ctypes.addressof(table))
 
 
 def run_elsewhere(
