@@ -27,16 +27,16 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         Refused: a dtype that its expressions do not have.
     """
     results = op.infer(*types)
+    about = f"{op_text(op)} of {', '.join(map(str, types))}"
     try:
         made = function[op](op, types)
-    except ExpressionError as error:
+        plain = over = generated(about.encode(), lambda: (made.func, ()))
+        if (func := made.over) is not None:
+            over = generated(f"{about} in place".encode(), lambda: (func, ((0, 0),)))
+    except ExpressionError as error:  # some are met when a sum is emitted
         given = ", ".join(map(str, types))
         gives = ", ".join(map(str, results))
         raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
-    about = f"{op_text(op)} of {', '.join(map(str, types))}"
-    plain = over = generated(about.encode(), lambda: (made.func, ()))
-    if (func := made.over) is not None:
-        over = generated(f"{about} in place".encode(), lambda: (func, ((0, 0),)))
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         name = (over if inputs[:1] == outputs[:1] else plain).name
