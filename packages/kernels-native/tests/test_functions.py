@@ -176,3 +176,30 @@ def test_the_first_extreme_of_a_long_row_is_found_wherever_it_stands(n: int) -> 
         build_program(graph, backends=("native",))(rows), evaluate(graph, rows), strict=True
     ):
         np.testing.assert_array_equal(result, e)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["i8", "i16", "u8"])
+def test_small_integers_are_reduced_modulo_their_size(dtype: str) -> None:
+    """Over rows, which are vectors, and over columns."""
+    kind = np.dtype({"i8": "int8", "i16": "int16", "u8": "uint8"}[dtype])
+    a = np.random.default_rng(0).integers(0, 1 << 16, (37, 67)).astype(kind)
+    x = _input(dtype, *a.shape)
+    ys = [f(x, axis) for f in (ops.sum, ops.prod, ops.max, ops.min) for axis in (0, 1, None)]
+    graph = Graph.of([x], ys)
+
+    results = build_program(graph, backends=("native",))(a)
+    for result, expected in zip(results, evaluate(graph, a), strict=True):
+        np.testing.assert_array_equal(result, expected)
+
+
+@needs_compiler
+def test_reductions_of_nothing_are_what_evaluate_says() -> None:
+    """A sum is 0, a product 1, a mean NaN; what has no elements itself is not written."""
+    x = _input("f32", 3, 0)
+    graph = Graph.of([x], [ops.sum(x, 1), ops.prod(x), ops.mean(x, 1), ops.sum(x, 0), x + 1.0])
+    a = np.zeros((3, 0), np.float32)
+
+    results = build_program(graph, backends=("native",))(a)
+    for result, expected in zip(results, evaluate(graph, a), strict=True):
+        np.testing.assert_array_equal(result, expected)

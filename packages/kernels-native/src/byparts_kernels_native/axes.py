@@ -82,11 +82,7 @@ def taken(node: Node) -> bool:
     kind = type(node.op)
     if kind in CONSTANTS:
         return False  # it is in place before the first run
-    if kind in element:
-        return True
-    if kind in reduction:
-        return node.inputs[0].type.dtype in ("f32", "f64", "bool", "i32", "i64")
-    return kind is ops.BroadcastTo or moves(node.op)
+    return kind in element or kind in reduction or kind is ops.BroadcastTo or moves(node.op)
 
 
 # -- of one node ----------------------------------------------------------------------------------

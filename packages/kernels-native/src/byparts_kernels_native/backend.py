@@ -29,6 +29,7 @@ from byparts_kernels_native import panels, products, sums, updates, walk
 from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
 from byparts_kernels_native.generated import Pairs, generated
 from byparts_kernels_native.joins import joins
+from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.function import function
@@ -87,6 +88,8 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     """One op as a region of one node."""
     inputs = tuple([Input(t) for t in types])
     node = Node(op, inputs)
+    if not any(t.size for t in types):
+        return _constant(op, types, constants)
     if not any(v.type.size for v in node.outputs):
         return Kernel(lambda *_: walk.captured([], False), atomic=True)
     if not taken(node):
@@ -96,14 +99,16 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
 
 
 def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """A copy: programs run it once, when they are loaded."""
-    (kind,) = op.infer()
-    if not takes(kind.dtype):
-        raise Refused(f"{type(op).__name__} of {kind} is not generated")
+    """A copy of what an op gives that has no input, or inputs of no element."""
+    for kind in op.infer(*types):
+        if not takes(kind.dtype):
+            raise Refused(f"{type(op).__name__} of {kind} is not generated")
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
-        array = np.ascontiguousarray(op.evaluate()[0])
-        return walk.captured([Move(outputs[0], array.ctypes.data, array.nbytes)], False, array)
+        given = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
+        arrays = [np.ascontiguousarray(a) for a in op.evaluate(*given)]
+        moves = [Move(y, a.ctypes.data, a.nbytes) for y, a in zip(outputs, arrays, strict=True)]
+        return walk.captured(moves, False, arrays)
 
     return Kernel(bind)
 
