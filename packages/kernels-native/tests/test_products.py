@@ -64,7 +64,16 @@ def _types(draw: random.Random) -> tuple[Any, list[TensorType]]:
     m, n, k = (draw.choice([0, 1, 2, 7, 8, 10, 16, 17, 31, 33, 48, 64, 70]) for _ in range(3))
     op = ops.MatMul(draw.random() < 0.5, draw.random() < 0.5)
     leads = draw.choice(
-        [((), ()), ((), ()), ((3,), ()), ((2, 3), (3,)), ((1,), (2,)), ((2,), (2,))]
+        [
+            ((), ()),
+            ((), ()),
+            ((3,), ()),
+            ((0,), (0,)),
+            ((2, 0), (1,)),
+            ((2, 3), (3,)),
+            ((1,), (2,)),
+            ((2,), (2,)),
+        ]
     )
     a = (*leads[0], *((k, m) if op.transpose_a else (m, k)))
     b = (*leads[1], *((n, k) if op.transpose_b else (k, n)))
@@ -101,6 +110,15 @@ def test_every_way_computes_what_numpy_does(way: str, monkeypatch: pytest.Monkey
         kernel.bind([a.ctypes.data, b.ctypes.data], [y.ctypes.data], *at)()
         np.testing.assert_allclose(y, want, rtol=2e-5, atol=2e-4, err_msg=f"{op} {types}")
     assert backend.name == "native"
+
+
+def test_no_matrices_write_nothing() -> None:
+    """A leading axis of extent 0: the loop around the product has no round."""
+    types = [TensorType("f32", (2, 0, 4, 3)), TensorType("f32", (1, 4, 5))]
+    kernel = products.matmul(ops.MatMul(True, False), types, frozenset())
+    a, memory = np.ones(60, np.float32), np.full(60, 7, np.float32)
+    kernel.bind([a.ctypes.data, a.ctypes.data], [memory.ctypes.data], 0, 0)()
+    np.testing.assert_array_equal(memory, 7)
 
 
 def _by_library(p: products.Product, constant_b: bool) -> list[products.Way]:

@@ -102,6 +102,8 @@ def _product(op: Any, a: TensorType, b: TensorType) -> Product:
     rank = max(len(lead_a), len(lead_b))
     wide = [(1,) * (rank - len(x)) + x for x in (lead_a, lead_b)]
     lead = tuple([y if x == 1 else x for x, y in zip(*wide, strict=True)])
+    if 0 in lead:
+        return Product(replace(one, m=0))
     sizes = (m * k, k * n)
     steps = tuple([_steps(x, size) for x, size in zip(wide, sizes, strict=True)])
     return Product(one, lead, steps)
