@@ -139,7 +139,7 @@ def _recorded(backend: Backend, case: Case) -> Iterator[Call]:
     table = [pointer or 0 for pointer in run.args[0].kept[0]]
     known = {address: b for b, address in enumerate(given)} | {0: -1}
     source = code.sources.get(name)
-    if isinstance(source, Source) and all(pointer in known for pointer in table):
+    if isinstance(source, Source) and all(pointer in known for pointer in table) and any(table):
         yield Call(case, source, blocks, tuple([known[pointer] for pointer in table]))
 
 

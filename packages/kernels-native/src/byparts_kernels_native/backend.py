@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,29 @@ from byparts_tensor_ir.lowering.reduction import reduction
 if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
 
-kernels: Table[Any] = Table("kernel")
+
+class _Kernels(Table[Any]):
+    """Rules of this part; beside them all ops of the table `function` have one.
+
+    Whether an op is in that table loads its lowering, so it is asked when the op is met.
+    """
+
+    def get(self, op: Op | type[Op]) -> Any:
+        """The rule for an op, or `None`."""
+        rule = super().get(op)
+        if rule is None and function.get(op) is not None:
+            kind = op if isinstance(op, type) else type(op)
+            self._compiled.add(kind)
+            rule = self._rules[kind] = _later("functions", "whole")
+        return rule
+
+    def __iter__(self) -> Iterator[type[Op]]:
+        for kind in function:
+            self.get(kind)
+        return super().__iter__()
+
+
+kernels: Table[Any] = _Kernels("kernel")
 PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static",)))
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
@@ -147,8 +169,6 @@ for _kind in {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}:
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
 _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
-for _kind in {*function} - _CONVOLUTIONS:
-    kernels.compiles(_kind)(_later("functions", "whole"))
 kernels.compiles(ops.Print)(_later("functions", "printed"))
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
