@@ -208,3 +208,20 @@ def test_every_kernel_conforms(emitter: str, least: int, tmp_path: Path) -> None
 
     assert done.returncode == 0, done.stdout[-3000:]
     assert int(right) >= least and wrong == "0"
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i32"])
+@pytest.mark.parametrize("columns", [2, 4, 9, 10, 16, 17])
+def test_sums_of_few_columns(columns: int, dtype: str) -> None:
+    """They stay in registers, the last vector of them whole; so with a loop around, and beside."""
+    x = Input(TensorType(dtype, (37, columns)), name="x")
+    z = Input(TensorType(dtype, (3, 8, columns)), name="z")
+    sums = [ops.sum(x, 0), ops.max(x, 0), ops.sum(ops.abs(x), 0), ops.sum(z, 1)]
+    graph = Graph.of([x, z], [*sums, z * ops.sum(z, 1, keepdims=True)])
+    program = build_program(graph, backends=("native",))
+    kind = {"f32": np.float32, "f64": np.float64, "i32": np.int32}[dtype]
+    random = np.random.default_rng(columns)
+    arrays = [(9 * random.standard_normal(v.type.dims)).astype(kind) for v in graph.inputs]
+    for got, wanted in zip(program(*arrays), evaluate(graph, *arrays), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-4)

@@ -20,7 +20,7 @@ from byparts_graph_ir import Graph, Node, Refused, Value
 from byparts_kernels_native.axes import is_reshape_of_ones
 from byparts_kernels_native.inplace import Accesses
 from byparts_kernels_native.layout import Axes, layout
-from byparts_kernels_native.steps import Loop, Step, as_one, at
+from byparts_kernels_native.steps import Loop, Step, as_one, at, within_columns
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.lowering.elementwise import cost, element
 from byparts_tensor_ir.lowering.movement import Place, movement
@@ -266,7 +266,7 @@ class RegionLoops:
             var = variable(f"i{self.names}", self.layout.dims[item.axis])
             body = self._statements(item.body, {**env, item.axis: var})
             inner = all(isinstance(x, Step) for x in item.body)
-            out.append(For(var, body, "vectorize" if inner else "serial"))
+            out.append(within_columns(For(var, body, "vectorize" if inner else "serial")))
         return (*out, *as_one(results))
 
     def _store(self, s: Step, env: _Env, known: _Known) -> list[Store]:

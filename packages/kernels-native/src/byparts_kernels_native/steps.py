@@ -11,7 +11,9 @@ from byparts_kernels_native.layout import Axes
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.lowering.movement import Place
 from byparts_tensor_ir.lowering.reduction import Reduced
-from byparts_tensor_ir.statement import Buffer, Store
+from byparts_tensor_ir.statement import Buffer, For, Store
+
+_FEW_COLUMNS = 16  # a cache line of f32
 
 
 @dataclass(eq=False)
@@ -75,3 +77,19 @@ def as_one(stores: Sequence[Store]) -> list[Store]:
         )
         for index, group in sorted(groups.items(), key=lambda item: len(item[1]))
     ]
+
+
+def within_columns(rows: For) -> For:
+    """A loop over rows that only adds up few columns, inside of the loop over these columns.
+
+    Their sums then stay in registers; of more columns than a few vectors, rows would be read in
+    parts.
+    """
+    columns = rows.body[0]
+    if len(rows.body) > 1 or not isinstance(columns, For) or columns.kind != "vectorize":
+        return rows
+    few = columns.extent.op == "const" and columns.extent.attr <= _FEW_COLUMNS
+    for s in columns.body if few else ():
+        if not isinstance(s, Store) or s.reducer is None or s.over != (rows.var,):
+            return rows
+    return For(columns.var, (For(rows.var, columns.body),), "vectorize") if few else rows

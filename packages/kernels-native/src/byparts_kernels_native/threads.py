@@ -22,6 +22,8 @@ def shared(func: Func) -> Func:
     for loop in func.body:
         if not isinstance(loop, For) or seconds(loop) < _LEAST_S:
             continue
+        if loop.kind == "vectorize" and loop.extent.op == "const" and loop.extent.attr <= _ELEMENTS:
+            continue  # one piece
         try:
             if loop.kind == "vectorize":
                 pieces = vectorize(split(func, loop.name, _ELEMENTS), f"{loop.name}_i")

@@ -31,7 +31,7 @@ from byparts_tensor_ir.emit.strategy import (
 )
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.vectors import C_TYPES, literal
-from byparts_tensor_ir.expression import INDEX, Expr, const, make
+from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const, make
 from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
     Barrier,
@@ -115,6 +115,8 @@ class _Emitter(Values):
         """Declare the local buffers that live here."""
         for b in self.at.get(place, ()):
             n = elements_of(b)
+            if b.shape:  # whole blocks: `past_the_end`
+                n = -(-n * BYTES[b.dtype] // 64) * 64 // BYTES[b.dtype]
             self.line(f"{C_TYPES[b.dtype]} {b.name}[{max(1, n)}] __attribute__((aligned(64)));")
 
     # -- statements ----------------------------------------------------------------------------
@@ -333,7 +335,8 @@ class _Emitter(Values):
             self.line(f"{buffer.name}[{self.index(flat)}] = {text};")
             return
         step = step_of(flat, lanes)
-        base = self.index(substituted(flat, {lanes.var: lanes.base}))
+        first = substituted(flat, {lanes.var: lanes.base})
+        base = self.index(first)
         v = self.vector(buffer.dtype, lanes.lanes)
         if step == 1 and value.dtype == "bool":
             text = f"({v})-{self.mask(value, 1, lanes)}"
@@ -341,6 +344,8 @@ class _Emitter(Values):
             text = self.wide(value, lanes)
         if step == 1:
             part, count = self.part(lanes)
+            if self.past_the_end(buffer, first, lanes):
+                part = count = ""
             self.line(f"store{part}_{v}({buffer.name} + {base}, {text}{count});")
             return
         lane = self.fresh("l")

@@ -19,7 +19,7 @@ from byparts_tensor_ir.functions import FUNCTIONS, maximum, minimum
 from byparts_tensor_ir.guards import room
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
-from byparts_tensor_ir.statement import Func
+from byparts_tensor_ir.statement import Buffer, Func
 from byparts_tensor_ir.substitute import substituted
 
 
@@ -347,7 +347,8 @@ class Values(Strategy):
         at = substituted(flat, {lanes.var: lanes.base})
         v = self.vector(e.dtype, lanes.lanes)
         part, count = self.part(lanes)
-        if e.attr in self.func.locals and not_negative(e.attr.size - lanes.lanes - at):
+        unused = e.attr in self.func.locals and not_negative(e.attr.size - lanes.lanes - at)
+        if unused or self.past_the_end(e.attr, at, lanes):
             part = count = ""  # reads lanes that nobody uses, so that the buffer is registers
         text = f"load{part}_{v}({e.attr.name} + {self.index(at)}{count})"
         if e.dtype != "bool":
@@ -355,6 +356,12 @@ class Values(Strategy):
         size = self.vector_bytes // lanes.lanes
         wide = self.vector(f"i{8 * size}", lanes.lanes)
         return self.mask_text(f"(__builtin_convertvector({text}, {wide}) != 0)", size)
+
+    def past_the_end(self, buffer: Buffer, at: Expr, lanes: Lanes) -> bool:
+        """Whether lanes that do not count are padding of a local buffer, which has whole lines."""
+        if buffer not in self.func.locals or lanes.count is None or at.op != "const":
+            return False
+        return at.attr % lanes.lanes == 0 and buffer.size - at - lanes.count is const(0)
 
     def scalar(self, e: Expr) -> str:
         """C for an operation on numbers."""
