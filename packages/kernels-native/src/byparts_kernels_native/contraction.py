@@ -44,11 +44,15 @@ class Level:
 
 @dataclass(frozen=True)
 class Contraction:
-    """The sum of products over `sums`, for all `rows` and `lanes`; the last level is innermost."""
+    """The sum of products over `sums`, for all `rows` and `lanes`; the last level is innermost.
+
+    With `adds` results are added to y, where several may belong to one element.
+    """
 
     rows: tuple[Level, ...]
     lanes: tuple[Level, ...]
     sums: tuple[Level, ...]
+    adds: bool = False
 
     @property
     def m(self) -> int:
@@ -141,7 +145,7 @@ def _text(c: Contraction, dtype: str, vector_bytes: int) -> str:
         **{"unroll": e2.extent if e2.extent <= 8 else 4, "inner": prod(x.extent for x in inner)},
         **{"row_table": _table("rs", c.rows, "s") + _table("ry", c.rows, "y")},
         **{"lane_table": _table("lq", c.lanes, "q") + _table("ly", c.lanes, "y")},
-        **{"pack": _pack(c), "unpack": _unpack(c)},
+        **{"pack": _pack(c), "unpack": _unpack(c, v, lanes)},
         **{"transpose": _TRANSPOSE if dtype == "f32" else ""},
         **{"pack_squares": _PACK_SQUARES if dtype == "f32" else ""},
         **{"spread_squares": _SPREAD_SQUARES if dtype == "f32" else ""},
@@ -173,7 +177,15 @@ def _pack(c: Contraction) -> str:
     return f"{loops}    p = {kind}<J>(q + {at}, lq, p, {last.extent}, {last.q});\n"
 
 
-def _unpack(c: Contraction) -> str:
+def _unpack(c: Contraction, vector: str, width: int) -> str:
+    if c.adds:
+        assert c.lanes[-1].y == 1 and c.lanes[-1].extent % width == 0, "lanes of whole vectors"
+        return (
+            "  for (int64_t m = 0; m < M; m++)\n    for (int64_t l = 0; l < valid; l += VL) {\n"
+            "      T *at = to + ry[m] + ly[l];\n"
+            f"      store_{vector}(at, load_{vector}(at) + load_{vector}(y + m * J * VL + l));\n"
+            "    }\n"
+        )
     lanes, rows = (
         merged([Level(x.extent, y=x.y) for x in c.lanes]),
         merged([Level(x.extent, y=x.y) for x in c.rows]),

@@ -102,7 +102,7 @@ class Piece:
             tuple([Level(x.extent, x.q, x.s, x.y) for x in levels])
             for levels in (self.c.rows, self.c.lanes, self.c.sums)
         )
-        return Piece(Contraction(lanes, rows, sums), self.q, self.s, self.y)
+        return Piece(Contraction(lanes, rows, sums, self.c.adds), self.q, self.s, self.y)
 
 
 @dataclass(frozen=True)
@@ -241,6 +241,30 @@ def transposed(op: Conv2dTranspose, types: Sequence[TensorType]) -> Plan:
         *(at_a_time, n // at_a_time, op.groups),
         gaps=reached < prod(y.extents[2:]),
     )
+
+
+def added(op: Conv2dTranspose, types: Sequence[TensorType], width: int) -> Plan | None:
+    """Products of all elements of x and of the filter, added to y; `None` where there is padding.
+
+    `transposed` multiplies by zeros around x, too: where that is half as much again, and lines of x
+    are whole vectors of `width`, it is dearer than to add up.
+    """
+    x, w = _array(types[0], TO_NCHW[op.layout]), _array(types[1], TO_OIHW[op.layout])
+    y = _array(op.infer(*types)[0], TO_NCHW[op.layout])
+    few = 2 * prod(y.extents[2:]) < 3 * prod(x.extents[2:])
+    plain = op.layout == "NCHW" and op.padding == ((0, 0), (0, 0)) and op.strides == (1, 1)
+    if few or not plain or x.extents[3] % width:
+        return None
+    (n, _, *counts), i, out = x.extents, w.extents[1], w.extents[0] // op.groups
+    pixels = [Level(counts[a], s=x.steps[2 + a], y=y.steps[2 + a]) for a in (0, 1)]
+    lanes, sums = [Level(i, q=w.steps[1], y=y.steps[1])], (Level(out, x.steps[1], w.steps[0]),)
+    for axis, step in enumerate(y.steps[2:]):
+        q = w.steps[2 + axis]
+        lanes.append(Level(w.extents[2 + axis], q=q, y=step * op.dilations[axis]))
+    piece = Piece(Contraction(tuple(pixels), tuple(lanes), sums, adds=True))
+    groups = (out * x.steps[1], out * w.steps[0], i * y.steps[1])
+    images = (x.steps[0], 0, y.steps[0])
+    return Plan(Frame(x.steps), (piece,), images, groups, 1, n, op.groups, gaps=True)
 
 
 @dataclass(frozen=True)

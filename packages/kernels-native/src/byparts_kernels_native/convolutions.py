@@ -35,6 +35,7 @@ from byparts_kernels_native.contraction import Contraction, namespace, source, t
 from byparts_kernels_native.convolution_plan import (
     Piece,
     Plan,
+    added,
     filter_gradient,
     forward,
     transposed,
@@ -113,7 +114,9 @@ def _plan(op: Any, types: Sequence[TensorType]) -> Plan | None:
         return filter_gradient(op, types)
     if isinstance(op, Conv2d):
         return forward(op, types)
-    return transposed(op, types) if prod(op.strides) <= _MOST_PHASES else None
+    if prod(op.strides) > _MOST_PHASES:
+        return None
+    return added(op, types, target().vector_bytes // BYTES[types[0].dtype]) or transposed(op, types)
 
 
 class _Memory:
@@ -168,7 +171,8 @@ def _image_by_image(plan: Plan, dtype: str, y_elements: int, constant: bool) -> 
 
     A constant filter is packed once.
     """
-    swapped = _pixels_are_lanes(plan, dtype, constant)
+    adds = any(p.c.adds for p in plan.pieces)
+    swapped = adds or _pixels_are_lanes(plan, dtype, constant)
     pieces = [p.swapped() if swapped else p for p in plan.pieces]
     memory, parts, t = _Memory(), _Parts.of(plan, dtype, plan.batch), C_TYPES[dtype]
     packed = _Memory("(char *)a[4]") if constant and not swapped else memory
