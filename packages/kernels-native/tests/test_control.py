@@ -17,6 +17,7 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
 from byparts_graph_ir.backend.kernel import in_c
+from byparts_kernels_native import columns
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, Store, build
 
@@ -231,3 +232,16 @@ def test_ctrl_c_ends_a_loop_and_leaves_variables() -> None:
 
 def _flat(given: tuple[Graph, list[Any]]) -> tuple[Any, ...]:
     return given[0], *given[1]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "transpose_b"),
+    [((40, 9), (9, 1), False), ((3, 16, 9), (9, 1), False), ((1, 9), (40, 9), True)],
+)
+def test_products_with_a_column(a: tuple[int, ...], b: tuple[int, ...], transpose_b: bool) -> None:
+    """They are sums along rows."""
+    x, y = (Input(TensorType("f32", s), None, "") for s in (a, b))
+    random = np.random.default_rng(0)
+    arrays = [random.uniform(-1, 1, v.type.dims).astype(np.float32) for v in (x, y)]
+    assert columns.sums_of_rows(ops.MatMul(False, transpose_b), (x.type, y.type)) is not None
+    check(Graph.of((x, y), (ops.matmul(x, y, transpose_b=transpose_b),)), *arrays)

@@ -25,7 +25,7 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import panels, products, sums, updates, walk
+from byparts_kernels_native import columns, panels, products, sums, updates, walk
 from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
 from byparts_kernels_native.generated import Pairs, generated
 from byparts_kernels_native.joins import joins
@@ -139,6 +139,12 @@ def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> K
     return updates.update(op, types, _region_kernel)
 
 
+@kernels.compiles(ops.MatMul)
+def _matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    rows = columns.sums_of_rows(op, types)
+    return products.matmul(op, types, constants) if rows is None else _region_kernel(rows)
+
+
 @kernels.compiles(ops.AddMatmul)
 def _add_matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     return sums.add_matmul(op, types, constants, _region_kernel)
@@ -172,7 +178,6 @@ _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
 kernels.compiles(ops.Print)(_later("functions", "printed"))
 for _kind in updates.UPDATES:
     kernels.compiles(_kind)(_update)
-kernels.compiles(ops.MatMul)(products.matmul)
 kernels.compiles(panels.PackPanels)(panels.pack)
 kernels.compiles(panels.PanelMatmul)(panels.multiply)
 kernels.compiles(ops.Attention)(_later("attention", "forward"))
