@@ -20,6 +20,9 @@ made by rule, for every op, from the right one (`byparts_conformance/mutants.py`
 op gives, on inputs of the kit and on others drawn for the purpose: a kernel that takes -0.0 for 0.0
 is a right kernel of `exp`.  Empty: there is no such mutant of the op.  None survives.
 
+Generated code is made wrong, too, as a wrong emitter would write it: a loop that ends early, no
+rest, another operator, a reduction that begins elsewhere (`integration/test_emitter_mutants.py`).
+
 {counted}.
 
 """
