@@ -68,7 +68,7 @@ def ours(name: str, batch: int) -> dict[str, tuple[Op, tuple[TensorType, ...]]]:
     c, size, o, kernel, stride, padding = SHAPES[name]
     x, w = TensorType("f32", (batch, c, size, size)), TensorType("f32", (o, c, kernel, kernel))
     y = conv2d(Input(x), Input(w), stride, padding)
-    op = y.node.op
+    op = y.node.op if y.node else None
     assert isinstance(op, Conv2d)
     transposed = remade(Conv2dTranspose, op, padding=_transposed_padding(op, x, w))
     return {
@@ -104,7 +104,8 @@ def theirs(what: str, name: str, arrays: list[torch.Tensor]) -> Callable[[], tor
     stride, padding = SHAPES[name][4:]
     a, b = arrays[:2]
     if what == "y":
-        return torch.no_grad()(partial(torch.conv2d, a, b, None, stride, padding))
+        forward: Callable[[], torch.Tensor] = partial(torch.conv2d, a, b, None, stride, padding)
+        return torch.no_grad()(forward)  # type: ignore[no-any-return]  # of torch
     x, dy, w = (a, b, arrays[-1]) if what == "dw" else (None, a, b)
     if x is None:
         c, size = SHAPES[name][:2]

@@ -28,9 +28,20 @@ from byparts_tensor_ir.functions import bitcast, call, cast, maximum, select, un
 
 COUNT, ROUNDS, REPEATS = 16_384, 60, 10
 CHUNK = 1 << 20
-NAMES = ("exp", "expm1", "log", "log1p", "tanh", "sigmoid", "softplus", "erf", "rsqrt")
+NAMES: tuple[str, ...] = (
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "erf",
+    "rsqrt",
+)
 NAMES += ("sin", "cos", "tan", "pow")
-_NUMPY = {"pow": np.power, "rsqrt": lambda x: 1 / np.sqrt(x), "erf": None}
+_NUMPY: dict[str, Callable[..., object] | None] = {"pow": np.power, "erf": None}
+_NUMPY |= {"rsqrt": lambda x: 1 / np.sqrt(x)}
 _NUMPY |= {"sigmoid": lambda x: 1 / (1 + np.exp(-x)), "softplus": lambda x: np.logaddexp(x, 0)}
 _TORCH = {"softplus": torch.nn.functional.softplus}
 

@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable
 from time import process_time
+from typing import Any
 
 for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ[variable] = "1"  # before NumPy is loaded
@@ -90,7 +91,8 @@ def _best(runs: dict[str, Callable[[], object]]) -> dict[str, float]:
     return best
 
 
-def _torch():  # type: ignore[no-untyped-def]  # the module, where there is one
+def _torch() -> Any:
+    """The module, where there is one."""
     try:
         import torch
     except ImportError:

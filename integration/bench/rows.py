@@ -108,7 +108,7 @@ def given(*shape: int) -> Input:
     return Input(TensorType("f32", shape))
 
 
-@torch.no_grad()
+@torch.no_grad()  # type: ignore[untyped-decorator]  # of torch
 def measured(
     name: str, inputs: Sequence[Value], outputs: Sequence[Value], theirs: Callable[..., Any]
 ) -> float:

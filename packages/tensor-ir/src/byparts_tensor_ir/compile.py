@@ -62,11 +62,6 @@ def _compiler(wanted: str, _: str) -> tuple[str, str]:
     return path, f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
 
 
-def vector_bytes() -> int:
-    """Bytes of a vector register of the target."""
-    return target().vector_bytes
-
-
 def default_emitter() -> str:
     """C where a compiler works, else LLVM where llvmlite is installed; or `BYPARTS_EMITTER`.
 
