@@ -16,7 +16,7 @@ from elsewhere import Call, recorded_calls, run_elsewhere
 
 CROSS, EMULATOR = "aarch64-linux-gnu-g++", ("qemu-aarch64", "qemu-aarch64-static")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-FEW: list[type[Op]] = [ops.Add, ops.Softmax, ops.Sum, ops.Cast, ops.Transpose, ops.Gather]
+FEW: list[type[Op]] = [ops.Add, ops.CumSum, ops.Sum, ops.Cast, ops.Transpose, ops.Gather]
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ on the path")
 
 
@@ -77,8 +77,12 @@ def test_sanitizers(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 @needs_compiler
 def test_a_read_past_the_end_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The sanitizer sees the blocks of a call: one that is too small ends the program."""
+    """The sanitizer sees the blocks of a call: one that is too small ends the program.
+
+    On the plain target: what an instruction with a mask reads, the sanitizer does not see.
+    """
     monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    monkeypatch.setenv("BYPARTS_TARGET", "plain")
     (call, *_) = recorded_calls(make(), [ops.Tanh])
     small = (call.blocks[0][:-1], *call.blocks[1:])
     bad = Call(call.case, call.source, small, call.table)
