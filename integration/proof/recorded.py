@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from byparts_graph_ir import Graph, Op, TensorType, from_json
+from byparts_graph_ir.model.cached_property import cached_property
 from proof.own_op import OWN_OPS
 from proof.spec import Spec
 from proof.stand_in import stand_ins

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 from zlib import crc32
 
@@ -35,6 +34,7 @@ from byparts_graph_ir import (
     Types,
     has_effect,
 )
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_opset.dtypes import numpy_dtype, wide
 
 Array = NDArray[Any]

@@ -9,13 +9,13 @@ of this uses the stream that is current in the calling thread: run a program on 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Optional
 
 import numpy as np
 import torch
 
 from byparts_graph_ir import ITEM_BYTES, GraphError, ShapeError, Space, TensorType
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_kernels_torch.table import DTYPES, NAMES, Tensor
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_memplan.buffer import Buffer
 from byparts_memplan.neighbours import Neighbours
 from byparts_memplan.occupancy import Occupancy

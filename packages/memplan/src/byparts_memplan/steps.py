@@ -12,12 +12,12 @@ The workspace of a step's kernel is a storage too: the step writes it, and nobod
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
 from itertools import accumulate
 from operator import sub
 from typing import Any, Optional
 
 from byparts_graph_ir import Graph, Node, Op, has_effect
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_memplan.dependencies import dependencies
 from byparts_memplan.kernel_facts import Facts, known_kernels
 from byparts_memplan.lifetimes import Values, positions

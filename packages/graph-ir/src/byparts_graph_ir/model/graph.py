@@ -8,11 +8,10 @@ graph and shares what it did not touch.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from byparts_graph_ir.errors import GraphError
 from byparts_graph_ir.model.bodies import has_effect, nested
 from byparts_graph_ir.model.body import Body
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_graph_ir.model.value import Input, Node, Value, producers
 from byparts_graph_ir.model.where import inherit

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import accumulate
 
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_memplan.steps import Steps
 from byparts_recompute import tuning
 from byparts_recompute.chains.chain import Chain, Schedule

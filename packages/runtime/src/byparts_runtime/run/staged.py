@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
 from byparts_graph_ir import Graph, Input, Loop, Node, TensorType, Value, add_note
+from byparts_graph_ir.model.cached_property import cached_property
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.memory.variable import Variable
 from byparts_runtime.run.locks import lock_of
