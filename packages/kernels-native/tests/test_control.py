@@ -17,9 +17,9 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
 from byparts_graph_ir.backend.kernel import in_c
-from byparts_kernels_native import columns
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, Store, build
+from byparts_tensor_ir.lowering.regions import columns
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"

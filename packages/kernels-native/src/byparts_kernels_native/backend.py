@@ -25,16 +25,16 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import columns, panels, products, sums, updates, walk
-from byparts_kernels_native.axes import CONSTANTS, RESHAPES, taken, wanted
+from byparts_kernels_native import panels, products, sums, updates, walk
 from byparts_kernels_native.generated import Pairs, generated
-from byparts_kernels_native.joins import joins
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
-from byparts_tensor_ir.lowering.elementwise import element, takes
+from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.lowering.function import function
-from byparts_tensor_ir.lowering.movement import movement
-from byparts_tensor_ir.lowering.reduction import reduction
+from byparts_tensor_ir.lowering.regions import columns
+from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
+from byparts_tensor_ir.lowering.regions.joins import joins
+from byparts_tensor_ir.lowering.regions.updates import UPDATES
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
@@ -63,6 +63,7 @@ class _Kernels(Table[Any]):
 
 kernels: Table[Any] = _Kernels("kernel")
 PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static",)))
+_FEW_COLUMNS = 16  # a cache line of f32: their sums stay in registers
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
@@ -91,10 +92,11 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
 
 def _region_kernel(graph: Graph) -> Kernel:
     def loops() -> tuple[Func, Pairs]:
-        from byparts_kernels_native.region import RegionLoops  # not where the code is on the disk
+        # Not where the code is on the disk.
         from byparts_kernels_native.threads import shared
+        from byparts_tensor_ir.lowering.regions.region import RegionLoops
 
-        made = RegionLoops(graph)
+        made = RegionLoops(graph, _FEW_COLUMNS)
         return shared(made.func), made.inplace
 
     return generated(b"region" + graph.digest, loops).kernel()
@@ -170,13 +172,13 @@ def _later(module: str, name: str) -> Rule:
     return rule
 
 
-for _kind in {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}:
+for _kind in kinds():
     kernels.compiles(_kind)(_alone)
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
 _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
 kernels.compiles(ops.Print)(_later("functions", "printed"))
-for _kind in updates.UPDATES:
+for _kind in UPDATES:
     kernels.compiles(_kind)(_update)
 kernels.compiles(panels.PackPanels)(panels.pack)
 kernels.compiles(panels.PanelMatmul)(panels.multiply)

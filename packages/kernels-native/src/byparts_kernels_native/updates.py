@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, Kernel, Refused, TensorType
+from byparts_graph_ir import Graph, Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_native import walk
-from byparts_kernels_native.axes import CONSTANTS, taken
+from byparts_tensor_ir.lowering.regions.updates import updates_of_each
 
-UPDATES = (ops.GradientDescent, ops.Momentum, ops.Adam)
 RegionKernel = Callable[[Graph], Kernel]
 
 
@@ -28,7 +25,7 @@ def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Ker
         Refused: a dtype that C does not have.
     """
     count, size = op.count, len(op.groups) * op.count
-    parts = [_graph(op, [*types[i:size:count], *types[size:]]) for i in range(count)]
+    parts = updates_of_each(op, types)
     kernels = [of_region(g) for g in parts]
     outputs = len(parts[0].outputs)
     inplace = tuple(
@@ -53,14 +50,3 @@ def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Ker
         True,
         "\n".join({k.source: None for k in kernels}),
     )
-
-
-def _graph(op: Any, types: Sequence[TensorType]) -> Graph:
-    """The update of one weight, in elementwise ops."""
-    inputs = tuple([Input(t) for t in types])
-    graph = Graph.of(inputs, replace(op, count=1).decompose(*inputs))
-    for node in graph.nodes:
-        number = type(node.op) in CONSTANTS and node.outputs[0].type.size == 1
-        if not number and not taken(node):
-            raise Refused(f"{type(op).__name__} needs {node.op.name} on {node.outputs[0].type}")
-    return graph

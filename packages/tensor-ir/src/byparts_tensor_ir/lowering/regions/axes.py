@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Union
 
 import byparts_opset as ops
-from byparts_graph_ir import Node, Refused, TensorType, Value
+from byparts_graph_ir import Node, Op, Refused, TensorType, Value
 from byparts_tensor_ir.lowering.elementwise import element, takes
 from byparts_tensor_ir.lowering.movement import At, Place, movement, moves
 from byparts_tensor_ir.lowering.reduction import reduction
@@ -69,13 +69,18 @@ def spans(at: At, dims: Sequence[int], extent: int) -> bool:
     return at.offset == 0 and [(s, dims[a]) for a, s in at.steps] == [(1, extent)]
 
 
+def kinds() -> set[type[Op]]:
+    """The ops that regions may have, on some dtypes."""
+    return {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}
+
+
 def wanted(node: Node) -> bool:
     """Whether a region is to have the node; what is bytes of its input costs nothing as it is."""
     return taken(node) and not node.op.views(*[v.type for v in node.inputs])
 
 
 def taken(node: Node) -> bool:
-    """Whether regions may have the node: its op, and dtypes that C has."""
+    """Whether regions may have the node: its op, and dtypes that expressions have."""
     values = (*node.inputs, *node.outputs)
     if not all(v.type.static and takes(v.type.dtype) and v.type.size for v in values):
         return False

@@ -1,7 +1,7 @@
 """Products with a column: each element is a sum along a row of the matrix, read as it lies.
 
-BLAS's product of two matrices copies the matrix into panels first, which takes several times as
-long as to read it once.
+A product of two matrices, BLAS's say, copies the matrix into panels first, which takes several
+times as long as to read it once.
 """
 
 from __future__ import annotations

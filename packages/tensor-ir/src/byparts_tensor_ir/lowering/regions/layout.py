@@ -11,8 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from byparts_graph_ir import Node, Refused, Value
-from byparts_kernels_native.axes import Part, composed, is_plain, long_dims, parts_of, spans
 from byparts_tensor_ir.lowering.movement import At, Place
+from byparts_tensor_ir.lowering.regions.axes import (
+    Part,
+    composed,
+    is_plain,
+    long_dims,
+    parts_of,
+    spans,
+)
 
 Axes = tuple[int, ...]
 

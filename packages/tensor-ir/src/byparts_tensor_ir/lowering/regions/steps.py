@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from byparts_graph_ir import Value
-from byparts_kernels_native.layout import Axes
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.lowering.movement import Place
 from byparts_tensor_ir.lowering.reduction import Reduced
+from byparts_tensor_ir.lowering.regions.layout import Axes
 from byparts_tensor_ir.statement import Buffer, For, Store
-
-_FEW_COLUMNS = 16  # a cache line of f32
 
 
 @dataclass(eq=False)
@@ -79,16 +77,16 @@ def as_one(stores: Sequence[Store]) -> list[Store]:
     ]
 
 
-def within_columns(rows: For) -> For:
-    """A loop over rows that only adds up few columns, inside of the loop over these columns.
+def within_columns(rows: For, most: int) -> For:
+    """A loop over rows that only adds up columns, inside of the loop over these columns.
 
-    Their sums then stay in registers; of more columns than a few vectors, rows would be read in
-    parts.
+    Their sums then stay in registers; of more than `most` columns, a few vectors, rows would be
+    read in parts: the loop stays as it is.
     """
     columns = rows.body[0]
     if len(rows.body) > 1 or not isinstance(columns, For) or columns.kind != "vectorize":
         return rows
-    few = columns.extent.op == "const" and columns.extent.attr <= _FEW_COLUMNS
+    few = columns.extent.op == "const" and columns.extent.attr <= most
     for s in columns.body if few else ():
         if not isinstance(s, Store) or s.reducer is None or s.over != (rows.var,):
             return rows

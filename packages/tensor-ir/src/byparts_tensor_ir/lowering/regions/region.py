@@ -17,17 +17,16 @@ from collections.abc import Sequence
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Node, Refused, Value
-from byparts_kernels_native.axes import is_reshape_of_ones
-from byparts_kernels_native.inplace import Accesses
-from byparts_kernels_native.layout import Axes, layout
-from byparts_kernels_native.steps import Loop, Step, as_one, at, within_columns
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.lowering.elementwise import cost, element
 from byparts_tensor_ir.lowering.movement import Place, movement
 from byparts_tensor_ir.lowering.reduction import reduction
+from byparts_tensor_ir.lowering.regions.axes import is_reshape_of_ones
+from byparts_tensor_ir.lowering.regions.inplace import Accesses
+from byparts_tensor_ir.lowering.regions.layout import Axes, layout
+from byparts_tensor_ir.lowering.regions.steps import Loop, Step, as_one, at, within_columns
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store
 
-_DEAR = 20  # of `cost`: keeping it in the first cache costs less
 _Env = dict[int, Expr]  # axis -> index
 _Known = dict[tuple[Value, tuple[Expr, ...]], Expr]  # (value, index) -> element
 
@@ -37,6 +36,10 @@ class RegionLoops:
 
     Args:
         graph: of elementwise ops, broadcasts and reductions; all types static.
+        few_columns: sums over rows of at most so many columns have the loop over rows inside, so
+            that each sum stays in a register; 0: rows are always outside.
+        dear: additions an element; what costs as much is kept where several loops need it, in a
+            local buffer, rather than computed in each.
 
     Attributes:
         func: buffers are the inputs, then the outputs, of the graph.
@@ -46,17 +49,19 @@ class RegionLoops:
         Refused: the values have no iteration space in common.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, few_columns: int = 0, dear: int = 20) -> None:
         self.graph = graph
+        self.few_columns = few_columns
+        self.dear = dear
         self.layout = layout(graph.nodes)
         self.made = {v: n for n in graph.nodes for v in n.outputs}
         self.params = [self._buffer(v, f"in{i}") for i, v in enumerate(graph.inputs)]
         self.inputs = dict(zip(graph.inputs, self.params, strict=True))
         self.kept_values: set[Value] = set()
         self._arrange()
-        dear = self._dear_and_shared()
-        if dear:
-            self.kept_values = dear
+        kept = self._dear_and_shared()
+        if kept:
+            self.kept_values = kept
             self._arrange()
         self.func = self._func()
         self.inplace = self._inplace()
@@ -205,7 +210,7 @@ class RegionLoops:
             v
             for v, loops in uses.items()
             if len(loops) > 1
-            and (cost(type(self.made[v].op)) >= _DEAR or self._strides(v))
+            and (cost(type(self.made[v].op)) >= self.dear or self._strides(v))
             and v not in self.steps
             and v not in self.layout.moved
         }
@@ -266,7 +271,8 @@ class RegionLoops:
             var = variable(f"i{self.names}", self.layout.dims[item.axis])
             body = self._statements(item.body, {**env, item.axis: var})
             inner = all(isinstance(x, Step) for x in item.body)
-            out.append(within_columns(For(var, body, "vectorize" if inner else "serial")))
+            loop = For(var, body, "vectorize" if inner else "serial")
+            out.append(within_columns(loop, self.few_columns))
         return (*out, *as_one(results))
 
     def _store(self, s: Step, env: _Env, known: _Known) -> list[Store]:

@@ -13,21 +13,23 @@ from dataclasses import dataclass
 from math import prod
 
 from byparts_graph_ir import Node, Region, Value
-from byparts_kernels_native.axes import composed, is_plain, parts_of
 from byparts_tensor_ir.lowering.elementwise import cost
 from byparts_tensor_ir.lowering.movement import At, Place, movement
 from byparts_tensor_ir.lowering.reduction import reduction
+from byparts_tensor_ir.lowering.regions.axes import composed, is_plain, parts_of
 
-_MOST_INPUTS = 16  # of a joint region: all of them are alive at once
 _CHEAP = 8  # additions an element; what costs no more is computed again where it is read moved
 
 
-def joins(a: Region, b: Region) -> Region | None:
-    """Both regions as one, or `None` where they are better apart."""
+def joins(a: Region, b: Region, most_inputs: int = 16) -> Region | None:
+    """Both regions as one, or `None` where they are better apart.
+
+    A joint region has at most `most_inputs`: all of them are alive at once.
+    """
     first, second = (r.summary or space_of(r.nodes[0]) for r in (a, b))
     made = [v for v in b.inputs if v in a.outputs]
     region = a.joined(b)
-    if len(region.inputs) > _MOST_INPUTS or any(v not in second.places for v in made):
+    if len(region.inputs) > most_inputs or any(v not in second.places for v in made):
         return None  # what only has its shape read need not be in the region that makes it
     if all(second.has_plain(v) for v in made):
         both = joined(first, second, made, [v for v in b.inputs if v in a.inputs])
