@@ -11,8 +11,9 @@ from tensor_programs import PROGRAMS, empty_outputs
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.expression import const, variable
-from byparts_tensor_ir.interpret import OutOfBounds, Race, interpret
+from byparts_tensor_ir.interpret import OutOfBounds, interpret
 from byparts_tensor_ir.lower import lower
+from byparts_tensor_ir.meeting import Race
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, If, Store, loops

@@ -2,14 +2,13 @@
 
 Emitted code is held against it.  Local buffers begin as garbage (NaN, or an odd number) each time
 the loop is entered in which they live, indices are checked, and each operation rounds as NumPy
-does.  Rounds of a parallel loop run in a random order; threads of a GPU block run as coroutines
-between barriers, in a random order.
+does.  Rounds of a parallel loop, and blocks of a GPU, run in a random order; the threads of a block
+run as coroutines from one meeting to the next, in a random order.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import erf, erfc, prod
 from random import Random
@@ -21,15 +20,19 @@ from byparts_graph_ir import GraphError
 from byparts_tensor_ir.expression import FLOATS, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.meeting import Arrivals, Race, run_block
+from byparts_tensor_ir.nest import thread_nest
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
     For,
     Func,
     If,
+    Shuffle,
     Statement,
     Store,
     expression_sizes,
+    statement_lines,
 )
 
 NUMPY = {"bool": np.bool_, "f32": np.float32, "f64": np.float64}
@@ -42,10 +45,6 @@ NUMPY |= {
 
 class OutOfBounds(GraphError):
     """An index outside its buffer; names the statement, the index and the extents."""
-
-
-class Race(GraphError):
-    """A barrier that not all threads of a block reach."""
 
 
 def interpret(func: Func, *arrays: np.ndarray[Any, Any], seed: int = 0) -> None:
@@ -66,8 +65,8 @@ def interpret(func: Func, *arrays: np.ndarray[Any, Any], seed: int = 0) -> None:
     with np.errstate(all="ignore"):
         for b in func.locals:
             memory[b] = run.garbage(b)
-        for _ in run.statements(placed_identities(func).body):
-            raise Race(f"{func.name}: a barrier outside all thread loops")
+        for s, _ in run.statements(placed_identities(func).body):
+            raise Race(f"{func.name}: {statement_lines([s])[0]} outside all thread loops")
 
 
 def _dtype_name(a: np.ndarray[Any, Any]) -> str:
@@ -93,8 +92,8 @@ class _Run:
         fill = np.nan if buffer.dtype in FLOATS else 101
         return np.full(shape, fill, NUMPY[buffer.dtype])
 
-    def statements(self, body: Sequence[Statement]) -> Generator[None, None, None]:
-        """Run them; yields at each barrier."""
+    def statements(self, body: Sequence[Statement]) -> Arrivals:
+        """Run them; yields where the thread waits for others, and is sent what it gets."""
         for s in body:
             if isinstance(s, Store):
                 self.store(s)
@@ -102,44 +101,55 @@ class _Run:
                 if self.value(s.condition):
                     yield from self.statements(s.body)
             elif isinstance(s, Barrier):
-                yield
+                yield s, None
+            elif isinstance(s, Shuffle):
+                self.memory[s.target][()] = yield s, self.value(s.value)
+            elif not isinstance(s, For):
+                raise NotImplementedError(f"{s}")
             elif s.kind.startswith("threadIdx"):
                 arrivals = self.threads(s)
                 if self.threaded:
                     yield from arrivals
                 else:
-                    deque(arrivals, maxlen=0)
+                    for _ in arrivals:  # nobody else waits at its barriers
+                        pass
             else:
-                low = s.var.attr.low
-                rounds = list(range(low, low + int(self.value(s.extent))))
-                if s.kind == "parallel" or "Idx" in s.kind:
-                    self.random.shuffle(rounds)
-                for i in rounds:
-                    self.env[s.var] = np.int64(i)
-                    yield from self.statements(s.body)
+                yield from self.rounds(s)
 
-    def threads(self, loop: For) -> Generator[None, None, None]:
-        """All threads of a loop, in a random order between two barriers."""
-        low = loop.var.attr.low
-        waiting = []
-        for i in range(low, low + int(self.value(loop.extent))):
-            env = {**self.env, loop.var: np.int64(i)}
+    def rounds(self, s: For) -> Arrivals:
+        """The rounds of a loop that no threads share; each block has shared memory of its own."""
+        low = s.var.attr.low
+        rounds = list(range(low, low + int(self.value(s.extent))))
+        if s.kind == "parallel" or "Idx" in s.kind:
+            self.random.shuffle(rounds)
+        for i in rounds:
+            self.env[s.var] = np.int64(i)
+            if "Idx" in s.kind:
+                for b in self.memory:
+                    if b.scope == "shared":
+                        self.memory[b] = self.garbage(b)
+            yield from self.statements(s.body)
+
+    def threads(self, loop: For) -> Arrivals:
+        """All threads of a nest of loops, from one meeting to the next, in a random order.
+
+        Yields the barriers at which all of them are, for loops of threads around these.
+        """
+        axes, body = thread_nest(loop)
+        lows = [a.var.attr.low for a in axes]
+        extents = [int(self.value(a.extent)) for a in axes]
+        block = []
+        for number in range(prod(extents)):
+            at = np.unravel_index(number, extents[::-1])[::-1]  # x, the first axis, runs fastest
+            env = dict(self.env)
+            for a, low, i in zip(axes, lows, at, strict=True):
+                env[a.var] = np.int64(low + i)
             own = _Run(dict(self.memory), env, self.random, True)
             for b in own.memory:
                 if b.scope in ("local", "register"):
                     own.memory[b] = self.memory[b].copy()
-            waiting.append(own.statements(loop.body))
-        while waiting:
-            self.random.shuffle(waiting)
-            arrived = [t for t in waiting if next(t, waiting) is not waiting]
-            if arrived and len(arrived) < len(waiting):
-                raise Race(
-                    f"{len(arrived)} of {len(waiting)} threads of {loop.name} reach a barrier; "
-                    "all must, or none"
-                )
-            waiting = arrived
-            if waiting:
-                yield
+            block.append(own.statements(body))
+        yield from run_block(block, ", ".join([a.name for a in axes]), self.random)
 
     def store(self, s: Store) -> None:
         index = tuple([int(self.value(i)) for i in s.index])

@@ -29,6 +29,7 @@ from byparts_tensor_ir.expression import (
 SCOPES = ("global", "shared", "local", "register")
 # How a loop runs.  Threads of a GPU: bound to one of THREADS.
 KINDS = ("serial", "vectorize", "unroll", "parallel")
+WARP = 32  # threads that run together
 THREADS = tuple([f"{what}Idx.{axis}" for what in ("block", "thread") for axis in "xyz"])
 
 
@@ -143,15 +144,87 @@ class If:
 
 @dataclass(frozen=True, eq=False)
 class Barrier:
-    """All threads of a GPU block arrive here before one goes on."""
+    """All threads of a GPU block arrive here before one goes on.
+
+    Orders what they do to shared and global memory.
+    """
 
 
-Statement = Union[Store, For, If, Barrier]
+class Collective:
+    """What the 32 threads of a warp do together: all of them arrive.  It orders no memory.
+
+    A warp is 32 threads of a block in the order of their numbers, x + y X + z X Y, where X and Y
+    are the extents of threadIdx.x and threadIdx.y.  Subclasses are frozen dataclasses.
+    """
+
+    def expressions(self) -> tuple[Expr, ...]:
+        """The expressions that stand in it."""
+        raise NotImplementedError
+
+    def written(self) -> tuple[Buffer, ...]:
+        """The buffers that it writes."""
+        raise NotImplementedError
+
+    def read(self) -> tuple[Buffer, ...]:
+        """The buffers that it reads, beside those of the loads in its expressions."""
+        return ()
+
+    def changed(
+        self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
+    ) -> Collective:
+        """The same of other expressions and buffers."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffle(Collective):
+    """target[()] = the value that the thread `delta` further on in the warp has.
+
+    Past the end of the warp it is the thread's own value.
+
+    Attributes:
+        target: a local buffer without dimensions.
+        delta: from 1 to 31.
+    """
+
+    target: Buffer
+    value: Expr
+    delta: int
+
+    def __post_init__(self) -> None:
+        if self.target.shape or self.target.scope not in ("local", "register"):
+            raise ExpressionError(f"shuffle into {self.target}: not one number of a thread")
+        if self.target.dtype != self.value.dtype or not 0 < self.delta < WARP:
+            raise ExpressionError(
+                f"shuffle of {self.value} ({self.value.dtype}) by {self.delta} into {self.target}: "
+                f"another dtype, or not from 1 to {WARP - 1}"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.target.name}[] = shuffle({self.value}, {self.delta})"
+
+    def expressions(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+    def written(self) -> tuple[Buffer, ...]:
+        return (self.target,)
+
+    def changed(
+        self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
+    ) -> Shuffle:
+        return Shuffle(buffer(self.target), expression(self.value), self.delta)
+
+
+Statement = Union[Store, For, If, Barrier, Collective]
 
 
 @dataclass(frozen=True, eq=False)
 class Func:
     """A function of buffers and sizes.
+
+    For a GPU it begins with a nest of loops bound to `blockIdx.*` and then `threadIdx.*`, each at
+    most once; what is inside is done by one thread.  Its local buffers begin undefined: a shared
+    one for each block, others for each thread.
 
     Attributes:
         name: an identifier of C.
@@ -160,6 +233,7 @@ class Func:
         sizes: the variables that shapes mention, in the order of first mention.
         body: statements, in order.
         locals: buffers of its own.
+        where: the user's line that it comes from; generated code begins with it.
     """
 
     name: str
@@ -168,6 +242,7 @@ class Func:
     sizes: tuple[Expr, ...]
     body: tuple[Statement, ...]
     locals: tuple[Buffer, ...] = ()
+    where: str = ""
 
     def with_body(self, body: Sequence[Statement]) -> Func:
         """The same function around other statements."""
@@ -196,6 +271,13 @@ def loops(func: Func) -> list[For]:
 def stores(statements: Sequence[Statement]) -> list[Store]:
     """All stores, in order."""
     return [s for s in walk(statements) if isinstance(s, Store)]
+
+
+def written(s: Statement) -> tuple[Buffer, ...]:
+    """The buffers that a statement writes by itself, without those inside of it."""
+    if isinstance(s, Store):
+        return s.targets
+    return s.written() if isinstance(s, Collective) else ()
 
 
 def rebuilt(
@@ -228,8 +310,8 @@ def statement_lines(statements: Sequence[Statement], depth: int = 0) -> list[str
             lines += statement_lines(s.body, depth + 1)
         elif isinstance(s, If):
             lines += [f"{margin}if {s.condition}:", *statement_lines(s.body, depth + 1)]
-        elif isinstance(s, Barrier):
-            lines.append(f"{margin}barrier()")
+        elif not isinstance(s, Store):
+            lines.append(f"{margin}{'barrier()' if isinstance(s, Barrier) else s}")
         else:
             at = f"[{', '.join(map(str, s.index))}]"
             targets = ", ".join([t.name + at for t in s.targets])

@@ -34,13 +34,13 @@ from byparts_tensor_ir.emit.vectors import C_TYPES, literal
 from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const, make
 from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
-    Barrier,
     Buffer,
     For,
     Func,
     If,
     Statement,
     Store,
+    statement_lines,
     walk,
 )
 from byparts_tensor_ir.substitute import (
@@ -128,8 +128,8 @@ class _Emitter(Values):
             elif isinstance(s, If):
                 with self.block(f"if ({self.value(s.condition, None)})"):
                     self.statements(s.body, lanes)
-            elif isinstance(s, Barrier):
-                raise EmitError("a barrier outside of GPU code")
+            elif not isinstance(s, For):
+                raise EmitError(f"{statement_lines([s])[0]} outside of GPU code")
             elif s.kind == "vectorize" and lanes is None:
                 self.vectorized(s)
             elif isinstance(s.kind, Intrinsic):

@@ -30,7 +30,6 @@ from byparts_tensor_ir.emit.strategy import (
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
 from byparts_tensor_ir.statement import (
     THREADS,
-    Barrier,
     Buffer,
     For,
     Func,
@@ -38,6 +37,7 @@ from byparts_tensor_ir.statement import (
     Reducer,
     Statement,
     Store,
+    statement_lines,
 )
 from byparts_tensor_ir.substitute import in_statements
 from byparts_tensor_ir.tensor import identity_values
@@ -137,8 +137,8 @@ class _Emitter(LlvmValues):
             elif isinstance(s, If):
                 with self.builder.if_then(self.value(s.condition)), self.scope():
                     self.statements(s.body, lanes)
-            elif isinstance(s, Barrier):
-                raise EmitError("a barrier outside of GPU code")
+            elif not isinstance(s, For):
+                raise EmitError(f"{statement_lines([s])[0]} outside of GPU code")
             elif s.kind in THREADS:
                 raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
             elif s.kind == "vectorize" and lanes is None:

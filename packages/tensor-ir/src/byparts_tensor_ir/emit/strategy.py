@@ -17,7 +17,17 @@ from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.index import not_negative, terms
 from byparts_tensor_ir.lower import placed_identities
 from byparts_tensor_ir.mathematics import expanded
-from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, stores, walk
+from byparts_tensor_ir.statement import (
+    Buffer,
+    For,
+    Func,
+    If,
+    Statement,
+    Store,
+    stores,
+    walk,
+    written,
+)
 from byparts_tensor_ir.substitute import expressions, loads, subexpressions, variables
 
 MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
@@ -82,7 +92,7 @@ class Strategy:
 
         def uses(s: Statement) -> bool:
             held = {load.attr for e in expressions(s) for load in loads(e)}
-            return buffer in held or (isinstance(s, Store) and buffer in s.targets)
+            return buffer in held or buffer in written(s)
 
         common: list[For] = []
         body: Sequence[Statement] = self.func.body
@@ -231,7 +241,7 @@ def step_of(flat: Expr, lanes: Lanes) -> int:
 
 def forget_loads(scopes: Sequence[dict[Expr, Any]], body: Sequence[Statement]) -> None:
     """Forget the known values that were read from buffers to which these statements store."""
-    targets = {t for s in stores(body) for t in s.targets}
+    targets = {t for s in walk(body) for t in written(s)}
     for scope in scopes:
         for e in [e for e in scope if any(x.attr in targets for x in loads(e))]:
             del scope[e]

@@ -12,7 +12,7 @@ from math import gcd
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.index import lower_bound, terms, upper_bound
 from byparts_tensor_ir.schedule.find import ScheduleError, reads_of, shown
-from byparts_tensor_ir.statement import Buffer, For, Store, stores, walk
+from byparts_tensor_ir.statement import Barrier, Buffer, Collective, For, Store, stores, walk
 from byparts_tensor_ir.substitute import expressions, loads, variables
 
 
@@ -27,6 +27,8 @@ def check_order_free(loop: For, step: str, reductions: bool) -> None:
     Raises:
         ScheduleError: shows the store, and the read that clashes with it.
     """
+    if any(isinstance(s, (Barrier, Collective)) for s in walk(loop.body)):
+        raise ScheduleError(f"{step} {loop.name}: threads meet in its rounds\n{shown(loop)}")
     inside = stores(loop.body)
     own = {b for b in _buffers_of(loop) if _private(b, loop)}
     for s in inside:
