@@ -14,6 +14,7 @@ from byparts_tensor_ir.schedule.legal import check_order_free
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
+    Exchange,
     For,
     Func,
     If,
@@ -52,6 +53,13 @@ def test_a_lane_gets_the_value_further_on_or_its_own(delta: int, x_outside: bool
     np.testing.assert_array_equal(b, np.where(lane % 32 + delta < 32, lane + delta, lane))
 
 
+@pytest.mark.parametrize("mask", [1, 6, 16, 31])
+def test_lanes_exchange_their_values(mask: int) -> None:
+    a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    interpret(_warps(Exchange(V, V[()], mask)), a, b)
+    np.testing.assert_array_equal(b, np.arange(64) ^ mask)
+
+
 def test_warps_go_their_own_ways() -> None:
     """One warp shuffles where the other does not."""
     a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
@@ -77,6 +85,10 @@ def test_a_shuffle_is_of_one_number_of_a_thread() -> None:
         Shuffle(Buffer("S", (), scope="shared"), V[()], 1)
     with pytest.raises(ExpressionError, match=r"by 32 into v: f32.*not from 1 to 31"):
         Shuffle(V, V[()], 32)
+    with pytest.raises(ExpressionError, match=r"exchange into S: f32.*: not one number of a thr"):
+        Exchange(Buffer("S", (), scope="shared"), V[()], 1)
+    with pytest.raises(ExpressionError, match=r"by 0 into v: f32.*not from 1 to 31"):
+        Exchange(V, V[()], 0)
 
 
 def test_what_no_gpu_runs_has_no_nest() -> None:
@@ -103,3 +115,5 @@ def test_rounds_in_which_threads_meet_keep_their_order() -> None:
 def test_expressions_are_replaced_in_a_shuffle() -> None:
     (changed,) = in_statements([_shuffle(3, A[X])], {X: const(7)})
     assert str(changed) == "v[] = shuffle(A[7], 3)"
+    (changed,) = in_statements([Exchange(V, A[X], 2)], {X: const(7)})
+    assert str(changed) == "v[] = exchange(A[7], 2)"

@@ -25,6 +25,7 @@ from byparts_tensor_ir.nest import thread_nest
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
+    Exchange,
     For,
     Func,
     If,
@@ -102,7 +103,7 @@ class _Run:
                     yield from self.statements(s.body)
             elif isinstance(s, Barrier):
                 yield s, None
-            elif isinstance(s, Shuffle):
+            elif isinstance(s, (Shuffle, Exchange)):
                 self.memory[s.target][()] = yield s, self.value(s.value)
             elif not isinstance(s, For):
                 raise NotImplementedError(f"{s}")

@@ -12,7 +12,14 @@ from random import Random
 from typing import Any, Union
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.statement import WARP, Barrier, Collective, Shuffle, statement_lines
+from byparts_tensor_ir.statement import (
+    WARP,
+    Barrier,
+    Collective,
+    Exchange,
+    Shuffle,
+    statement_lines,
+)
 
 # What a thread waits at, and what it brings there; what it is sent.
 Arrival = tuple[Union[Barrier, Collective], Any]
@@ -72,6 +79,8 @@ def _met(lanes: Sequence[Arrival]) -> list[Any]:
     s, _ = lanes[0]
     if isinstance(s, Shuffle):
         return [lanes[i + s.delta if i + s.delta < WARP else i][1] for i in range(WARP)]
+    if isinstance(s, Exchange):
+        return [lanes[i ^ s.mask][1] for i in range(WARP)]
     raise NotImplementedError(f"{s}")
 
 

@@ -215,6 +215,45 @@ class Shuffle(Collective):
         return Shuffle(buffer(self.target), expression(self.value), self.delta)
 
 
+@dataclass(frozen=True, eq=False)
+class Exchange(Collective):
+    """target[()] = the value that the thread of lane `lane ^ mask` has: both get the other's.
+
+    Masks of 1, 2, 4, ... in turn give all threads of a warp the same sum, in the same order.
+
+    Attributes:
+        target: a local buffer without dimensions.
+        mask: from 1 to 31.
+    """
+
+    target: Buffer
+    value: Expr
+    mask: int
+
+    def __post_init__(self) -> None:
+        if self.target.shape or self.target.scope not in ("local", "register"):
+            raise ExpressionError(f"exchange into {self.target}: not one number of a thread")
+        if self.target.dtype != self.value.dtype or not 0 < self.mask < WARP:
+            raise ExpressionError(
+                f"exchange of {self.value} ({self.value.dtype}) by {self.mask} into {self.target}: "
+                f"another dtype, or not from 1 to {WARP - 1}"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.target.name}[] = exchange({self.value}, {self.mask})"
+
+    def expressions(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+    def written(self) -> tuple[Buffer, ...]:
+        return (self.target,)
+
+    def changed(
+        self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
+    ) -> Exchange:
+        return Exchange(buffer(self.target), expression(self.value), self.mask)
+
+
 Statement = Union[Store, For, If, Barrier, Collective]
 
 
