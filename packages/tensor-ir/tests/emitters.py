@@ -22,3 +22,4 @@ all_emitters = pytest.mark.skipif(
     any(missing for missing, _ in _MISSING.values()),
     reason=", ".join([why for missing, why in _MISSING.values() if missing]),
 )
+c_emitter = pytest.mark.skipif(_MISSING["c"][0], reason=_MISSING["c"][1])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emitters import each_emitter
+from emitters import c_emitter, each_emitter
 
 from byparts_tensor_ir import compile
 from byparts_tensor_ir.build import build
@@ -208,3 +208,66 @@ def test_what_llvm_and_the_c_library_refuse_is_named() -> None:
         jit.compiled([source("f", "", 0, frozenset({"nosuchf"}))])
     with pytest.raises(CompilerError, match="LLVM refuses f: "):
         jit.compiled([source("f", "define nothing", 0, frozenset())])
+
+
+def _filled(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).normal(size=shape).astype(np.float32)
+
+
+def _same_as_interpreted(func: Func, *inputs: np.ndarray[Any, Any], vector: int) -> str:
+    """Compile in C, compare with the interpreter to the bit; the C."""
+    (y,) = func.outputs
+    shape = [int(d.attr) for d in y.shape]
+    expected, got = np.zeros(shape, np.float32), np.full(shape, 7, np.float32)
+    interpret(func, *inputs, expected)
+    run = build(func, vector, "c")
+    run(*inputs, got)
+    np.testing.assert_array_equal(got, expected)
+    return str(run.source.body)
+
+
+@c_emitter
+@pytest.mark.parametrize("vector", [16, 32, 64])
+@pytest.mark.parametrize("n", [3, 8, 12, 16, 24, 40, 200])
+def test_every_second_element_is_read_as_two_vectors(n: int, vector: int) -> None:
+    """Nothing beyond the last of them is read: the array ends there."""
+    x, y, i = Buffer("x", (const(2 * n),)), Buffer("y", (const(n),)), variable("i", n)
+    func = Func(
+        "f", (x, y), (y,), (), (For(i, (Store("y", (y,), (i,), (x[i * 2 + 1],)),), "vectorize"),)
+    )
+
+    assert "shufflevector" in _same_as_interpreted(func, _filled((2 * n,)), vector=vector)
+
+
+@c_emitter
+@pytest.mark.parametrize("vector", [16, 32, 64])
+@pytest.mark.parametrize("times", [2, 4, 3])
+@pytest.mark.parametrize("n", [6, 8, 13, 16, 24, 45, 200])
+def test_elements_that_several_lanes_read_are_loaded_once(n: int, times: int, vector: int) -> None:
+    """y[i] = x[(i + 2 times) // times], and 0 where i % times is 1."""
+    x, y, i = Buffer("x", (const(n + 3),)), Buffer("y", (const(n),)), variable("i", n)
+    element = select((i % times).equal(1), const(0.0, "f32"), x[(i + 2 * times) // times])
+    func = Func(
+        "f", (x, y), (y,), (), (For(i, (Store("y", (y,), (i,), (element,)),), "vectorize"),)
+    )
+
+    text = _same_as_interpreted(func, _filled((n + 3,)), vector=vector)
+    assert ("shufflevector" in text) == (times < vector // 4 and (vector // 4) % times == 0)
+
+
+@c_emitter
+@pytest.mark.parametrize("in_place", [False, True])
+def test_large_outputs_are_stored_past_the_caches(in_place: bool) -> None:
+    """Also at places that no vector is aligned to; not where they lie over an input."""
+    rows, columns = 1030, 4111
+    x, y = (Buffer(name, (const(rows), const(columns))) for name in "xy")
+    i, j = variable("i", rows), variable("j", columns)
+    store = Store("y", (y,), (i, j), (x[i, j] * 2.0,))
+    func = Func("f", (x, y), (y,), (), (For(i, (For(j, (store,), "vectorize"),)),))
+    run = build(func, None, "c")
+    given = _filled((rows, columns))
+    out = given.copy() if in_place else np.zeros_like(given)
+    run(out if in_place else given, out)
+
+    assert "stream_end();" in run.source.body
+    np.testing.assert_array_equal(out, given * 2)

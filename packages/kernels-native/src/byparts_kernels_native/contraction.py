@@ -114,7 +114,8 @@ def source(
     name: str, body: str, dtype: str, vector_bytes: int, workspace: int, parallel: bool
 ) -> Source:
     """A function of C from text that uses a namespace."""
-    used = frozenset({(dtype, vector_bytes // BYTES[dtype])})
+    lanes = vector_bytes // BYTES[dtype]
+    used = frozenset({(dtype, lanes >> i) for i in range(3) if lanes >> i >= 2})  # `added_lanes`
     return Source(name, body, used, workspace, parallel)
 
 
@@ -179,9 +180,11 @@ def _pack(c: Contraction) -> str:
 
 def _unpack(c: Contraction, vector: str, width: int) -> str:
     if c.adds:
-        assert c.lanes[-1].y == 1 and c.lanes[-1].extent % width == 0, "lanes of whole vectors"
+        piece = added_lanes(c, width)
+        vector = vector.replace(f"x{width}", f"x{piece}")
         return (
-            "  for (int64_t m = 0; m < M; m++)\n    for (int64_t l = 0; l < valid; l += VL) {\n"
+            "  for (int64_t m = 0; m < M; m++)\n"
+            f"    for (int64_t l = 0; l < valid; l += {piece}) {{\n"
             "      T *at = to + ry[m] + ly[l];\n"
             f"      store_{vector}(at, load_{vector}(at) + load_{vector}(y + m * J * VL + l));\n"
             "    }\n"
@@ -205,6 +208,13 @@ def _unpack(c: Contraction, vector: str, width: int) -> str:
         f"  for (int64_t l = 0; l < valid; l++)\n    for (int64_t m = 0; m < {c.m}; m++)\n"
         "      to[ry[m] + ly[l]] = y[m * J * VL + l];\n"
     )
+
+
+def added_lanes(c: Contraction, width: int) -> int:
+    """How many lanes, side by side in y, are added to y at once: `width`, or a whole line of y."""
+    line = min(c.lanes[-1].extent, width)
+    assert c.lanes[-1].y == 1 and c.lanes[-1].extent % line == 0 == width % line, "whole lines"
+    return line
 
 
 _TRANSPOSE = """#ifdef __AVX__

@@ -21,6 +21,7 @@ from byparts_opset.window import TO_NCHW, Pair
 from byparts_tensor_ir.expression import BYTES
 
 ROWS_OF_IMAGES = 192  # pixels that share a pass over the packed filter
+LEAST_LINE = 4  # elements of a line that is added to y as a vector of its own
 CACHED = 256 << 10  # bytes of images and gradients that are worked on at a time
 Steps = tuple[int, int, int, int]  # from one n, c, h, w (or o, i, u, v) to the next
 
@@ -246,14 +247,16 @@ def transposed(op: Conv2dTranspose, types: Sequence[TensorType]) -> Plan:
 def added(op: Conv2dTranspose, types: Sequence[TensorType], width: int) -> Plan | None:
     """Products of all elements of x and of the filter, added to y; `None` where there is padding.
 
-    `transposed` multiplies by zeros around x, too: where that is half as much again, and lines of x
-    are whole vectors of `width`, it is dearer than to add up.
+    `transposed` multiplies by zeros around x, too: where that is half as much again, it is dearer
+    than to add up.  Lines of x are whole vectors of `width`, or a vector is some whole lines.
     """
     x, w = _array(types[0], TO_NCHW[op.layout]), _array(types[1], TO_OIHW[op.layout])
     y = _array(op.infer(*types)[0], TO_NCHW[op.layout])
     few = 2 * prod(y.extents[2:]) < 3 * prod(x.extents[2:])
     plain = op.layout == "NCHW" and op.padding == ((0, 0), (0, 0)) and op.strides == (1, 1)
-    if few or not plain or x.extents[3] % width:
+    line = x.extents[3]
+    whole_lines = line >= LEAST_LINE and width % line == 0 and prod(x.extents[2:]) % width == 0
+    if few or not plain or not (line % width == 0 or whole_lines):
         return None
     (n, _, *counts), i, out = x.extents, w.extents[1], w.extents[0] // op.groups
     pixels = [Level(counts[a], s=x.steps[2 + a], y=y.steps[2 + a]) for a in (0, 1)]

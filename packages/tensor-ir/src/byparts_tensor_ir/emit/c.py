@@ -44,7 +44,9 @@ from byparts_tensor_ir.statement import (
     walk,
 )
 from byparts_tensor_ir.substitute import (
+    expressions,
     in_statements,
+    loads,
     substituted,
     variables,
 )
@@ -67,6 +69,15 @@ def emit_c(
     return _Emitter(func, vector_bytes, aliases).source()
 
 
+_STREAMED_BYTES = 16 << 20  # of a tensor, of which a cache keeps little until it is read again
+
+
+def _is_large(buffer: Buffer) -> bool:
+    """Whether its size is known, and so large that its stores should leave the caches alone."""
+    known = all(d.op == "const" for d in buffer.shape)
+    return known and elements_of(buffer) * BYTES[buffer.dtype] >= _STREAMED_BYTES
+
+
 class _Emitter(Values):
     def __init__(
         self, func: Func, vector_bytes: int, aliases: Sequence[tuple[Buffer, Buffer]]
@@ -78,6 +89,10 @@ class _Emitter(Values):
         self.reducing: dict[Element, tuple[Expr, ...]] = {}
         self.parallel = self.shared = False  # whether it has a parallel loop; whether in one
         self.at: dict[Any, list[Buffer]] = {}
+        read = {
+            load.attr for s in walk(self.func.body) for e in expressions(s) for load in loads(e)
+        }
+        self.streamed = {b for b in func.outputs if _is_large(b) and b not in read}
 
     # -- the function --------------------------------------------------------------------------
 
@@ -89,6 +104,7 @@ class _Emitter(Values):
         self.place_locals()
         self.declare(None)
         self.statements(func.body)
+        self.end_streams()
         name = f"byparts_{func.name}"  # no name of the C library
         body = "\n".join([f'extern "C" void {name}(void **a) {{', *self.lines, "}\n"])
         return Source(name, body, frozenset(self.vectors), self.workspace_bytes, self.parallel)
@@ -98,6 +114,16 @@ class _Emitter(Values):
             kind = C_TYPES[p.dtype] if p in self.func.outputs else f"const {C_TYPES[p.dtype]}"
             restrict = "" if p in self.aliased else " __restrict"
             self.line(f"{kind} *{restrict} {p.name} = ({kind} *)a[{i}];")
+        inputs = [p.name for p in self.func.params if p not in self.func.outputs]
+        for p in self.func.params:
+            if p in self.streamed:  # what lies over an input is in the caches already
+                apart = " && ".join([f"(void *){p.name} != {x}" for x in inputs] or ["true"])
+                self.line(f"const bool stream_{p.name} = {apart};")
+
+    def end_streams(self) -> None:
+        """Stores past the caches are seen by whoever runs next."""
+        if self.streamed:
+            self.line("stream_end();")
 
     def place_locals(self) -> None:
         """Decide where each local buffer is declared: in the innermost loop around all its uses."""
@@ -158,6 +184,7 @@ class _Emitter(Values):
         with self.block(f"in_parallel({low}, {end}, [&](int64_t {first}, int64_t {last})"):
             self.parameters()  # again: what is captured is not `restrict`
             self.rounds(s, first, last, lanes)
+            self.end_streams()
         self.lines[-1] += ");"
         self.shared = False
 
@@ -344,6 +371,10 @@ class _Emitter(Values):
             text = self.wide(value, lanes)
         if step == 1:
             part, count = self.part(lanes)
+            if buffer in self.streamed and not part:
+                to = f"{buffer.name} + {base}, {text}, stream_{buffer.name}"
+                self.line(f"stream_{v}({to});")
+                return
             if self.past_the_end(buffer, first, lanes):
                 part = count = ""
             self.line(f"store{part}_{v}({buffer.name} + {base}, {text}{count});")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from byparts_tensor_ir.emit.patterns import remainders, repeated
 from byparts_tensor_ir.emit.strategy import (
     EmitError,
     Lanes,
@@ -122,6 +123,11 @@ class Values(Strategy):
                 raise EmitError(f"a bool that is computed lane by lane: {e}")
             return self.value((condition & a) | (~condition & b), lanes)
         if is_safe(a) and is_safe(b):
+            if lanes is not None and (limit := _limit(e)):
+                v = self.vector(e.dtype, lanes.lanes)
+                return self.named(
+                    e, f"{limit}_{v}({self.wide(a, lanes)}, {self.wide(b, lanes)})", lanes
+                )
             if uniform and lanes is not None:
                 c = self.value(condition, None)
                 return self.named(e, f"{c} ? {self.wide(a, lanes)} : {self.wide(b, lanes)}", lanes)
@@ -229,6 +235,8 @@ class Values(Strategy):
             v = self.vector(INDEX, n)
             iota = ", ".join(map(str, range(n)))
             return f"(({v}){{{iota}}} + {self.index(lanes.base)})"
+        if found := remainders(e, lanes):
+            return f"({self.vector(INDEX, n)}){{{', '.join(map(str, found))}}}"
         if op == "linear":
             parts = [f"{self.wide(a, lanes)} * {c}" for a, c in zip(e.args, e.attr[0], strict=True)]
             return f"({' + '.join(parts)} + {e.attr[1]})"
@@ -249,9 +257,11 @@ class Values(Strategy):
             return f"-{args[0]}"
         if op in ("min", "max"):
             a, b = args
-            test = f"{a} {'<' if op == 'min' else '>'} {b}"
-            test = f"({test}) | ({a} != {a})" if e.dtype in FLOATS else test
-            return f"({test}) ? {a} : {b}"
+            if e.dtype in FLOATS:
+                return (
+                    f"({a} != {a}) ? {a} : {'lesser' if op == 'min' else 'greater'}_{v}({a}, {b})"
+                )
+            return f"({a} {'<' if op == 'min' else '>'} {b}) ? {a} : {b}"
         if op == "abs":
             return (
                 f"({args[0]} < 0 ? -{args[0]} : {args[0]})"
@@ -340,10 +350,12 @@ class Values(Strategy):
             step = step_of(flat, lanes)
         except EmitError:
             step = -1
+        if step == -1 and (found := repeated(flat, lanes)) and e.dtype != "bool":
+            return self.repeated(e, *found, lanes)
         if step != 1:
             if e.dtype == "bool":
                 raise EmitError(f"a strided load of bool: {e}")
-            return self.lane_by_lane(e, lanes)
+            return self.every_second(e, flat, lanes) if step == 2 else self.lane_by_lane(e, lanes)
         at = substituted(flat, {lanes.var: lanes.base})
         v = self.vector(e.dtype, lanes.lanes)
         part, count = self.part(lanes)
@@ -356,6 +368,33 @@ class Values(Strategy):
         size = self.vector_bytes // lanes.lanes
         wide = self.vector(f"i{8 * size}", lanes.lanes)
         return self.mask_text(f"(__builtin_convertvector({text}, {wide}) != 0)", size)
+
+    def every_second(self, e: Expr, flat: Expr, lanes: Lanes) -> str:
+        """Every second element: of two vectors, the second of which ends at the last of them."""
+        n, v = lanes.lanes, self.vector(e.dtype, lanes.lanes)
+        first = substituted(flat, {lanes.var: lanes.base})
+        names = [self.fresh(), self.fresh()]
+        for name, at, less in zip(names, (first, first + (n - 1)), (1, n), strict=True):
+            part = count = ""
+            if lanes.count is not None:
+                left = minimum(maximum(lanes.count * 2 - less, const(0)), const(n))
+                part, count = "_part", f", {self.index(left)}"
+            self.line(
+                f"const {v} {name} = load{part}_{v}({e.attr.name} + {self.index(at)}{count});"
+            )
+        picked = [2 * i if 2 * i < n else n + 2 * i - (n - 1) for i in range(n)]
+        return f"__builtin_shufflevector({names[0]}, {names[1]}, {', '.join(map(str, picked))})"
+
+    def repeated(self, e: Expr, times: int, first: Expr, lanes: Lanes) -> str:
+        """Fewer elements, each in `times` lanes."""
+        n = lanes.lanes // times
+        v, part, count = self.vector(e.dtype, n), "", ""
+        if lanes.count is not None:
+            part, count = "_part", f", {self.index((lanes.count + (times - 1)) // times)}"
+        name = self.fresh()
+        self.line(f"const {v} {name} = load{part}_{v}({e.attr.name} + {self.index(first)}{count});")
+        picked = ", ".join([str(lane // times) for lane in range(lanes.lanes)])
+        return f"__builtin_shufflevector({name}, {name}, {picked})"
 
     def past_the_end(self, buffer: Buffer, at: Expr, lanes: Lanes) -> bool:
         """Whether lanes that do not count are padding of a local buffer, which has whole lines."""
@@ -438,6 +477,16 @@ class Values(Strategy):
         if e.op in ("min", "max"):
             return f"{'least' if e.op == 'min' else 'most'}({', '.join(map(self.index, e.args))})"
         return self.value(e, None)
+
+
+def _limit(e: Expr) -> str:
+    """The function that `a if a < b else b`, or with `>`, of floats is; else ""."""
+    condition, a, b = e.args
+    if condition.op != "lt" or e.dtype not in FLOATS:
+        return ""
+    if condition.args == (a, b):
+        return "lesser"
+    return "greater" if condition.args == (b, a) else ""
 
 
 def _halves(e: Expr) -> tuple[Expr, ...]:

@@ -49,6 +49,12 @@ template <class T> INLINE T shift_right(T a, T b) {
 template <class T> INLINE uint64_t unsigned_of(T a) {
   return a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a;
 }
+// Stores past the caches are ordered before what other threads do next.
+INLINE void stream_end() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 """
@@ -69,7 +75,19 @@ _TYPE = """typedef {c} {v} __attribute__((vector_size({bytes})));
 typedef {c} {v}u __attribute__((vector_size({bytes}), aligned({item}), may_alias));
 INLINE {v} load_{v}(const {c} *p) {{ return *(const {v}u *)p; }}
 INLINE void store_{v}({c} *p, {v} x) {{ *({v}u *)p = x; }}
+// Past the caches, where `wanted` and the place is aligned.
+INLINE void stream_{v}({c} *p, {v} x, bool wanted) {{
+#if {stream_feature}
+  if (wanted && (uintptr_t)p % {bytes} == 0) return {stream};
+#endif
+  store_{v}(p, x);
+}}
 """
+_STREAMS = {
+    16: ("defined(__SSE2__)", "_mm_stream_si128((__m128i *)p, (__m128i)x)"),
+    32: ("defined(__AVX__)", "_mm256_stream_si256((__m256i *)p, (__m256i)x)"),
+    64: ("defined(__AVX512F__)", "_mm512_stream_si512((__m512i *)p, (__m512i)x)"),
+}
 
 _PART = """INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
   {v} x = {{}};
@@ -159,6 +177,16 @@ _ROUND = """INLINE {v} {name}_{v}({v} a) {{
 #endif
 }}
 """
+# `a < b ? a : b` and `a > b ? a : b`, also of NaN and of zeros of two signs.
+_LIMIT = """INLINE {v} {name}_{v}({v} a, {v} b) {{
+#if {feature}
+  return ({v}){intrinsic};
+#else
+  return a {sign} b ? a : b;
+#endif
+}}
+"""
+_LIMITS = {"lesser": ("min", "<"), "greater": ("max", ">")}
 _MODES = {"rint": 8, "floor": 9, "ceil": 10, "trunc": 11}
 
 
@@ -174,6 +202,7 @@ def vector_types(used: Iterable[tuple[str, int]]) -> str:
         item, c, v = BYTES[dtype], C_TYPES[dtype], vector_name(dtype, lanes)
         width = item * lanes
         names = {"c": c, "v": v, "bytes": width, "item": item, "lanes": lanes}
+        names["stream_feature"], names["stream"] = _STREAMS.get(width, ("0", ""))
         out.append(_TYPE.format(**names))
         plain = _PART.format(**names)
         if dtype in _SUFFIX and width in (16, 32, 64):
@@ -235,6 +264,10 @@ def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
         text += _ROUND.format(
             **names, name=name, f=f, feature=round_feature if known else "0", intrinsic=intrinsic
         )
+    for name, (instruction, sign) in _LIMITS.items():
+        intrinsic = f"_mm{w}_{instruction}_{s}({a}, {b})"
+        feature = sqrt_feature if known else "0"
+        text += _LIMIT.format(**names, name=name, sign=sign, feature=feature, intrinsic=intrinsic)
     return text
 
 

@@ -35,7 +35,7 @@ _MOST_WRITTEN_OUT = 16  # elements of a window
 def _scheduled(rule: Program) -> Callable[..., Function]:
     """As `as_loops`, with vectors along the last axis, and short windows written out.
 
-    Sums are left to the compiler, which reads at steps of two better than our vectors do.
+    What is reduced over a window is kept in registers until a line of it is complete.
     """
     plain = as_loops(rule)
 
@@ -44,11 +44,12 @@ def _scheduled(rule: Program) -> Callable[..., Function]:
         names = {x.name for x in walk(s.func.body) if isinstance(x, For)}
         for block in ("first", "y") if "first_u" in names else ("y",):
             if {f"{block}_u", f"{block}_d"} <= names:
-                s.vectorize(f"{block}_d")
+                s.cache_write(block, f"{block}_c").vectorize(f"{block}_d")
+                s.vectorize(f"{block}_w3")
                 if prod(op.ksize) <= _MOST_WRITTEN_OUT:
                     s.unroll(f"{block}_u").unroll(f"{block}_v")
         if "y_u" not in names and op.layout == "NCHW":
-            s.split("y_d", op.strides[1]).unroll("y_d_i")
+            s.vectorize("y_d")
         return Function(s.func)
 
     return made

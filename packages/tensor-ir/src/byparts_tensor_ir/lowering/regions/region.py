@@ -206,14 +206,22 @@ class RegionLoops:
             loop = id(s.path[-1]) if s.path else 0
             for v in self._written_into(s):
                 uses.setdefault(v, set()).add(loop)
+        shared = {v for v, loops in uses.items() if len(loops) > 1 and v not in self.layout.moved}
         return {
-            v
-            for v, loops in uses.items()
-            if len(loops) > 1
-            and (cost(type(self.made[v].op)) >= self.dear or self._strides(v))
-            and v not in self.steps
-            and v not in self.layout.moved
+            self._last_of_chain(v, shared)
+            for v in shared - self.steps.keys()
+            if cost(type(self.made[v].op)) >= self.dear or self._strides(v)
         }
+
+    def _last_of_chain(self, v: Value, shared: set[Value]) -> Value:
+        """What is computed from v before anything else reads v: to keep it spares more than v."""
+        readers = {n.outputs[0] for n in self.graph.nodes if v in n.inputs}
+        while len(readers) == 1 and readers <= shared - self.steps.keys():
+            (y,) = readers
+            if y.type.dims != v.type.dims or v in self.graph.outputs:
+                break
+            v, readers = y, {n.outputs[0] for n in self.graph.nodes if y in n.inputs}
+        return v
 
     def _strides(self, v: Value) -> bool:
         """Whether elements side by side in v are read far from each other."""
