@@ -1,102 +1,156 @@
 """May the rounds of a loop run in any order?
 
-Sound and simple: a store is safe if different rounds write different elements, or if the loop
-belongs to the reduction that the store makes; a read of what the loop writes is safe if it is of
-the element that the same round writes.  Everything else is refused.
+Sound and simple: rounds are free if different rounds write different elements, and read of what the
+loop writes only the elements that the same round writes.  A store that belongs to a reduction over
+the loop is safe where nothing else touches what it adds to.  Memory that begins anew in each round
+is each round's own.  Everything else is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from math import gcd
 
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.index import lower_bound, terms, upper_bound
-from byparts_tensor_ir.schedule.find import ScheduleError, reads_of, shown
-from byparts_tensor_ir.statement import Barrier, Buffer, Collective, For, Store, stores, walk
+from byparts_tensor_ir.schedule.find import ScheduleError, shown
+from byparts_tensor_ir.statement import (
+    Barrier,
+    Buffer,
+    Collective,
+    For,
+    If,
+    Store,
+    stores,
+    walk,
+)
 from byparts_tensor_ir.substitute import expressions, loads, variables
 
+Memory = Callable[[Buffer], Buffer]  # stands for all buffers that are the same bytes
 
-def check_order_free(loop: For, step: str, reductions: bool) -> None:
+
+def check_order_free(
+    loop: For,
+    step: str,
+    reductions: bool,
+    live: Collection[Buffer] = (),
+    memory: Memory = lambda b: b,
+) -> None:
     """Refuse where a round depends on another.
 
     Args:
         loop: whose rounds are to run in another order, or at once.
         step: its name, for the message.
         reductions: whether partial results may be combined in another order.
+        live: local buffers that are read after the loop, so that no round has its own.
+        memory: which buffers are the same bytes.
 
     Raises:
-        ScheduleError: shows the store, and the read that clashes with it.
+        ScheduleError: shows the store, and the statement that clashes with it.
     """
     if any(isinstance(s, (Barrier, Collective)) for s in walk(loop.body)):
         raise ScheduleError(f"{step} {loop.name}: threads meet in its rounds\n{shown(loop)}")
-    inside = stores(loop.body)
-    own = {b for b in _buffers_of(loop) if _private(b, loop)}
-    for s in inside:
-        for target in s.targets:
-            if target in own:
-                continue
-            if s.reducer is not None and any(loop.var in variables(e) for e in s.over):
-                if not reductions:
-                    raise ScheduleError(
-                        f"{step} {loop.name}: its rounds add to the same elements; use rfactor "
-                        f"first\n{shown(s)}"
-                    )
-                continue
-            if not _distinct(s, loop):
-                raise ScheduleError(
-                    f"{step} {loop.name}: several rounds may write one element of {target.name}"
-                    f"\n{shown(s)}"
-                )
-            _check_reads(loop, s, target, inside, step)
+    own = {b for b in buffers_of(loop) if b not in live and _private(b, loop)}
+    written = [(s, t) for s in stores(loop.body) for t in s.targets if t not in own]
+    for s, target in written:
+        added = s.reducer is not None and any(loop.var in variables(e) for e in s.over)
+        if added and not reductions:
+            raise ScheduleError(
+                f"{step} {loop.name}: its rounds add to the same elements; use rfactor first\n"
+                f"{shown(s)}"
+            )
+        if not added and not distinct(s.index, loop):
+            raise ScheduleError(
+                f"{step} {loop.name}: several rounds may write one element of {target.name}"
+                f"\n{shown(s)}"
+            )
+        others = [o for o, t in written if memory(t) is memory(target) and o is not s]
+        _check_writes(loop, s, target, others, added, step)
+        _check_reads(loop, s, target, added, step, memory)
 
 
-def _check_reads(loop: For, s: Store, target: Buffer, inside: list[Store], step: str) -> None:
-    """Each read of the target is of the element that the same round writes."""
-    for other in inside:
-        for load in reads_of(other):
-            if load.attr is target and not _same_round(load, s, loop):
+def _check_writes(
+    loop: For, s: Store, target: Buffer, others: Sequence[Store], added: bool, step: str
+) -> None:
+    """Other stores write other elements, or the same in the same round, or add alike."""
+    for other in others:
+        alike = other.reducer is s.reducer and other.targets == s.targets and other.over == s.over
+        if not (
+            alike
+            if added
+            else apart(s.index, other.index) or same_round(other.index, s.index, loop)
+        ):
+            raise ScheduleError(
+                f"{step} {loop.name}: a round writes elements of {target.name} that another "
+                f"round writes\n{shown(s)}\n{shown(other)}"
+            )
+
+
+def _check_reads(
+    loop: For, s: Store, target: Buffer, added: bool, step: str, memory: Memory
+) -> None:
+    """Each read of the target is of an element that the same round writes."""
+    for other in walk(loop.body):
+        for load in [x for e in expressions(other) for x in loads(e)]:
+            if memory(load.attr) is not memory(target) or apart(load.args, s.index):
+                continue
+            if added or not same_round(load.args, s.index, loop):
                 raise ScheduleError(
                     f"{step} {loop.name}: a round reads elements of {target.name} that another "
                     f"round writes\n{shown(s)}\n{shown(other)}"
                 )
 
 
-def _same_round(load: Expr, s: Store, loop: For) -> bool:
-    """Whether load and store can only meet in one element in one round.
+Index = Sequence[Expr]
 
-    In some dimension both indices contain the loop's variable alike, and their rests span less.
-    """
-    for a, b in zip(load.args, s.index, strict=True):
-        (left, _), (right, _) = terms(a), terms(b)
-        c = left.get(loop.var, 0)
-        if c == 0 or right.get(loop.var, 0) != c:
-            continue
-        rest_a, rest_b = a - loop.var * c, b - loop.var * c
-        if loop.var in variables(rest_a) | variables(rest_b):
-            continue
-        inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
-        if rest_a is rest_b and not variables(rest_a) & inner:
-            return True
-        ends = [lower_bound(rest_a), upper_bound(rest_a), lower_bound(rest_b), upper_bound(rest_b)]
-        outer = (variables(rest_a) | variables(rest_b)) - inner
-        if not outer and None not in ends:
-            low_a, high_a, low_b, high_b = [e for e in ends if e is not None]
-            if max(high_a - low_b, high_b - low_a) < abs(c):
-                return True
-        if _fixed_part(rest_a, inner) is _fixed_part(rest_b, inner):
-            spans = [_span(rest_a, inner), _span(rest_b, inner)]
-            if None not in spans and max(s for s in spans if s is not None) < abs(c):
+
+def apart(a: Index, b: Index) -> bool:
+    """Whether two indices are never equal, in whatever rounds."""
+    for x, y in zip(a, b, strict=False):
+        for low, high in ((x, y), (y, x)):
+            end, begin = upper_bound(low), lower_bound(high)
+            if end is not None and begin is not None and end < begin:
                 return True
     return False
 
 
-def _distinct(s: Store, loop: For) -> bool:
+def same_round(a: Index, b: Index, loop: For) -> bool:
+    """Whether two indices can only be equal in one round.
+
+    In some dimension both contain the loop's variable alike, and their rests span less.
+    """
+    inner = _inner(loop)
+    return any(_meets_in_one_round(x, y, loop, inner) for x, y in zip(a, b, strict=False))
+
+
+def _meets_in_one_round(a: Expr, b: Expr, loop: For, inner: set[Expr]) -> bool:
+    c = terms(a)[0].get(loop.var, 0)
+    if c == 0 or terms(b)[0].get(loop.var, 0) != c:
+        return False
+    rest_a, rest_b = a - loop.var * c, b - loop.var * c
+    if _changes(rest_a, loop) or _changes(rest_b, loop):
+        return False
+    if rest_a is rest_b and not variables(rest_a) & inner:
+        return True
+    ends = [lower_bound(rest_a), upper_bound(rest_a), lower_bound(rest_b), upper_bound(rest_b)]
+    outer = (variables(rest_a) | variables(rest_b)) - inner
+    if not outer and None not in ends:
+        low_a, high_a, low_b, high_b = [e for e in ends if e is not None]
+        if max(high_a - low_b, high_b - low_a) < abs(c):
+            return True
+    if _fixed_part(rest_a, inner) is _fixed_part(rest_b, inner):
+        spans = [_span(rest_a, inner), _span(rest_b, inner)]
+        return None not in spans and max(s for s in spans if s is not None) < abs(c)
+    return False
+
+
+def distinct(index: Index, loop: For) -> bool:
     """Whether rounds never share an element: some index steps further than its rest spans."""
-    inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
-    for i in s.index:
+    inner = _inner(loop)
+    for i in index:
         c = terms(i)[0].get(loop.var, 0)
         rest = i - loop.var * c
-        if c == 0 or loop.var in variables(rest):
+        if c == 0 or _changes(rest, loop):
             continue
         span = _span(rest, inner)
         if span is not None and span < abs(c):
@@ -105,6 +159,18 @@ def _distinct(s: Store, loop: For) -> bool:
         if extent is not None and abs(c) * (extent - 1) < stride:
             return True  # all rounds of the loop lie between two steps of the inner loops
     return False
+
+
+def _inner(loop: For) -> set[Expr]:
+    return {x.var for x in walk(loop.body) if isinstance(x, For)}
+
+
+def _changes(e: Expr, loop: For) -> bool:
+    """Whether an expression may change between rounds otherwise than by inner loops."""
+    if loop.var in variables(e):
+        return True
+    read = {x.attr for x in loads(e)}
+    return bool(read) and any(t in read for s in stores(loop.body) for t in s.targets)
 
 
 def _stride(e: Expr, inner: set[Expr]) -> int:
@@ -130,7 +196,8 @@ def _span(e: Expr, inner: set[Expr]) -> int | None:
     return None if low is None or high is None else high - low
 
 
-def _buffers_of(loop: For) -> set[Buffer]:
+def buffers_of(loop: For) -> set[Buffer]:
+    """The buffers that a loop reads or writes."""
     held = {load.attr for s in walk(loop.body) for e in expressions(s) for load in loads(e)}
     return held | {t for s in stores(loop.body) for t in s.targets}
 
@@ -140,14 +207,14 @@ def _private(buffer: Buffer, loop: For) -> bool:
 
     A reduction begins anew where all its loops are inside of this one.
     """
-    inner = {x.var for x in walk(loop.body) if isinstance(x, For)}
-    if buffer.scope not in ("local", "register", "shared"):
+    if buffer.scope == "global":
         return False
     for s in walk(loop.body):
-        if isinstance(s, Store):
-            if any(load.attr is buffer for load in reads_of(s)):
-                return False
-            if buffer in s.targets:
-                own = {v for e in s.over for v in variables(e)} <= inner
-                return s.reducer is None or (s.begins and own)
+        if any(x.attr is buffer for e in expressions(s) for x in loads(e)):
+            return False
+        if isinstance(s, If) and any(buffer in t.targets for t in stores(s.body)):
+            return False  # it may keep what an earlier round wrote
+        if isinstance(s, Store) and buffer in s.targets:
+            own = {v for e in s.over for v in variables(e)} <= _inner(loop)
+            return s.reducer is None or (s.begins and own)
     return False

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from byparts_tensor_ir.expression import Expr
-from byparts_tensor_ir.index import lower_bound, terms, upper_bound
+from byparts_tensor_ir.index import terms
+from byparts_tensor_ir.schedule.legal import apart
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
 from byparts_tensor_ir.substitute import subexpressions
 
@@ -59,18 +60,9 @@ def _stores(
 def _before(read: _Access, write: _Access) -> bool:
     """Whether no element is written before it is read."""
     pairs = list(zip(read.at, write.at, strict=True))
-    if any(_apart(r, w) for r, w in pairs):
+    if apart(read.at, write.at):
         return True
     if read.place > write.place:
         return False
     shared = [a.var for a, b in zip(read.path, write.path, strict=False) if a is b]
     return all(any(r is w and set(terms(r)[0]) == {var} for r, w in pairs) for var in shared)
-
-
-def _apart(a: Expr, b: Expr) -> bool:
-    """Whether two indices are never equal, in whatever rounds."""
-    for low, high in ((a, b), (b, a)):
-        end, begin = upper_bound(low), lower_bound(high)
-        if end is not None and begin is not None and end < begin:
-            return True
-    return False
