@@ -7,7 +7,7 @@ from typing import Any
 from byparts_tensor_ir import compile as c_compiler
 from byparts_tensor_ir.compile import EMITTERS, CompilerError, default_emitter
 from byparts_tensor_ir.emit.c import emit_c
-from byparts_tensor_ir.statement import Func, expression_sizes
+from byparts_tensor_ir.statement import Func, dtype_name, expression_sizes
 from byparts_tensor_ir.target import target
 
 
@@ -32,8 +32,7 @@ def build(func: Func, vector: int | None = None, emitter: str | None = None) -> 
         for p, a in zip(func.params, arrays, strict=False):
             if not a.flags.c_contiguous:
                 raise ValueError(f"{func.name}: {p} got an array that is not contiguous")
-            kind = a.dtype.kind
-            given.append((a.shape, "bool" if kind == "b" else f"{kind}{8 * a.dtype.itemsize}"))
+            given.append((a.shape, dtype_name(a.dtype)))
         sizes = expression_sizes(func, given)
         call([a.ctypes.data for a in arrays], [sizes[s] for s in func.sizes])
 

@@ -18,21 +18,30 @@ Operations, with NumPy's meaning:
     select                               only the arm that is chosen is read
     cast bitcast                         to another dtype; of the same bits
     exp expm1 log log1p tanh erf ...     `functions.FUNCTIONS`: what an emitter expands
+
+Halves (f16, bf16) are dtypes of memory; a value of one is an f32 that it can hold.  Only what is
+exact is an operation on them (`const load min max neg abs floor ceil rint trunc lt le eq ne
+select`, `cast` to f32), and the `cast` from f32, which rounds to nearest even; arithmetic written
+on halves is cast to f32 and back.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Union
 from weakref import WeakValueDictionary
 
 from byparts_graph_ir import GraphError
 
 INDEX = "i64"
-FLOATS = ("f32", "f64")
+HALVES = ("f16", "bf16")
+FLOATS = ("f32", "f64", *HALVES)
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u32", "u64")
-BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "i32": 4, "u32": 4, "f32": 4}
-BYTES |= {"i64": 8, "u64": 8, "f64": 8}
+BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "i32": 4, "u32": 4, "f32": 4}  # of an element
+BYTES |= {"i64": 8, "u64": 8, "f64": 8, "f16": 2, "bf16": 2}
+VALUE_BYTES = BYTES | dict.fromkeys(HALVES, 4)  # of a value in a register
 Number = Union[int, float, bool]
 
 
@@ -181,6 +190,8 @@ def make(op: str, args: tuple[Expr, ...], dtype: str, attr: Any = None) -> Expr:
 
 def const(value: Number, dtype: str = INDEX) -> Expr:
     """A number of the dtype; integers are taken modulo 2^bits."""
+    if dtype in HALVES:
+        return make("const", (), dtype, nearest_half(float(value), dtype))
     if dtype in FLOATS:
         return make("const", (), dtype, float(value))
     if dtype == "bool":
@@ -190,6 +201,53 @@ def const(value: Number, dtype: str = INDEX) -> Expr:
     if dtype[0] == "i" and number >> (bits - 1):
         number -= 1 << bits
     return make("const", (), dtype, number)
+
+
+def nearest_half(x: float, dtype: str) -> float:
+    """The number of f16 or bf16 nearest to x, ties to even; beyond the largest an infinity."""
+    try:
+        if dtype == "f16":
+            return float(struct.unpack("<e", struct.pack("<e", x))[0])
+        (bits,) = struct.unpack("<I", struct.pack("<f", x))
+    except OverflowError:
+        return float("inf") if x > 0 else float("-inf")
+    if x == x:
+        bits += 0x7FFF + (bits >> 16 & 1)
+    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
+
+
+def widened(x: Expr) -> Expr:
+    """A half as f32; any other value as it is."""
+    return make("cast", (x,), "f32") if x.dtype in HALVES else x
+
+
+def narrowed(x: Expr, half: str) -> Expr:
+    """An f32 rounded to f16 or bf16; what is one already is not rounded."""
+    exact = _exact_half(x, half)
+    return make("cast", (x,), half) if exact is None else exact
+
+
+def _exact_half(x: Expr, half: str) -> Expr | None:
+    """x as an expression of halves, where it takes no rounding."""
+    if x.op == "cast" and x.args[0].dtype == half:
+        return x.args[0]
+    if x.op == "const" and (nearest_half(x.attr, half) == x.attr or x.attr != x.attr):
+        return const(x.attr, half)
+    first = 1 if x.op == "select" else 0
+    if (x.op not in _EXACT and not first) or x.attr is not None:
+        return None
+    made = [_exact_half(a, half) for a in x.args[first:]]
+    kept = [a for a in made if a is not None]
+    return make(x.op, (*x.args[:first], *kept), half) if len(kept) == len(made) else None
+
+
+_EXACT = ("neg", "abs", "min", "max", "floor", "ceil", "rint", "trunc")
+
+
+def in_f32(function: Callable[..., Expr], *operands: Expr) -> Expr | None:
+    """The function of halves: computed in f32 and rounded; `None` if no operand is a half."""
+    half = next((x.dtype for x in operands if x.dtype in HALVES), None)
+    return None if half is None else narrowed(function(*map(widened, operands)), half)
 
 
 def variable(name: str, extent: Operand | None = None, low: int = 0) -> Expr:
@@ -232,6 +290,8 @@ _FLOAT_ONLY, _INTEGER_ONLY = ("div",), ("floordiv", "mod", "xor", "shl", "shr")
 def arithmetic(op: str, first: Operand, second: Operand) -> Expr:
     """`first op second` for two operands of one dtype; i64 in normal form."""
     a, b = pair(first, second)
+    if (rounded := in_f32(partial(arithmetic, op), a, b)) is not None:
+        return rounded
     if a.dtype == "bool" and op in ("and", "or", "xor"):
         return _logical(op, a, b)
     floating = a.dtype in FLOATS

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from byparts_tensor_ir.expression import (
     BYTES,
     FLOATS,
+    HALVES,
     INTEGERS,
     Expr,
     ExpressionError,
     Operand,
     as_expr,
     const,
+    in_f32,
     make,
+    narrowed,
     pair,
+    widened,
 )
 
 # Name -> number of operands.  For f32 `mathematics.py` gives each as arithmetic; f64 is libm.
@@ -30,6 +36,8 @@ def unary(op: str, x: Operand) -> Expr:
     x = as_expr(x, "f32")
     if x.dtype not in FLOATS and not (op in ("neg", "abs") and x.dtype in INTEGERS):
         raise ExpressionError(f"{op} of {x}: not defined for {x.dtype}")
+    if (rounded := in_f32(partial(unary, op), x)) is not None:
+        return rounded
     return make(op, (x,), x.dtype)
 
 
@@ -40,12 +48,17 @@ def call(name: str, *operands: Operand) -> Expr:
     args = operands if len(operands) == 1 else pair(*operands)
     if not isinstance(args[0], Expr) or args[0].dtype not in FLOATS:
         raise ExpressionError(f"{name} of {', '.join(map(str, args))}: only for {FLOATS}")
-    return make(name, tuple(args), args[0].dtype)  # type: ignore[arg-type]  # checked
+    known: tuple[Expr, ...] = tuple(args)  # type: ignore[arg-type]  # checked
+    if (rounded := in_f32(partial(call, name), *known)) is not None:
+        return rounded
+    return make(name, known, known[0].dtype)
 
 
 def fma(a: Expr, b: Operand, c: Operand) -> Expr:
     """a * b + c, rounded once."""
     b, c = pair(a, b)[1], pair(a, c)[1]
+    if (rounded := in_f32(fma, a, b, c)) is not None:
+        return rounded
     return make("fma", (a, b, c), a.dtype)
 
 
@@ -78,18 +91,38 @@ def select(condition: Expr, a: Operand, b: Operand) -> Expr:
 
 
 def cast(x: Expr, dtype: str) -> Expr:
-    """The value in another dtype; float to integer truncates, integers wrap."""
+    """The value in another dtype; float to integer truncates, integers wrap.
+
+    To a half by way of f32, from f64 so that it is rounded as if once; from a half exact.
+    """
     if dtype not in BYTES:
         raise ExpressionError(f"no dtype {dtype!r}; one of {', '.join(BYTES)}")
     if x.dtype == dtype:
         return x
+    if dtype in HALVES:
+        return narrowed(_odd(x) if x.dtype == "f64" else cast(x, "f32"), dtype)
+    if x.dtype in HALVES and dtype != "f32":
+        return cast(widened(x), dtype)
     if x.op == "const" and x.dtype not in FLOATS:
         return const(x.attr, dtype)
     return make("cast", (x,), dtype)
+
+
+def _odd(x: Expr) -> Expr:
+    """An f64 as f32; if inexact with an odd last bit, so that to round it again is right."""
+    y = make("cast", (x,), "f32")
+    bits, back = make("bitcast", (y,), "i32"), make("cast", (y,), "f64")
+    beyond = unary("abs", x) < unary("abs", back)
+    odd = (bits - cast(beyond, "i32")) | 1
+    return select(back.equal(x) | ~x.equal(x), y, make("bitcast", (odd,), "f32"))
 
 
 def bitcast(x: Expr, dtype: str) -> Expr:
     """The same bits read as another dtype of the same size."""
     if BYTES[x.dtype] != BYTES[dtype]:
         raise ExpressionError(f"{x} has {BYTES[x.dtype]} bytes, {dtype} {BYTES[dtype]}")
-    return x if x.dtype == dtype else make("bitcast", (x,), dtype)
+    if x.dtype == dtype:
+        return x
+    if x.dtype in HALVES and dtype in HALVES:
+        x = bitcast(x, "i16")
+    return make("bitcast", (x,), dtype)

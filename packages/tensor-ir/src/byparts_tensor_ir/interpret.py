@@ -32,11 +32,25 @@ from byparts_tensor_ir.statement import (
     Shuffle,
     Statement,
     Store,
+    dtype_name,
     expression_sizes,
     statement_lines,
 )
 
-NUMPY = {"bool": np.bool_, "f32": np.float32, "f64": np.float64}
+
+class _NumpyTypes(dict[str, Any]):
+    """dtype -> NumPy's type of it; bf16, of `ml_dtypes`, once it is asked for."""
+
+    def __missing__(self, dtype: str) -> Any:
+        if dtype != "bf16":
+            raise KeyError(dtype)
+        from ml_dtypes import bfloat16  # an optional extra
+
+        self[dtype] = bfloat16
+        return bfloat16
+
+
+NUMPY = _NumpyTypes({"bool": np.bool_, "f16": np.float16, "f32": np.float32, "f64": np.float64})
 NUMPY |= {
     f"{c}{b}": np.dtype(f"{n}{b}").type
     for c, n in (("i", "int"), ("u", "uint"))
@@ -60,7 +74,7 @@ def interpret(func: Func, *arrays: np.ndarray[Any, Any], seed: int = 0) -> None:
         ValueError: an array does not fit its parameter.
         OutOfBounds: an element outside a buffer is read or written.
     """
-    sizes = expression_sizes(func, [(a.shape, _dtype_name(a)) for a in arrays])
+    sizes = expression_sizes(func, [(a.shape, dtype_name(a.dtype)) for a in arrays])
     memory = dict(zip(func.params, arrays, strict=True))
     run = _Run(memory, dict(sizes), Random(seed))
     with np.errstate(all="ignore"):
@@ -68,11 +82,6 @@ def interpret(func: Func, *arrays: np.ndarray[Any, Any], seed: int = 0) -> None:
             memory[b] = run.garbage(b)
         for s, _ in run.statements(placed_identities(func).body):
             raise Race(f"{func.name}: {statement_lines([s])[0]} outside all thread loops")
-
-
-def _dtype_name(a: np.ndarray[Any, Any]) -> str:
-    kind = a.dtype.kind
-    return "bool" if kind == "b" else f"{kind}{8 * a.dtype.itemsize}"
 
 
 class _Run:
@@ -207,6 +216,11 @@ def _cast(e: Expr, x: Any) -> Any:
     return np.asarray(np.trunc(x)).astype(np.int64).astype(NUMPY[e.dtype])[()]
 
 
+def _wide(x: Any) -> Any:
+    """A half as f32: of two zeros NumPy takes another one then."""
+    return np.float32(x) if x.dtype.kind in "fV" and x.dtype.itemsize == 2 else x
+
+
 def _fma(e: Expr, a: Any, b: Any, c: Any) -> Any:
     """Rounded once: exact in rationals."""
     if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
@@ -256,8 +270,8 @@ _OPERATIONS: dict[str, Any] = {
     "div": lambda e, a, b: a / b,
     "floordiv": lambda e, a, b: a // b,
     "mod": lambda e, a, b: a % b,
-    "min": lambda e, a, b: np.minimum(a, b),
-    "max": lambda e, a, b: np.maximum(a, b),
+    "min": lambda e, a, b: np.minimum(_wide(a), _wide(b)),
+    "max": lambda e, a, b: np.maximum(_wide(a), _wide(b)),
     "xor": lambda e, a, b: a ^ b,
     "shl": lambda e, a, b: a << b,
     "shr": lambda e, a, b: a >> b,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Union
+from typing import Any, Union
 
 from byparts_tensor_ir.expression import (
     Expr,
@@ -359,6 +359,13 @@ def statement_lines(statements: Sequence[Statement], depth: int = 0) -> list[str
             begins = "  # begins with the identity" if s.begins else ""
             lines.append(f"{margin}{targets}{sign}{values}{begins}")
     return lines
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name here of a dtype of NumPy or of `ml_dtypes`."""
+    if dtype.name in ("bool", "bfloat16"):
+        return "bool" if dtype.name == "bool" else "bf16"
+    return f"{dtype.kind}{8 * dtype.itemsize}"
 
 
 def expression_sizes(func: Func, given: Sequence[tuple[tuple[int, ...], str]]) -> dict[Expr, int]:

@@ -28,10 +28,11 @@ from byparts_tensor_ir.emit.strategy import (
     flat_index,
     forget_loads,
     step_of,
+    unrounded,
 )
 from byparts_tensor_ir.emit.values import Values
-from byparts_tensor_ir.emit.vectors import C_TYPES, literal
-from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const, make
+from byparts_tensor_ir.emit.vectors import C_TYPES, VALUE_TYPES, literal
+from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, Expr, const, make
 from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
     Buffer,
@@ -317,7 +318,7 @@ class _Emitter(Values):
                 for x in first:
                     name, dtype = self.fresh("h"), x.dtype
                     picked = ", ".join(f"{x.attr[0]}[{half * lanes + i}]" for i in range(lanes))
-                    v = self.vector(dtype, lanes) if lanes > 1 else C_TYPES[dtype]
+                    v = self.vector(dtype, lanes) if lanes > 1 else VALUE_TYPES[dtype]
                     value = f"{{{picked}}}" if lanes > 1 else picked
                     self.line(f"{v} {name} = {value};")
                     names.append(make("name", (), dtype, (name, lanes)))
@@ -349,8 +350,9 @@ class _Emitter(Values):
                 )
             self.assign(into, s.reducer.combine(into, values), lanes)
             return
-        texts = [self.deep_value(v, lanes) for v in s.stored()]
-        for target, value, text in zip(s.targets, s.stored(), texts, strict=True):
+        values = unrounded(s)
+        texts = [self.deep_value(v, lanes) for v in values]
+        for target, value, text in zip(s.targets, values, texts, strict=True):
             self.write(target, s.index, text, value, lanes)
         forget_loads(self.scopes, [s])
 
@@ -358,7 +360,9 @@ class _Emitter(Values):
         self, buffer: Buffer, index: tuple[Expr, ...], text: str, value: Expr, lanes: Lanes | None
     ) -> None:
         flat = flat_index(buffer, index)
+        to = f"to_{buffer.dtype}" if buffer.dtype in HALVES else ""
         if lanes is None:
+            text = f"{to}({text})" if to else text
             self.line(f"{buffer.name}[{self.index(flat)}] = {text};")
             return
         step = step_of(flat, lanes)
@@ -386,4 +390,5 @@ class _Emitter(Values):
         picked = f"{text}[{lane}]" if self.varies(value, lanes) else text
         picked += " != 0" if value.dtype == "bool" else ""
         with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
+            picked = f"{to}({picked})" if to else picked
             self.line(f"{buffer.name}[{at}] = {picked};")

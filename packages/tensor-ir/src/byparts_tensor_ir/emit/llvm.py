@@ -26,6 +26,7 @@ from byparts_tensor_ir.emit.strategy import (
     element_of,
     elements_of,
     forget_loads,
+    unrounded,
 )
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
 from byparts_tensor_ir.statement import (
@@ -181,7 +182,7 @@ class _Emitter(LlvmValues):
         if into is not None and lanes is not None:
             self.accumulate(s, into, lanes)
             return
-        values = [self.deep(v, lanes) for v in s.stored()]
+        values = [self.deep(v, lanes) for v in unrounded(s)]
         for target, x in zip(s.targets, values, strict=True):
             self.write(target, s.index, x, lanes)
         forget_loads(self.scopes, [s])

@@ -8,24 +8,27 @@ from typing import Any
 from llvmlite import ir
 
 from byparts_tensor_ir.emit.strategy import EmitError, Strategy
-from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, INDEX, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.statement import Func
+from byparts_tensor_ir.target import target
 
-I1, I32, I64, POINTER = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.PointerType()
+I1, I16, I32, I64, POINTER = *map(ir.IntType, (1, 16, 32, 64)), ir.PointerType()
 VOID = ir.VoidType()
 
 
 def scalar_type(dtype: str) -> Any:
     """The type of a value; a bool is one bit."""
     if dtype in FLOATS:
-        return ir.FloatType() if dtype == "f32" else ir.DoubleType()
+        return ir.DoubleType() if dtype == "f64" else ir.FloatType()
     return I1 if dtype == "bool" else ir.IntType(8 * BYTES[dtype])
 
 
 def memory_type(dtype: str) -> Any:
-    """The type of an element in memory; a bool is a byte."""
+    """The type of an element in memory; a bool is a byte, a half its bits."""
+    if dtype in HALVES:
+        return I16
     return ir.IntType(8) if dtype == "bool" else scalar_type(dtype)
 
 
@@ -50,6 +53,7 @@ class LlvmOperations(Strategy):
         module: holds the function and what it calls.
         builder: where the next instruction goes.
         libm: functions of the C library that it calls.
+        converts: whether the CPU has instructions that convert f16.
     """
 
     def __init__(self, func: Func, vector_bytes: int) -> None:
@@ -57,6 +61,7 @@ class LlvmOperations(Strategy):
         self.module: Any = ir.Module(name=func.name)
         self.builder: Any = None
         self.libm: set[str] = set()
+        self.converts = "f16c" in target().features  # f16, by instructions
 
     def splat(self, x: Any, lanes: int) -> Any:
         """The number in each lane of a vector."""
@@ -116,6 +121,9 @@ class LlvmOperations(Strategy):
         if op == "bitcast":
             if "bool" in (e.dtype, e.args[0].dtype):
                 return self.cast(args[0], e.args[0].dtype, e.dtype)
+            if e.dtype in HALVES or e.args[0].dtype in HALVES:
+                to = e.args[0].dtype in HALVES
+                return (self.to_half if to else self.from_half)(args[0], (*e.args, e)[not to].dtype)
             return b.bitcast(args[0], self.shaped(scalar_type(e.dtype), args[0]))
         if op in FUNCTIONS:
             return self.function(e, args)
@@ -200,6 +208,10 @@ class LlvmOperations(Strategy):
 
     def cast(self, x: Any, source: str, target: str) -> Any:
         """Truncated from floats; integers modulo 2^bits."""
+        if target in HALVES:
+            return self.from_half(self.to_half(x, target), target)
+        if source in HALVES:  # a value of f32
+            return x
         b, kind = self.builder, self.shaped(scalar_type(target), x)
         if target == "bool":
             compare = b.fcmp_unordered if source in FLOATS else b.icmp_unsigned
@@ -219,6 +231,54 @@ class LlvmOperations(Strategy):
         if source != "bool" and BYTES[source] >= BYTES[target]:
             return x if BYTES[source] == BYTES[target] else b.trunc(x, kind)
         return (b.sext if signed else b.zext)(x, kind)
+
+    # As `halves.py` has it in C.
+
+    def to_half(self, x: Any, half: str) -> Any:
+        """The bits of an f32 as f16 or bf16, to nearest even."""
+        b, i16 = self.builder, self.shaped(I16, x)
+        if half == "f16" and self.converts:
+            return b.bitcast(b.fptrunc(x, self.shaped(ir.HalfType(), x)), i16)
+        y = self.bits(x)
+        if half == "bf16":
+            odd = b.and_(self.shifted(y, 16), like(y, 1))
+            rounded = b.add(b.add(y, like(y, 0x7FFF)), odd)
+            quiet = b.or_(y, like(y, 0x400000))
+            y = b.select(b.fcmp_unordered("uno", x, x), quiet, rounded)
+            return b.trunc(self.shifted(y, 16), i16)
+        a = b.and_(y, like(y, 0x7FFFFFFF))
+        odd = b.and_(self.shifted(a, 13), like(a, 1))
+        z = self.shifted(b.add(b.add(a, like(a, 0xFFF - 0x38000000)), odd), 13)
+        z = b.select(b.icmp_signed(">", z, like(z, 0x7C00)), like(z, 0x7C00), z)
+        size = b.bitcast(a, x.type)
+        small = b.sub(self.bits(b.fadd(size, like(size, 0.5))), like(a, 0x3F000000))
+        z = b.select(b.icmp_signed("<", a, like(a, 0x38800000)), small, z)
+        nan = b.or_(b.and_(self.shifted(a, 13), like(a, 0x1FF)), like(a, 0x7E00))
+        z = b.select(b.icmp_signed(">", a, like(a, 0x7F800000)), nan, z)
+        return b.trunc(b.or_(z, b.and_(self.shifted(y, 16), like(y, 0x8000))), i16)
+
+    def from_half(self, x: Any, half: str) -> Any:
+        """The f32 of these bits."""
+        b, f32 = self.builder, self.shaped(ir.FloatType(), x)
+        if half == "f16" and self.converts:
+            return b.fpext(b.bitcast(x, self.shaped(ir.HalfType(), x)), f32)
+        w = b.zext(x, self.shaped(I32, x))
+        if half == "bf16":
+            return b.bitcast(b.shl(w, like(w, 16)), f32)
+        a = b.and_(w, like(w, 0x7FFF))
+        y = b.bitcast(b.shl(a, like(a, 13)), f32)
+        y = self.bits(b.fmul(y, like(y, 2.0**112)))
+        infinite = b.icmp_signed(">", a, like(a, 0x7BFF))
+        y = b.or_(y, b.select(infinite, like(a, 0x7F800000), like(a, 0)))
+        return b.bitcast(b.or_(y, b.shl(b.and_(w, like(w, 0x8000)), like(w, 16))), f32)
+
+    def bits(self, x: Any) -> Any:
+        """Those of an f32, as i32."""
+        return self.builder.bitcast(x, self.shaped(I32, x))
+
+    def shifted(self, x: Any, by: int) -> Any:
+        """x shifted to the right, with its sign."""
+        return self.builder.ashr(x, like(x, by))
 
     def function(self, e: Expr, args: Sequence[Any]) -> Any:
         """A function of the C library, lane by lane.

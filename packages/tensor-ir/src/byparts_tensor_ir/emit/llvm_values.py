@@ -25,7 +25,7 @@ from byparts_tensor_ir.emit.llvm_operations import (
     type_name,
 )
 from byparts_tensor_ir.emit.strategy import EmitError, Lanes, flat_index, is_safe, step_of
-from byparts_tensor_ir.expression import BYTES, Expr, const, make
+from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const, make
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Buffer, Func
 from byparts_tensor_ir.substitute import substituted
@@ -206,6 +206,8 @@ class LlvmValues(LlvmOperations):
             x = self.builder.load(at, typ=item, align=BYTES[e.dtype])
         else:
             x = self.vector_load(e, flat, lanes)
+        if e.dtype in HALVES:
+            return self.from_half(x, e.dtype)
         if e.dtype != "bool":
             return x
         return self.builder.icmp_unsigned("!=", x, ir.Constant(x.type, None))
@@ -242,6 +244,8 @@ class LlvmValues(LlvmOperations):
         flat = flat_index(buffer, index)
         if buffer.dtype == "bool":
             x = self.builder.zext(x, self.shaped(memory_type("bool"), x))
+        if buffer.dtype in HALVES:
+            x = self.to_half(x, buffer.dtype)
         if lanes is None:
             at = self.address(buffer, self.value(flat))
             self.builder.store(x, at, align=BYTES[buffer.dtype])

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const
+from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, VALUE_BYTES, Expr, const
 from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.index import not_negative, terms
 from byparts_tensor_ir.lower import placed_identities
@@ -137,11 +137,11 @@ class Strategy:
         widest = 1
         for s in walk(body):
             if isinstance(s, Store):
-                widest = max([widest, *[BYTES[t.dtype] for t in s.targets]])
+                widest = max([widest, *[VALUE_BYTES[t.dtype] for t in s.targets]])
                 for v in s.values:
                     for e in subexpressions(v):
                         if e.dtype != INDEX or e.op == "load":
-                            widest = max(widest, BYTES[e.dtype])
+                            widest = max(widest, VALUE_BYTES[e.dtype])
                     if v.dtype == INDEX:
                         widest = 8
         return self.vector_bytes // widest
@@ -192,6 +192,16 @@ class Strategy:
 def element_of(store: Store) -> Element:
     """What a store stores to; the same in copies of it."""
     return store.targets, store.index
+
+
+def unrounded(s: Store) -> tuple[Expr, ...]:
+    """What to store; of halves before they are rounded, as a store does that."""
+    return tuple(
+        [
+            v.args[0] if v.op == "cast" and v.dtype in HALVES and v.args[0].dtype == "f32" else v
+            for v in s.stored()
+        ]
+    )
 
 
 def accumulators_of(extent: Expr, lanes: int) -> int:

@@ -14,8 +14,8 @@ from byparts_tensor_ir.emit.strategy import (
     is_safe,
     step_of,
 )
-from byparts_tensor_ir.emit.vectors import C_TYPES, literal, vector_name
-from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr, const, make
+from byparts_tensor_ir.emit.vectors import C_TYPES, VALUE_TYPES, literal, vector_name
+from byparts_tensor_ir.expression import FLOATS, HALVES, INDEX, VALUE_BYTES, Expr, const, make
 from byparts_tensor_ir.functions import FUNCTIONS, maximum, minimum
 from byparts_tensor_ir.guards import room
 from byparts_tensor_ir.index import not_negative
@@ -100,7 +100,7 @@ class Values(Strategy):
 
     def type_of(self, e: Expr, lanes: Lanes | None, text: str = "") -> str:
         if lanes is None:
-            return "int" if e.dtype == "bool" else C_TYPES[e.dtype]
+            return VALUE_TYPES[e.dtype]
         if e.dtype == "bool":
             size = self.masks[text]
             return self.vector(f"i{8 * size}", lanes.lanes)
@@ -134,7 +134,7 @@ class Values(Strategy):
             if lanes is None:
                 texts = [self.value(x, None) for x in e.args]
                 return self.named(e, f"{texts[0]} ? {texts[1]} : {texts[2]}", None)
-            mask = self.mask(condition, BYTES[e.dtype], lanes)
+            mask = self.mask(condition, VALUE_BYTES[e.dtype], lanes)
             return self.named(e, f"{mask} ? {self.wide(a, lanes)} : {self.wide(b, lanes)}", lanes)
         if not uniform and lanes is not None:
             inside = self.lanes_inside(e, lanes)
@@ -214,7 +214,7 @@ class Values(Strategy):
         return self.converted(text, f"i{8 * size}", lanes)
 
     def converted(self, mask: str, dtype: str, lanes: Lanes) -> str:
-        if self.masks[mask] == BYTES[dtype]:
+        if self.masks[mask] == VALUE_BYTES[dtype]:
             return mask
         return f"__builtin_convertvector({mask}, {self.vector(dtype, lanes.lanes)})"
 
@@ -250,6 +250,7 @@ class Values(Strategy):
         if op in _OPERATORS:
             return f"{args[0]} {_OPERATORS[op]} {args[1]}"
         if op in ("fma", "sqrt", "rint", "floor", "ceil", "trunc"):
+            v = self.vector("f32", n) if e.dtype in HALVES else v
             return f"{op}_{v}({', '.join(args)})"
         if op in ("shl", "shr"):
             return self.vector_shift(args[0], args[1], e, n)
@@ -271,7 +272,7 @@ class Values(Strategy):
         if op == "cast":
             return self.vector_cast(e, lanes)
         if op == "bitcast":
-            return f"({v}){args[0]}"
+            return self.vector_bitcast(e, args[0], n)
         if op in FUNCTIONS:
             return self.called(e, args, lanes)
         return self.lane_by_lane(e, lanes)
@@ -286,18 +287,25 @@ class Values(Strategy):
             self.line(f"{name}[{lane}] = {e.op}{f}({inside});")
         return name
 
+    def vector_bitcast(self, e: Expr, text: str, lanes: int) -> str:
+        (x,) = e.args
+        for half, how in ((x.dtype, "to"), (e.dtype, "from")):
+            if half in HALVES:
+                return f"{how}_{self.vector(half, lanes)}({text})"
+        return f"({self.vector(e.dtype, lanes)}){text}"
+
     def vector_shift(self, a: str, b: str, e: Expr, lanes: int) -> str:
         """Of as many bits as there are or more, nothing is left but the sign."""
-        v, bits = self.vector(e.dtype, lanes), 8 * BYTES[e.dtype]
+        v, bits = self.vector(e.dtype, lanes), 8 * VALUE_BYTES[e.dtype]
         inside = f"(({b} >= 0) & ({b} < {bits}))"
         if e.op == "shr" and e.dtype[0] == "i":
             return f"{a} >> ({inside} ? {b} : {bits - 1} - ({v}){{}})"
         return f"{inside} ? {a} {'<<' if e.op == 'shl' else '>>'} {b} : ({v}){{}}"
 
     def absolute(self, text: str, e: Expr, lanes: int) -> str:
-        bits = f"i{8 * BYTES[e.dtype]}"
+        bits = f"i{8 * VALUE_BYTES[e.dtype]}"
         i, v = self.vector(bits, lanes), self.vector(e.dtype, lanes)
-        most = (1 << (8 * BYTES[e.dtype] - 1)) - 1
+        most = (1 << (8 * VALUE_BYTES[e.dtype] - 1)) - 1
         return f"({v})(({i}){text} & {most}{'LL' if bits == 'i64' else ''})"
 
     def vector_condition(self, e: Expr, lanes: Lanes) -> str:
@@ -313,9 +321,9 @@ class Values(Strategy):
             return self.mask_text(f"~{self.mask(e.args[0], size, lanes)}", size)
         if op == "cast":
             x = e.args[0]
-            return self.mask_text(f"({self.value(x, lanes)} != 0)", BYTES[x.dtype])
+            return self.mask_text(f"({self.value(x, lanes)} != 0)", VALUE_BYTES[x.dtype])
         a, b = (self.wide(x, lanes) for x in e.args)
-        return self.mask_text(f"({a} {_COMPARISONS[op]} {b})", BYTES[e.args[0].dtype])
+        return self.mask_text(f"({a} {_COMPARISONS[op]} {b})", VALUE_BYTES[e.args[0].dtype])
 
     def mask_text(self, text: str, size: int) -> str:
         self.masks[text] = size
@@ -323,8 +331,12 @@ class Values(Strategy):
 
     def vector_cast(self, e: Expr, lanes: Lanes) -> str:
         v, (x,) = self.vector(e.dtype, lanes.lanes), e.args
+        if x.dtype in HALVES:  # a value of f32
+            return self.value(x, lanes)
+        if e.dtype in HALVES:
+            return f"rounded_{v}({self.value(x, lanes)})"
         if x.dtype == "bool":
-            size = BYTES[e.dtype]
+            size = VALUE_BYTES[e.dtype]
             mask = self.mask(x, size, lanes)
             whole = f"-(({self.vector(f'i{8 * size}', lanes.lanes)}){mask})"
             return (
@@ -332,7 +344,7 @@ class Values(Strategy):
                 if e.dtype not in FLOATS
                 else f"__builtin_convertvector({whole}, {v})"
             )
-        if x.dtype in FLOATS and e.dtype not in FLOATS and BYTES[e.dtype] < 4:
+        if x.dtype in FLOATS and e.dtype not in FLOATS and VALUE_BYTES[e.dtype] < 4:
             wide = self.vector("i32", lanes.lanes)
             whole = f"__builtin_convertvector({self.value(x, lanes)}, {wide})"
             return f"__builtin_convertvector({whole}, {v})"
@@ -406,7 +418,8 @@ class Values(Strategy):
         """C for an operation on numbers."""
         op = e.op
         if op == "load":
-            return f"{e.attr.name}[{self.index(flat_index(e.attr, e.args))}]"
+            element = f"{e.attr.name}[{self.index(flat_index(e.attr, e.args))}]"
+            return f"from_{e.dtype}({element})" if e.dtype in HALVES else element
         args = [self.value(a, None) for a in e.args]
         if op in _OPERATORS:
             return self.narrow(f"{args[0]} {_OPERATORS[op]} {args[1]}", e)
@@ -430,26 +443,36 @@ class Values(Strategy):
         if op == "cast":
             if e.dtype == "bool":
                 return f"{args[0]} != 0"
+            if e.dtype in HALVES or e.args[0].dtype in HALVES:  # a value of f32
+                return f"rounded_{e.dtype}({args[0]})" if e.dtype in HALVES else args[0]
             if (
                 e.dtype[0] == "u" and e.args[0].dtype in FLOATS
             ):  # of a negative number modulo 2^bits
                 return f"({C_TYPES[e.dtype]})unsigned_of({args[0]})"
             return f"({C_TYPES[e.dtype]}){args[0]}"
         if op == "bitcast":
-            return f"__builtin_bit_cast({C_TYPES[e.dtype]}, {args[0]})"
+            return self.bitcast(e, args[0])
         if op == "abs" and e.dtype not in FLOATS:
             return self.narrow(f"({args[0]} < 0 ? -{args[0]} : {args[0]})", e)
         name = "fabs" if op == "abs" else op
-        f = "f" if e.dtype == "f32" else ""
+        f = "f" if VALUE_TYPES[e.dtype] == "float" else ""
         return (
             f"__builtin_{name}{f}({', '.join(args)})"
             if op in _BUILTIN
             else f"{name}{f}({', '.join(args)})"
         )
 
+    def bitcast(self, e: Expr, text: str) -> str:
+        (x,) = e.args
+        if x.dtype in HALVES:
+            return f"({C_TYPES[e.dtype]})to_{x.dtype}({text})"
+        if e.dtype in HALVES:
+            return f"from_{e.dtype}((uint16_t){text})"
+        return f"__builtin_bit_cast({C_TYPES[e.dtype]}, {text})"
+
     def narrow(self, text: str, e: Expr) -> str:
         """C computes small integers as int."""
-        return f"({C_TYPES[e.dtype]})({text})" if BYTES[e.dtype] < 4 else text
+        return f"({C_TYPES[e.dtype]})({text})" if VALUE_BYTES[e.dtype] < 4 else text
 
     # -- indices -------------------------------------------------------------------------------
 

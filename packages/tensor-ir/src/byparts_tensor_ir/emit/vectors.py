@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import isfinite, isnan
 
-from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr
+from byparts_tensor_ir.emit.halves import SCALARS, half_vectors
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, INDEX, Expr
 
 C_TYPES = {
     "bool": "uint8_t",
     "f32": "float",
     "f64": "double",
     **{f"{c}{b}": f"{'u' if c == 'u' else ''}int{b}_t" for c in "iu" for b in (8, 16, 32, 64)},
+    **dict.fromkeys(HALVES, "uint16_t"),
 }
+VALUE_TYPES = C_TYPES | dict.fromkeys(HALVES, "float") | {"bool": "int"}
 
 HEADER = """#include <stdint.h>
 #include <string.h>
@@ -58,6 +61,7 @@ INLINE void stream_end() {
 INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 """
+HEADER += SCALARS
 
 # What shares a loop among threads is put into the variable; without it the caller does all.
 PARALLEL = """extern "C" {
@@ -98,14 +102,14 @@ INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{ memcpy(p, &x, n * {item}
 """
 
 # With masks of AVX-512 or AVX2, where it has registers of this width.
-_PART_512 = """#ifdef __AVX512VL__
+_PART_512 = """#if {needs}
 INLINE {v} load_part_{v}(const {c} *p, int64_t n) {{
   return ({v})_mm{w}_maskz_loadu_{s}((__mmask{m})((1u << n) - 1), p);
 }}
 INLINE void store_part_{v}({c} *p, {v} x, int64_t n) {{
   _mm{w}_mask_storeu_{s}(p, (__mmask{m})((1u << n) - 1), ({r})x);
 }}
-#elif defined(__AVX2__) && {bytes} <= 32
+#elif defined(__AVX2__) && {bytes} <= 32 && {item} >= 4
 typedef int{bits}_t {v}m __attribute__((vector_size({bytes})));
 INLINE {i} mask_{v}(int64_t n) {{
   return ({i})(({v}m){{{iota}}} < (int{bits}_t)n - ({v}m){{}});
@@ -135,7 +139,7 @@ _ANY_FEATURES = {
     64: ("defined(__AVX512F__)", "_mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0"),
 }
 
-_SUFFIX = {"f32": "ps", "f64": "pd", "i32": "epi32", "i64": "epi64"}
+_SUFFIX = {"f32": "ps", "f64": "pd", "i32": "epi32", "i64": "epi64", "i16": "epi16"}
 
 _FMA = """INLINE {v} fma_{v}({v} a, {v} b, {v} c) {{
 #if {feature}
@@ -198,7 +202,10 @@ def vector_name(dtype: str, lanes: int) -> str:
 def vector_types(used: Iterable[tuple[str, int]]) -> str:
     """The declarations of these vector types (dtype, lanes)."""
     out = []
-    for dtype, lanes in sorted({("u8" if d == "bool" else d, n) for d, n in used}):
+    types = {("u8" if d == "bool" else d, n) for d, n in used}
+    halves = sorted([x for x in types if x[0] in HALVES])
+    types |= {(d, n) for _, n in halves for d in ("f32", "i32", "i16")}
+    for dtype, lanes in sorted(types - {*halves}):
         item, c, v = BYTES[dtype], C_TYPES[dtype], vector_name(dtype, lanes)
         width = item * lanes
         names = {"c": c, "v": v, "bytes": width, "item": item, "lanes": lanes}
@@ -211,6 +218,7 @@ def vector_types(used: Iterable[tuple[str, int]]) -> str:
             names |= {"w": w, "m": max(8, lanes), "s": _SUFFIX[dtype], "r": register}
             names |= {"i": f"__m{8 * width}i", "bits": 8 * item}
             names |= {"iota": ", ".join(map(str, range(lanes)))}
+            names["needs"] = "defined(__AVX512VL__)" + " && defined(__AVX512BW__)" * (item < 4)
             names["given"] = {"i64": "long long", "i32": "int"}.get(dtype, c)
             out.append(_PART_512.format(**names, plain=plain))
         else:
@@ -230,7 +238,7 @@ def vector_types(used: Iterable[tuple[str, int]]) -> str:
             )
         if dtype in ("f32", "f64"):
             out.append(_float_functions(dtype, lanes, names))
-    return "".join(out)
+    return "".join(out + [half_vectors(*x) for x in halves])
 
 
 def _float_functions(dtype: str, lanes: int, names: dict[str, object]) -> str:
@@ -290,7 +298,7 @@ def literal(e: Expr) -> str:
         if BYTES[e.dtype] < 4 and e.dtype != "bool":
             return f"({C_TYPES[e.dtype]}){int(x)}"
         return f"{int(x)}{'u' if e.dtype[0] == 'u' else ''}"
-    f = "f" if e.dtype == "f32" else ""
+    f = "" if e.dtype == "f64" else "f"
     if isnan(x):
         return f'__builtin_nan{f}("")'
     if not isfinite(x):

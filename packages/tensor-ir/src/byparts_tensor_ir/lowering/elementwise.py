@@ -8,7 +8,7 @@ from typing import Any
 
 import byparts_opset as ops
 from byparts_graph_ir import Op, Table
-from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, const, make
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr, const, make
 from byparts_tensor_ir.functions import call, cast, maximum, minimum, select, unary
 
 Rule = Callable[..., Expr]
@@ -228,7 +228,7 @@ def _cast(op: ops.Cast, x: Expr) -> Expr:
 
 def takes(dtype: str) -> bool:
     """Whether expressions have this dtype."""
-    return dtype in BYTES
+    return dtype in BYTES and dtype not in HALVES
 
 
 def cost(kind: Any) -> int:

@@ -14,7 +14,15 @@ from itertools import count
 from math import prod
 
 from byparts_graph_ir import Table, TensorType
-from byparts_tensor_ir.expression import BYTES, Expr, ExpressionError, as_expr, const, variable
+from byparts_tensor_ir.expression import (
+    BYTES,
+    HALVES,
+    Expr,
+    ExpressionError,
+    as_expr,
+    const,
+    variable,
+)
 from byparts_tensor_ir.functions import cast
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
 from byparts_tensor_ir.tensor import MAX
@@ -63,7 +71,7 @@ def folded(t: TensorType, axis: int) -> tuple[int, int, int]:
 
 def stored(dtype: str) -> str:
     """The dtype of expressions that hold the bits of an element, for ops that only move them."""
-    return dtype if dtype in BYTES else "i16"
+    return dtype if dtype in BYTES and dtype not in HALVES else "i16"
 
 
 def buffer(name: str, dims: Sequence[int], dtype: str) -> Buffer:
@@ -72,7 +80,7 @@ def buffer(name: str, dims: Sequence[int], dtype: str) -> Buffer:
     Raises:
         ExpressionError: no such dtype in expressions.
     """
-    if dtype not in BYTES:
+    if dtype not in BYTES or dtype in HALVES:
         raise ExpressionError(f"no arithmetic on {dtype}; one of {', '.join(BYTES)}")
     return Buffer(name, tuple(map(const, dims)), dtype)
 
