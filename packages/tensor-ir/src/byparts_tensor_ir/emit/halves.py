@@ -57,6 +57,9 @@ INLINE {v} rounded_{v}({v} x) {{
 }}
 INLINE {v} load_{v}(const uint16_t *p) {{ return from_{v}(load_{h}((const int16_t *)p)); }}
 INLINE void store_{v}(uint16_t *p, {v} x) {{ store_{h}((int16_t *)p, to_{v}(x)); }}
+INLINE void stream_{v}(uint16_t *p, {v} x, bool wanted) {{
+  stream_{h}((int16_t *)p, to_{v}(x), wanted);
+}}
 INLINE {v} load_part_{v}(const uint16_t *p, int64_t n) {{
   return from_{v}(load_part_{h}((const int16_t *)p, n));
 }}

@@ -110,6 +110,10 @@ class Values(Strategy):
         self.vectors.add(("u8" if dtype == "bool" else dtype, lanes))
         return vector_name(dtype, lanes)
 
+    def value_vector(self, dtype: str, lanes: int) -> str:
+        """The type whose arithmetic it is: of halves that of f32."""
+        return self.vector("f32" if dtype in HALVES else dtype, lanes)
+
     def chosen(self, e: Expr, lanes: Lanes | None) -> str:
         """A select: both arms, or only the chosen one where the other may read outside."""
         if e.dtype == "bool" and lanes is not None:
@@ -124,7 +128,7 @@ class Values(Strategy):
             return self.value((condition & a) | (~condition & b), lanes)
         if is_safe(a) and is_safe(b):
             if lanes is not None and (limit := _limit(e)):
-                v = self.vector(e.dtype, lanes.lanes)
+                v = self.value_vector(e.dtype, lanes.lanes)
                 return self.named(
                     e, f"{limit}_{v}({self.wide(a, lanes)}, {self.wide(b, lanes)})", lanes
                 )
@@ -250,8 +254,7 @@ class Values(Strategy):
         if op in _OPERATORS:
             return f"{args[0]} {_OPERATORS[op]} {args[1]}"
         if op in ("fma", "sqrt", "rint", "floor", "ceil", "trunc"):
-            v = self.vector("f32", n) if e.dtype in HALVES else v
-            return f"{op}_{v}({', '.join(args)})"
+            return f"{op}_{self.value_vector(e.dtype, n)}({', '.join(args)})"
         if op in ("shl", "shr"):
             return self.vector_shift(args[0], args[1], e, n)
         if op == "neg":
@@ -259,6 +262,7 @@ class Values(Strategy):
         if op in ("min", "max"):
             a, b = args
             if e.dtype in FLOATS:
+                v = self.value_vector(e.dtype, n)
                 return (
                     f"({a} != {a}) ? {a} : {'lesser' if op == 'min' else 'greater'}_{v}({a}, {b})"
                 )
