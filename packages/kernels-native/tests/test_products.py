@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, MissingRule, TensorType
 from byparts_kernels_native import blas, choice, make, products
-from byparts_kernels_native.matrices import own
+from byparts_kernels_native.matrices import packing, product
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
 from byparts_runtime import build
 from byparts_tensor_ir.cache import keep_text
@@ -44,16 +44,18 @@ def test_every_tiling_computes_the_product(
 ) -> None:
     (m, n, k), (transpose_a, transpose_b, constant_b, added) = sizes, flags
     p = Matrices(m, n, k, "f32", transpose_a, transpose_b, added)
-    made = own(p, Tiling(*tiling), vector_bytes, constant_b)
+    t = Tiling(*tiling)
+    multiply = product(p, t, vector_bytes, constant_b)
     draw = np.random.default_rng(m + 100 * n + 10000 * k)
     a, b, c = (draw.uniform(-1, 1, s).astype(np.float32) for s in _stored(p))
     y, given_b = np.full((m, n), 7, np.float32), b
 
-    if made.pack is not None:
-        given_b = np.zeros([d.attr for d in made.pack.params[1].shape], np.float32)
-        assert given_b.nbytes == packed_bytes(p, Tiling(*tiling), vector_bytes)
-        interpret(made.pack, b, given_b)
-    interpret(made.func, a, given_b, c, y)
+    if constant_b and packed_bytes(p, t, vector_bytes):
+        pack = packing(p, t, vector_bytes)
+        given_b = np.zeros([d.attr for d in pack.params[1].shape], np.float32)
+        assert given_b.nbytes == packed_bytes(p, t, vector_bytes)
+        interpret(pack, b, given_b)
+    interpret(multiply, a, given_b, c, y)
 
     np.testing.assert_allclose(y, _product(p, a, b, c), rtol=1e-5, atol=1e-5)
 

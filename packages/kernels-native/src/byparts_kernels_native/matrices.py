@@ -7,7 +7,7 @@
 A number of one operand, the *scalars*, meets vectors of the other, the *lanes*: vectors run along
 n, or, where a is stored transposed and n is small, along m.  The schedule is that of
 `docs/tensor-ir.md`.  Strips of the lanes' operand may be copied first, so that they are read from
-front to back, padded to whole vectors; copies of constants are made once (`Own.pack`).  So may the
+front to back, padded to whole vectors; copies of constants are made once (`packing`).  So may the
 scalars' rows, where they are columns in memory.
 
 After Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008).  There is
@@ -15,8 +15,6 @@ no block of k: a block of the scalars' rows fits the second cache up to k of som
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from byparts_kernels_native.tilings import (
     MOST_UNROLLED,
@@ -42,39 +40,28 @@ from byparts_tensor_ir.statement import loops
 from byparts_tensor_ir.tensor import Reduction, Tensor
 
 
-@dataclass(frozen=True)
-class Own:
-    """Functions for a product.
-
-    Attributes:
-        func: (a, b, c, y), or (a, packed b, c, y); c is not read if nothing is added.
-        pack: (b, packed b), where b is packed once.
-    """
-
-    func: Func
-    pack: Func | None = None
-
-
-def own(p: Matrices, t: Tiling, vector_bytes: int, constant_b: bool = False) -> Own:
-    """The scheduled loops.
+def product(p: Matrices, t: Tiling, vector_bytes: int, packed_apart: bool = False) -> Func:
+    """The scheduled loops: a function of (a, b, c, y); c is not read if nothing is added.
 
     Args:
         p: k may be 0.
         t: the tiling.
         vector_bytes: of a register.
-        constant_b: b is packed apart, if the tiling packs it.
+        packed_apart: instead of b the function reads what `packing` makes of b, if that packs.
     """
-    width = width_of(p, t, vector_bytes)
-    x = _Operands(p, t, width)
-    strip = compute(x.packed_shape, lambda o, r, j: x.lane(r, o * width + j), "P")
-    apart = constant_b and packed_bytes(p, t, vector_bytes) > 0
-    packed: Tensor = placeholder(x.packed_shape, "P", p.dtype) if apart else strip
+    x = _Operands(p, t, width_of(p, t, vector_bytes))
+    apart = packed_apart and packed_bytes(p, t, vector_bytes) > 0
+    packed: Tensor = placeholder(x.packed_shape, "P", p.dtype) if apart else x.strips()
     tile = x.tile(packed)
     y = compute((p.m, p.n), lambda i, j: x.result(i, j, tile), "Y")
     s = Schedule(lower([x.a, packed if apart else x.b, x.c, y], "product"))
-    func = _scheduled(s, p, t, width).func if p.m * p.n * p.k else s.func
-    pack = _copied(Schedule(lower([x.b, strip], "pack")), p, t).func if apart else None
-    return Own(func, pack)
+    return _scheduled(s, p, t, x.width).func if p.m * p.n * p.k else s.func
+
+
+def packing(p: Matrices, t: Tiling, vector_bytes: int) -> Func:
+    """A function of (b, packed b), for a tiling with `packed_bytes`."""
+    x = _Operands(p, t, width_of(p, t, vector_bytes))
+    return _copied(Schedule(lower([x.b, x.strips()], "pack")), p, t).func
 
 
 class _Operands:
@@ -105,6 +92,11 @@ class _Operands:
         value = self._of_a(j, r) if self.t.swapped else self._of_b(r, j)
         whole = self.columns % self.width == 0
         return value if whole else select(j < self.columns, value, const(0, self.p.dtype))
+
+    def strips(self) -> Tensor:
+        """The copy of what is read in vectors: strip o holds the lanes from o * width on."""
+        width = self.width
+        return compute(self.packed_shape, lambda o, r, j: self.lane(r, o * width + j), "P")
 
     def tile(self, packed: Tensor) -> Tensor:
         """All sums, of which the schedule computes a tile at a time."""

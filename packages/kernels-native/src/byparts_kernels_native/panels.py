@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_kernels_native.generated import Pairs, generated
+from byparts_kernels_native.products import own_packing, own_product
 from byparts_kernels_native.tilings import Matrices, Tiling, tiling_of, width_of
 from byparts_opset.add_matmul import AddMatmul
 from byparts_opset.broadcast import meet_dims, meet_types
@@ -39,9 +39,6 @@ from byparts_opset.dtypes import Array, require
 from byparts_opset.matmul import MatMul
 from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.target import target
-
-if TYPE_CHECKING:
-    from byparts_tensor_ir.statement import Func
 
 _FEWEST = 3  # products that make a copy worth its memory
 _MOST_ROWS = 512  # beyond, the copy of each product is a small part of its time
@@ -201,14 +198,7 @@ def _tiling(p: Matrices, width: int) -> Tiling:
 def multiply(op: PanelMatmul, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """The kernel of a product that reads panels."""
     p, width, added = _matrices(op, types), types[-1].dims[2], len(types) == 3
-    t = _tiling(p, width)
-
-    def function() -> tuple[Func, Pairs]:
-        from byparts_kernels_native import matrices  # not where the code is on the disk
-
-        return matrices.own(p, t, target().vector_bytes, True).func, ((2, 0),)
-
-    made = generated(f"product {p} {t} True".encode(), function)
+    made = own_product(p, _tiling(p, width), True)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         c, a, b = inputs if added else (0, *inputs)
@@ -223,13 +213,4 @@ def pack(op: PackPanels, types: Sequence[TensorType], constants: frozenset[int])
     (x,) = types
     k, n = x.dims
     p = Matrices(1, n, k, x.dtype)
-    t = _tiling(p, op.width)
-
-    def function() -> tuple[Func, Pairs]:
-        from byparts_kernels_native import matrices
-
-        packing = matrices.own(p, t, target().vector_bytes, True).pack
-        assert packing is not None, "a tiling that packs"
-        return packing, ()
-
-    return generated(f"packed {p} {t} True".encode(), function).kernel()
+    return own_packing(p, _tiling(p, op.width)).kernel()

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import blas, choice, code
-from byparts_kernels_native.generated import Pairs, generated
-from byparts_kernels_native.tilings import Matrices, packed_bytes, tiling_of
+from byparts_kernels_native.generated import Generated, Pairs, generated
+from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import Source
 from byparts_tensor_ir.expression import BYTES
@@ -70,33 +70,23 @@ class Way:
 
 
 def matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """A `MatMul` of a and b.
+    """A `MatMul` of a and b, or an `AddMatmul` of c, which has the type of the result, a and b.
 
     Raises:
         Refused: a dtype that C does not have.
     """
     if not takes(types[0].dtype):
-        raise Refused(f"matmul of ({', '.join(map(str, types))}): C has no {types[0].dtype}")
-    return kernel(_product(op, *types), 1 in constants)
+        raise Refused(f"{op.name} of ({', '.join(map(str, types))}): C has no {types[0].dtype}")
+    return kernel(_product(op, *types), len(types) - 1 in constants)
 
 
-def added(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """An `AddMatmul` of c, which has the type of the result, a and b.
-
-    Raises:
-        Refused: a dtype that C does not have.
-    """
-    if not takes(types[0].dtype):
-        raise Refused(f"add_matmul of ({', '.join(map(str, types))}): C has no {types[0].dtype}")
-    p = _product(op, *types[1:])
-    return kernel(replace(p, of=replace(p.of, added=float(op.scale))), 2 in constants)
-
-
-def _product(op: Any, a: TensorType, b: TensorType) -> Product:
+def _product(op: Any, *types: TensorType) -> Product:
+    *c, a, b = types
     m, k = a.dims[-2:][:: -1 if op.transpose_a else 1]
     n = b.dims[-2] if op.transpose_b else b.dims[-1]
     lead_a, lead_b = a.dims[:-2], b.dims[:-2]
-    one = Matrices(m, n, k, a.dtype, op.transpose_a, op.transpose_b)
+    scale = float(op.scale) if c else None
+    one = Matrices(m, n, k, a.dtype, op.transpose_a, op.transpose_b, scale)
     if prod(lead_b) == 1 and not op.transpose_a:  # all rows of a at once
         return Product(replace(one, m=prod(lead_a) * m))
     rank = max(len(lead_a), len(lead_b))
@@ -230,24 +220,32 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
 def _own(p: Product, constant_b: bool) -> Way:
     width, once = target().vector_bytes, constant_b and not p.lead
     t = tiling_of(p.of, width, once)
-    key = f"{p.of} {t} {once}"
+    one = own_product(p.of, t, once)
+    size = packed_bytes(p.of, t, width) if once else 0
+    pack = own_packing(p.of, t).name if size else ""
+    return Way("own", one.name, one.workspace_bytes, 0, pack, size, one.source)
+
+
+def own_product(p: Matrices, t: Tiling, packed_apart: bool) -> Generated:
+    """`matrices.product`: a function of (a, b, c, y, workspace)."""
 
     def function() -> tuple[Func, Pairs]:
         from byparts_kernels_native import matrices  # not where the code is on the disk
 
-        return matrices.own(p.of, t, width, once).func, ((2, 0),)
+        return matrices.product(p, t, target().vector_bytes, packed_apart), ((2, 0),)
 
-    def packing() -> tuple[Func, Pairs]:
-        from byparts_kernels_native import matrices
+    return generated(f"product {p} {t} {packed_apart}".encode(), function)
 
-        pack = matrices.own(p.of, t, width, once).pack
-        assert pack is not None, "a tiling with packed_bytes"
-        return pack, ()
 
-    one = generated(f"product {key}".encode(), function)
-    size = packed_bytes(p.of, t, width) if once else 0
-    pack = generated(f"packed {key}".encode(), packing).name if size else ""
-    return Way("own", one.name, one.workspace_bytes, 0, pack, size, one.source)
+def own_packing(p: Matrices, t: Tiling) -> Generated:
+    """`matrices.packing`: a function of (b, packed b, workspace)."""
+
+    def function() -> tuple[Func, Pairs]:
+        from byparts_kernels_native import matrices  # not where the code is on the disk
+
+        return matrices.packing(p, t, target().vector_bytes), ()
+
+    return generated(f"packed {p} {t}".encode(), function)
 
 
 def _library(p: Product, library: blas.Library) -> Way:

@@ -37,8 +37,8 @@ def add_matmul(
     c, a, b = types
     (y,) = op.infer(*types)
     if c == y:
-        return products.added(op, types, constants)
-    multiply, addend = products.added(op, (y, a, b), constants), Input(c)
+        return products.matmul(op, types, constants)
+    multiply, addend = products.matmul(op, (y, a, b), constants), Input(c)
     copy = of_region(Graph.of([addend], [ops.BroadcastTo(y.dims)(addend)]))
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, more: Any) -> Run:
