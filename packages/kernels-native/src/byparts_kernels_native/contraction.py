@@ -20,7 +20,7 @@ over, and packing transposes in registers.  Instructions: 2 loads for 3 multipli
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -68,6 +68,11 @@ class Contraction:
     def k(self) -> int:
         """Products in a sum."""
         return prod(level.extent for level in self.sums)
+
+    def permuted(self, change: Callable[[Level], Level]) -> Contraction:
+        """The contraction with each level changed: other steps are those in s, q and y."""
+        rows, lanes, sums = (tuple(map(change, x)) for x in (self.rows, self.lanes, self.sums))
+        return Contraction(rows, lanes, sums, self.adds)
 
     def panels(self, width: int, lanes: int) -> list[int]:
         """How many vectors of `lanes` each panel has; panels are as wide as registers allow."""

@@ -9,7 +9,7 @@ taps that reach them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import gcd, prod
 
@@ -62,15 +62,13 @@ class Frame:
 
 def _frame(x: Array, corner: Pair, needed: Pair, images: int, bytes: int) -> Frame:
     """Of images of which `needed` rows and columns are read, the first ones at `-corner`."""
-    (_, c, h, w), (n_step, c_step, h_step, _), (top, left), (rows, columns) = (
-        *(x.extents, x.steps),
-        *(corner, needed),
-    )
-    last = x.steps[3] == c  # NHWC, or one channel
+    (_, c, h, w), (n_step, c_step, h_step, w_step) = x.extents, x.steps
+    (top, left), (rows, columns) = corner, needed
+    last = w_step == c  # NHWC, or one channel
     fits = top <= 0 and left <= 0 and rows - top <= h and columns - left <= w
     crowded = not last and c > 8 and c_step * bytes % 2048 == 0  # few lines of the first cache
     if fits and not crowded:
-        return Frame(x.steps, -top * h_step - left * x.steps[3])
+        return Frame(x.steps, -top * h_step - left * w_step)
     planes, wide = (1, c) if last else (c, 1)
     line = columns * wide
     plane = (-(-rows * line // 16) | 1) * 16  # an odd number of lines of the cache
@@ -99,11 +97,8 @@ class Piece:
 
     def swapped(self) -> Piece:
         """The same with rows and lanes, s and q exchanged."""
-        rows, lanes, sums = (
-            tuple([Level(x.extent, x.q, x.s, x.y) for x in levels])
-            for levels in (self.c.rows, self.c.lanes, self.c.sums)
-        )
-        return Piece(Contraction(lanes, rows, sums, self.c.adds), self.q, self.s, self.y)
+        c = self.c.permuted(lambda x: Level(x.extent, x.q, x.s, x.y))
+        return Piece(Contraction(c.lanes, c.rows, c.sums, c.adds), self.q, self.s, self.y)
 
 
 @dataclass(frozen=True)
@@ -143,71 +138,59 @@ def forward(op: Conv2d, types: Sequence[TensorType]) -> Plan:
     """Rows: pixels of y.  Lanes: its channels.  Sums: channels of x, elements of the filter."""
     x, w = _array(types[0], TO_NCHW[op.layout]), _array(types[1], TO_OIHW[op.layout])
     y = _array(op.infer(*types)[0], TO_NCHW[op.layout])
-    (o, i, *kernel), (n, _, *counts), around = w.extents, y.extents, placed(op, *types)[1]
-    at_a_time = _images_at_a_time(n, ROWS_OF_IMAGES / prod(counts))
-    frame = _frame_of_windows(op, x, counts, kernel, around, at_a_time, types[0])
-    rows, sums = (
-        [Level(at_a_time, s=frame.steps[0], y=y.steps[0])],
-        [Level(i, frame.steps[1], w.steps[1])],
-    )
-    for axis, step in enumerate(frame.steps[2:]):
-        rows.append(Level(counts[axis], s=step * op.strides[axis], y=y.steps[2 + axis]))
-        sums.append(Level(kernel[axis], step * op.dilations[axis], w.steps[2 + axis]))
-    lanes = (Level(o // op.groups, q=w.steps[0], y=y.steps[1]),)
-    piece = Piece(Contraction(tuple(rows), lanes, _last(op, sums)), s=frame.start)
-    out = o // op.groups
-    return Plan(
-        frame,
-        (piece,),
-        (x.steps[0], 0, y.steps[0]),
-        (i * frame.steps[1], out * w.steps[0], out * y.steps[1]),
-        *(at_a_time, n // at_a_time, op.groups),
-    )
+    images = _images_at_a_time(y.extents[0], ROWS_OF_IMAGES / prod(y.extents[2:]))
+    return _windows(op, x, w, y, placed(op, *types)[1], images, BYTES[types[0].dtype])
 
 
-def _frame_of_windows(
+def filter_gradient(op: Conv2dFilterGradient, types: Sequence[TensorType]) -> Plan:
+    """`forward` with sums and rows exchanged, and the filter and y.
+
+    Rows: elements of a filter.  Lanes: filters.  Sums: images and their pixels.
+    """
+    x, dy = (_array(t, TO_NCHW[op.layout]) for t in types[:2])
+    w, bytes = _array(types[2], TO_OIHW[op.layout]), BYTES[types[0].dtype]
+    of_an_image = (x.elements + dy.elements) // x.extents[0] * bytes
+    enough = max(CACHED, w.elements * bytes // 2) / of_an_image
+    images = _images_at_a_time(x.extents[0], enough)
+    plan = _windows(op, x, w, dy, placed(op, types[0], types[2])[1], images, bytes)
+    (p,) = plan.pieces
+    c = p.c.permuted(lambda x: Level(x.extent, x.s, x.y, x.q))
+    piece = replace(p, c=Contraction(c.sums, c.lanes, c.rows))
+    (of_x, of_w, of_y), (s, q, y) = plan.image, plan.group
+    return replace(plan, pieces=(piece,), image=(of_x, of_y, of_w), group=(s, y, q))
+
+
+def _windows(
     op: Convolution,
     x: Array,
-    counts: Sequence[int],
-    kernel: Sequence[int],
+    w: Array,
+    y: Array,
     around: tuple[Pair, Pair],
     images: int,
-    type: TensorType,
-) -> Frame:
+    bytes: int,
+) -> Plan:
+    """Products of each window of x, of an element of so many bytes, with each filter.
+
+    `around` is the padding before and behind the rows, and the columns, of x; so many `images` are
+    worked on at a time.
+    """
+    (o, i, *kernel), (n, _, *counts) = w.extents, y.extents
+    out = o // op.groups
     needed = [
         (counts[a] - 1) * op.strides[a] + (kernel[a] - 1) * op.dilations[a] + 1 for a in (0, 1)
     ]
     corner = (around[0][0], around[1][0])
-    return _frame(x, corner, (needed[0], needed[1]), images, BYTES[type.dtype])
-
-
-def filter_gradient(op: Conv2dFilterGradient, types: Sequence[TensorType]) -> Plan:
-    """Rows: elements of a filter.  Lanes: filters.  Sums: images and their pixels."""
-    x, dy = (_array(t, TO_NCHW[op.layout]) for t in types[:2])
-    w = _array(types[2], TO_OIHW[op.layout])
-    (o, i, *kernel), (n, _, *counts), around = (
-        w.extents,
-        dy.extents,
-        placed(op, types[0], types[2])[1],
-    )
-    both = (x.elements + dy.elements) // n * BYTES[types[0].dtype]
-    at_a_time = _images_at_a_time(n, max(CACHED, w.elements * BYTES[types[0].dtype] // 2) / both)
-    frame = _frame_of_windows(op, x, counts, kernel, around, at_a_time, types[0])
-    rows = [Level(i, s=frame.steps[1], y=w.steps[1])]
-    sums = [Level(at_a_time, frame.steps[0], dy.steps[0])]
+    frame = _frame(x, corner, (needed[0], needed[1]), images, bytes)
+    rows = [Level(images, s=frame.steps[0], y=y.steps[0])]
+    sums = [Level(i, frame.steps[1], w.steps[1])]
     for axis, step in enumerate(frame.steps[2:]):
-        rows.append(Level(kernel[axis], s=step * op.dilations[axis], y=w.steps[2 + axis]))
-        sums.append(Level(counts[axis], step * op.strides[axis], dy.steps[2 + axis]))
-    out = o // op.groups
-    lanes = (Level(out, q=dy.steps[1], y=w.steps[0]),)
-    piece = Piece(Contraction(tuple(rows), lanes, tuple(sums)), s=frame.start)
-    return Plan(
-        frame,
-        (piece,),
-        (x.steps[0], dy.steps[0], 0),
-        (i * frame.steps[1], out * dy.steps[1], out * w.steps[0]),
-        *(at_a_time, n // at_a_time, op.groups),
-    )
+        rows.append(Level(counts[axis], s=step * op.strides[axis], y=y.steps[2 + axis]))
+        sums.append(Level(kernel[axis], step * op.dilations[axis], w.steps[2 + axis]))
+    lanes = (Level(out, q=w.steps[0], y=y.steps[1]),)
+    piece = Piece(Contraction(tuple(rows), lanes, _last(op, sums)), s=frame.start)
+    group = (i * frame.steps[1], out * w.steps[0], out * y.steps[1])
+    image = (x.steps[0], 0, y.steps[0])
+    return Plan(frame, (piece,), image, group, images, n // images, op.groups)
 
 
 def transposed(op: Conv2dTranspose, types: Sequence[TensorType]) -> Plan:
