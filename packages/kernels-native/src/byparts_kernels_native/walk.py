@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
-from byparts_graph_ir import CaptureRefused, TensorType
+from byparts_graph_ir import CaptureRefused
 from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
@@ -50,22 +50,18 @@ extern "C" void walk(int64_t *t) {
         *(int64_t *)a[0] += a[1];
         p += 3;
         continue;
-      case 4:  // move
-        memcpy((char *)a[0], (char *)a[1], a[2]);
-        p += 4;
-        continue;
-      case 5:  // move from or to where a counter says
+      case 4:  // copy, from and to where counters say
         memcpy((char *)a[0] + *(int64_t *)a[3] * a[4],
                (char *)a[1] + *(int64_t *)a[5] * a[6], a[2]);
         p += 8;
         continue;
-      case 6:  // jump if a bool is so
+      case 5:  // jump if a bool is so
         p = *(char *)a[1] == (char)a[2] ? t + a[0] : p + 4;
         break;
-      case 7:  // jump if a < b is so
+      case 6:  // jump if a < b is so
         p = (*(int64_t *)a[1] < *(int64_t *)a[2]) == a[3] ? t + a[0] : p + 5;
         break;
-      case 8: {  // call Python
+      case 7: {  // call Python
         ((void (*)(void *))t[1])(thread);
         void *result = ((void *(*)(void *))t[3])((void *)a[0]);
         if (!result) return;  // the error is set
@@ -94,8 +90,7 @@ _PYTHON = (
     *("PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_CheckSignals"),
     *("PyObject_CallNoArgs", "Py_DecRef"),
 )
-_COUNTER = TensorType("i64", ())
-_NONE = Counter()  # 0
+_ZERO = Counter()
 
 
 def captured(lines: Sequence[Any], warm: bool, *kept: Any) -> partial[None]:
@@ -148,19 +143,17 @@ def _words(line: Any) -> tuple[Any, ...]:
             return 2, _at(counter), value
         case Add(counter, by):
             return 3, _at(counter), by
-        case Move(target, source, size, None, None):
-            return 4, target, source, size
         case Move(target, source, size, to, of):
-            (a, by), (b, step) = to or (_NONE, 0), of or (_NONE, 0)
-            return 5, target, source, size, _at(a), by, _at(b), step
+            (a, by), (b, step) = to or (_ZERO, 0), of or (_ZERO, 0)
+            return 4, target, source, size, _at(a), by, _at(b), step
         case Jump(to, None):
-            return 7, to, _at(_NONE), _at(_NONE), 0
+            return 6, to, _at(_ZERO), _at(_ZERO), 0
         case Jump(to, (a, b), when):
-            return 7, to, _at(a), _at(b), int(when)
+            return 6, to, _at(a), _at(b), int(when)
         case Jump(to, place, when):
-            return 6, to, place, int(when)
+            return 5, to, place, int(when)
         case Host(run):
-            return 8, id(run)
+            return 7, id(run)
     return 1, ctypes.cast(line.func, ctypes.c_void_p).value or 0, line.args[0].value
 
 

@@ -65,11 +65,10 @@ line:
     i64 1, label %run
     i64 2, label %set
     i64 3, label %add
-    i64 4, label %move
-    i64 5, label %moved
-    i64 6, label %if.bool
-    i64 7, label %if.less
-    i64 8, label %host
+    i64 4, label %copy
+    i64 5, label %if.bool
+    i64 6, label %if.less
+    i64 7, label %host
   ]
 end:
   br i1 %asks, label %give, label %leave
@@ -96,13 +95,7 @@ add:
   store i64 %new, ptr %x
   store ptr %a2, ptr %p
   br label %next
-move:
-  %from = load ptr, ptr %a1
-  %size = load i64, ptr %a2
-  call void @llvm.memcpy.p0.p0.i64(ptr %x, ptr %from, i64 %size, i1 false)
-  store ptr %a3, ptr %p
-  br label %next
-moved:
+copy:
   %base = load ptr, ptr %a1
   %bytes = load i64, ptr %a2
   %to.counter = load ptr, ptr %a3
