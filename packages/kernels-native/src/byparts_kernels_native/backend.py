@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from byparts_graph_ir import (
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import panels, products, sums, updates, walk
-from byparts_kernels_native.generated import Pairs, generated
+from byparts_kernels_native.regions import region_kernel
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.lowering.elementwise import takes
@@ -35,9 +35,6 @@ from byparts_tensor_ir.lowering.regions import columns
 from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
 from byparts_tensor_ir.lowering.regions.joins import joins
 from byparts_tensor_ir.lowering.regions.updates import UPDATES
-
-if TYPE_CHECKING:
-    from byparts_tensor_ir.statement import Func
 
 
 class _Kernels(Table[Any]):
@@ -63,7 +60,6 @@ class _Kernels(Table[Any]):
 
 kernels: Table[Any] = _Kernels("kernel")
 PASSES = (*sums.PASSES, Pass("share panels", panels.share_panels, needs=("static",)))
-_FEW_COLUMNS = 16  # a cache line of f32: their sums stay in registers
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
@@ -90,22 +86,10 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(memory)) + offset
 
 
-def _region_kernel(graph: Graph) -> Kernel:
-    def loops() -> tuple[Func, Pairs]:
-        # Not where the code is on the disk.
-        from byparts_kernels_native.threads import shared
-        from byparts_tensor_ir.lowering.regions.region import RegionLoops
-
-        made = RegionLoops(graph, _FEW_COLUMNS)
-        return shared(made.func), made.inplace
-
-    return generated(b"region" + graph.digest, loops).kernel()
-
-
 @kernels.compiles(Fused)
 def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """A region as one function."""
-    return _region_kernel(op.graph)
+    return region_kernel(op.graph)
 
 
 def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -119,7 +103,7 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     if not taken(node):
         given = ", ".join(map(str, types))
         raise Refused(f"{type(op).__name__} on ({given}) is not generated")
-    return _region_kernel(Graph.of(inputs, node.outputs))
+    return region_kernel(Graph.of(inputs, node.outputs))
 
 
 def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -137,19 +121,10 @@ def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     return Kernel(bind)
 
 
-def _update(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    return updates.update(op, types, _region_kernel)
-
-
 @kernels.compiles(ops.MatMul)
 def _matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     rows = columns.sums_of_rows(op, types)
-    return products.matmul(op, types, constants) if rows is None else _region_kernel(rows)
-
-
-@kernels.compiles(ops.AddMatmul)
-def _add_matmul(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    return sums.add_matmul(op, types, constants, _region_kernel)
+    return products.matmul(op, types, constants) if rows is None else region_kernel(rows)
 
 
 @kernels.compiles(*RESHAPES)
@@ -179,7 +154,8 @@ for _kind in (*CONSTANTS, ops.Range, ops.Eye):
 _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
 kernels.compiles(ops.Print)(_later("functions", "printed"))
 for _kind in UPDATES:
-    kernels.compiles(_kind)(_update)
+    kernels.compiles(_kind)(updates.update)
+kernels.compiles(ops.AddMatmul)(sums.add_matmul)
 kernels.compiles(panels.PackPanels)(panels.pack)
 kernels.compiles(panels.PanelMatmul)(panels.multiply)
 kernels.compiles(ops.Attention)(_later("attention", "forward"))

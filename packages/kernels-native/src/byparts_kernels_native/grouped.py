@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Node, Value, inherit
+from byparts_kernels_native.tilings import are_matrices_of_floats
 
 _ROWS = 256  # of products by one matrix that are one: more are no faster
 
@@ -179,11 +180,8 @@ def _makers(x: Value) -> Iterator[Node]:
 
 
 def _fits(n: Node) -> bool:
-    a, b = (v.type for v in n.inputs)
-    return (
-        a.rank == b.rank == 2 and a.dtype == b.dtype and a.dtype in ("f32", "f64")
-        and a.size * b.size > 0
-    )  # fmt: skip
+    a, b = n.inputs
+    return are_matrices_of_floats(a.type, b.type)
 
 
 def _inner(n: Node) -> int:

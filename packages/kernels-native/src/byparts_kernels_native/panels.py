@@ -32,7 +32,13 @@ from byparts_graph_ir import (
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
 from byparts_kernels_native.products import own_packing, own_product
-from byparts_kernels_native.tilings import Matrices, Tiling, tiling_of, width_of
+from byparts_kernels_native.tilings import (
+    Matrices,
+    Tiling,
+    are_matrices_of_floats,
+    tiling_of,
+    width_of,
+)
 from byparts_opset.add_matmul import AddMatmul
 from byparts_opset.broadcast import meet_dims, meet_types
 from byparts_opset.dtypes import Array, require
@@ -167,10 +173,8 @@ def _shareable(node: Node) -> bool:
     if type(op) not in (MatMul, AddMatmul) or op.transpose_b:
         return False
     *c, a, b = [v.type for v in node.inputs]
-    if a.rank != 2 or b.rank != 2 or a.dtype not in ("f32", "f64") or not a.size * b.size:
-        return False
-    (y,) = (v.type for v in node.outputs)
-    return y.dims[0] <= _MOST_ROWS and all(t == y for t in c)
+    (y,) = [v.type for v in node.outputs]
+    return are_matrices_of_floats(a, b) and y.dims[0] <= _MOST_ROWS and all(t == y for t in c)
 
 
 def _matrices(op: Any, types: Sequence[TensorType]) -> Matrices:

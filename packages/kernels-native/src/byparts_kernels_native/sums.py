@@ -6,7 +6,7 @@ once a product instead of twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,21 +15,13 @@ from byparts_graph_ir import Graph, Input, Kernel, Node, Pass, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import products, walk
 from byparts_kernels_native.grouped import grouped
+from byparts_kernels_native.regions import region_kernel
+from byparts_kernels_native.tilings import are_matrices_of_floats
 from byparts_opset.accumulate import accumulate
 
-RegionKernel = Callable[[Graph], Kernel]
 
-
-def add_matmul(
-    op: Any, types: Sequence[TensorType], constants: frozenset[int], of_region: RegionKernel
-) -> Kernel:
-    """y = c + scale * a @ b, on the bytes of c where it is as large as y.
-
-    Args:
-        op: an `AddMatmul`.
-        types: of c, a and b.
-        constants: which of them are the same at each run.
-        of_region: compiles the copy of c.
+def add_matmul(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """An `AddMatmul`: y = c + scale * a @ b, on the bytes of c where it is as large as y.
 
     Raises:
         Refused: a dtype that C does not have.
@@ -39,7 +31,7 @@ def add_matmul(
     if c == y:
         return products.matmul(op, types, constants)
     multiply, addend = products.matmul(op, (y, a, b), constants), Input(c)
-    copy = of_region(Graph.of([addend], [ops.BroadcastTo(y.dims)(addend)]))
+    copy = region_kernel(Graph.of([addend], [ops.BroadcastTo(y.dims)(addend)]))
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, more: Any) -> Run:
         first = copy.bind(inputs[:1], outputs, workspace, more)
@@ -56,9 +48,8 @@ def _adds(c: TensorType, product: Node) -> bool:
     A smaller c, such as a bias, is added in the region that follows: it passes over the product
     anyway.
     """
-    a, b = (v.type for v in product.inputs)
-    same = c == product.outputs[0].type and a.dtype == b.dtype and a.dtype in ("f32", "f64")
-    return same and a.rank == 2 and b.rank == 2 and a.size * b.size > 0
+    a, b = product.inputs
+    return c == product.outputs[0].type and are_matrices_of_floats(a.type, b.type)
 
 
 PASSES = (

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as pairs
 
-from byparts_graph_ir import Refused
+from byparts_graph_ir import Refused, TensorType
 from byparts_tensor_ir.expression import BYTES
 
 _LINE_BYTES = 64
@@ -58,6 +58,12 @@ class Tiling:
     swapped: bool = False
     packed: bool = False
     gathered: bool = False
+
+
+def are_matrices_of_floats(a: TensorType, b: TensorType) -> bool:
+    """Whether a and b are two matrices, not empty, of one dtype, f32 or f64."""
+    alike = a.rank == b.rank == 2 and a.dtype == b.dtype
+    return alike and a.dtype in ("f32", "f64") and a.size * b.size > 0
 
 
 def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False, width: int = 0) -> Tiling:

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from byparts_graph_ir import Graph, Kernel, TensorType
+from byparts_graph_ir import Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import walk
+from byparts_kernels_native.regions import region_kernel
 from byparts_tensor_ir.lowering.regions.updates import updates_of_each
 
-RegionKernel = Callable[[Graph], Kernel]
 
-
-def update(op: Any, types: Sequence[TensorType], of_region: RegionKernel) -> Kernel:
+def update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """The kernel of an op that updates many weights.
-
-    Args:
-        op: one of `UPDATES`.
-        types: of its inputs.
-        of_region: compiles the update of one weight.
 
     Raises:
         Refused: a dtype that C does not have.
     """
     count, size = op.count, len(op.groups) * op.count
-    parts = updates_of_each(op, types)
-    kernels = [of_region(g) for g in parts]
-    outputs = len(parts[0].outputs)
+    graphs = updates_of_each(op, types)
+    kernels = [region_kernel(graph) for graph in graphs]
+    outputs = len(graphs[0].outputs)
     inplace = tuple(
         (g * count + i, o * count + i)
         for i, k in enumerate(kernels)
