@@ -18,6 +18,7 @@ from pathlib import Path
 from byparts_graph_ir import GraphError
 from byparts_tensor_ir import threads
 from byparts_tensor_ir.cache import cache_directory, kept, put, trim
+from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_file, emulation_flags
 from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
 from byparts_tensor_ir.target import target
@@ -93,17 +94,22 @@ def _probe(path: str, version: str, flags: str) -> None:
     compiled([_PROBE])
 
 
-def compiled(sources: Sequence[Source]) -> dict[str, int]:
-    """Compile functions in one file; their addresses by name.
+def compiled(sources: Sequence[Source] | Sequence[EmulatedSource]) -> dict[str, int]:
+    """Compile functions in one file, all of them emulated or none; their addresses by name.
 
     Raises:
         CompilerError: there is no compiler, it refuses the source, or there is no room on the disk.
     """
     more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
-    command = [*FLAGS, *target().compiler_flags, *more]
+    plain = [s for s in sources if isinstance(s, Source)]
+    emulated = [s for s in sources if isinstance(s, EmulatedSource)]
     try:
-        library = ctypes.CDLL(str(_object(file_of(sources, ""), command)))
-        if any(s.parallel for s in sources):
+        if emulated:
+            file = _object(emulated_file(emulated), [*emulation_flags(), *more], header=False)
+        else:
+            file = _object(file_of(plain, ""), [*FLAGS, *target().compiler_flags, *more])
+        library = ctypes.CDLL(str(file))
+        if any(s.parallel for s in plain):
             ctypes.c_void_p.in_dll(library, "byparts_parallel").value = _pool()
     except OSError as error:
         raise CompilerError(f"compiled code cannot be made or loaded: {error}") from error
@@ -125,8 +131,8 @@ def _key(command: Sequence[str], text: str) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-def _object(text: str, command: Sequence[str]) -> Path:
-    """The shared object of a source: from the cache, or compiled into it."""
+def _object(text: str, command: Sequence[str], header: bool = True) -> Path:
+    """The shared object of a source, after `HEADER` or not: from the cache, or compiled into it."""
     key, directory = _key(command, text), cache_directory()
     target = directory / f"{key}.so"
     if kept(target) is not None:
@@ -134,7 +140,8 @@ def _object(text: str, command: Sequence[str]) -> Path:
     with tempfile.TemporaryDirectory(dir=directory) as work:
         source, made = Path(work) / f"{key}.cc", Path(work) / f"{key}.so"
         source.write_text(text)
-        _run([*command, "-include", str(_header(directory, command)), str(source)], made)
+        first = ["-include", str(_header(directory, command))] if header else []
+        _run([*command, *first, str(source)], made)
         put(made, target)
     return target
 

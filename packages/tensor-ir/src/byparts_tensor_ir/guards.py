@@ -17,9 +17,14 @@ from byparts_tensor_ir.statement import For, Func, If, Statement
 from byparts_tensor_ir.substitute import in_statements, variables
 
 
-def without_guards(func: Func) -> Func:
-    """The same function with as few conditions as can be, and no loops of one round."""
-    return func.with_body(_simple(func.body))
+def without_guards(func: Func, cuts: bool = True) -> Func:
+    """The same function with as few conditions as can be, and no loops of one round.
+
+    Args:
+        func: any function.
+        cuts: whether a loop may become two, of which one has no condition inside.
+    """
+    return func.with_body(_simple(func.body, cuts))
 
 
 def conjuncts(condition: Expr) -> list[Expr]:
@@ -37,16 +42,16 @@ def room(condition: Expr) -> Expr | None:
     return b - a - 1 if condition.op == "lt" else b - a
 
 
-def _simple(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+def _simple(statements: Sequence[Statement], cuts: bool) -> tuple[Statement, ...]:
     out: list[Statement] = []
     for s in statements:
         if isinstance(s, For):
-            out += _simple_loop(s)
+            out += _simple_loop(s, cuts)
         elif isinstance(s, If):
             kept = [c for c in conjuncts(s.condition) if not _holds(c)]
             if any(_fails(c) for c in kept):
                 continue
-            body = _simple(s.body)
+            body = _simple(s.body, cuts)
             condition = const(True, "bool")
             for c in kept:
                 condition = condition & c
@@ -67,15 +72,16 @@ def _fails(condition: Expr) -> bool:
     return most is not None and most < 0
 
 
-def _simple_loop(loop: For) -> tuple[Statement, ...]:
+def _simple_loop(loop: For, cuts: bool) -> tuple[Statement, ...]:
     loop = _shrunk(loop)
     if loop.extent is const(0):
         return ()
     if loop.extent is const(1) and "Idx" not in loop.kind:
-        return _simple(in_statements(loop.body, {loop.var: const(loop.var.attr.low)}))
-    if loop.kind in ("serial", "parallel") and (cut := _cut(loop)) is not None:
-        return tuple([s for part in cut for s in _simple_loop(part)])
-    return (replace(loop, body=_simple(loop.body)),)
+        only = {loop.var: const(loop.var.attr.low)}
+        return _simple(in_statements(loop.body, only), cuts)
+    if cuts and loop.kind in ("serial", "parallel") and (cut := _cut(loop)) is not None:
+        return tuple([s for part in cut for s in _simple_loop(part, cuts)])
+    return (replace(loop, body=_simple(loop.body, cuts)),)
 
 
 def _shrunk(loop: For) -> For:

@@ -71,12 +71,16 @@ class Strategy:
     """
 
     def __init__(self, func: Func, vector_bytes: int) -> None:
-        self.func = without_guards(placed_identities(func))
+        self.func = self.simplified(placed_identities(func))
         self.vector_bytes = vector_bytes
         self.offsets: dict[Buffer, int] = {}
         self.workspace_bytes = 0
         self.depends: dict[tuple[Expr, Expr], bool] = {}
         self._place_in_workspace()
+
+    def simplified(self, func: Func) -> Func:
+        """The function to write code for."""
+        return without_guards(func)
 
     def _place_in_workspace(self) -> None:
         for b in self.func.locals:

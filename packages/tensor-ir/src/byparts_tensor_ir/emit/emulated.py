@@ -1,0 +1,92 @@
+"""Emulated kernels: their source, how one is called, and the faults that checked ones report."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from byparts_tensor_ir.emit.shadow import CHECKS
+from byparts_tensor_ir.emit.vectors import HEADER
+from byparts_tensor_ir.faults import raise_fault
+from byparts_tensor_ir.target import target
+
+MODES = ("forward", "reversed", "checked")
+FLAGS = (
+    *("-x", "c++", "-std=gnu++17", "-O2", "-shared", "-fPIC", "-pipe", "-w"),
+    # An oracle wants a dull compiler: gcc 12 miscompiled a kernel with more than this.
+    *("-fno-tree-vectorize", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off"),
+    *("-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fno-rtti"),
+)
+HEADER_TEXT = "#include <stdint.h>\n" + HEADER[HEADER.index("#define INLINE") :]
+
+
+@dataclass(frozen=True)
+class EmulatedSource:
+    """Emitted C of an emulated kernel.
+
+    Attributes:
+        name: of the C function.
+        body: C of the function alone.
+        mode: one of `MODES`.
+        statements: as printed, by their numbers in fault records.
+        buffers: as printed, by their numbers in fault records.
+        grid: how many blocks there are along x, y, z.
+        block: how many threads a block has along x, y, z.
+        workspace_bytes: that the argument after the buffers points to: a fault record of a checked
+            kernel, which it writes.
+    """
+
+    name: str
+    body: str
+    mode: str
+    statements: tuple[str, ...]
+    buffers: tuple[str, ...]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    workspace_bytes: int
+
+    @property
+    def text(self) -> str:
+        """A whole file."""
+        return emulated_file([self])
+
+    def renamed(self, name: str) -> EmulatedSource:
+        """The same kernel under another name."""
+        body = self.body.replace(f"void {self.name}(", f"void {name}(")
+        return replace(self, name=name, body=body)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> EmulatedSource:
+        """From the JSON of its fields."""
+        lists = {k: tuple(v) for k, v in record.items() if isinstance(v, list)}
+        return cls(**{**record, **lists})
+
+
+def emulated_file(sources: Sequence[EmulatedSource]) -> str:
+    """One C file of several kernels."""
+    checks = CHECKS if any(s.mode == "checked" for s in sources) else ""
+    return "\n".join([HEADER_TEXT + checks, *[s.body for s in sources]])
+
+
+def emulation_flags() -> tuple[str, ...]:
+    """Those of the compiler: with an instruction that rounds a product and a sum once."""
+    return (*FLAGS, *[f"-m{f}" for f in target().features if f == "fma"])
+
+
+def emulated_caller(source: EmulatedSource, address: int) -> Callable[[Sequence[int]], None]:
+    """`f(addresses of the parameters)` of a compiled kernel.
+
+    The function raises what `faults.raise_fault` says, where a checked kernel found a fault.
+    """
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+
+    def call(pointers: Sequence[int]) -> None:
+        record = (ctypes.c_int64 * max(1, source.workspace_bytes // 8))()
+        arguments = (ctypes.c_void_p * (len(pointers) + 1))(*pointers, ctypes.addressof(record))
+        function(ctypes.addressof(arguments))
+        if record[0]:
+            raise_fault(source, list(record))
+
+    return call

@@ -1,0 +1,95 @@
+"""Which loops of neighbours become wide loads and stores: float4 in CUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from byparts_tensor_ir.emit.strategy import flat_index
+from byparts_tensor_ir.expression import BYTES, Expr, const
+from byparts_tensor_ir.index import terms
+from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store, walk
+from byparts_tensor_ir.substitute import substituted, variables
+
+WIDEST_BYTES = 16  # of one access
+MOST_LANES = 16
+
+
+@dataclass(frozen=True)
+class Wide:
+    """Elements that are next to each other, in pieces of one access each.
+
+    Attributes:
+        width: elements of a piece: 2 or 4.
+        pieces: how many there are.
+    """
+
+    width: int
+    pieces: int
+
+
+def lanes_of_loop(loop: For) -> int:
+    """How many lanes a vectorized loop has; 0 if it is to run like any other.
+
+    It has lanes if it has 2, 4, 8 or 16 rounds of stores, in conditions and loops that are the same
+    for all rounds, and something in it is accessed widely.
+    """
+    n = loop.extent.attr if loop.extent.op == "const" else 0
+    if n not in (2, 4, 8, 16):
+        return 0
+    accesses = 0
+    for s in walk(loop.body):
+        if not _alike(s, loop.var):
+            return 0
+        if isinstance(s, Store):
+            read = [(x.attr, x.args) for v in s.stored() for x in always_read(v, lambda e: False)]
+            for buffer, index in [*read, *[(t, s.index) for t in s.targets]]:
+                accesses += wide_access(buffer, index, loop.var, n) is not None
+    return n if accesses else 0
+
+
+def _alike(s: Statement, var: Expr) -> bool:
+    """Whether a statement is a store, or the same for all lanes."""
+    if isinstance(s, If):
+        return var not in variables(s.condition)
+    if isinstance(s, For):
+        return s.kind in ("serial", "unroll") and var not in variables(s.extent)
+    return isinstance(s, Store)
+
+
+def wide_access(buffer: Buffer, index: Sequence[Expr], var: Expr, lanes: int) -> Wide | None:
+    """How the elements of all lanes are accessed widely; `None` if they are not.
+
+    They must be neighbours, in memory that threads share, and the first one must be at a multiple
+    of the width whatever the other variables are: buffers begin at multiples of 16 bytes.
+    """
+    width = min(lanes, WIDEST_BYTES // BYTES[buffer.dtype], 4)
+    if buffer.scope not in ("global", "shared") or not buffer.shape or width < 2:
+        return None
+    coefficients, _ = terms(flat_index(buffer, index))
+    if coefficients.get(var) != 1 or any(var in variables(a) for a in coefficients if a is not var):
+        return None
+    first = substituted(flat_index(buffer, index), {var: const(var.attr.low)})
+    coefficients, constant = terms(first)
+    if constant % width or any(c % width for c in coefficients.values()):
+        return None
+    return Wide(width, lanes // width)
+
+
+def always_read(e: Expr, safe: Callable[[Expr], bool]) -> list[Expr]:
+    """The loads that are made whatever is chosen, and those that may be made (`safe`)."""
+    found: dict[Expr, None] = {}
+    seen: set[Expr] = set()
+    todo = [e]
+    while todo:
+        x = todo.pop()
+        if x in seen:
+            continue
+        seen.add(x)
+        if x.op == "load":
+            found[x] = None
+        held = x.args
+        if x.op == "select" or (x.dtype == "bool" and x.op in ("and", "or")):
+            held = (x.args[0], *[a for a in x.args[1:] if safe(a)])
+        todo += reversed(held)
+    return list(found)

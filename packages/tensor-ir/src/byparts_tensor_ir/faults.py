@@ -1,0 +1,81 @@
+"""Faults of GPU functions that checked emulation finds, as errors that show the statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from byparts_graph_ir import GraphError
+
+if TYPE_CHECKING:
+    from byparts_tensor_ir.emit.emulated import EmulatedSource
+
+
+class KernelFault(GraphError):
+    """What a GPU function must not do; the message shows statements, threads and blocks."""
+
+
+class DataRace(KernelFault):
+    """Two threads touch one element, one writes it, and nothing orders them."""
+
+
+class OutsideBuffer(KernelFault):
+    """An index outside of its buffer."""
+
+
+class NeverWritten(KernelFault):
+    """An element of shared memory is read that nobody in this block has written."""
+
+
+class Divergence(KernelFault):
+    """Some threads of a block reach a barrier, or of a warp a collective, and others do not."""
+
+
+class Misaligned(KernelFault):
+    """A wide access that does not begin at a multiple of its size."""
+
+
+_KINDS = (KernelFault, DataRace, OutsideBuffer, NeverWritten, Divergence, Misaligned)
+
+
+def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
+    """Raise the error for the record that a checked kernel left.
+
+    Args:
+        source: of the kernel.
+        record: `shadow.FAULT_WORDS` numbers, of which the first is not 0.
+
+    Raises:
+        KernelFault: the fault.
+    """
+    kind, buffer = record[0], record[1]
+    first = _access(source, record[2], record[3], record[4])
+    second = _access(source, record[7], record[8], record[9])
+    verbs = ["reads", "writes"]
+    name = source.name.removeprefix("byparts_")
+    at = ", ".join(map(str, record[12 : 12 + record[11]]))
+    what = f"{source.buffers[buffer]} at [{at}]" if buffer >= 0 else ""
+    if kind == 1:
+        text = (
+            f"{name}: a race on {what}: nothing orders\n"
+            f"  {first[0]}, which {verbs[record[5]]} it: {first[1]}\n"
+            f"  {second[0]}, which {verbs[record[10]]} it: {second[1]}"
+        )
+    elif kind == 4:
+        text = f"{name}: {first[0]} reaches {first[1]}, and {second[0]} does not"
+    else:
+        how = {2: "outside of", 3: "what nobody wrote in", 5: "misaligned in"}[kind]
+        text = f"{name}: {first[0]} {verbs[record[5]]} {how} {what}: {first[1]}"
+    raise _KINDS[kind](text)
+
+
+def _access(source: EmulatedSource, block: int, thread: int, place: int) -> tuple[str, str]:
+    """(who, in which statement)."""
+    who = f"thread {_point(thread, source.block)} of block {_point(block, source.grid)}"
+    return who, source.statements[place]
+
+
+def _point(number: int, extents: tuple[int, int, int]) -> str:
+    """A number as x, y, z."""
+    x, y, _ = extents
+    return f"({number % x}, {number // x % y}, {number // (x * y)})"
