@@ -14,7 +14,7 @@ from math import prod
 from byparts_tensor_ir.emit.cuda_values import HELPERS, TYPES, CudaValues
 from byparts_tensor_ir.emit.strategy import EmitError, elements_of
 from byparts_tensor_ir.emit.wide import Wide
-from byparts_tensor_ir.expression import BYTES, Expr, const
+from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
@@ -188,7 +188,7 @@ class _Cuda(CudaValues):
         if not isinstance(s, Shuffle):
             raise EmitError(f"{statement_lines([s])[0]} has no CUDA C")
         text = f"__shfl_down_sync(0xffffffffu, {self.deep_value(s.value, None)}, {s.delta})"
-        self.line(f"{self.element(s.target, (), True)} = {text};")
+        self.write(s.target, (), text, s.value)
         self.forget(s)
 
     # -- neighbours ----------------------------------------------------------------------------
@@ -218,6 +218,7 @@ class _Cuda(CudaValues):
 
 
 _VECTORS = {"f32": "float", "f64": "double", "i32": "int", "u32": "uint", "i64": "longlong"}
+_VECTORS |= dict.fromkeys(HALVES, "ushort")
 _VECTORS |= {"u64": "ulonglong", "i8": "char", "u8": "uchar", "bool": "uchar"}
 
 

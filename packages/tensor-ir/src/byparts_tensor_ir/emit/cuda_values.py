@@ -6,7 +6,7 @@ import struct
 from math import isfinite, isnan
 
 from byparts_tensor_ir.emit.thread import KEYWORDS, ThreadCode
-from byparts_tensor_ir.expression import BYTES, FLOATS, INDEX, Expr
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, INDEX, VALUE_BYTES, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.index import lower_bound, not_negative, upper_bound
 from byparts_tensor_ir.statement import Func
@@ -14,6 +14,8 @@ from byparts_tensor_ir.statement import Func
 TYPES = {"bool": "unsigned char", "f32": "float", "f64": "double", "i8": "signed char"}
 TYPES |= {"i16": "short", "i32": "int", "i64": "long long", "u8": "unsigned char"}
 TYPES |= {"u16": "unsigned short", "u32": "unsigned", "u64": "unsigned long long"}
+TYPES |= dict.fromkeys(HALVES, "unsigned short")
+VALUE_TYPES = TYPES | dict.fromkeys(HALVES, "float") | {"bool": "bool"}
 
 # Names that no buffer or loop may have.
 _WORDS = (
@@ -52,6 +54,28 @@ template <class T> {_FUNCTION}T shift_left(T a, T b) {{
   return a < 0 ? (unsigned long long)(long long)a : (unsigned long long)a;
 }}
 """,
+    "from_f16": f"""{_FUNCTION}float from_f16(unsigned short x) {{
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+}}
+""",
+    "to_f16": f"""{_FUNCTION}unsigned short to_f16(float x) {{
+  unsigned short y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}}
+""",
+    "from_bf16": f"""{_FUNCTION}float from_bf16(unsigned short x) {{
+  return __uint_as_float((unsigned)x << 16);
+}}
+""",
+    "to_bf16": f"""{_FUNCTION}unsigned short to_bf16(float x) {{
+  unsigned short y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}}
+""",
 }
 
 _UNSIGNED = {"i32": "unsigned", "i64": "unsigned long long"}
@@ -83,7 +107,7 @@ class CudaValues(ThreadCode):
         self.fitting: dict[Expr, bool] = {}
 
     def type_of(self, e: Expr, lanes: object, text: str = "") -> str:
-        return "bool" if e.dtype == "bool" else TYPES[e.dtype]
+        return VALUE_TYPES[e.dtype]
 
     def value(self, e: Expr, lanes: object = None) -> str:
         return literal(e) if e.op == "const" else super().value(e, None)
@@ -91,7 +115,7 @@ class CudaValues(ThreadCode):
     def scalar(self, e: Expr) -> str:
         op, dtype = e.op, e.dtype
         if op == "load":
-            text = self.element(e.attr, e.args, False)
+            text = super().scalar(e)
             return f"{text} != 0" if dtype == "bool" else text
         if op in _WRAPPING and dtype in _UNSIGNED:
             a, b = (self.operand(x) for x in e.args)
@@ -109,7 +133,7 @@ class CudaValues(ThreadCode):
             return self.converted_value(e)
         if op in _ROUNDINGS or op in FUNCTIONS:
             args = ", ".join([self.value(a) for a in e.args])
-            return f"{_ROUNDINGS.get(op, op)}{'f' if dtype == 'f32' else ''}({args})"
+            return f"{_ROUNDINGS.get(op, op)}{'' if dtype == 'f64' else 'f'}({args})"
         return super().scalar(e)
 
     def operand(self, e: Expr) -> str:
@@ -118,7 +142,7 @@ class CudaValues(ThreadCode):
         return f"(long long){text}" if e.dtype == INDEX and self.fits(e) else text
 
     def narrow(self, text: str, e: Expr) -> str:
-        return f"({TYPES[e.dtype]})({text})" if BYTES[e.dtype] < 4 else text
+        return f"({TYPES[e.dtype]})({text})" if VALUE_BYTES[e.dtype] < 4 else text
 
     def of_integers(self, e: Expr) -> str:
         """Divisions and shifts."""
@@ -131,24 +155,38 @@ class CudaValues(ThreadCode):
         name = {"floordiv": "floordiv", "mod": "floormod"}.get(e.op) or (
             "shift_left" if e.op == "shl" else "shift_right"
         )
-        self.helpers.add(name)
-        return f"{name}<{kind}>({a}, {b})"
+        return self.call_of(name, f"{a}, {b}").replace("(", f"<{kind}>(", 1)
 
     def converted_value(self, e: Expr) -> str:
         """Another dtype, or the same bits as another."""
         (x,) = e.args
         text, kind = self.value(x), TYPES[e.dtype]
+        if x.dtype in HALVES or e.dtype in HALVES:
+            return self.half(e, text)
         if e.op == "bitcast":
             function = _BITS.get((x.dtype, e.dtype))
             return f"{function}({text})" if function else f"({kind}){text}"
         if e.dtype == "bool":
             return f"{text} != 0"
         if x.dtype in FLOATS and e.dtype[0] == "u":  # of a negative number modulo 2^bits
-            self.helpers.add("unsigned_of")
-            return f"({kind})unsigned_of({text})"
+            return f"({kind}){self.call_of('unsigned_of', text)}"
         if x.dtype in FLOATS and BYTES[e.dtype] < 4:
             return f"({kind})(int){text}"
         return f"({kind}){text}"
+
+    def half(self, e: Expr, text: str) -> str:
+        """To or from a half, whose value is an f32."""
+        (x,) = e.args
+        if e.op == "bitcast":
+            to = x.dtype in HALVES
+            return self.call_of(f"to_{x.dtype}" if to else f"from_{e.dtype}", text)
+        if x.dtype in HALVES:
+            return f"{text} != 0" if e.dtype == "bool" else text
+        return self.call_of(f"from_{e.dtype}", self.call_of(f"to_{e.dtype}", text))
+
+    def call_of(self, function: str, text: str) -> str:
+        self.helpers.add(function)
+        return f"{function}({text})"
 
     # -- indices -------------------------------------------------------------------------------
 

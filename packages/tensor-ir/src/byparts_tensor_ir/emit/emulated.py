@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from byparts_tensor_ir.emit.shadow import CHECKS
-from byparts_tensor_ir.emit.vectors import HEADER
+from byparts_tensor_ir.emit.vectors import NUMBERS
 from byparts_tensor_ir.faults import raise_fault
 from byparts_tensor_ir.target import target
 
@@ -19,7 +19,7 @@ FLAGS = (
     *("-fno-tree-vectorize", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off"),
     *("-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fno-rtti"),
 )
-HEADER_TEXT = "#include <stdint.h>\n" + HEADER[HEADER.index("#define INLINE") :]
+HEADER = "#include <stdint.h>\n#define memcpy __builtin_memcpy\n" + NUMBERS
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class EmulatedSource:
 def emulated_file(sources: Sequence[EmulatedSource]) -> str:
     """One C file of several kernels."""
     checks = CHECKS if any(s.mode == "checked" for s in sources) else ""
-    return "\n".join([HEADER_TEXT + checks, *[s.body for s in sources]])
+    return "\n".join([HEADER + checks, *[s.body for s in sources]])
 
 
 def emulation_flags() -> tuple[str, ...]:

@@ -200,7 +200,7 @@ class Emulator(ThreadCode):
             self.line(f"{values}[{t}] = {self.deep_value(s.value, None)};")
         with self.threads(on):
             there = f"{t} % {WARP} + {s.delta} < {WARP} ? {t} + {s.delta} : {t}"
-            self.line(f"{self.element(s.target, (), True)} = {values}[{there}];")
+            self.write(s.target, (), f"{values}[{there}]", s.value)
 
     # -- memory --------------------------------------------------------------------------------
 

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-from byparts_tensor_ir.emit.strategy import flat_index, forget_loads, is_safe
+from byparts_tensor_ir.emit.strategy import flat_index, forget_loads, is_safe, unrounded
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.wide import Wide, always_read, lanes_of_loop, wide_access
-from byparts_tensor_ir.expression import Expr, const, make
+from byparts_tensor_ir.expression import HALVES, Expr, const, make
 from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.nest import AXES, nest_of
 from byparts_tensor_ir.statement import (
@@ -149,14 +149,26 @@ class ThreadCode(Values):
         forget_loads(self.scopes, [s])
 
     def store(self, s: Store) -> None:
-        values = s.stored()
+        values = unrounded(s)
         texts = [self.deep_value(v, None) for v in values]
         for target, value, text in zip(s.targets, values, texts, strict=True):
             self.write(target, s.index, text, value)
         forget_loads(self.scopes, [s])
 
     def write(self, buffer: Buffer, index: tuple[Expr, ...], text: str, value: Expr) -> None:
-        self.line(f"{self.element(buffer, index, True)} = {text};")
+        self.line(f"{self.element(buffer, index, True)} = {self.as_stored(buffer, text)};")
+
+    def as_stored(self, buffer: Buffer, text: str) -> str:
+        """A value as it stands in memory."""
+        return self.call_of(f"to_{buffer.dtype}", text) if buffer.dtype in HALVES else text
+
+    def as_value(self, dtype: str, text: str) -> str:
+        """What stands in memory as a value."""
+        return self.call_of(f"from_{dtype}", text) if dtype in HALVES else text
+
+    def call_of(self, function: str, text: str) -> str:
+        """A call of a function of one number."""
+        return f"{function}({text})"
 
     # -- neighbours ----------------------------------------------------------------------------
 
@@ -176,7 +188,7 @@ class ThreadCode(Values):
 
     def lane_store(self, s: Store, loop: For) -> None:
         """A store in all rounds, between wide loads and wide stores of what has them."""
-        values, n = s.stored(), loop.extent.attr
+        values, n = unrounded(s), loop.extent.attr
         held: dict[Expr, str] = {}
         for load in dict.fromkeys(x for v in values for x in always_read(v, self.safe)):
             wide = wide_access(load.attr, load.args, loop.var, n)
@@ -191,17 +203,29 @@ class ThreadCode(Values):
         self.forget(s)
         with self.rounds(loop):
             lane = self.index(loop.var - loop.var.attr.low)
-            self.scopes[-1] |= {load: f"{name}[{lane}]" for load, name in held.items()}
+            for load, name in held.items():
+                text = self.as_value(load.dtype, f"{name}[{lane}]")
+                self.named(load, text, None) if "(" in text else self.scopes[-1].update(
+                    {load: text}
+                )
             texts = [self.deep_value(v, None) for v in values]
             for target, array, value, text in zip(s.targets, arrays, values, texts, strict=True):
                 if array:
-                    self.line(f"{array}[{lane}] = {text};")
+                    self.line(f"{array}[{lane}] = {self.as_stored(target, text)};")
                 else:
                     self.write(target, s.index, text, value)
         for target, wide, array in zip(s.targets, wides, arrays, strict=True):
             if wide is not None:
                 self.wide_store(target, s.index, wide, array, loop)
         self.forget(s)
+
+    def lane_value(self, load: Expr, element: str) -> None:
+        """What was loaded is known from here on."""
+        text = self.as_value(load.dtype, element)
+        if text == element:
+            self.scopes[-1][load] = text
+        else:
+            self.named(load, text, None)
 
     def lane_array(self, dtype: str, lanes: int) -> str:
         """A new array of a thread with an element for each lane."""
@@ -268,7 +292,7 @@ class ThreadCode(Values):
 
     def scalar(self, e: Expr) -> str:
         if e.op == "load":
-            return self.element(e.attr, e.args, False)
+            return self.as_value(e.dtype, self.element(e.attr, e.args, False))
         return super().scalar(e)
 
     def index(self, e: Expr) -> str:

@@ -21,7 +21,7 @@ C_TYPES = {
 }
 VALUE_TYPES = C_TYPES | dict.fromkeys(HALVES, "float") | {"bool": "int"}
 
-HEADER = """#include <stdint.h>
+INCLUDES = """#include <stdint.h>
 #include <string.h>
 #include <math.h>
 #if defined(__x86_64__)
@@ -29,7 +29,10 @@ HEADER = """#include <stdint.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #endif
-#define INLINE static inline __attribute__((always_inline, unused))
+"""
+
+# Functions of numbers, for any C++.
+NUMBERS = """#define INLINE static inline __attribute__((always_inline, unused))
 // By zero both are 0, as in NumPy; the least number by -1 wraps.
 template <class T> INLINE T floordiv(T a, T b) {
   if (b == 0) return 0;
@@ -52,16 +55,18 @@ template <class T> INLINE T shift_right(T a, T b) {
 template <class T> INLINE uint64_t unsigned_of(T a) {
   return a < 0 ? (uint64_t)(int64_t)a : (uint64_t)a;
 }
-// Stores past the caches are ordered before what other threads do next.
+INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+"""
+NUMBERS += SCALARS
+_STREAMS = """// Stores past the caches are ordered before what other threads do next.
 INLINE void stream_end() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
 }
-INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 """
-HEADER += SCALARS
+HEADER = INCLUDES + NUMBERS + _STREAMS
 
 # What shares a loop among threads is put into the variable; without it the caller does all.
 PARALLEL = """extern "C" {
