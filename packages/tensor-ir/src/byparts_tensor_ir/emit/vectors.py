@@ -59,14 +59,14 @@ INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 INLINE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 """
 NUMBERS += SCALARS
-_STREAMS = """// Stores past the caches are ordered before what other threads do next.
+_STREAM_END = """// Stores past the caches are ordered before what other threads do next.
 INLINE void stream_end() {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif
 }
 """
-HEADER = INCLUDES + NUMBERS + _STREAMS
+HEADER = INCLUDES + NUMBERS + _STREAM_END
 
 # What shares a loop among threads is put into the variable; without it the caller does all.
 PARALLEL = """extern "C" {
