@@ -38,7 +38,9 @@ class PartialPlacement:
         total: by section, the sum of the sizes of the waiting members.
         waiting: by section, the waiting members; `None` where they are those of the section before.
         ready: by section, the members that would rest on the floor; `None`: not known yet.
-        trail: (table, index, old entry) of every change, to undo it.
+        trail: table, index, old entry of every change, to undo it, one after the other (there are
+            hundreds of thousands); `None`, section, (position, member) for a member that was taken
+            off the waiting ones.
         trouble: by section, how often it led to a conflict; kept from one run to the next.
         work: members looked at.
     """
@@ -74,25 +76,28 @@ class PartialPlacement:
         self.rises: list[Rise] = [(low, 0, None) for low in self.low]
         self.floor = [0] * len(p.members)
         self.total = list(p.total)
-        self.waiting: list[list[int] | None] = list(p.members)
+        self.waiting: list[list[int] | None] = list(map(list, p.members))
         self.ready: list[list[int] | None] = [None] * len(p.members)
         self.edge = list(self.edges)
-        self.trail: list[tuple[list[Any], int, Any]] = []
+        self.trail: list[Any] = []
         if min(self.limit, default=0) < 0:
             return 0
         return self._update_floors(range(len(p.members)))
 
     def undo(self, mark: int) -> None:
         """Undo changes until the trail has `mark` entries."""
-        trail = self.trail
+        trail, waiting = self.trail, self.waiting
         while len(trail) > mark:
-            table, i, old = trail.pop()
-            table[i] = old
+            old, i, table = trail.pop(), trail.pop(), trail.pop()
+            if table is None:
+                waiting[i].insert(*old)  # a list, as when it was noted
+            else:
+                table[i] = old
 
     def place(self, b: int, at: int, level: int) -> int:
         """Place member `b` at offset `at` by decision `level`: waiting neighbours lie above it."""
         p, low, rest, rises = self.problem, self.low, self.rest, self.rises
-        offset, note, sizes, grid = self.offset, self.trail.append, p.size, p.grid
+        offset, note, sizes, grid = self.offset, self.trail.extend, p.size, p.grid
         self._fix(b, at, level)
         begins, ends = p.begins, p.ends
         first, end, top, near = begins[b], ends[b], at + sizes[b], p.near[b]
@@ -118,18 +123,18 @@ class PartialPlacement:
 
     def _fix(self, b: int, at: int, level: int) -> None:
         """Record the offset of member `b`, and take it off the waiting members of its sections."""
-        waiting, total, edge, note = self.waiting, self.total, self.edge, self.trail.append
+        waiting, total, edge, note = self.waiting, self.total, self.edge, self.trail.extend
         note((self.offset, b, -1))
         self.offset[b], self.level[b] = at, level
         for first, end in self.problem.where[b]:
             for s in range(first, end):
                 some = waiting[s]
                 if some is not None:
-                    note((waiting, s, some))
+                    position = some.index(b)
+                    note((None, s, (position, b)))  # a copy of each list would take 30 MB of some
                     note((total, s, total[s]))
                     total[s] -= self.problem.size[b]
-                    waiting[s] = some = some.copy()
-                    some.remove(b)
+                    del some[position]
             for s in (first - 1, end - 1):
                 if s >= 0:
                     note((edge, s, edge[s]))
@@ -154,9 +159,9 @@ class PartialPlacement:
                 reason |= self.reason([c], needed - p.size[c])
             if height > self.limit[b]:
                 return self._conflict(p.begins[b], reason)
-            self.trail.append((self.rises, b, self.rises[b]))
+            self.trail.extend((self.rises, b, self.rises[b]))
             self.rises[b] = (height, reason, self.rises[b])
-            self.trail.append((low, b, low[b]))
+            self.trail.extend((low, b, low[b]))
             low[b] = height
             touched.update(*[range(*life) for life in p.where[b]])
         return self._update_floors(sorted(touched))
@@ -195,7 +200,7 @@ class PartialPlacement:
     def _update_floors(self, touched: Iterable[int]) -> int:
         """Set the floors of these sections; check that the waiting members fit above them."""
         floor, total, waiting, ready = self.floor, self.total, self.waiting, self.ready
-        room, note, low = self.room, self.trail.append, self.low.__getitem__
+        room, note, low = self.room, self.trail.extend, self.low.__getitem__
         for s in touched:
             some = waiting[s]
             if not some:

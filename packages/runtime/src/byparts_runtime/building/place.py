@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import Any
 
@@ -76,6 +77,8 @@ def place(
         external = signature.outside.union(results, feeds)
         known = schedule.graph, schedule.donate, schedule.compiled
         plan = planned(*known, parts, options, external)
+        if len(schedule.graph.nodes) >= _MANY_NODES:
+            _return_freed_memory()
     at, ids = plan.locations, schedule.graph.ids
     # What the commit reads stays in one place, since nothing of the commit may be Python code.
     commit = schedule.graph.nodes[len(schedule.graph.nodes) - schedule.updates :]
@@ -86,6 +89,20 @@ def place(
         if at[ids[schedule.graph.outputs[j]]].root == k and k not in fixed
     }
     return Placed(schedule, plan, *persistent_blocks(schedule), taken)
+
+
+_MANY_NODES = 500  # to search a plan for so many takes tens of megabytes for a while
+
+
+def _return_freed_memory() -> None:
+    """Give the system what planning has freed: glibc keeps it, and the arena comes on top."""
+    if sys.platform != "linux":
+        return
+    import ctypes  # not at the start of small programs
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, other libraries do not
+    if trim is not None:
+        trim(0)
 
 
 def _with_results(schedule: Schedule, parts: Parts) -> tuple[Schedule, dict[int, int]]:
