@@ -30,8 +30,9 @@ class Operand:
         index: (batch, outer, summed) -> index of the buffer.
         inside: (batch, outer, summed) -> what holds where there is an element; elsewhere it is 0.
         along: "sum" or "outer": the index whose neighbours are neighbours in memory.
-        lanes: how many of those one access reads; divides the extent of that index, and each
-            group of so many begins at a multiple of them in memory and is inside as a whole.
+        lanes: how many of those one access reads: neighbours along the last index of the buffer.
+            They divide the extent of what `along` says, each group of so many begins at a multiple
+            of them in memory, and is inside as a whole.
     """
 
     buffer: Buffer
@@ -67,7 +68,7 @@ class Contraction:
         sums: extent of the summed index.
         y: the result.
         place: (batch, i, j) -> index of y.
-        lanes: neighbours along j that one access writes, as of an operand.
+        lanes: neighbours along j, and along the last index of y, that one access writes.
         finish: (sum, elements of the addends) -> the element; computed in `sum_dtype`.
         addends: what it reads.
     """
@@ -110,6 +111,11 @@ def sum_dtype(dtype: str) -> str:
 def multiply_add(a: Expr, b: Expr, total: Expr) -> Expr:
     """total + a * b; floats are rounded once."""
     return fma(a, b, total) if total.dtype in FLOATS else total + a * b
+
+
+def moved(index: Index, lane: Expr) -> Index:
+    """The index of the neighbour `lane` further on in memory."""
+    return (*index[:-1], index[-1] + lane)
 
 
 def lanes_of(dtype: str, *steps: int) -> int:

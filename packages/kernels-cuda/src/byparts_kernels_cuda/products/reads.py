@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_kernels_cuda.builder import Builder, needed
-from byparts_kernels_cuda.products.contraction import Index, Operand
+from byparts_kernels_cuda.products.contraction import Index, Operand, moved
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.functions import cast
 from byparts_tensor_ir.statement import Buffer
+
+_KINDS = ("unroll", "vectorize")
 
 
 def read(
@@ -37,10 +39,13 @@ def read(
     if inside:
         with build.unrolled(lane=lanes) as (lane,):
             build.store(held, (*first, lane), 0)
-    kind = "vectorize" if along == x.along and x.lanes % lanes == 0 else "unroll"
-    with build.when(*inside), build.loop("lane", lanes, kind) as lane:
-        moved = (i, r + lane) if along == "sum" else (i + lane, r)
-        build.store(held, (*first, lane), cast(x.buffer[x.index(b, *moved)], held.dtype))
+    neighbours = along == x.along and x.lanes % lanes == 0
+    with build.when(*inside), build.loop("lane", lanes, _KINDS[neighbours]) as lane:
+        if neighbours:
+            index = moved(x.index(b, i, r), lane)
+        else:
+            index = x.index(b, i, r + lane) if along == "sum" else x.index(b, i + lane, r)
+        build.store(held, (*first, lane), cast(x.buffer[index], held.dtype))
 
 
 def limits(x: Operand, outer: Expr, tile: int) -> Sequence[Expr]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from byparts_kernels_cuda.builder import Builder
-from byparts_kernels_cuda.products.contraction import Contraction, Index, decoded
+from byparts_kernels_cuda.products.contraction import Contraction, Index, decoded, moved
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.statement import Buffer, Func
 
@@ -24,20 +24,17 @@ def write(
         at: (batch, i, j) of lane 0.
         lanes: how many; one access.
     """
-    b, i, j = at
-
-    def place(lane: Expr) -> Index:
-        return c.place(b, i, j + lane)
-
+    place = c.place(*at)
     if c.finish is None and c.dtype == c.y.dtype:
         with build.lanes(lanes) as lane:
-            build.store(c.y, place(lane), value(lane))
+            build.store(c.y, moved(place, lane), value(lane))
         return
     held = []
     for x in c.addends:
         own = build.buffer("register", "addend", (lanes if x.moves else 1,), x.buffer.dtype)
         with build.lanes(lanes if x.moves else 1) as lane:
-            build.store(own, (lane,), x.buffer[x.index(place(lane))])
+            index = x.index(place)
+            build.store(own, (lane,), x.buffer[moved(index, lane) if x.moves else index])
         held.append((own, x.moves))
     made = build.buffer("register", "made", (lanes,), c.y.dtype)
     with build.unrolled(lane=lanes) as (lane,):
@@ -45,7 +42,7 @@ def write(
             made, (lane,), c.finished(value(lane), *[own[lane if m else 0] for own, m in held])
         )
     with build.lanes(lanes) as lane:
-        build.store(c.y, place(lane), made[lane])
+        build.store(c.y, moved(place, lane), made[lane])
 
 
 def added(c: Contraction, part: Buffer) -> Func:
