@@ -23,7 +23,7 @@ _ROWS = 256  # of products by one matrix that are one: more are no faster
 
 @dataclass(frozen=True)
 class _Sum:
-    """A value, or `None`, plus products of one kind, which are not computed yet."""
+    """`base` (nothing if `None`) plus products of one kind, which are not computed yet."""
 
     base: Value | None
     products: tuple[Node, ...] = ()
@@ -43,19 +43,23 @@ class _Grouping:
 
     Attributes:
         new: values of the given graph -> values of the result.
-        sums: values of the given graph that are not in the result yet.
-        order: values of the result, as they are to be computed.
-        known: (parts, axis) -> what they are end to end.
+        sums: values of the given graph that are sums still to be computed.
+        order: values of the result, in the order in which they are to be computed.
+        concatenated: (parts, axis) -> their concat, so that it is made once.
+        added: values that one addition alone reads.
+        rows: a product of rows of an input -> all products that are computed with it.
     """
 
     graph: Graph
     new: dict[Value, Value] = field(default_factory=dict)
     sums: dict[Value, _Sum] = field(default_factory=dict)
     order: list[Value] = field(default_factory=list)
-    known: dict[tuple[tuple[Value, ...], int], Value] = field(default_factory=dict)
+    concatenated: dict[tuple[tuple[Value, ...], int], Value] = field(default_factory=dict)
+    added: set[Value] = field(default_factory=set)
+    rows: dict[Node, list[Node]] = field(default_factory=dict)
 
     def result(self) -> Graph:
-        """The graph."""
+        """Visit all nodes of the given graph, and return the new one."""
         graph = self.graph
         self.new.update((v, v) for v in graph.inputs)
         readers = [(v, n) for n in graph.nodes for v in n.inputs]
@@ -74,8 +78,8 @@ class _Grouping:
     def _visit(self, old: Node) -> None:
         (y, *_) = old.outputs
         if type(old.op) is ops.MatMul:
-            if y in self.added and _room(old) >= 2 * _inner(old):
-                self.sums[y] = _Sum(None, (self._again(old),))
+            if y in self.added and _most_depth(old) >= 2 * _depth(old):
+                self.sums[y] = _Sum(None, (self._rebuilt(old),))
                 return
             if old in self.rows:
                 self._rows_of(self.rows[old])
@@ -83,25 +87,26 @@ class _Grouping:
         if type(old.op) is ops.Add and any(v in self.sums for v in old.inputs):
             self._add(old)
             return
-        self.new.update(zip(old.outputs, self._again(old).outputs, strict=True))
+        self.new.update(zip(old.outputs, self._rebuilt(old).outputs, strict=True))
 
-    def _again(self, old: Node) -> Node:
+    def _rebuilt(self, old: Node) -> Node:
+        """The node on values of the result."""
         inputs = tuple([self.new[v] for v in old.inputs])
         return old if inputs == old.inputs else Node(old.op, inputs, old.where)
 
     def _add(self, old: Node) -> None:
-        """Put off the sum as long as more products may come."""
+        """Add the operands of an `Add`: later, if a sum that reads it may have more products."""
         (y,) = old.outputs
         a, b = [self.sums.pop(v) if v in self.sums else _Sum(self.new[v]) for v in old.inputs]
         both = (*a.products, *b.products)
         bases = [v for v in (a.base, b.base) if v is not None]
-        alike = len({(p.op, p.outputs[0].type, _inner(p)) for p in both}) == 1
+        alike = len({(p.op, p.outputs[0].type, _depth(p)) for p in both}) == 1
         if not alike or any(v.type != y.type for v in bases) or y.type != both[0].outputs[0].type:
             self.new[y] = self._value(a) + self._value(b)
             return
         base = bases[0] + bases[1] if len(bases) == 2 else bases[0] if bases else None
         whole = _Sum(base, both)
-        if (len(both) + 1) * _inner(both[0]) > _room(both[0]):
+        if (len(both) + 1) * _depth(both[0]) > _most_depth(both[0]):
             whole = _Sum(self._value(whole))
         if y in self.added:
             self.sums[y] = whole
@@ -109,7 +114,7 @@ class _Grouping:
             self.new[y] = self._value(whole)
 
     def _value(self, s: _Sum) -> Value:
-        """The sum, with its products as one."""
+        """The value of a sum: its products as one product of concatenated operands."""
         if not s.products:
             assert s.base is not None, "a sum is of something"
             return s.base
@@ -117,27 +122,26 @@ class _Grouping:
         assert isinstance(op, ops.MatMul), "`_visit` looks for it"
         a, b = zip(*[p.inputs for p in s.products], strict=True)
         product = op(
-            self._together(a, 0 if op.transpose_a else 1),
-            self._together(b, 1 if op.transpose_b else 0),
+            self._concat(a, 0 if op.transpose_a else 1),
+            self._concat(b, 1 if op.transpose_b else 0),
         )
         self.order.append(product if s.base is None else s.base + product)
         return self.order[-1]
 
-    def _together(self, parts: tuple[Value, ...], axis: int) -> Value:
-        """The parts end to end; products of several weights have one factor in common."""
+    def _concat(self, parts: tuple[Value, ...], axis: int) -> Value:
+        """The concat of the parts, made once: products of several weights share a factor."""
         if len(parts) == 1:
             return parts[0]
-        known = self.known.get((parts, axis))
-        if known is None:
-            known = self.known[parts, axis] = ops.concat(parts, axis)
-        return known
+        if (parts, axis) not in self.concatenated:
+            self.concatenated[parts, axis] = ops.concat(parts, axis)
+        return self.concatenated[parts, axis]
 
     def _rows_of(self, nodes: Sequence[Node]) -> None:
-        """One product of what these multiply, cut into theirs."""
+        """Compute products by one matrix as one product, and slice their results from it."""
         for n in nodes:
             for maker in _makers(n.inputs[0]):
                 if maker.outputs[0] not in self.new:
-                    self.new.update(zip(maker.outputs, self._again(maker).outputs, strict=True))
+                    self.new.update(zip(maker.outputs, self._rebuilt(maker).outputs, strict=True))
         op = nodes[0].op
         assert isinstance(op, ops.MatMul), "`_by_matrix` looks for it"
         whole = op(
@@ -171,7 +175,7 @@ def _by_matrix(graph: Graph) -> dict[Node, list[Node]]:
 
 
 def _makers(x: Value) -> Iterator[Node]:
-    """The nodes that make x, bytes of an input, first ones first; none where x is not that."""
+    """The nodes that make x, first ones first, where x is bytes of an input; else none."""
     nodes: list[Node] = []
     while x.node is not None and len(x.node.op.views(*[v.type for v in x.node.inputs])):
         nodes.append(x.node)
@@ -184,13 +188,13 @@ def _fits(n: Node) -> bool:
     return are_matrices_of_floats(a.type, b.type)
 
 
-def _inner(n: Node) -> int:
-    """The dimension that vanishes."""
+def _depth(n: Node) -> int:
+    """The number of products in each sum: the extent that both operands share."""
     return n.inputs[0].type.dims[0 if n.op.transpose_a else 1]  # type: ignore[attr-defined]  # MatMul
 
 
-def _room(n: Node) -> int:
-    """How large that may become, so that the operands are no larger than the product."""
+def _most_depth(n: Node) -> int:
+    """The largest depth at which both operands together are no larger than the product."""
     if not _fits(n):
         return 0
     m, k = n.outputs[0].type.dims
