@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from byparts_kernels_native.tilings import Matrices
+from byparts_tensor_ir.emit.vectors import C_TYPES
 
-C = {"f32": "float", "f64": "double"}
 _OPENBLAS = "scipy_cblas_{}gemm64_", "scipy_openblas_set_num_threads64_"
 _MKL = "cblas_{}gemm", "MKL_Set_Num_Threads"
 
@@ -47,8 +47,8 @@ class Library:
 
 @lru_cache(maxsize=1)
 def libraries() -> tuple[Library, ...]:
-    """Those of this process, OpenBLAS first."""
-    return tuple(_found())
+    """The libraries that this process can load, OpenBLAS first."""
+    return tuple(_loaded())
 
 
 def set_threads(count: int) -> None:
@@ -57,7 +57,7 @@ def set_threads(count: int) -> None:
         ctypes.CFUNCTYPE(None, ctypes.c_int)(library.threads)(count)
 
 
-def _found() -> Iterator[Library]:
+def _loaded() -> Iterator[Library]:
     folder = Path(np.__file__).parent.parent / "numpy.libs"
     for path in sorted(folder.glob("libscipy_openblas64_*")):
         yield from _library("openblas", str(path), "int64_t", *_OPENBLAS)
@@ -70,15 +70,17 @@ def _library(name: str, path: str, integer: str, function: str, threads: str) ->
         library = ctypes.CDLL(path)
     except OSError:  # not there, or of another machine
         return
-    found = []
-    for dtype, letter in (("f32", "s"), ("f64", "d")):
-        entry = getattr(library, function.format(letter), None)
-        if entry is not None:
-            found.append((dtype, ctypes.cast(entry, ctypes.c_void_p).value or 0))
-    setting = getattr(library, threads, None)
-    if found and setting is not None:
-        address = ctypes.cast(setting, ctypes.c_void_p).value or 0
-        yield Library(name, path, integer, tuple(found), address)
+    letters = {"f32": "s", "f64": "d"}
+    products = {t: _address(library, function.format(letters[t])) for t in letters}
+    functions = tuple([(t, address) for t, address in products.items() if address])
+    if functions and (setting := _address(library, threads)):
+        yield Library(name, path, integer, functions, setting)
+
+
+def _address(library: ctypes.CDLL, name: str) -> int:
+    """The address of a function; 0 where the library has none of this name."""
+    function = getattr(library, name, None)
+    return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 def text(p: Matrices, integer: str) -> str:
@@ -87,7 +89,7 @@ def text(p: Matrices, integer: str) -> str:
     y is first made equal to c where c is added to.  101 and 111, 112 are CBLAS's row-major, plain
     and transposed.
     """
-    c, i = C[p.dtype], integer
+    c, i = C_TYPES[p.dtype], integer
     lda, ldb = (p.m if p.transpose_a else p.k), (p.k if p.transpose_b else p.n)
     flags = ", ".join("112" if t else "111" for t in (p.transpose_a, p.transpose_b))
     scale, more = ("1", "0") if p.added is None else (repr(float(p.added)), "1")

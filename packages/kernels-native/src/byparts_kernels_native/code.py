@@ -37,7 +37,7 @@ def emitter() -> str:
 
 
 def later(source: Source | LlvmSource) -> str:
-    """Remember a source; its name, the same for equal code.
+    """Keep a source until `address` compiles it; returns its name, the same for equal code.
 
     Raises:
         Refused: it is C, and code is made by LLVM.

@@ -38,9 +38,10 @@ class Product:
     """Products of matrices for each index of leading axes.
 
     Attributes:
-        of: one of them.
+        of: the product of two matrices.
         lead: the extents of the leading axes.
-        steps: for a, b: elements from one index of each leading axis to the next, 0 if repeated.
+        steps: for a and for b, how many elements lie between one index of each leading axis and
+            the next; 0 where all indices share one matrix.
     """
 
     of: Matrices
@@ -50,12 +51,14 @@ class Product:
 
 @dataclass(frozen=True)
 class Way:
-    """Functions for a product of two matrices, by name; `one` is of (a, b, c, y, workspace, gemm).
+    """Compiled functions that compute a product of two matrices.
 
     Attributes:
-        name: as choices are remembered.
-        gemm: the last argument.
-        pack: a function of (b, packed b), whose result is then given as b.
+        name: by which `choice` remembers the fastest way.
+        one: the name of a function of (a, b, c, y, workspace, gemm).
+        gemm: the address of a product of a library, or 0.
+        pack: the name of a function of (b, packed b), called before `one`, which then reads the
+            packed b; "" where b is read as it is.
         packed_bytes: of the packed b.
         source: of `one`.
     """
@@ -100,10 +103,8 @@ def _product(op: Any, *types: TensorType) -> Product:
 
 
 def _steps(dims: Sequence[int], size: int) -> tuple[int, ...]:
-    steps = []
-    for i, d in enumerate(dims):
-        steps.append(0 if d == 1 else prod(dims[i + 1 :]) * size)
-    return tuple(steps)
+    """Elements between one index of each axis and the next, where matrices have `size` each."""
+    return tuple([0 if d == 1 else prod(dims[i + 1 :]) * size for i, d in enumerate(dims)])
 
 
 def kernel(p: Product, constant_b: bool) -> Kernel:
@@ -180,7 +181,7 @@ _EACH = Source(
 
 
 def _key(p: Product, constant_b: bool, ways: Iterable[str]) -> str:
-    """What is measured, on how many threads: the scale of a sum does not matter."""
+    """The key of a measurement: sizes, flags, leading axes, threads and ways; not the scale."""
     one = p.of
     flags = (one.transpose_a, one.transpose_b, one.added is not None, constant_b)
     about = [one.dtype, one.m, one.n, one.k, *map(int, flags), p.lead, p.steps if p.lead else ""]
@@ -202,19 +203,19 @@ class _Scratch:
 
 
 def _ways(p: Product, constant_b: bool) -> list[Way]:
-    """The ways among which is chosen; one where a rule decides."""
+    """The ways to measure, or the only one where a rule decides."""
     one, many = p.of, prod(p.lead)
     work = many * one.m * one.n * one.k
-    found = [x for x in blas.libraries() if x.gemm(one.dtype) and work]
-    if not found or work <= _TINY or default_emitter() == "llvm":
+    libraries = [x for x in blas.libraries() if x.gemm(one.dtype) and work]
+    if not libraries or work <= _TINY or default_emitter() == "llvm":
         return [_own(p, constant_b)]
     if work > _MEASURED or 8 * many * (one.m * one.k + one.k * one.n) > _MEASURED:
-        return [_library(p, found[0])]  # it may use several threads
+        return [_library(p, libraries[0])]  # it may use several threads
     if not choice.measures():
         narrow = min(one.m, one.n) <= 16 or max(one.m, one.n, one.k) <= 64
-        return [_own(p, constant_b) if narrow else _library(p, found[0])]
+        return [_own(p, constant_b) if narrow else _library(p, libraries[0])]
     # All of them also where the answer is known: another process finds the same file compiled.
-    return [_own(p, constant_b), *[_library(p, x) for x in found]]
+    return [_own(p, constant_b), *[_library(p, x) for x in libraries]]
 
 
 def _own(p: Product, constant_b: bool) -> Way:

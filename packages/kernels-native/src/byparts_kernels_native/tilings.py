@@ -43,14 +43,17 @@ class Matrices:
 
 @dataclass(frozen=True)
 class Tiling:
-    """How it is computed.
+    """How a product is cut into tiles of y.
+
+    One operand is read in vectors (the lanes: b, or a if swapped), the other one number at a time
+    (the scalars).
 
     Attributes:
-        rows: of a tile, each one number at a time.
-        vectors: of a tile in each row.
-        swapped: vectors run along m, and the tile's rows along n.
-        packed: strips of the lanes' operand are copied before.
-        gathered: so are the rows of each tile of the scalars' operand.
+        rows: of a tile.
+        vectors: in each row of a tile.
+        swapped: vectors run along m, and the rows of a tile along n.
+        packed: the operand of the lanes is copied into strips before.
+        gathered: the rows of each tile are copied from the operand of the scalars before.
     """
 
     rows: int
@@ -124,7 +127,7 @@ def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
 
 
 def _far(bytes: int) -> int:
-    """Time to read a line of an operand that does not follow the last one."""
+    """Time to read a line of an operand of so many bytes that does not follow the last one."""
     return 8 if bytes > SECOND_CACHE_BYTES else 1
 
 

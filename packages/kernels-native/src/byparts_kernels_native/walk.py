@@ -101,7 +101,7 @@ def captured(lines: Sequence[Any], warm: bool, *kept: Any) -> partial[None]:
         warm: whether it may stop in the middle.
         kept: more that it keeps alive.
     """
-    lines = [x for line in lines for x in _parts(line, warm)]
+    lines = [x for line in lines for x in _instructions(line, warm)]
     words = [_words(line) for line in lines]
     starts = list(accumulate(map(len, words), initial=6))
     labels = {line: at for line, at in zip(lines, starts) if isinstance(line, Label)}  # noqa: B905
@@ -119,8 +119,12 @@ def _source() -> Source | LlvmSource:
     return _WALK
 
 
-def _parts(line: Any, warm: bool) -> tuple[Any, ...]:
-    """What a line consists of."""
+def _instructions(line: Any, warm: bool) -> tuple[Any, ...]:
+    """The line itself, or the instructions of a run that may fail.
+
+    Raises:
+        CaptureRefused: it may fail, and must not stop in the middle.
+    """
     if not isinstance(line, Checked):
         return (line,)
     if not warm:
@@ -136,20 +140,21 @@ def _python() -> tuple[int, ...]:
 
 
 def _words(line: Any) -> tuple[Any, ...]:
+    """The opcode and the operands of an instruction, or of a run from `code.call`."""
     match line:
         case Label():
             return ()
         case Set(counter, value):
-            return 2, _at(counter), value
+            return 2, _address(counter), value
         case Add(counter, by):
-            return 3, _at(counter), by
+            return 3, _address(counter), by
         case Move(target, source, size, to, of):
             (a, by), (b, step) = to or (_ZERO, 0), of or (_ZERO, 0)
-            return 4, target, source, size, _at(a), by, _at(b), step
+            return 4, target, source, size, _address(a), by, _address(b), step
         case Jump(to, None):
-            return 6, to, _at(_ZERO), _at(_ZERO), 0
+            return 6, to, _address(_ZERO), _address(_ZERO), 0
         case Jump(to, (a, b), when):
-            return 6, to, _at(a), _at(b), int(when)
+            return 6, to, _address(a), _address(b), int(when)
         case Jump(to, place, when):
             return 5, to, place, int(when)
         case Host(run):
@@ -157,5 +162,5 @@ def _words(line: Any) -> tuple[Any, ...]:
     return 1, ctypes.cast(line.func, ctypes.c_void_p).value or 0, line.args[0].value
 
 
-def _at(counter: Counter) -> int:
+def _address(counter: Counter) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(counter.memory))

@@ -122,10 +122,6 @@ class Values(Strategy):
         if e.attr == "rare":
             return self.rare(e, lanes)
         uniform = lanes is None or not self.varies(condition, lanes)
-        if e.dtype == "bool" and lanes is not None:
-            if not (is_safe(a) and is_safe(b)):
-                raise EmitError(f"a bool that is computed lane by lane: {e}")
-            return self.value((condition & a) | (~condition & b), lanes)
         if is_safe(a) and is_safe(b):
             if lanes is not None and (limit := _limit(e)):
                 v = self.value_vector(e.dtype, lanes.lanes)
