@@ -14,6 +14,7 @@ from byparts_tensor_ir.statement import (
     WARP,
     Barrier,
     Buffer,
+    Exchange,
     For,
     Func,
     If,
@@ -221,11 +222,30 @@ def column_sum(rows: int = 50, n: int = 40, threads: int = 8) -> Case:
     return func, [given], [given.sum(0)]
 
 
+def sums_of_warps(threads: int = 96) -> Case:
+    """Each thread has the sum of all 32 of its warp."""
+    x, y = buffer("x", threads), buffer("y", threads)
+    value, other, t = local("value"), local("other"), variable("t", threads)
+    body: list[Statement] = [put(value, (), x[t])]
+    for mask in (16, 8, 4, 2, 1):
+        body += [Exchange(other, value[()], mask), put(value, (), value[()] + other[()])]
+    func = Func(
+        "sums_of_warps",
+        (x, y),
+        (y,),
+        (),
+        bound([*body, put(y, (t,), value[()])], tx=t),
+        (value, other),
+    )
+    a = _normal(threads)
+    return func, [a], [np.repeat(a.astype(np.float64).reshape(-1, WARP).sum(1), WARP)]
+
+
 def _normal(*shape: int) -> np.ndarray[Any, Any]:
     values: np.ndarray[Any, Any] = np.random.default_rng(0).standard_normal(shape)
     return values.astype(np.float32)
 
 
 KERNELS: dict[str, Callable[[], Case]] = {
-    f.__name__: f for f in (softmax, gelu, matmul, gather, column_sum)
+    f.__name__: f for f in (softmax, gelu, matmul, gather, column_sum, sums_of_warps)
 }

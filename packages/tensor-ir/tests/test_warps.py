@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from byparts_tensor_ir.emit.cuda import emit_cuda
 from byparts_tensor_ir.expression import Expr, ExpressionError, const, variable
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.meeting import Race
@@ -58,6 +59,12 @@ def test_lanes_exchange_their_values(mask: int) -> None:
     a, b = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     interpret(_warps(Exchange(V, V[()], mask)), a, b)
     np.testing.assert_array_equal(b, np.arange(64) ^ mask)
+
+
+def test_cuda_has_both_ways_between_lanes() -> None:
+    text = emit_cuda(_warps(_shuffle(4), Exchange(V, V[()], 2))).body
+    assert "v = __shfl_down_sync(0xffffffffu, v, 4);" in text
+    assert "v = __shfl_xor_sync(0xffffffffu, v, 2);" in text
 
 
 def test_warps_go_their_own_ways() -> None:

@@ -13,7 +13,7 @@ from byparts_tensor_ir.emit.strategy import elements_of, is_safe
 from byparts_tensor_ir.emit.thread import LOCAL
 from byparts_tensor_ir.emit.wide import Wide
 from byparts_tensor_ir.expression import BYTES, Expr, const
-from byparts_tensor_ir.statement import WARP, Buffer, For, Func, Shuffle, Statement
+from byparts_tensor_ir.statement import WARP, Buffer, Exchange, For, Func, Shuffle, Statement
 from byparts_tensor_ir.substitute import loads, substituted
 
 
@@ -76,7 +76,7 @@ class CheckedEmulator(Emulator):
         else:
             self.line("++checker.epoch;")
 
-    def shuffle(self, s: Shuffle, on: str | None) -> None:
+    def shuffle(self, s: Shuffle | Exchange, on: str | None) -> None:
         if on:
             self.line(f"agree(&checker, {on}, {self.size}, {WARP}, {self.place});")
         super().shuffle(s, on)

@@ -19,6 +19,7 @@ from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
     Collective,
+    Exchange,
     For,
     Func,
     Shuffle,
@@ -185,9 +186,10 @@ class _Cuda(CudaValues):
         self.forget_exchanged()
 
     def collective(self, s: Collective) -> None:
-        if not isinstance(s, Shuffle):
+        if not isinstance(s, (Shuffle, Exchange)):
             raise EmitError(f"{statement_lines([s])[0]} has no CUDA C")
-        text = f"__shfl_down_sync(0xffffffffu, {self.deep_value(s.value, None)}, {s.delta})"
+        how, lanes = ("xor", s.mask) if isinstance(s, Exchange) else ("down", s.delta)
+        text = f"__shfl_{how}_sync(0xffffffffu, {self.deep_value(s.value, None)}, {lanes})"
         self.write(s.target, (), text, s.value)
         self.forget(s)
 

@@ -27,6 +27,7 @@ from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
     Collective,
+    Exchange,
     For,
     Func,
     If,
@@ -148,7 +149,7 @@ class Emulator(ThreadCode):
                 self.condition_of_block(s, on)
             elif isinstance(s, Barrier):
                 self.barrier_of_block(on)
-            elif isinstance(s, Shuffle):
+            elif isinstance(s, (Shuffle, Exchange)):
                 self.shuffle(s, on)
             else:
                 raise EmitError(f"{statement_lines([s])[0]} has no emulation")
@@ -193,13 +194,16 @@ class Emulator(ThreadCode):
     def barrier_of_block(self, on: str | None) -> None:
         """Nothing: the loop over the threads has ended."""
 
-    def shuffle(self, s: Shuffle, on: str | None) -> None:
+    def shuffle(self, s: Shuffle | Exchange, on: str | None) -> None:
         values, t = self.fresh("lane"), self.thread
         self.line(f"{self.type_of(s.value, None)} {values}[{self.size}];")
         with self.threads(on):
             self.line(f"{values}[{t}] = {self.deep_value(s.value, None)};")
         with self.threads(on):
-            there = f"{t} % {WARP} + {s.delta} < {WARP} ? {t} + {s.delta} : {t}"
+            if isinstance(s, Exchange):
+                there = f"{t} ^ {s.mask}"
+            else:
+                there = f"{t} % {WARP} + {s.delta} < {WARP} ? {t} + {s.delta} : {t}"
             self.write(s.target, (), f"{values}[{there}]", s.value)
 
     # -- memory --------------------------------------------------------------------------------
