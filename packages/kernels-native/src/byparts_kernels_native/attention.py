@@ -74,7 +74,10 @@ def _kernel(op: Any, types: Sequence[TensorType], gradient: bool) -> Kernel:
 
 
 def _source(dtype: str, causal: bool, scale: float, gradient: bool) -> Source:
-    """The driver, with the function of a row before it, in a namespace of their own."""
+    """C of attention: a loop over the leading axes, tiles, and the softmax of a row.
+
+    All stand in one namespace, so that several of them fit in one file.
+    """
     lanes = target().vector_bytes // BYTES[dtype]
     row = emit_c((_gradient_row if gradient else _row)(dtype, scale), target().vector_bytes)
     v = vector_name(dtype, lanes)

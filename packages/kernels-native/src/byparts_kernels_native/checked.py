@@ -47,7 +47,7 @@ class Checked:
             self.explain()
 
     def lines(self, backend: object) -> tuple[Any, ...]:
-        """The same as instructions; the error ends the whole."""
+        """The call as instructions of a walk, which an error ends."""
         over = Label()
         return self.run, Jump(over, ctypes.addressof(self.error), False), Host(self.explain), over
 

@@ -32,7 +32,7 @@ def measures() -> bool:
 
 
 def known(key: str) -> str | None:
-    """The fastest way, where it was measured before."""
+    """The name of the fastest way, if it was measured before, here or by another process."""
     return _answers().get(key) if measures() else None
 
 
@@ -81,7 +81,7 @@ def _answers() -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _of_file(_: str, name: str) -> dict[str, str]:
-    """What is remembered there; the same object for one file, which grows."""
+    """The answers in a file, read once; `_remember` adds to the dict that is returned."""
     return _read(name)
 
 
@@ -91,15 +91,15 @@ def _read(name: str) -> dict[str, str]:
 
 
 def _name() -> str:
-    """One for each processor, target, number of threads, and kernels that BLAS is told to take."""
-    told = [os.environ.get(v, "") for v in _TOLD]
-    about = "\0".join([_processor(), target().name, str(os.cpu_count()), *told])
+    """The file of answers: one for each processor, target, and setting of BLAS."""
+    settings = [os.environ.get(v, "") for v in _VARIABLES]
+    about = "\0".join([_processor(), target().name, str(os.cpu_count()), *settings])
     return f"fastest-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
 
 
 @lru_cache(maxsize=1)
 def _processor() -> str:
-    """What Linux calls it, where it is asked."""
+    """The name of the processor as Linux gives it, or else as Python does."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:
@@ -107,7 +107,7 @@ def _processor() -> str:
     return next((line for line in lines if line.startswith("model name")), platform.processor())
 
 
-_TOLD = (
+_VARIABLES = (  # that change how fast products are
     *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
     *("OPENBLAS_CORETYPE", "BYPARTS_CXXFLAGS"),
 )

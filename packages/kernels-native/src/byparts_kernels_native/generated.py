@@ -85,7 +85,7 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
 
 @cache
 def _our_code() -> str:
-    """Changes whenever a file does that generates code."""
+    """Sizes and times of our files, which change whenever one that generates code does."""
     folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
     return " ".join(line for folder in folders for line in _files(folder))
 

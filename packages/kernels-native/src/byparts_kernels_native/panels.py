@@ -132,7 +132,7 @@ def share_panels(graph: Graph) -> Graph:
 
     Needs static types; preserves values, effects and order.  O(nodes).
     """
-    widths = _shared(graph)
+    widths = _panel_widths(graph)
     new: dict[Value, Value] = {v: v for v in graph.inputs}
     panels: dict[Value, Value] = {}
     for old in graph.nodes:
@@ -152,8 +152,8 @@ def share_panels(graph: Graph) -> Graph:
     return Graph.of(graph.inputs, [new[v] for v in graph.outputs], order=new.values())
 
 
-def _shared(graph: Graph) -> dict[Value, int]:
-    """Matrices that several products read, and how many columns their panels have."""
+def _panel_widths(graph: Graph) -> dict[Value, int]:
+    """Matrices that several products read -> how many columns their panels have."""
     readers: dict[Value, list[Node]] = defaultdict(list)
     for node in graph.nodes:
         if _shareable(node):
@@ -178,6 +178,7 @@ def _shareable(node: Node) -> bool:
 
 
 def _matrices(op: Any, types: Sequence[TensorType]) -> Matrices:
+    """The product that a `MatMul`, an `AddMatmul` or a `PanelMatmul` computes."""
     *c, a, b = types
     m, k = a.dims[:: -1 if op.transpose_a else 1]
     added = float(op.scale) if c else None
@@ -189,7 +190,7 @@ def _matrices(op: Any, types: Sequence[TensorType]) -> Matrices:
 
 
 def _tiling(p: Matrices, width: int) -> Tiling:
-    """The best one that reads panels of this width.
+    """The best tiling that reads panels of this width.
 
     Raises:
         Refused: a dtype that C does not have, or no elements.

@@ -29,6 +29,7 @@ from byparts_tensor_ir.emit.strategy import (
     forget_loads,
     step_of,
     unrounded,
+    values_of_some,
 )
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.vectors import C_TYPES, VALUE_TYPES, literal
@@ -342,12 +343,7 @@ class _Emitter(Values):
             assert s.reducer is not None
             values = s.values
             if lanes.count is not None:
-                identity = identity_values(s.reducer, s.targets)
-                inside = make("lane mask", (lanes.count,), "bool")
-                values = tuple(
-                    make("select", (inside, v, i), v.dtype)
-                    for v, i in zip(values, identity, strict=True)
-                )
+                values = values_of_some(s, make("lane mask", (lanes.count,), "bool"))
             self.assign(into, s.reducer.combine(into, values), lanes)
             return
         values = unrounded(s)

@@ -27,6 +27,7 @@ from byparts_tensor_ir.emit.strategy import (
     elements_of,
     forget_loads,
     unrounded,
+    values_of_some,
 )
 from byparts_tensor_ir.expression import INDEX, Expr, const, make
 from byparts_tensor_ir.statement import (
@@ -267,14 +268,7 @@ class _Emitter(LlvmValues):
         assert s.reducer is not None
         values = s.values
         if lanes.mask is not None:
-            inside = make("lane mask", (), "bool")
-            identity = identity_values(s.reducer, s.targets)
-            values = tuple(
-                [
-                    make("select", (inside, v, i), v.dtype)
-                    for v, i in zip(values, identity, strict=True)
-                ]
-            )
+            values = values_of_some(s, make("lane mask", (), "bool"))
         with self.scope():
             combined = [self.deep(v, lanes) for v in s.reducer.combine(into, values)]
             for name, x in zip(into, combined, strict=True):

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, VALUE_BYTES, Expr, const
+from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, VALUE_BYTES, Expr, const, make
 from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.index import not_negative, terms
 from byparts_tensor_ir.lower import placed_identities
@@ -29,6 +29,7 @@ from byparts_tensor_ir.statement import (
     written,
 )
 from byparts_tensor_ir.substitute import expressions, loads, subexpressions, variables
+from byparts_tensor_ir.tensor import identity_values
 
 MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
 _ACCUMULATORS = 4  # vectors of partial results: an addition takes 4 cycles
@@ -196,6 +197,14 @@ class Strategy:
 def element_of(store: Store) -> Element:
     """What a store stores to; the same in copies of it."""
     return store.targets, store.index
+
+
+def values_of_some(s: Store, computed: Expr) -> tuple[Expr, ...]:
+    """The values of a reduction in the lanes that are `computed`, and its identity in others."""
+    assert s.reducer is not None
+    identity = identity_values(s.reducer, s.targets)
+    pairs = zip(s.values, identity, strict=True)
+    return tuple([make("select", (computed, v, i), v.dtype) for v, i in pairs])
 
 
 def unrounded(s: Store) -> tuple[Expr, ...]:

@@ -41,13 +41,13 @@ class Part:
     value: Union[int, float] = 0
 
     def on(self, axes: Callable[[int], At]) -> Part:
-        """The part with these indices in place of its axes."""
+        """The part over other axes: `axes(a)` is the index that stands in place of its axis a."""
         reads = tuple([(i, composed(read, axes)) for i, read in self.reads])
         return Part(reads, composed(self.write, axes), self.value)
 
 
 def composed(place: Place, axes: Callable[[int], At]) -> Place:
-    """The place with these indices in place of its axes."""
+    """The place over other axes: `axes(a)` is the index that stands in place of its axis a."""
     out = []
     for offset, steps in place:
         sum, more = offset, []
@@ -75,7 +75,7 @@ def kinds() -> set[type[Op]]:
 
 
 def wanted(node: Node) -> bool:
-    """Whether a region is to have the node; what is bytes of its input costs nothing as it is."""
+    """Whether a region should have the node: not one whose output is its input's bytes as it is."""
     return taken(node) and not node.op.views(*[v.type for v in node.inputs])
 
 
@@ -122,7 +122,10 @@ def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
 
 
 def _moving_parts(node: Node, y: Value) -> tuple[tuple[int, ...], list[Part]]:
-    """Parts that have an axis at one position, and of one extent, share it."""
+    """The axes and parts of an op that moves elements.
+
+    Axes of two pieces are one axis if they have one position and one extent.
+    """
     pieces = movement[node.op](node.op, *[v.type for v in node.inputs])
     found = {(d, n) for p in pieces for d, n in enumerate(p.dims) if n != 1}
     number = {key: i for i, key in enumerate(sorted(found))}
@@ -140,6 +143,7 @@ def _moving_parts(node: Node, y: Value) -> tuple[tuple[int, ...], list[Part]]:
 
 
 def _of_long(place: Place, v: Value) -> Place:
+    """The place without the indices of dimensions of size 1."""
     return tuple([at for at, n in zip(place, v.type.dims, strict=True) if n != 1])
 
 
@@ -161,6 +165,7 @@ def _numbered(dims: Sequence[int]) -> tuple[tuple[int, ...], list[At | None]]:
 
 
 def _long(index: Sequence[At | None]) -> Place:
+    """The indices of the dimensions that are not 1."""
     return tuple([at for at in index if at is not None])
 
 

@@ -143,7 +143,10 @@ def inlined(a: Space, b: Space, v: Value) -> Space | None:
 
 
 def _match(to_a: dict[int, int], a: Space, b: Space, x: Place, y: Place) -> bool:
-    """Add which axes of b are which of a where a value lies at x and at y; False: they differ."""
+    """Add the axes along which a value lies, at x in a, at y in b, to `to_a` (axis of b -> of a).
+
+    Returns False where an axis would be two axes of the other space.
+    """
     for here, there in zip(x, y, strict=True):
         if len(here.steps) != 1 or len(there.steps) != 1:
             continue
