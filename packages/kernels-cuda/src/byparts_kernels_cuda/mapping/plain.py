@@ -1,0 +1,56 @@
+"""Loops without what is only for a CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
+from byparts_tensor_ir.expression import const
+from byparts_tensor_ir.statement import For, Func, If, Statement, Store
+from byparts_tensor_ir.substitute import in_statements, loads
+
+
+def plain(func: Func, inplace: Pairs = ()) -> Func:
+    """The same function: all loops serial, none of one round, and a store for each target.
+
+    Args:
+        func: of static shapes.
+        inplace: pairs (input, output) that may be the same bytes.
+    """
+    memory = surroundings(func, inplace).memory
+    body = _plain(func.body, memory)
+    kept = used(body)
+    return replace(func, body=body, locals=tuple([b for b in func.locals if b in kept]))
+
+
+def _plain(statements: Sequence[Statement], memory: object) -> tuple[Statement, ...]:
+    out: list[Statement] = []
+    for s in statements:
+        if isinstance(s, For):
+            if s.extent is const(0):
+                continue
+            if s.extent is const(1):
+                out += _plain(in_statements(s.body, {s.var: const(s.var.attr.low)}), memory)
+                continue
+            body = _plain(s.body, memory)
+            out += [For(s.var, body)] if body else []
+        elif isinstance(s, If):
+            body = _plain(s.body, memory)
+            out += [If(s.condition, body)] if body else []
+        elif isinstance(s, Store):
+            out += _separate(s, memory)
+        else:
+            out.append(s)
+    return tuple(out)
+
+
+def _separate(s: Store, memory) -> list[Store]:
+    """A store for each target, where no value reads what another target changes."""
+    if len(s.targets) == 1 or s.reducer is not None:
+        return [s]
+    changed = {memory(t) for t in s.targets}
+    read = {memory(x.attr) for v in s.values for x in loads(v)}
+    if changed & read:
+        return [s]
+    return [replace(s, targets=(t,), values=(v,)) for t, v in zip(s.targets, s.values, strict=True)]

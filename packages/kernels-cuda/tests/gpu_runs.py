@@ -1,0 +1,33 @@
+"""Launches run on arrays, by the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from byparts_kernels_cuda.launches import Launches
+from byparts_kernels_cuda.mapping.machine import Machine
+from byparts_tensor_ir.interpret import NUMPY, interpret
+from byparts_tensor_ir.statement import Buffer
+
+# So little that small arrays need several blocks, teams and warps, and do not fit.
+SMALL = Machine(processors=2, busy_threads=64, block_threads=64, most_threads=128, shared_bytes=512)
+
+
+def run(launches: Launches, arrays: Sequence[np.ndarray[Any, Any]], seed: int = 0) -> None:
+    """Run the kernels on inputs, then outputs, which are written in place."""
+    memory: dict[Buffer, np.ndarray[Any, Any]] = {}
+    for b, a in zip(launches.parameters, arrays, strict=True):
+        memory[b] = a.reshape(_dims(b))
+        assert np.shares_memory(memory[b], a) or not a.size
+    for b in launches.workspace:
+        garbage = np.nan if b.dtype[0] == "f" else 101
+        memory[b] = np.full(_dims(b), garbage, NUMPY[b.dtype])
+    for kernel in launches.kernels:
+        interpret(kernel, *[memory[b] for b in kernel.params], seed=seed)
+
+
+def _dims(buffer: Buffer) -> tuple[int, ...]:
+    return tuple([int(n.attr) for n in buffer.shape])
