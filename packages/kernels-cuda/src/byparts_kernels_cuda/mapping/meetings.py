@@ -107,12 +107,13 @@ class Meetings:
         inside = in_statements(body, by)
         return list(self._touches(inside, share, inside))
 
-    def again(self, loop: Expr) -> None:
-        """A new round of a repeated loop: what was touched was so in an earlier one."""
+    def again(self, loop: Expr, outside: Sequence[Touch]) -> None:
+        """Any round of a repeated loop: after an earlier one, or after what is before the loop."""
         earlier = {loop: variable(f"{loop}_before", loop.attr.extent, loop.attr.low)}
-        self.touches = [
+        rounds = [
             replace(t, at=tuple([substituted(i, earlier) for i in t.at])) for t in self.touches
         ]
+        self.touches = [*outside, *[t for t in rounds if t not in outside]]
 
     def _touches(
         self, statements: Sequence[Statement], who: Who, body: tuple[Statement, ...]

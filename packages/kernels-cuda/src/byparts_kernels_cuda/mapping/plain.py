@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
 from byparts_tensor_ir.expression import const
-from byparts_tensor_ir.statement import For, Func, If, Statement, Store
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
 from byparts_tensor_ir.substitute import in_statements, loads
+
+Memory = Callable[[Buffer], Buffer]
 
 
 def plain(func: Func, inplace: Pairs = ()) -> Func:
@@ -24,7 +26,7 @@ def plain(func: Func, inplace: Pairs = ()) -> Func:
     return replace(func, body=body, locals=tuple([b for b in func.locals if b in kept]))
 
 
-def _plain(statements: Sequence[Statement], memory: object) -> tuple[Statement, ...]:
+def _plain(statements: Sequence[Statement], memory: Memory) -> tuple[Statement, ...]:
     out: list[Statement] = []
     for s in statements:
         if isinstance(s, For):
@@ -45,7 +47,7 @@ def _plain(statements: Sequence[Statement], memory: object) -> tuple[Statement, 
     return tuple(out)
 
 
-def _separate(s: Store, memory) -> list[Store]:
+def _separate(s: Store, memory: Memory) -> list[Store]:
     """A store for each target, where no value reads what another target changes."""
     if len(s.targets) == 1 or s.reducer is not None:
         return [s]

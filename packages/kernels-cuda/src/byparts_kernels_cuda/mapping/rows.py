@@ -54,19 +54,25 @@ class Rows:
         """How many rows there are."""
         return rounds([For(v, ()) for v in self.loops])
 
+    def own(self) -> list[Buffer]:
+        """The local buffers of which each row has one of its own."""
+        return [b for b in used(self.body) if b in self.around.locals - self.around.live]
+
+    def scattered(self) -> list[Buffer]:
+        """The own buffers of which a row has elements here and there."""
+        gone, rows = self._row_dimensions(), set(self.loops)
+
+        def here_and_there(b: Buffer) -> bool:
+            kept = [d for d in range(len(b.shape)) if d not in gone[b]]
+            return any(variables(i[d]) & rows for i in indices_of(b, self.body) for d in kept)
+
+        return [b for b in self.own() if here_and_there(b)]
+
     def without_dimensions(self) -> Rows:
-        """The same, where local buffers lose the dimensions that are indexed by a row alone."""
-        mine = [b for b in used(self.body) if b in self.around.locals - self.around.live]
-        by: dict[Buffer, Buffer] = {}
-        gone: dict[Buffer, list[int]] = {}
-        for b in mine:
-            seen = indices_of(b, self.body)
-            gone[b] = [d for d in range(len(b.shape)) if _one_row(seen, d, self.loops)]
-        for s in stores(self.body):  # targets of one store have one index
-            same = [d for d in range(len(s.index)) if all(d in gone.get(t, ()) for t in s.targets)]
-            gone |= {t: same for t in s.targets if t in gone}
-        for b in mine:
-            shape = tuple([n for d, n in enumerate(b.shape) if d not in gone[b]])
+        """The same, where own buffers lose the dimensions that are indexed by a row alone."""
+        gone, by = self._row_dimensions(), {}
+        for b, dimensions in gone.items():
+            shape = tuple([n for d, n in enumerate(b.shape) if d not in dimensions])
             by[b] = replace(b, shape=shape)
 
         def kept(b: Buffer, index: Index) -> Index:
@@ -76,15 +82,16 @@ class Rows:
         locals = frozenset([by.get(b, b) for b in self.around.locals])
         return Rows(self.loops, body, replace(self.around, locals=locals))
 
-    def own(self) -> list[Buffer]:
-        """The local buffers of which each row has one of its own."""
-        mine = [b for b in used(self.body) if b in self.around.locals - self.around.live]
-        rows = set(self.loops)
-        return [
-            b
-            for b in mine
-            if not any(variables(i) & rows for at in indices_of(b, self.body) for i in at)
-        ]
+    def _row_dimensions(self) -> dict[Buffer, list[int]]:
+        """The dimensions of own buffers that are indexed by the same variable of a row always."""
+        gone: dict[Buffer, list[int]] = {}
+        for b in self.own():
+            seen = indices_of(b, self.body)
+            gone[b] = [d for d in range(len(b.shape)) if _one_row(seen, d, self.loops)]
+        for s in stores(self.body):  # targets of one store have one index
+            same = [d for d in range(len(s.index)) if all(d in gone.get(t, ()) for t in s.targets)]
+            gone |= {t: same for t in s.targets if t in gone}
+        return gone
 
 
 def rows_of(statements: Sequence[Statement], around: Surroundings) -> Rows:
@@ -94,7 +101,7 @@ def rows_of(statements: Sequence[Statement], around: Surroundings) -> Rows:
     while (moved := _common_loop(body, around)) is not None:
         loops.append(moved.var)
         body = moved.body
-    return Rows(tuple(loops), body, around).without_dimensions()
+    return Rows(tuple(loops), body, around)
 
 
 def _common_loop(body: Sequence[Statement], around: Surroundings) -> For | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from byparts_kernels_cuda.launches import size_bytes
 from byparts_kernels_cuda.mapping.independence import rounds, stores_with_paths
 from byparts_tensor_ir.emit.strategy import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr
@@ -55,8 +56,11 @@ def neighbours(var: Expr, statements: Iterable[Statement]) -> int:
 
 
 def bytes_of(statements: Sequence[Statement]) -> int:
-    """That are read and written, as if nothing were kept: an upper bound."""
-    return sum(
-        rounds(path) * sum(BYTES[a.buffer.dtype] for a in accesses(s))
-        for s, path in stores_with_paths(statements)
-    )
+    """That pass between global memory and the processors, if each element passes once."""
+    touched: dict[Buffer, int] = {}
+    for s, path in stores_with_paths(statements):
+        for a in accesses(s):
+            if a.buffer.scope == "global":
+                number = rounds([x for x in path if a.stride(x.var) != 0])
+                touched[a.buffer] = touched.get(a.buffer, 0) + number * BYTES[a.buffer.dtype]
+    return sum(min(n, size_bytes(b)) for b, n in touched.items())

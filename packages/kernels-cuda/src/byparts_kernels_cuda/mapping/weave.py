@@ -77,13 +77,13 @@ class Weaver:
         storage = Storage(rows, phases, self.shares, team, self.number, machine)
         self.places = storage.places
         self.meetings = Meetings(self._seen)
-        self.declared: list[Buffer] = []
-        self.names = 0
+        self.partials: dict[Store, Partial] = {}
 
     def woven(self) -> Woven:
         """What one thread does for its row."""
         body = tuple(self.statements(self.phases))
-        memory = [p.buffer for p in self.places.values()] + self.declared
+        memory = [p.buffer for p in self.places.values()]
+        memory += [b for p in self.partials.values() for b in p.buffers]
         inside = [b for b in memory if b.scope != "global"]
         outside = [b for b in memory if b.scope == "global"]
         return Woven(body, tuple(inside), tuple(outside))
@@ -114,10 +114,9 @@ class Weaver:
     def _repeated(self, p: Repeated) -> list[Statement]:
         """The second round tells what the first leaves behind."""
         before = self.meetings.before(self.meetings.of([replace(p.loop, body=())], ALL))
-        declared, names = list(self.declared), self.names
+        outside = list(self.meetings.touches)
         self.statements(p.phases)
-        self.meetings.again(p.loop.var)
-        self.declared, self.names = declared, names
+        self.meetings.again(p.loop.var, outside)
         body = self.statements(p.phases)
         return [*before, For(p.loop.var, tuple(body))]
 
@@ -166,10 +165,9 @@ class Weaver:
         return list(inner) if k.op == "const" else [For(k, inner, share.kind)]
 
     def _partial(self, s: Store) -> Partial:
-        partial = partial_of(s, self.names, self.team)
-        self.names += 1
-        self.declared += partial.buffers
-        return partial
+        if s not in self.partials:
+            self.partials[s] = partial_of(s, len(self.partials), self.team)
+        return self.partials[s]
 
     def _summed(self, partials: Sequence[Partial]) -> list[Statement]:
         """The team puts together what its members have, and stores it."""

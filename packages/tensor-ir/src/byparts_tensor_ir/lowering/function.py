@@ -40,12 +40,14 @@ class Function:
         indices: the input of which an element may be out of range.
         inplace: pairs (input, output) that may be the same bytes.
         over: `func` where input 0 and output 0 are the same bytes; `None`: `func` itself.
+        unscheduled: `func` without what its schedule does for a CPU; `None`: `func` itself.
     """
 
     func: Func
     indices: int | None = None
     inplace: tuple[tuple[int, int], ...] = ()
     over: Func | None = None
+    unscheduled: Func | None = None
 
 
 Rule = Callable[..., Function]

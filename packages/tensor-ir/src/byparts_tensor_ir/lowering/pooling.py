@@ -40,7 +40,8 @@ def _scheduled(rule: Program) -> Callable[..., Function]:
     plain = as_loops(rule)
 
     def made(op: Pool, types: Sequence[TensorType]) -> Function:
-        s = Schedule(plain(op, types).func)
+        unscheduled = plain(op, types).func
+        s = Schedule(unscheduled)
         names = {x.name for x in walk(s.func.body) if isinstance(x, For)}
         for block in ("first", "y") if "first_u" in names else ("y",):
             if {f"{block}_u", f"{block}_d"} <= names:
@@ -50,7 +51,7 @@ def _scheduled(rule: Program) -> Callable[..., Function]:
                     s.unroll(f"{block}_u").unroll(f"{block}_v")
         if "y_u" not in names and op.layout == "NCHW":
             s.vectorize("y_d")
-        return Function(s.func)
+        return Function(s.func, unscheduled=unscheduled)
 
     return made
 
