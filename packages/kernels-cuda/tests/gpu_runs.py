@@ -1,4 +1,4 @@
-"""Launches run on arrays, by the interpreter."""
+"""Launches run on arrays, by the interpreter or emulated."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.mapping.machine import Machine
+from byparts_tensor_ir.build import build
 from byparts_tensor_ir.interpret import NUMPY, interpret
 from byparts_tensor_ir.statement import Buffer
 
@@ -16,8 +17,17 @@ from byparts_tensor_ir.statement import Buffer
 SMALL = Machine(processors=2, busy_threads=64, block_threads=64, most_threads=128, shared_bytes=512)
 
 
-def run(launches: Launches, arrays: Sequence[np.ndarray[Any, Any]], seed: int = 0) -> None:
-    """Run the kernels on inputs, then outputs, which are written in place."""
+def run(
+    launches: Launches, arrays: Sequence[np.ndarray[Any, Any]], seed: int = 0, emulation: str = ""
+) -> None:
+    """Run the kernels on inputs, then outputs, which are written in place.
+
+    Args:
+        launches: of any function.
+        arrays: for its parameters.
+        seed: of the order of threads, for the interpreter.
+        emulation: one of `build.EMULATIONS`; by the interpreter if not given.
+    """
     memory: dict[Buffer, np.ndarray[Any, Any]] = {}
     for b, a in zip(launches.parameters, arrays, strict=True):
         memory[b] = a.reshape(_dims(b))
@@ -26,7 +36,11 @@ def run(launches: Launches, arrays: Sequence[np.ndarray[Any, Any]], seed: int = 
         garbage = np.nan if b.dtype[0] == "f" else 101
         memory[b] = np.full(_dims(b), garbage, NUMPY[b.dtype])
     for kernel in launches.kernels:
-        interpret(kernel, *[memory[b] for b in kernel.params], seed=seed)
+        given = [memory[b] for b in kernel.params]
+        if emulation:
+            build(kernel, emitter=emulation)(*given)
+        else:
+            interpret(kernel, *given, seed=seed)
 
 
 def _dims(buffer: Buffer) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from byparts_kernels_cuda.mapping.independence import (
 from byparts_kernels_cuda.mapping.traffic import neighbours
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.lower import identity_nest
-from byparts_tensor_ir.statement import For, If, Statement, Store, rebuilt, stores
+from byparts_tensor_ir.statement import For, If, Statement, Store, rebuilt, stores, walk
 from byparts_tensor_ir.substitute import variables
 
 _FEW = 8  # rounds that every member does for itself sooner than that they are shared
@@ -141,10 +141,16 @@ def _moved_out(loop: For, nest: Sequence[For], around: Surroundings) -> bool:
 
 
 def _only_sums(nest: Sequence[For], added: Sequence[For], around: Surroundings) -> bool:
-    """Whether all rounds of these loops only add, in any order."""
-    return all(around.independent(x, reductions=True) for x in nest if x in added) and all(
-        around.independent(x, reductions=True) for x in nest
+    """Whether all rounds of these loops add to one element each, in any order."""
+    body = nest[-1].body
+    inner = {x.var for x in walk(body) if isinstance(x, For)}
+    to_many = any(
+        variables(i) & inner
+        for s in stores(body)
+        if any(_over(s, x) for x in added)
+        for i in s.index
     )
+    return not to_many and all(around.independent(x, reductions=True) for x in nest)
 
 
 def _adds(loop: For, body: Sequence[Statement]) -> bool:
