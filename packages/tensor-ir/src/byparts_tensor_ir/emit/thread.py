@@ -251,7 +251,7 @@ class ThreadCode(Values):
 
     def element(self, buffer: Buffer, index: Sequence[Expr], writes: bool) -> str:
         """C for an element in memory, to read or to write."""
-        if not buffer.shape:
+        if not buffer.shape and buffer.scope != "global":
             return self.names[buffer]
         return f"{self.names[buffer]}[{self.index(flat_index(buffer, index))}]"
 
