@@ -101,3 +101,16 @@ def test_a_sum_over_rows_is_not_shared() -> None:
 def test_a_number_that_is_none() -> None:
     with pytest.raises(ValueError, match=r"set_threads\(0\): at least one thread"):
         native.set_threads(0)
+
+
+@pytest.mark.parametrize("columns", [50_257, 80_000])
+def test_rows_that_the_first_caches_do_not_hold(columns: int) -> None:
+    """Exponentials of a row stand on the stack of a thread, or one thread does all rows."""
+    x = Input(TensorType("f32", (3, columns)))
+    program = build(Graph.of([x], [ops.softmax(x, -1)]), backends=("native", "numpy"))
+    given = np.random.default_rng(0).standard_normal(x.type.dims).astype(np.float32)
+    exponentials = np.exp(given - given.max(-1, keepdims=True), dtype=np.float64)
+
+    (result,) = program(given)
+    wanted = exponentials / exponentials.sum(-1, keepdims=True)
+    np.testing.assert_allclose(result, wanted, rtol=2e-6)

@@ -6,11 +6,12 @@ results do not depend on how many there are.
 
 from __future__ import annotations
 
+from byparts_tensor_ir.emit.strategy import MOST_ON_STACK_BYTES, elements_of
 from byparts_tensor_ir.expression import BYTES, INDEX, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.loops import parallel, split, vectorize
-from byparts_tensor_ir.statement import For, Func, If, Statement, Store
+from byparts_tensor_ir.statement import For, Func, If, Statement, Store, stores
 from byparts_tensor_ir.substitute import subexpressions
 
 _LEAST_S = 50e-6  # of work; waking another thread takes about 20e-6
@@ -20,7 +21,7 @@ _ELEMENTS = 4096  # of a piece of a loop over neighbours in memory: a multiple o
 def shared(func: Func) -> Func:
     """The function with its large loops shared among threads."""
     for loop in func.body:
-        if not isinstance(loop, For) or seconds(loop) < _LEAST_S:
+        if not isinstance(loop, For) or seconds(loop) < _LEAST_S or _has_large_locals(func, loop):
             continue
         if loop.kind == "vectorize" and loop.extent.op == "const" and loop.extent.attr <= _ELEMENTS:
             continue  # one piece
@@ -33,6 +34,12 @@ def shared(func: Func) -> Func:
         except ScheduleError:  # its rounds add to one element
             continue
     return func
+
+
+def _has_large_locals(func: Func, loop: For) -> bool:
+    """Whether a round needs more memory of its own than the stack of a thread has."""
+    stored = {t for s in stores(loop.body) for t in s.targets} & {*func.locals}
+    return any(elements_of(b) * BYTES[b.dtype] > MOST_ON_STACK_BYTES for b in stored)
 
 
 def seconds(s: Statement) -> float:

@@ -35,6 +35,7 @@ MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a 
 _ACCUMULATORS = 4  # vectors of partial results: an addition takes 4 cycles
 _DEEP = 100  # subexpressions; an expression of fewer is not too deep
 _STACK_BYTES = 1 << 16  # larger local buffers stand in the workspace
+MOST_ON_STACK_BYTES = 1 << 18  # of a local buffer in a parallel loop: each thread has its own
 
 
 class EmitError(GraphError):
@@ -88,7 +89,9 @@ class Strategy:
             size = elements_of(b) * BYTES[b.dtype]
             if size > _STACK_BYTES or (b.scope == "global" and size > 1024):
                 if any(s.kind == "parallel" for s in self.around(b)):
-                    raise EmitError(f"{b} of {size:,} bytes is inside of a parallel loop")
+                    if size > MOST_ON_STACK_BYTES:
+                        raise EmitError(f"{b} of {size:,} bytes is inside of a parallel loop")
+                    continue
                 self.offsets[b] = self.workspace_bytes
                 self.workspace_bytes += -(-size // 64) * 64
 
