@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interpreted import assert_computes, samples
+from emulation import assert_computes, assert_emulated, compiled, samples
 
 import byparts_opset as ops
 from byparts_graph_ir import Refused, Sample, TensorType
@@ -14,6 +14,7 @@ from byparts_kernels_cuda.convolutions import convolution_launches
 from byparts_kernels_cuda.phases import phases
 from byparts_kernels_cuda.products.tiles import Tile
 from byparts_opset.window import remade
+from byparts_tensor_ir.emit.emulated import MODES
 
 TILE = Tile(16, 16, 4, 4, 2)  # of one warp
 KINDS = (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)
@@ -21,9 +22,18 @@ SAMPLES = [sample for kind in KINDS for sample in kind.samples()]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
-def test_the_samples_are_computed(sample: Sample) -> None:
+@pytest.mark.long
+@compiled
+def test_the_samples_are_emulated(sample: Sample) -> None:
     """Strides, dilations, cropping, groups, both layouts; no images at all."""
-    launches = convolution_launches(sample.op, sample.types, (TILE, 1))  # type: ignore[arg-type]  # one of KINDS
+    launches = convolution_launches(sample.op, sample.types)  # type: ignore[arg-type]  # of KINDS
+
+    assert_emulated(sample.op, launches, samples(sample.types), modes=MODES)
+
+
+@pytest.mark.parametrize("sample", [*ops.Conv2d.samples()][1:3] + SAMPLES[-4:-2], ids=str)
+def test_samples_are_computed(sample: Sample) -> None:
+    launches = convolution_launches(sample.op, sample.types, (TILE, 1))  # type: ignore[arg-type]  # of KINDS
 
     assert_computes(sample.op, launches, samples(sample.types))
 
@@ -40,6 +50,7 @@ def _around(layout: str, kernel: int, dtype: str = "f32") -> tuple[ops.Conv2d, l
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("kernel", [1, 3])
+@compiled
 def test_vectors_are_read_where_channels_or_pixels_are_neighbours(layout: str, kernel: int) -> None:
     op, (x, w, y) = _around(layout, kernel)
     side = ((kernel // 2, kernel // 2),) * 2
@@ -48,8 +59,8 @@ def test_vectors_are_read_where_channels_or_pixels_are_neighbours(layout: str, k
         (remade(ops.Conv2dFilterGradient, op), [x, y, w]),
         (remade(ops.Conv2dTranspose, op, padding=side), [y, w]),
     ):
-        launches = convolution_launches(one, types, (TILE, 1))
-        assert_computes(one, launches, samples(types))
+        launches = convolution_launches(one, types)
+        assert_emulated(one, launches, samples(types))
         assert "range(4):  # vectorize" in str(launches)
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from emulation import assert_computes, assert_emulated, compiled, samples
 from hypothesis import given, settings, strategies as st
-from interpreted import assert_computes, samples
 
 import byparts_opset as ops
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.products.matmul import add_matmul_launches, contraction, matmul_launches
 from byparts_kernels_cuda.products.narrow import narrow
 from byparts_kernels_cuda.products.tiles import TILES, TILES_OF_8_BYTES, Tile, parts, tile_of
+from byparts_tensor_ir.emit.emulated import MODES
 
 # Of one warp, so that the interpreter has something to do in reasonable time.
 SMALL = (Tile(16, 16, 4, 4, 2), Tile(8, 32, 4, 2, 4), Tile(32, 8, 8, 8, 1))
 EXTENTS = st.sampled_from([1, 2, 4, 7, 8, 12, 17, 20])
-LEADS = (((), ()), ((2,), ()), ((2, 1), (3,)), ((1,), (2,)), ((2,), (2,)))
+NO_LEADS: Any = ((), ())
+LEADS = (NO_LEADS, ((2,), ()), ((2, 1), (3,)), ((1,), (2,)), ((2,), (2,)))
 
 
 def _types(
@@ -34,8 +36,10 @@ def _types(
     st.tuples(st.sampled_from(SMALL), st.sampled_from([1, 1, 2, 3])),
     st.sampled_from(["f32", "f64", "i32", "u8", "i64"]),
 )
-@settings(deadline=None, max_examples=25)
-def test_every_tile_computes_the_product(extents: Any, flags: Any, choice: Any, dtype: str) -> None:
+@settings(deadline=None, max_examples=10)
+def test_small_tiles_compute_the_product(
+    extents: Any, flags: Any, choice: Any, dtype: str
+) -> None:
     transpose_a, transpose_b, leads = flags
     op = ops.MatMul(transpose_a, transpose_b)
     m, k, n = extents
@@ -44,35 +48,66 @@ def test_every_tile_computes_the_product(extents: Any, flags: Any, choice: Any, 
     assert_computes(op, matmul_launches(op, types, choice), samples(types))
 
 
+@pytest.mark.parametrize(
+    ("tile", "dtype"),
+    [*[(t, "f32") for t in TILES], *[(t, "f64") for t in TILES_OF_8_BYTES], (TILES[-1], "u8")],
+    ids=str,
+)
+@pytest.mark.long
+@compiled
+def test_every_tile_is_emulated(tile: Tile, dtype: str) -> None:
+    """Edges on all sides, both orders of both operands, whole vectors and single numbers."""
+    op = ops.MatMul()
+    for m, k, n in ((tile.rows + 4, 2 * tile.depth + 4, tile.columns + 8), (33, 19, 21)):
+        types = _types(op, m, k, n, dtype=dtype)
+        launches = matmul_launches(op, types, (tile, 1))
+        assert_emulated(op, launches, samples(types), modes=MODES)
+
+
+@pytest.mark.parametrize("flags", [(True, False), (False, True), (True, True)])
+@compiled
+def test_transposed_operands_are_emulated(flags: tuple[bool, bool]) -> None:
+    """Chosen as for a program; of a batch, and with sums that blocks share."""
+    op = ops.MatMul(*flags)
+    for m, k, n, leads in ((70, 36, 40, ((2, 1), (3,))), (24, 1100, 20, NO_LEADS)):
+        types = _types(op, m, k, n, leads)
+        launches = matmul_launches(op, types)
+        assert len(launches.kernels) == 1 + (k > 1000)
+        assert_emulated(op, launches, samples(types))
+
+
 @pytest.mark.parametrize("transpose_b", [False, True])
 @pytest.mark.parametrize(("m", "k", "n"), [(1, 40, 9), (12, 520, 1), (2, 7, 8), (3, 0, 3)])
+@compiled
 def test_a_matrix_times_a_few_vectors(m: int, k: int, n: int, transpose_b: bool) -> None:
     """In both orders of memory, and with sums that blocks share."""
     op = ops.MatMul(False, transpose_b)
     types = _types(op, m, k, n)
 
-    assert_computes(op, matmul_launches(op, types), samples(types))
+    assert_emulated(op, matmul_launches(op, types), samples(types))
 
 
 @pytest.mark.parametrize(
     ("shape", "splits"),
     [((), 1), ((20,), 1), ((20,), 2), ((12, 1), 2), ((2, 12, 1), 1), ((2, 12, 20), 1)],
 )
+@compiled
 def test_something_is_added_to_a_product(shape: tuple[int, ...], splits: int) -> None:
-    """Of its own shape it is written over: `results` gives both one array."""
+    """What is of the product's own shape is written over."""
     op = ops.AddMatmul(False, True, -0.5)
     types = [TensorType("f32", shape), *_types(op, 12, 9, 20, ((2,), ()))]
     launches = add_matmul_launches(op, types, (SMALL[0], splits))
 
     assert launches.inplace == (((0, 0),) if shape == (2, 12, 20) else ())
-    assert_computes(op, launches, samples(types))
+    assert_emulated(op, launches, samples(types))
 
 
+@compiled
 def test_a_narrow_product_is_added_too() -> None:
     op = ops.AddMatmul(False, False, 2.0)
     types = [TensorType("f32", (9,)), *_types(op, 1, 600, 9)]
 
-    assert_computes(op, add_matmul_launches(op, types), samples(types))
+    assert_emulated(op, add_matmul_launches(op, types), samples(types))
 
 
 def test_nothing_is_launched_for_no_elements() -> None:
