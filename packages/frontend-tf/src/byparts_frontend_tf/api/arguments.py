@@ -1,0 +1,70 @@
+"""Arguments that several functions take: axes, integers that may be tensors."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.static import static_value
+
+
+def number(given: TensorLike, what: str) -> int:
+    """A number that is known when the graph is built.
+
+    Raises:
+        ValueError: a tensor whose value is known only when it runs.
+        TypeError: it is no number.
+    """
+    if isinstance(given, (int, np.integer)):
+        return int(given)
+    if isinstance(given, Tensor) or hasattr(given, "_as_tensor"):
+        known = static_value(convert_to_tensor(given))
+        if known is None:
+            raise ValueError(f"{what} has to be known when the graph is built, and is {given}")
+        return int(known)
+    return int(np.asarray(getattr(given, "value", given)).item())
+
+
+def numbers(given: TensorLike, what: str) -> tuple[int, ...]:
+    """Numbers known when the graph is built; one number is a tuple of one.  As `number`."""
+    if isinstance(given, (int, np.integer)):
+        return (int(given),)
+    tensor = isinstance(given, Tensor) or hasattr(given, "_as_tensor")
+    if not tensor and isinstance(given, (list, tuple)):
+        return tuple([number(v, what) for v in given])
+    known = static_value(convert_to_tensor(given)) if tensor else np.asarray(given)
+    if known is None:
+        raise ValueError(f"{what} has to be known when the graph is built, and is {given}")
+    return tuple([int(v) for v in known.reshape(-1)])
+
+
+def renamed(new: Any, old: Any, new_name: str, old_name: str) -> Any:
+    """The argument given by its new name or by its old one.
+
+    Raises:
+        ValueError: by both.
+    """
+    if old is None:
+        return new
+    if new is not None:
+        raise ValueError(f"Cannot specify both {old_name!r} and {new_name!r}")
+    return old
+
+
+def required(given: Any, name: str, function: str) -> Any:
+    """The argument.
+
+    Raises:
+        TypeError: it is not given.
+    """
+    if given is None:
+        raise TypeError(f"{function}() missing required argument: {name!r}")
+    return given
+
+
+def rank_of(t: Tensor) -> Optional[int]:
+    """How many axes a tensor has, where that is known."""
+    return None if t.dims is None else len(t.dims)

@@ -1,0 +1,66 @@
+"""Casts."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import byparts_opset as ops
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
+from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+
+def _cast(x: Value, dtype: DType) -> Value:
+    return ops.cast(x, dtype.own)
+
+
+def _cast_on_host(x: Any, dtype: DType) -> Any:
+    return x.astype(dtype.as_numpy_dtype)
+
+
+_CAST = Kind("Cast", _cast, host=_cast_on_host, shape=like_first, dtype=lambda inputs, dtype: dtype)
+
+
+@symbol("cast", "dtypes.cast")
+def cast(x: TensorLike, dtype: Any, name: Optional[str] = None) -> Any:
+    """The elements as another dtype; of a SparseTensor or IndexedSlices, its values.
+
+    Raises:
+        TypeError: strings are not cast.
+    """
+    dtype = as_dtype(dtype).base_dtype
+    if hasattr(x, "_map_values"):
+        return x._map_values(lambda values: cast(values, dtype, name))
+    x = convert_to_tensor(x, name="x")
+    if x.dtype.base_dtype is dtype:
+        return x
+    if x.dtype.base_dtype.name == "string" or dtype.name == "string":
+        raise TypeError(f"Cast {x.dtype.name} to {dtype.name} is not supported")
+    return _CAST(x, name=name or "Cast", dtype=dtype)
+
+
+@symbol("to_float")
+def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
+    """The elements as float32."""
+    return cast(x, float32, name)
+
+
+@symbol("to_double")
+def to_double(x: TensorLike, name: str = "ToDouble") -> Any:
+    """The elements as float64."""
+    return cast(x, float64, name)
+
+
+@symbol("to_int32")
+def to_int32(x: TensorLike, name: str = "ToInt32") -> Any:
+    """The elements as int32."""
+    return cast(x, int32, name)
+
+
+@symbol("to_int64")
+def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
+    """The elements as int64."""
+    return cast(x, int64, name)

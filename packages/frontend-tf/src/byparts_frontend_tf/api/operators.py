@@ -1,0 +1,66 @@
+"""Python's operators on tensors: names of operations as TensorFlow gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import byparts_frontend_tf.api.arithmetic as arithmetic
+import byparts_frontend_tf.api.unary as unary
+from byparts_frontend_tf.api.slicing import getitem
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import graph_of_values
+
+
+def _operator(name: str, function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
+    """An operator that a tensor stands on one side of."""
+
+    def apply(x: Any, y: Any) -> Any:
+        if x.__class__ is Tensor and y.__class__ is Tensor:
+            return function(x, y, name=name)
+        if hasattr(y, "dense_shape") and hasattr(y, "indices"):  # a SparseTensor has its own
+            return NotImplemented
+        graph = graph_of_values((x, y))
+        with graph.as_default(), graph.name_scope(name) as scope:
+            if _is_tensor(x):
+                x = convert_to_tensor(x)
+                y = convert_to_tensor(y, None if _is_tensor(y) else x.dtype.base_dtype, "y")
+            else:
+                y = convert_to_tensor(y)
+                x = convert_to_tensor(x, y.dtype.base_dtype, "x")
+        return function(x, y, name=scope)
+
+    return apply
+
+
+def _is_tensor(given: Any) -> bool:
+    return isinstance(given, Tensor) or hasattr(given, "_as_tensor")
+
+
+def _matmul(x: Tensor, y: Tensor, name: str) -> Tensor:
+    from byparts_frontend_tf.api.products import matmul
+
+    return matmul(x, y, name=name)
+
+
+add = _operator("add", arithmetic.add_v2)
+sub = _operator("sub", arithmetic.subtract)
+mul = _operator("mul", arithmetic.multiply)
+truediv = _operator("truediv", arithmetic.truediv)
+div = _operator("div", arithmetic.div)
+floordiv = _operator("floordiv", arithmetic.floor_div)
+mod = _operator("mod", arithmetic.floormod)
+pow = _operator("pow", arithmetic.power)
+matmul = _operator("matmul", _matmul)
+logical_and = _operator("and", arithmetic.logical_and)
+logical_or = _operator("or", arithmetic.logical_or)
+logical_xor = _operator("xor", arithmetic.logical_xor)
+less = _operator("Less", arithmetic.less)
+less_equal = _operator("LessEqual", arithmetic.less_equal)
+greater = _operator("Greater", arithmetic.greater)
+greater_equal = _operator("GreaterEqual", arithmetic.greater_equal)
+neg = unary.negative
+absolute = unary.absolute
+logical_not = unary.logical_not
+getitem = getitem  # found by name, as the others

@@ -1,0 +1,104 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import byparts_opset as ops
+from byparts_frontend_tf.api.families import NUMBERS, check_dtype, mismatch, second
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.infer import broadcast_dims
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import Dims, shown
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+
+def _matmul(a: Value, b: Value, transpose_a: bool, transpose_b: bool) -> Value:
+    return ops.matmul(a, b, transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+def _product(inputs: Sequence[Tensor], *, transpose_a: bool, transpose_b: bool) -> Dims:
+    a, b = inputs[0].dims, inputs[1].dims
+    if a is None or b is None:
+        known = a if b is None else b
+        return (
+            None
+            if known is None or len(known) > 2
+            else (
+                None if a is None else a[-1 if transpose_a else -2],
+                None if b is None else b[-2 if transpose_b else -1],
+            )
+        )
+    if len(a) < 2 or len(b) < 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {min(len(a), len(b))} for 'MatMul'")
+    rows, inner = (a[-1], a[-2]) if transpose_a else (a[-2], a[-1])
+    inner_b, columns = (b[-1], b[-2]) if transpose_b else (b[-2], b[-1])
+    if None not in (inner, inner_b) and inner != inner_b:
+        raise ValueError(
+            f"Dimensions must be equal, but are {inner} and {inner_b} for 'MatMul' (op: "
+            f"'MatMul') with input shapes: {shown(a)}, {shown(b)}."
+        )
+    batch = broadcast_dims(a[:-2], b[:-2])
+    return None if batch is None else (*batch, rows, columns)
+
+
+MATMUL = Kind("MatMul", _matmul, shape=_product)
+BATCH_MATMUL = Kind("BatchMatMulV2", _matmul, shape=_product)
+
+
+@symbol("matmul", "linalg.matmul", "batch_matmul")
+def matmul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: Optional[str] = None,
+) -> Tensor:
+    """The products of matrices: a [..., m, k], b [..., k, n], or with these axes exchanged.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        TypeError: the dtypes differ.
+    """
+    if (transpose_a and adjoint_a) or (transpose_b and adjoint_b):
+        raise ValueError("Only one of transpose and adjoint can be True.")
+    if a.__class__ is not Tensor or b.__class__ is not Tensor:
+        with name_scope(name, "MatMul", [a, b]) as name:
+            a = convert_to_tensor(a, name="a")
+            b = second(b, a.dtype.base_dtype, "MatMul", "b")
+    if a.dtype.base_dtype is not b.dtype.base_dtype:
+        raise mismatch("MatMul", a.dtype, b.dtype)
+    check_dtype(a, NUMBERS, "a")
+    many = any(t.dims is not None and len(t.dims) > 2 for t in (a, b))
+    return (BATCH_MATMUL if many else MATMUL)(
+        a,
+        b,
+        name=name or "MatMul",
+        transpose_a=bool(transpose_a or adjoint_a),
+        transpose_b=bool(transpose_b or adjoint_b),
+    )
+
+
+@symbol("einsum", "linalg.einsum")
+def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
+    """Products summed by an equation: "ij,jk->ik"."""
+    name = kwargs.pop("name", None)
+    if kwargs:
+        raise TypeError(f"invalid keyword arguments for this function: {', '.join(kwargs)}")
+    tensors = [convert_to_tensor(t) for t in inputs]
+    equation = equation.replace(" ", "")
+    if "->" not in equation:
+        letters = equation.replace(",", "")
+        equation += "->" + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return EINSUM(*tensors, name=name or "einsum", equation=equation)
+
+
+EINSUM = Kind("Einsum", lambda *xs, equation: ops.einsum(equation, *xs))

@@ -1,0 +1,326 @@
+"""Tensors joined and cut along an axis: stack, unstack, concat, split, tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_frontend_tf.api.arguments import number
+from byparts_frontend_tf.graph.convert import (
+    TensorLike,
+    convert_all,
+    convert_to_tensor,
+    shape_tensor,
+)
+from byparts_frontend_tf.graph.dtypes import int32
+from byparts_frontend_tf.graph.infer import axis_of
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.shape import Dims, fits, merged, shown
+from byparts_frontend_tf.graph.static import static_dims, static_value
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+
+def _one_dtype(tensors: Sequence[Tensor], what: str) -> None:
+    for t in tensors:
+        if t.dtype.base_dtype is not tensors[0].dtype.base_dtype:
+            raise TypeError(
+                f"Tensors in list passed to {what!r} have types "
+                f"[{', '.join(t.dtype.name for t in tensors)}] that don't all match."
+            )
+
+
+def _stacked(inputs: Sequence[Tensor], *, axis: int) -> Dims:
+    dims: Dims = None
+    for t in inputs:
+        dims = merged(dims, t.dims)
+    if dims is None:
+        return None
+    at = axis_of(axis, len(dims) + 1)
+    return (*dims[:at], len(inputs), *dims[at:])
+
+
+PACK = Kind(
+    "Pack",
+    lambda *xs, axis: ops.stack(xs, axis),
+    host=lambda *xs, axis: np.stack(xs, axis),
+    shape=_stacked,
+)
+
+
+@symbol("stack")
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape along a new axis.
+
+    Raises:
+        ValueError: shapes differ, or there is no such axis.
+        TypeError: dtypes differ.
+    """
+    if isinstance(values, Tensor):
+        values = unstack(values)
+    tensors = convert_all(values)
+    if not tensors:
+        raise ValueError("stack: there is nothing to stack")
+    _one_dtype(tensors, "values")
+    return PACK(*tensors, name=name, axis=number(axis, "axis"))
+
+
+def _unstack(x: Value, num: int, axis: int) -> tuple[Value, ...]:
+    if x.type.dims[axis] != num:
+        raise ValueError(f"unstack: {num} tensors asked for, of an axis of {x.type.dims[axis]}")
+    return ops.unstack(x, axis) if num else ()
+
+
+def _unstacked(inputs: Sequence[Tensor], *, num: int, axis: int) -> list[Dims]:
+    dims = inputs[0].dims
+    if dims is None:
+        return [None] * num
+    at = axis_of(axis, len(dims))
+    return [(*dims[:at], *dims[at + 1 :])] * num
+
+
+UNPACK = Kind(
+    "Unpack",
+    _unstack,
+    host=lambda x, num, axis: tuple(np.moveaxis(x, axis, 0)),
+    shape=_unstacked,
+    dtype=lambda inputs, num, axis: [inputs[0].dtype.base_dtype] * num,
+)
+
+
+@symbol("unstack")
+def unstack(
+    value: TensorLike, num: Optional[int] = None, axis: int = 0, name: str = "unstack"
+) -> list[Tensor]:
+    """The tensors that stand along an axis.
+
+    Raises:
+        ValueError: how many there are is not known and not given; or there is no such axis.
+    """
+    x = convert_to_tensor(value, name="value")
+    if num is None:
+        if x.dims is None or x.dims[axis_of(axis, len(x.dims))] is None:
+            raise ValueError(f"Cannot infer num from shape {shown(x.dims)}")
+        num = x.dims[axis_of(axis, len(x.dims))]
+    assert num is not None, "it is known now"
+    return list(UNPACK.operation((x,), name, num=int(num), axis=axis).outputs)
+
+
+def _concatenated(inputs: Sequence[Tensor], *, axis: int) -> Dims:
+    ranks = {len(t.dims) for t in inputs if t.dims is not None}
+    if not ranks:
+        return None
+    if len(ranks) > 1:
+        raise ValueError(f"Shapes of concat differ in rank: {[shown(t.dims) for t in inputs]}")
+    (rank,) = ranks
+    at = axis_of(axis, rank, "concat dimension")
+    total: Optional[int] = 0
+    rest: Dims = (None,) * (rank - 1)
+    for t in inputs:
+        dims = (None,) * rank if t.dims is None else t.dims
+        others = (*dims[:at], *dims[at + 1 :])
+        if not fits(rest, others):
+            raise ValueError(
+                f"Dimension {at} in both shapes must be equal: {[shown(t.dims) for t in inputs]}"
+            )
+        rest = merged(rest, others)
+        d = dims[at]
+        total = None if total is None or d is None else total + d
+    assert rest is not None, "the rank is known"
+    return (*rest[:at], total, *rest[at:])
+
+
+CONCAT = Kind(
+    "ConcatV2",
+    lambda *xs, axis: ops.concat(xs, axis),
+    host=lambda *xs, axis: np.concatenate(xs, axis),
+    shape=_concatenated,
+)
+
+
+@symbol("concat")
+def concat(values: Any, axis: TensorLike, name: str = "concat") -> Tensor:
+    """Tensors one after the other along an axis.
+
+    Raises:
+        ValueError: other dimensions differ, or there is no such axis.
+        TypeError: dtypes differ.
+    """
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    tensors = convert_all(values, name="values")
+    axis = number(axis, "concat: the axis")
+    if len(tensors) == 1:
+        from byparts_frontend_tf.api.passing import IDENTITY
+
+        if tensors[0].dims is not None:
+            axis_of(axis, len(tensors[0].dims))
+        return IDENTITY(tensors[0], name=name)
+    _one_dtype(tensors, "values")
+    return CONCAT(*tensors, name=name, axis=axis)
+
+
+def _split(x: Value, sizes: Any, axis: int) -> tuple[Value, ...]:
+    d, sizes = x.type.dims[axis], [int(s) for s in np.asarray(sizes).reshape(-1)]
+    if -1 in sizes:
+        sizes[sizes.index(-1)] = d - sum(sizes) - 1
+    if sum(sizes) != d or min(sizes) < 0:
+        raise ValueError(f"split: sizes {sizes} do not add up to {d}")
+    return ops.split(x, sizes, axis) if len(sizes) > 1 else (ops.identity(x),)
+
+
+def _split_evenly(x: Value, num: int, axis: int) -> tuple[Value, ...]:
+    d = x.type.dims[axis]
+    if d % num:
+        raise ValueError(f"split: a dimension of {d} is no multiple of {num}")
+    return ops.split(x, [d // num] * num, axis) if num > 1 else (ops.identity(x),)
+
+
+def _even_shapes(inputs: Sequence[Tensor], *, num: int, axis: int) -> list[Dims]:
+    dims = inputs[0].dims
+    if dims is None:
+        return [None] * num
+    at = axis_of(axis, len(dims))
+    d = dims[at]
+    if d is not None and d % num:
+        raise ValueError(f"Dimension size must be evenly divisible by {num} but is {d} for 'split'")
+    return [(*dims[:at], None if d is None else d // num, *dims[at + 1 :])] * num
+
+
+def _split_shapes(inputs: Sequence[Tensor], *, count: int, axis: int) -> list[Dims]:
+    dims = inputs[0].dims
+    if dims is None:
+        return [None] * count
+    at, sizes = axis_of(axis, len(dims)), static_value(inputs[1])
+    given: list[Any] = [None] * count if sizes is None else [int(s) for s in sizes.reshape(-1)]
+    d = dims[at]
+    if sizes is not None and d is not None:
+        left = d - sum([s for s in given if s != -1])
+        given = [left if s == -1 else s for s in given]
+        if sum(given) != d:
+            raise ValueError(f"split: sizes {sizes.tolist()} do not add up to {d}")
+    pieces = [None if s == -1 else s for s in given]
+    return [(*dims[:at], s, *dims[at + 1 :]) for s in pieces]
+
+
+SPLIT = Kind(
+    "Split",
+    _split_evenly,
+    host=lambda x, num, axis: tuple(np.split(x, num, axis)),
+    shape=_even_shapes,
+    dtype=lambda inputs, num, axis: [inputs[0].dtype.base_dtype] * num,
+)
+SPLIT_V = Kind(
+    "SplitV",
+    lambda x, sizes, count, axis: _split(x, sizes, axis),
+    values=(1,),
+    shape=_split_shapes,
+    dtype=lambda inputs, count, axis: [inputs[0].dtype.base_dtype] * count,
+)
+
+
+@symbol("split")
+def split(
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: TensorLike = 0,
+    num: Optional[int] = None,
+    name: str = "split",
+) -> list[Tensor]:
+    """A tensor cut along an axis, into so many equal parts or into parts of these sizes.
+
+    Raises:
+        ValueError: it cannot be cut so.
+    """
+    x, axis = convert_to_tensor(value), number(axis, "split: the axis")
+    sizes = convert_to_tensor(num_or_size_splits)
+    if sizes.dims == ():
+        count = number(sizes, "split: the number of parts")
+        return list(SPLIT.operation((x,), name, num=count, axis=axis).outputs)
+    if num is None:
+        if sizes.dims is None or sizes.dims[0] is None:
+            raise ValueError(f"Cannot infer num from shape {shown(sizes.dims)}")
+        num = sizes.dims[0]
+    return list(SPLIT_V.operation((x, sizes), name, count=num, axis=axis).outputs)
+
+
+def _tiled(inputs: Sequence[Tensor]) -> Dims:
+    dims, repeats = inputs[0].dims, static_dims(inputs[1])
+    if dims is None or repeats is None:
+        return None if repeats is None else (None,) * len(repeats)
+    if len(dims) != len(repeats):
+        raise ValueError(f"Shape must be rank {len(dims)} but is rank {len(repeats)} for 'Tile'")
+    return tuple(
+        [None if d is None or r is None else d * r for d, r in zip(dims, repeats, strict=True)]
+    )
+
+
+TILE = Kind(
+    "Tile",
+    lambda x, repeats: ops.tile(x, [int(r) for r in repeats]),
+    host=np.tile,
+    values=(1,),
+    shape=_tiled,
+)
+
+
+@symbol("tile")
+def tile(input: TensorLike, multiples: TensorLike, name: Optional[str] = None) -> Tensor:
+    """`multiples[a]` copies along each axis a.
+
+    Raises:
+        ValueError: there is not one number for each axis.
+    """
+    return TILE(convert_to_tensor(input), shape_tensor(multiples, "multiples"), name=name)
+
+
+@symbol("repeat")
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: Optional[int] = None, name: Optional[str] = None
+) -> Tensor:
+    """Each element along an axis so many times; without an axis of the flat tensor."""
+    from byparts_frontend_tf.api.shaping import reshape
+
+    x = convert_to_tensor(input)
+    if axis is None:
+        x, axis = reshape(x, [-1]), 0
+    return _REPEAT(x, convert_to_tensor(repeats, int32), name=name or "Repeat", axis=axis)
+
+
+def _repeat(x: Value, repeats: Any, axis: int) -> Value:
+    indices = np.repeat(np.arange(x.type.dims[axis]), np.asarray(repeats).reshape(-1))
+    return ops.gather(x, ops.constant(indices), axis)
+
+
+_REPEAT = Kind("Repeat", _repeat, values=(1,))
+
+
+@symbol("meshgrid")
+def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
+    """Coordinate grids of vectors; `indexing` "xy" or "ij"."""
+    from byparts_frontend_tf.api.shaping import broadcast_to, reshape
+
+    indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    if kwargs or indexing not in ("xy", "ij"):
+        raise (TypeError if kwargs else ValueError)(f"meshgrid: {kwargs or indexing!r}")
+    vectors = [reshape(a, [-1]) for a in args]
+    count = len(vectors)
+    order = [1, 0, *range(2, count)] if indexing == "xy" and count > 1 else list(range(count))
+    sizes = [number_of(v) for v in vectors]
+    shape = stack([sizes[i] for i in order])
+    grids = []
+    for i, v in enumerate(vectors):
+        column = reshape(v, [-1 if order[a] == i else 1 for a in range(count)])
+        grids.append(broadcast_to(column, shape, name=name))
+    return grids
+
+
+def number_of(vector: Tensor) -> Any:
+    """How many elements a vector has: a number, or a tensor of one."""
+    from byparts_frontend_tf.api.shaping import size
+
+    return size(vector)

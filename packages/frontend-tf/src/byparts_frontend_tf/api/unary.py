@@ -1,0 +1,78 @@
+"""Functions of one tensor, element by element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_frontend_tf.api.families import COMPLEX, FLOATS, INTEGERS, NUMBERS, unary
+from byparts_frontend_tf.graph.dtypes import bool_
+from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
+
+_SIGNED = tuple(n for n in NUMBERS if not n.startswith("uint"))
+_MIXED = (*FLOATS, *COMPLEX)
+
+
+def _floor(x: Value) -> Value:
+    return ops.floor(x) if x.type.dtype in OWN_FLOATS else x
+
+
+def _rounded(x: Value) -> Value:
+    return ops.round(x) if x.type.dtype in OWN_FLOATS else x
+
+
+negative = unary("Neg", ops.neg, _SIGNED, host=np.negative)
+absolute = unary("Abs", ops.abs, (*FLOATS, *INTEGERS), host=np.abs)
+exp = unary("Exp", ops.exp, _MIXED, host=np.exp)
+expm1 = unary("Expm1", ops.expm1)
+log = unary("Log", ops.log, _MIXED, host=np.log)
+log1p = unary("Log1p", ops.log1p)
+sqrt = unary("Sqrt", ops.sqrt, _MIXED, host=np.sqrt)
+rsqrt = unary("Rsqrt", ops.rsqrt)
+square = unary("Square", ops.square, NUMBERS, host=np.square)
+reciprocal = unary("Reciprocal", ops.reciprocal)
+sign = unary("Sign", ops.sign, NUMBERS, gradient=False)
+floor = unary("Floor", _floor, gradient=False)
+ceil = unary("Ceil", ops.ceil, gradient=False)
+round = unary("Round", _rounded, NUMBERS, gradient=False)
+rint = unary("Rint", ops.round, gradient=False)
+sin = unary("Sin", ops.sin)
+cos = unary("Cos", ops.cos)
+tan = unary("Tan", ops.tan)
+asin = unary("Asin", ops.asin)
+acos = unary("Acos", ops.acos)
+atan = unary("Atan", ops.atan)
+sinh = unary("Sinh", ops.sinh)
+cosh = unary("Cosh", ops.cosh)
+asinh = unary("Asinh", ops.asinh)
+acosh = unary("Acosh", ops.acosh)
+atanh = unary("Atanh", ops.atanh)
+erf = unary("Erf", ops.erf)
+erfc = unary("Erfc", ops.erfc)
+tanh = unary("Tanh", ops.tanh)
+sigmoid = unary("Sigmoid", ops.sigmoid)
+logical_not = unary("LogicalNot", ops.logical_not, ("bool",), gradient=False)
+is_nan = unary("IsNan", ops.is_nan, dtype=bool_, gradient=False)
+is_inf = unary("IsInf", ops.is_inf, dtype=bool_, gradient=False)
+is_finite = unary("IsFinite", ops.is_finite, dtype=bool_, gradient=False)
+
+relu = unary("Relu", ops.relu, (*FLOATS, *INTEGERS), "features")
+relu6 = unary("Relu6", ops.relu6, (*FLOATS, *INTEGERS), "features")
+elu = unary("Elu", lambda x: ops.elu(x), FLOATS, "features")
+selu = unary("Selu", ops.selu, FLOATS, "features")
+softplus = unary("Softplus", ops.softplus, FLOATS, "features")
+softsign = unary("Softsign", ops.softsign, FLOATS, "features")
+
+_IN_MATH = (
+    *("abs:absolute", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "square", "reciprocal"),
+    *("negative", "sign", "floor", "ceil", "round", "rint", "sin", "cos", "tan", "asin", "acos"),
+    *("atan", "sinh", "cosh", "asinh", "acosh", "atanh", "erf", "erfc", "tanh", "sigmoid"),
+    *("logical_not", "is_nan", "is_inf", "is_finite"),
+)
+_IN_NN = ("relu", "relu6", "elu", "selu", "softplus", "softsign", "tanh", "sigmoid")
+SYMBOLS = {
+    **{f"{p}{s.partition(':')[0]}": s.rpartition(":")[2] for p in ("", "math.") for s in _IN_MATH},
+    **{f"nn.{s}": s for s in _IN_NN},
+    "math.softplus": "softplus",
+    "math.softsign": "softsign",
+}

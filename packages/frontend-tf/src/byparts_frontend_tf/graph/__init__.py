@@ -1,0 +1,1 @@
+"""TensorFlow's graph: tensors, operations, names, scopes; nothing here runs anything."""

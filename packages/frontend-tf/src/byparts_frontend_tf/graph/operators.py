@@ -1,0 +1,111 @@
+"""Python's operators on tensors and variables, by the functions of `api/operators.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from byparts_frontend_tf.graph.late import late
+
+
+def _function(name: str) -> Any:
+    return late(f"api.operators:{name}")
+
+
+class Operators:
+    """What tensors and variables have in common: arithmetic, comparison, slices."""
+
+    __slots__ = ()
+    __array_priority__ = 100  # NumPy leaves `array + tensor` to the tensor
+
+    def __add__(self, other: Any) -> Any:
+        return _function("add")(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _function("add")(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _function("sub")(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _function("sub")(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _function("mul")(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _function("mul")(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _function("truediv")(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _function("truediv")(other, self)
+
+    def __div__(self, other: Any) -> Any:
+        return _function("div")(self, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _function("floordiv")(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _function("floordiv")(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _function("mod")(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _function("mod")(other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _function("pow")(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _function("pow")(other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _function("matmul")(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _function("matmul")(other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return _function("logical_and")(self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return _function("logical_and")(other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return _function("logical_or")(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _function("logical_or")(other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return _function("logical_xor")(self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return _function("logical_xor")(other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _function("less")(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _function("less_equal")(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _function("greater")(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _function("greater_equal")(self, other)
+
+    def __neg__(self) -> Any:
+        return _function("neg")(self)
+
+    def __abs__(self) -> Any:
+        return _function("absolute")(self)
+
+    def __invert__(self) -> Any:
+        return _function("logical_not")(self)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _function("getitem")(self, key)

@@ -1,0 +1,1 @@
+"""From fetches and feeds to programs of byparts, and running them."""

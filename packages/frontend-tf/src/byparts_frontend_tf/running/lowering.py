@@ -1,0 +1,320 @@
+"""From operations to values of graph-ir.
+
+A lowering is one level of a run: the run itself, or the body of a branch or loop, which reads what
+is outside through inputs of its own.  Types are static: feeds have their shapes, variables theirs.
+What decides a shape is asked for as a number (`number`), and what cannot be known yet raises
+`Wanted`; the run then computes it first and goes on.
+
+Variables are values.  A read sees the value at the start of the run, and of the writes those that
+are ordered before its reader; `visible` says which, as bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import byparts_opset as ops
+from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.static import evaluated
+from byparts_graph_ir import Input, TensorType, Value, inherit, producers
+from byparts_opset.dtypes import dtype_name
+
+if TYPE_CHECKING:
+    from byparts_frontend_tf.running.run import Run
+
+
+class Slot:
+    """A value that is an array in a slot of the run: a feed, or a result from the host."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+
+
+class Literal:
+    """A value that is known whatever is fed, and lives on the host."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+
+Known = Union[Value, Slot, Literal]
+
+
+class Wanted(Exception):  # no error: the run goes on with it
+    """Values that have to be computed before an operation can be lowered.
+
+    Attributes:
+        values: device values.
+        numbers: whether what comes next is for these very numbers, or only for their types.
+    """
+
+    def __init__(self, values: Sequence[Value], numbers: bool) -> None:
+        super().__init__("values are wanted on the host")
+        self.values, self.numbers = tuple(values), numbers
+
+
+class OnHost(Exception):  # no error: the branch or loop is then run by the host
+    """An operation that cannot be in a body of graph-ir.
+
+    Attributes:
+        op: that operation.
+    """
+
+    def __init__(self, op: Operation, why: str) -> None:
+        super().__init__(f"{op.name} ({op.type}): {why}")
+        self.op = op
+
+
+class Expand(Exception):  # no error
+    """An operation that stands for others: those of the branch that is taken.
+
+    Attributes:
+        targets: tensors that the branch gives; what they need is lowered next.
+        body: the branch.
+        ready: then called, in place of the operation.
+    """
+
+    def __init__(self, targets: Sequence[Tensor], body: Any, ready: Callable[[], None]) -> None:
+        super().__init__("an operation stands for others")
+        self.targets, self.body, self.ready = tuple(targets), body, ready
+
+
+class Lowering:
+    """One level of a run.
+
+    Args:
+        run: what all levels share.
+        outer: the level around this body, or `None`.
+        reader: the operation whose body this is.
+
+    Attributes:
+        env: tensor -> what it is.
+        visible: operation -> the writes that are ordered before it or are it, as bits.
+        writes: variable -> the writes to it so far, as (bit, value after it).
+        reads: variable -> the values that stand for it, for gradients.
+    """
+
+    def __init__(
+        self, run: Run, outer: Optional[Lowering] = None, reader: Optional[Operation] = None
+    ) -> None:
+        self.run, self.outer, self.reader = run, outer, reader
+        self.env: dict[Tensor, Known] = {}
+        self.visible: dict[Operation, int] = {}
+        self.writes: dict[Any, list[tuple[int, Value]]] = {}
+        self.reads: dict[Any, list[Value]] = {}
+        self.done: set[Operation] = set()
+        self.captured: dict[Value, Value] = {}  # input of this body -> value outside
+        self._made: set[Value] = set()
+        self._bits = 0
+        self._starts: dict[Any, Value] = {}
+
+    # What tensors are
+
+    def value(self, tensor: Tensor, reader: Optional[Operation] = None) -> Value:
+        """The value of a tensor, as `reader` sees it."""
+        variable = tensor.variable
+        if variable is not None and tensor not in self.env:
+            return self.read(variable, self._seen(tensor, reader))
+        known = self.env.get(tensor)
+        if known is None:
+            return self._outside(tensor)
+        if isinstance(known, Value):
+            return known
+        if isinstance(known, Slot):
+            return self.run.input_of(known.index)
+        made = self.env[tensor] = ops.constant(known.array)
+        return made
+
+    def values(self, tensors: Iterable[Tensor], reader: Optional[Operation] = None) -> list[Value]:
+        """The values of tensors, as `reader` sees them."""
+        return [self.value(t, reader) for t in tensors]
+
+    def _seen(self, tensor: Tensor, reader: Optional[Operation]) -> int:
+        return self.visible.get(tensor.op if reader is None else reader, 0)
+
+    def _outside(self, tensor: Tensor) -> Value:
+        """A tensor of an outer level, as an input of this body; constants are made again."""
+        assert self.outer is not None, f"{tensor.name} is read before it is made"
+        return self.capture(self.outer.value(tensor, self.reader), tensor)
+
+    def capture(self, outside: Value, tensor: Optional[Tensor] = None) -> Value:
+        """A value of the outer level, as one of this body."""
+        constant = self._constant(outside)
+        made = ops.constant(constant) if constant is not None else self._new_input(outside)
+        if tensor is not None:
+            self.env[tensor] = made
+        return made
+
+    def _constant(self, outside: Value) -> Optional[Any]:
+        """The number that a small value outside is, where that is known already."""
+        if outside.type.size > 64:
+            return None
+        known = self.run.numbers.get(outside)
+        if known is None and not any(True for _ in _leaves(outside)):
+            (known,) = evaluated((outside,))
+        return known
+
+    def _new_input(self, outside: Value) -> Value:
+        for inside, known in self.captured.items():
+            if known is outside:
+                return inside
+        inside = Input(outside.type, None, "", "")
+        self.captured[inside] = outside
+        return inside
+
+    # Numbers that decide shapes
+
+    def number(self, given: Union[Tensor, Value], reader: Optional[Operation] = None) -> Any:
+        """The array that a tensor or value is.
+
+        Raises:
+            Wanted: it has to be computed first.
+            OnHost: it changes from round to round of the loop whose body this is.
+        """
+        if isinstance(given, Tensor):
+            known = self.env.get(given)
+            if isinstance(known, Literal):
+                return known.array
+            given = self.value(given, reader)
+        if self.outer is None:
+            return self.run.number(given)
+        array = self.run.numbers.get(given)
+        if array is None:
+            known_leaves = {v: self._number_outside(v) for v in _leaves(given)}
+            (array,) = evaluated((given,), known_leaves)
+            self.run.numbers[given] = array
+        return array
+
+    def _number_outside(self, leaf: Value) -> Any:
+        outside = self.captured.get(leaf)
+        assert self.outer is not None and self.reader is not None, "this is a body"
+        if outside is None:
+            raise OnHost(self.reader, "a shape depends on what changes from round to round")
+        return self.outer.number(outside)
+
+    # Variables
+
+    def read(self, variable: Any, seen: int) -> Value:
+        """The value of a variable after the writes `seen`."""
+        for bit, value in reversed(self.writes.get(variable, ())):
+            if bit & seen:
+                return value
+        return self.start(variable)
+
+    def latest(self, variable: Any) -> Value:
+        """The value of a variable after all writes so far: what the next write starts from."""
+        writes = self.writes.get(variable)
+        return writes[-1][1] if writes else self.start(variable)
+
+    def start(self, variable: Any) -> Value:
+        """The value of a variable at the start of the run, or of this body."""
+        found = self._starts.get(variable)
+        if found is None:
+            if self.outer is None:
+                found = self.run.start(variable)
+            else:
+                seen = self.outer.visible.get(self.reader, 0)  # type: ignore[arg-type]  # a body has one
+                found = self._new_input(self.outer.read(variable, seen))
+            self._starts[variable] = found
+            self.reads.setdefault(variable, []).append(found)
+        return found
+
+    def set_start(self, variable: Any, value: Value) -> None:
+        """A variable is a state of the loop whose body this is."""
+        self._starts[variable] = value
+        self.reads.setdefault(variable, []).append(value)
+
+    def write(self, op: Operation, variable: Any, value: Value) -> None:
+        """`op` gives a variable a new value; no gradient passes."""
+        bit = self.visible.get(op, 0) & self._own(op)
+        if not bit:
+            bit = self._own(op)
+            self.visible[op] = self.visible.get(op, 0) | bit
+        after = ops.stop_gradient(value)
+        self.writes.setdefault(variable, []).append((bit, after))
+        self.reads.setdefault(variable, []).append(after)
+
+    def _own(self, op: Operation) -> int:
+        """The bit of a write, the same for all variables that it writes."""
+        bit = self._bit_of.get(op)
+        if bit is None:
+            bit = self._bit_of[op] = 1 << self._bits
+            self._bits += 1
+        return bit
+
+    @property
+    def _bit_of(self) -> dict[Operation, int]:
+        found: dict[Operation, int] = self.__dict__.setdefault("_bit_of_op", {})
+        return found
+
+    # Operations
+
+    def lower(self, op: Operation) -> None:
+        """Make the values of an operation.
+
+        Raises:
+            Wanted: a number has to be computed first.
+        """
+        if self._bits:
+            self._order(op)
+        kind = op.kind
+        with inherit(op.where):
+            if kind.special is not None:
+                made = kind.special(self, op)
+            else:
+                assert kind.meaning is not None, f"{kind} runs on the host"
+                made = kind.meaning(*self._arguments(op), **op.attributes)
+            if made is not None:
+                self.set(op, made)
+        self.done.add(op)
+
+    def _order(self, op: Operation) -> None:
+        seen = 0
+        for t in op.inputs:
+            seen |= self.visible.get(t.op, 0)
+        for c in op._control_inputs:
+            seen |= self.visible.get(c, 0)
+        if seen:
+            self.visible[op] = seen
+
+    def _arguments(self, op: Operation) -> list[Any]:
+        numbers = op.kind.numbers(len(op.inputs))
+        if not numbers:
+            return [self.value(t, op) for t in op.inputs]
+        return [
+            self.number(t, op) if i in numbers else self.value(t, op)
+            for i, t in enumerate(op.inputs)
+        ]
+
+    def set(self, op: Operation, made: Any) -> None:
+        """The outputs of an operation are these values; fed ones stay as they are."""
+        outputs = made if isinstance(made, (tuple, list)) else (made,)
+        for tensor, value in zip(op.outputs, outputs, strict=True):
+            if tensor in self.env or value is None:
+                continue
+            if isinstance(value, Value):
+                if value in self._made or value.node is None:
+                    value = ops.identity(value)  # two tensors are two values, for gradients
+                self._made.add(value)
+            self.env[tensor] = value
+
+
+def _leaves(value: Value) -> Iterable[Value]:
+    """The inputs that a value depends on."""
+    if value.node is None:
+        return (value,)
+    found = {v: None for n in producers((value,)) for v in n.inputs if v.node is None}
+    return found
+
+
+leaves = _leaves
+
+
+def type_of(array: Any) -> TensorType:
+    """The type of an array."""
+    return TensorType(dtype_name(array.dtype), array.shape)

@@ -1,0 +1,69 @@
+"""The values of a session's variables, outside every arena.
+
+A variable of TensorFlow has a value from its first assignment on.  One that is assigned a value of
+another shape gets new memory, and the programs bound to the old one are forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+from byparts_graph_ir import TensorType
+from byparts_graph_ir.fork import make_lock
+from byparts_runtime import Variable as Stored
+
+
+class Variables:
+    """Variable of the graph -> its memory in this session.
+
+    Attributes:
+        moved: how often a variable got other memory than programs are bound to.
+    """
+
+    def __init__(self) -> None:
+        self._stored: dict[Any, Stored] = {}
+        self._objects: dict[Any, Any] = {}
+        self._lock = make_lock()
+        self.moved = 0
+
+    def get(self, variable: Any) -> Optional[Stored]:
+        """Its memory, or `None` if it has no value."""
+        return self._stored.get(variable)
+
+    def has(self, variable: Any) -> bool:
+        """Whether it has a value."""
+        return variable in self._stored or variable in self._objects
+
+    def target(self, variable: Any, kind: TensorType, name: str) -> Stored:
+        """Where a new value of this type goes; it counts as the variable's from `keep` on."""
+        stored = self._stored.get(variable)
+        return stored if stored is not None and stored.type == kind else Stored(name, kind)
+
+    def keep(self, variable: Any, stored: Stored) -> None:
+        """The variable has this memory from now on."""
+        before = self._stored.get(variable)
+        if before is not stored:
+            self._stored[variable] = stored
+            self.moved += before is not None
+
+    def write(self, variable: Any, array: Any, name: str) -> None:
+        """Give a variable the value of an array."""
+        array = np.asarray(array)
+        stored = self.target(variable, Stored(name, array).type, name)
+        stored.write(array)
+        self.keep(variable, stored)
+
+    def object_of(self, variable: Any) -> Any:
+        """The value of a variable that lives on the host: strings."""
+        return self._objects.get(variable)
+
+    def write_object(self, variable: Any, value: Any) -> None:
+        """Give a variable that lives on the host a value."""
+        self._objects[variable] = value
+
+    def clear(self) -> None:
+        """Forget all values."""
+        self._stored.clear()
+        self._objects.clear()

@@ -1,0 +1,200 @@
+"""The names of TensorFlow's API: how a module says them, and how a program's access finds them.
+
+    @symbol("nn.relu")                     # in a module of `api/`: this is tf.nn.relu
+    def relu(features, name=None): ...
+
+    SYMBOLS = {"AUTO_REUSE": "AUTO_REUSE"}  # likewise, of objects that are no functions or classes
+
+`python integration/tf_symbols.py` writes them all into `symbol_table.py`, and from there a name
+is found without importing more than the module it is in.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Optional, TypeVar
+
+F = TypeVar("F")
+_marked: list[tuple[str, str, str]] = []  # symbol, module, name in it
+PACKAGE = __name__.rpartition(".")[0]
+
+
+def symbol(*names: str) -> Callable[[F], F]:
+    """The function or class below is these names of TensorFlow's, without the "tf."."""
+
+    def mark(given: F) -> F:
+        found: Any = given
+        _marked.extend([(name, found.__module__, found.__qualname__) for name in names])
+        return given
+
+    return mark
+
+
+class Namespace(ModuleType):
+    """A part of the API, such as `tf.nn`: its names are found when they are first used."""
+
+    def __init__(self, name: str, prefix: str) -> None:
+        super().__init__(name, f"TensorFlow's tf.{prefix}.")
+        self.__dict__.update(_prefix=prefix, __path__=[])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return resolve(self, self._prefix, name)
+
+    def __dir__(self) -> list[str]:
+        return names_in(self._prefix)
+
+
+def resolve(module: ModuleType, prefix: str, name: str) -> Any:
+    """The object that is `name` in the namespace `prefix` ("" is `tf` itself), kept in `module`.
+
+    Raises:
+        AttributeError: there is none; the message names the nearest that there is.
+    """
+    from byparts_frontend_tf.symbol_table import TABLE
+
+    full = f"{prefix}.{name}" if prefix else name
+    place = None
+    for candidate in _candidates(full):
+        place = TABLE.get(candidate)
+        if place is not None:
+            break
+    found: Any
+    if place is not None:
+        module_name, _, attribute = place.partition(":")
+        found = import_module(f"{PACKAGE}.{module_name}")
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    elif _is_namespace(full):
+        found = import_module(f"{module.__name__}.{name}")
+    else:
+        raise AttributeError(_missing(full))
+    setattr(module, name, found)
+    return found
+
+
+_PLACES = ("", "nn.", "train.", "layers.", "losses.", "nn.rnn_cell.", "summary.", "image.", "data.")
+_COMPAT = ("compat", "compat.v1", "compat.v2")
+
+
+def _candidates(full: str) -> Iterator[str]:
+    """The names a name may stand for: itself, without `compat.v1`, of TensorFlow's inside."""
+    yield full
+    if full.startswith(("compat.v1.", "compat.v2.")):
+        yield full[10:]
+    if full.startswith("python."):
+        last = full.rpartition(".")[2]
+        for place in _PLACES:
+            yield place + last
+
+
+def _is_namespace(full: str) -> bool:
+    """Whether it is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
+    from byparts_frontend_tf.symbol_table import NAMESPACES
+
+    if full in NAMESPACES or full in _COMPAT:
+        return True
+    if full.startswith(("compat.v1.", "compat.v2.")):
+        return _is_namespace(full[10:])
+    return full == "python" or (full.startswith("python.") and full.rpartition(".")[2].islower())
+
+
+def names_in(prefix: str) -> list[str]:
+    """The names in a namespace, sorted."""
+    from byparts_frontend_tf.symbol_table import TABLE
+
+    start = f"{prefix}." if prefix else ""
+    return sorted({s[len(start) :].partition(".")[0] for s in TABLE if s.startswith(start)})
+
+
+def _missing(full: str) -> str:
+    from difflib import get_close_matches  # only for a message
+
+    from byparts_frontend_tf.symbol_table import TABLE
+
+    last = full.rpartition(".")[2]
+    same = sorted([s for s in TABLE if s.rpartition(".")[2] == last])
+    near = same or get_close_matches(full, TABLE, 1, cutoff=0.0)
+    return f"tf.{full} is not here; the nearest that is: tf.{near[0]}" if near else f"tf.{full}"
+
+
+class NamespaceFinder(MetaPathFinder, Loader):
+    """Lets `import byparts_frontend_tf.nn` work: a namespace of the API is a module.
+
+    Args:
+        package: the name that stands for `tf`.
+    """
+
+    def __init__(self, package: str = PACKAGE) -> None:
+        self._package = package
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
+        """As Python's import asks, after all others."""
+        package, _, full = name.partition(".")
+        if package != self._package or not _is_namespace(full):
+            return None
+        return ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """A namespace."""
+        return Namespace(spec.name, spec.name.partition(".")[2])
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing: names are found when they are used."""
+
+
+def install_namespaces() -> None:
+    """Let namespaces be imported as modules; once."""
+    if not any(isinstance(finder, NamespaceFinder) for finder in sys.meta_path):
+        sys.meta_path.append(NamespaceFinder())
+
+
+def collect() -> dict[str, str]:
+    """Every symbol that a module of this part gives -> "module:name".  Imports them all."""
+    from pkgutil import walk_packages
+
+    package = import_module(f"{PACKAGE}.api")
+    found: dict[str, str] = {}
+    for info in walk_packages(package.__path__, f"{PACKAGE}.api."):
+        module = import_module(info.name)
+        for name, place in getattr(module, "SYMBOLS", {}).items():
+            at = place if ":" in place else f"{info.name.removeprefix(PACKAGE + '.')}:{place}"
+            _add(found, name, at)
+    for name, module_name, attribute in _marked:
+        _add(found, name, f"{module_name.removeprefix(PACKAGE + '.')}:{attribute}")
+    return dict(sorted(found.items(), key=lambda row: (row[1].partition(":")[0], row[0])))
+
+
+def _add(found: dict[str, str], name: str, place: str) -> None:
+    if found.setdefault(name, place) != place:
+        raise ValueError(f"tf.{name} is said to be {found[name]} and {place}")
+
+
+def table_text() -> str:
+    """What `symbol_table.py` is."""
+    symbols = collect()
+    namespaces = sorted({n for s in symbols for n in _enclosing(s)})
+    lines = [
+        '"""Symbol -> where it is.  Written by `python integration/tf_symbols.py`."""',
+        "",
+        "TABLE: dict[str, str] = {",
+    ]
+    module = ""
+    for name, place in symbols.items():
+        if place.partition(":")[0] != module:
+            module = place.partition(":")[0]
+            lines.append(f"    # {module}")
+        lines.append(f'    "{name}": "{place}",')
+    lines += ["}", "NAMESPACES: tuple[str, ...] = (", *[f'    "{n}",' for n in namespaces], ")", ""]
+    return "\n".join(lines)
+
+
+def _enclosing(name: str) -> list[str]:
+    parts = name.split(".")[:-1]
+    return [".".join(parts[: i + 1]) for i in range(len(parts))]
