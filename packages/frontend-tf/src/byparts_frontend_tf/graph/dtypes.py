@@ -33,6 +33,8 @@ class DType:
     @property
     def as_numpy_dtype(self) -> Any:
         """NumPy's scalar type; `object` for strings."""
+        if self._numpy is None:  # what has bfloat16 is only loaded for it
+            self._numpy = numpy_dtype("bf16").type
         return self._numpy
 
     @property
@@ -93,7 +95,11 @@ class DType:
     @property
     def size(self) -> int:
         """Bytes of an element."""
-        return 1 if self._plain in ("string", "resource") else int(np.dtype(self._numpy).itemsize)
+        return (
+            1
+            if self._plain in ("string", "resource")
+            else int(np.dtype(self.as_numpy_dtype).itemsize)
+        )
 
     @property
     def min(self) -> Any:
@@ -106,7 +112,7 @@ class DType:
         return self._limits().max
 
     def _limits(self) -> Any:
-        kind = np.dtype(self._numpy)
+        kind = np.dtype(self.as_numpy_dtype)
         if self.is_floating:
             return np.finfo(kind)
         if self.is_integer:
@@ -181,16 +187,15 @@ _of_own: dict[str, DType] = {}
 
 def _fill() -> None:
     for name, number, own, array in _ROWS:
-        kind = numpy_dtype("bf16").type if name == "bfloat16" else array
-        plain = DType(name, number, own, kind, False)
-        reference = DType(f"{name}_ref", number + 100, own, kind, True)
+        plain = DType(name, number, own, array, False)
+        reference = DType(f"{name}_ref", number + 100, own, array, True)
         plain.other, reference.other = reference, plain
         for d in (plain, reference):
             _named[d.name] = _numbered[d.as_datatype_enum] = d
         if own:
             _of_own[own] = plain
-        if not name.startswith(("q", "resource", "variant")):
-            _of_numpy.setdefault(np.dtype(kind), plain)
+        if array is not None and not name.startswith(("q", "resource", "variant")):
+            _of_numpy.setdefault(np.dtype(array), plain)
 
 
 _fill()
@@ -242,6 +247,8 @@ def _from_numpy(given: Any) -> DType | None:
         kind = np.dtype(given)
     except TypeError:
         return None
+    if kind.name == "bfloat16":
+        return bfloat16
     return string if kind.kind in "SUO" else _of_numpy.get(kind.newbyteorder("="))
 
 
