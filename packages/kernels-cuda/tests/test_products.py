@@ -37,9 +37,7 @@ def _types(
     st.sampled_from(["f32", "f64", "i32", "u8", "i64"]),
 )
 @settings(deadline=None, max_examples=10)
-def test_small_tiles_compute_the_product(
-    extents: Any, flags: Any, choice: Any, dtype: str
-) -> None:
+def test_small_tiles_compute_the_product(extents: Any, flags: Any, choice: Any, dtype: str) -> None:
     transpose_a, transpose_b, leads = flags
     op = ops.MatMul(transpose_a, transpose_b)
     m, k, n = extents
@@ -50,7 +48,13 @@ def test_small_tiles_compute_the_product(
 
 @pytest.mark.parametrize(
     ("tile", "dtype"),
-    [*[(t, "f32") for t in TILES], *[(t, "f64") for t in TILES_OF_8_BYTES], (TILES[-1], "u8")],
+    [
+        *[(t, "f32") for t in TILES],
+        *[(t, "f64") for t in TILES_OF_8_BYTES],
+        (TILES[-1], "u8"),
+        (TILES[0], "bf16"),
+        (TILES[3], "f16"),
+    ],
     ids=str,
 )
 @pytest.mark.long

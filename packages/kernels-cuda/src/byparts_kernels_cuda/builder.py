@@ -90,6 +90,13 @@ class Builder:
         at = tuple([as_expr(i) for i in index])
         self._add(Store(target.name, (target,), at, (as_expr(value, target.dtype),)))
 
+    def store_all(
+        self, targets: Sequence[Buffer], index: Sequence[Operand], values: Sequence[Expr]
+    ) -> None:
+        """Each target[index] = its value, after all values are computed."""
+        at = tuple([as_expr(i) for i in index])
+        self._add(Store(targets[0].name, tuple(targets), at, tuple(values)))
+
     def barrier(self) -> None:
         """All threads of the block arrive before one goes on."""
         self._add(Barrier())

@@ -29,6 +29,7 @@ from byparts_kernels_cuda.products.contraction import (
     Index,
     Operand,
     decoded,
+    has_kernels,
     lanes_of,
 )
 from byparts_kernels_cuda.products.tiled import tiled
@@ -37,7 +38,6 @@ from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, placed
 from byparts_opset.window import TO_NCHW
 from byparts_tensor_ir.expression import Expr
-from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.statement import Buffer, Func
 
 Op = Union[Conv2d, Conv2dTranspose, Conv2dFilterGradient]
@@ -58,7 +58,7 @@ def convolution_launches(
     Raises:
         Refused: a dtype that kernels do not have.
     """
-    if not takes(types[0].dtype):
+    if not has_kernels(types[0].dtype):
         given = ", ".join(map(str, types))
         raise Refused(f"{op.name} of ({given}): no kernels of {types[0].dtype}")
     sizes = _Sizes(op, types)

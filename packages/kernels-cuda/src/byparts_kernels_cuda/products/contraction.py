@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, Operand as Number, const, pair
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr, Operand as Number, const, pair
 from byparts_tensor_ir.functions import cast, fma
 from byparts_tensor_ir.statement import Buffer
 
@@ -99,9 +99,14 @@ class Contraction:
         return cast(value if self.finish is None else self.finish(value, *wide), self.y.dtype)
 
 
+def has_kernels(dtype: str) -> bool:
+    """Whether kernels compute with numbers of this dtype."""
+    return dtype in BYTES and dtype != "bool"
+
+
 def sum_dtype(dtype: str) -> str:
     """Of sums of products of this dtype: integers wrap, so 32 or 64 bits do for all."""
-    if dtype in ("f16", "bf16"):
+    if dtype in HALVES:
         return "f32"
     if dtype in FLOATS:
         return dtype
@@ -120,7 +125,7 @@ def moved(index: Index, lane: Expr) -> Index:
 
 def lanes_of(dtype: str, *steps: int) -> int:
     """How many elements one access takes: as wide as can be, of what divides all `steps`."""
-    width = VECTOR_BYTES // BYTES[dtype] if sum_dtype(dtype) == dtype else 1
+    width = VECTOR_BYTES // BYTES[sum_dtype(dtype)]
     while any(step % width for step in steps):
         width //= 2
     return width

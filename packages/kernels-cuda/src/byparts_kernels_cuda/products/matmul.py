@@ -20,6 +20,7 @@ from byparts_kernels_cuda.products.contraction import (
     Index,
     Operand,
     decoded,
+    has_kernels,
     lanes_of,
     multiply_add,
 )
@@ -28,7 +29,6 @@ from byparts_kernels_cuda.products.tiled import tiled
 from byparts_kernels_cuda.products.tiles import Tile, tile_of
 from byparts_opset import AddMatmul, MatMul
 from byparts_tensor_ir.expression import Expr, const
-from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.statement import Buffer
 
 Product = Union[MatMul, AddMatmul]
@@ -82,7 +82,7 @@ def add_matmul_launches(
 
 
 def _taken(op: Product, types: Sequence[TensorType]) -> Sequence[TensorType]:
-    if not takes(types[0].dtype):
+    if not has_kernels(types[0].dtype):
         raise Refused(
             f"{op.name} of ({', '.join(map(str, types))}): no kernels of {types[0].dtype}"
         )
