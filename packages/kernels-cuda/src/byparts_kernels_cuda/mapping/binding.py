@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from byparts_kernels_cuda.mapping.kept import Keeper
 from byparts_kernels_cuda.mapping.phases import Alone
 from byparts_kernels_cuda.mapping.piece import Piece
 from byparts_kernels_cuda.mapping.rows import Rows
@@ -25,21 +26,20 @@ def piece_of(stage: Stage) -> Piece:
     if team.size == 1:
         rows = _in_vectors(rows)
         phases = tuple([Alone(s) for s in rows.body])
-    thread = variable("t", _threads(rows, team))
+    else:
+        keeper = Keeper(rows.around, team.size)
+        phases = keeper.kept(phases)
+        rows = rows.with_locals(keeper.buffers)
+    thread = variable("t", team.threads)
     block = variable("b", -(-rows.count // team.teams))
     woven = Weaver(rows, phases, team, thread, stage.machine).woven()
-    row = block * team.teams + team.number(thread)
     body = woven.body
     if rows.count % team.teams:
-        body = guarded(body, row < rows.count)
-    body = in_statements(body, _indices(rows, row))
+        body = guarded(body, block * team.teams + team.number(thread) < rows.count)
+    body = in_statements(body, _indices(rows, block, team, thread))
     for condition in reversed(stage.conditions):
         body = (If(condition, body),)
     return Piece(block, thread, body, woven.locals, woven.workspace)
-
-
-def _threads(rows: Rows, team: Team) -> int:
-    return team.threads
 
 
 def _in_vectors(rows: Rows) -> Rows:
@@ -48,7 +48,7 @@ def _in_vectors(rows: Rows) -> Rows:
         return rows
     *outer, last = rows.loops
     lanes = vector_lanes(last, rows.body)
-    if lanes == 1:
+    if lanes <= 1:
         return rows
     vector = variable(last.attr.name, int(last.attr.extent.attr) // lanes)
     lane = variable(f"{last}_v", lanes)
@@ -56,12 +56,22 @@ def _in_vectors(rows: Rows) -> Rows:
     return Rows((*outer, vector), (For(lane, inner, "vectorize"),), rows.around)
 
 
-def _indices(rows: Rows, row: Expr) -> dict[Expr, Expr]:
-    """The value of each loop's variable in a row; the last runs fastest."""
+def _indices(rows: Rows, block: Expr, team: Team, thread: Expr) -> dict[Expr, Expr]:
+    """The value of each loop's variable in the row of a thread; the last runs fastest.
+
+    Where the rows of a block differ in the last alone, the others are the same for all its threads.
+    """
     found: dict[Expr, Expr] = {}
-    for v in reversed(rows.loops[1:]):
-        found[v] = row % v.attr.extent + v.attr.low
-        row = row // v.attr.extent
-    for v in rows.loops[:1]:
-        found[v] = row + v.attr.low
+    loops = list(rows.loops)
+    left = block * team.teams + team.number(thread)
+    if len(loops) > 1 and loops[-1].attr.extent.attr % team.teams == 0:
+        v = loops.pop()
+        blocks = int(v.attr.extent.attr) // team.teams
+        found[v] = block % blocks * team.teams + team.number(thread) + v.attr.low
+        left = block // blocks
+    for v in reversed(loops[1:]):
+        found[v] = left % v.attr.extent + v.attr.low
+        left = left // v.attr.extent
+    for v in loops[:1]:
+        found[v] = left + v.attr.low
     return found

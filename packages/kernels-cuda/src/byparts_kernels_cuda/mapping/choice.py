@@ -1,8 +1,8 @@
 """How many threads take on a row, and how many rows a block.
 
 A thread that has some sixteen elements to itself reads enough at a time, so long rows have large
-teams, up to a block; rows of a hundred elements a warp, and shorter ones a part of a warp.  Where
-there are too few rows to keep the GPU busy their teams are larger.
+teams, up to a block; rows of up to a thousand elements a warp, and short ones a part of a warp.
+Where there are too few rows to keep the GPU busy their teams are larger.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from byparts_kernels_cuda.mapping.team import Team
 from byparts_kernels_cuda.mapping.traffic import neighbours
 from byparts_tensor_ir.statement import WARP, Statement
 
-_ELEMENTS = 16  # of a thread: four vectors
+_ELEMENTS, _MOST = 16, 32  # of a thread of a long row; of a warp, which need not meet
 _FEW = 4  # elements of a thread of a short row
 
 
@@ -32,11 +32,14 @@ def team_for(rows: Rows, phases: Sequence[Phase], machine: Machine) -> Team:
             min(longest // _FEW, machine.most_threads // WARP, _wanted(rows, machine))
         )
         return Team(size, WARP, True) if size > 1 else Team(1, machine.block_threads)
-    size = _power_below(max(min(WARP, longest // _FEW), longest // _ELEMENTS))
+    least = WARP if longest <= WARP * _MOST else longest // _ELEMENTS
+    size = _power_below(min(least, longest // _FEW))
     size = max(size, _power_below(min(_wanted(rows, machine), longest // _FEW)))
     size = min(size, machine.most_threads)
-    alone = size >= machine.block_threads or not _alike(phases)
-    return Team(size, 1 if alone else machine.block_threads // size)
+    if size >= machine.block_threads or not _alike(phases):
+        return Team(size, 1)
+    most = max(2 * _power_below(rows.count - 1), WARP // size, 1)
+    return Team(size, min(machine.block_threads // size, most))
 
 
 def _across(rows: Rows, shared: Sequence[Shared]) -> bool:
@@ -70,4 +73,4 @@ def _alike(phases: Sequence[Phase]) -> bool:
 
 def _power_below(n: int) -> int:
     """The greatest power of two that is not greater."""
-    return 1 << max(0, max(1, n).bit_length() - 1)
+    return 1 << (max(1, n).bit_length() - 1)

@@ -102,6 +102,15 @@ def all_phases(phases: Iterable[Phase]) -> Iterator[Phase]:
             yield from all_phases(p.phases)
 
 
+def statements_of(p: Phase) -> tuple[Statement, ...]:
+    """What a phase does itself, without its inner phases."""
+    if isinstance(p, Alone):
+        return (p.statement,)
+    if isinstance(p, Shared):
+        return p.body
+    return (If(p.condition, ()),) if isinstance(p, Chosen) else (replace(p.loop, body=()),)
+
+
 def _phases_of_loop(s: For, around: Surroundings) -> list[Phase]:
     nest = chain(s)
     static = all(x.extent.op == "const" for x in nest)

@@ -54,6 +54,11 @@ class Rows:
         """How many rows there are."""
         return rounds([For(v, ()) for v in self.loops])
 
+    def with_locals(self, buffers: Sequence[Buffer]) -> Rows:
+        """The same with more local buffers."""
+        locals = self.around.locals | {*buffers}
+        return replace(self, around=replace(self.around, locals=locals))
+
     def own(self) -> list[Buffer]:
         """The local buffers of which each row has one of its own."""
         return [b for b in used(self.body) if b in self.around.locals - self.around.live]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from byparts_kernels_cuda.mapping.independence import stores_with_paths
 from byparts_kernels_cuda.mapping.phases import Shared
 from byparts_kernels_cuda.mapping.traffic import Access, accesses
 from byparts_tensor_ir.emit.strategy import flat_index
@@ -77,25 +78,25 @@ def shares_of(phases: Iterable[Shared], size: int) -> dict[Shared, Share]:
     phases = list(phases)
     lanes: dict[tuple[int, ...], int] = {}
     for p in phases:
-        lanes[p.extents] = min(lanes.get(p.extents, _MOST_LANES), lanes_of(p))
-    return {p: Share(p.extents, size, lanes[p.extents]) for p in phases}
-
-
-def lanes_of(p: Shared) -> int:
-    """How many rounds of the last loop are a vector."""
-    return vector_lanes(p.loops[-1].var, p.body)
+        own = vector_lanes(p.loops[-1].var, p.body)
+        if own:
+            lanes[p.extents] = min(lanes.get(p.extents, own), own)
+    return {p: Share(p.extents, size, lanes.get(p.extents, 1)) for p in phases}
 
 
 def vector_lanes(var: Expr, body: Sequence[Statement]) -> int:
-    """How many rounds of a loop over `var` touch vectors in memory; 1 if they are none."""
-    if not all(isinstance(s, Store) for s in body) or var.attr.low:
-        return 1
-    found = [a for s in body if isinstance(s, Store) for a in accesses(s)]
+    """How many rounds of a loop over `var` touch vectors in memory.
+
+    1 if they are none; 0 if only memory of the row is touched, for which nothing matters.
+    """
+    found = [a for s, _ in stores_with_paths(body) for a in accesses(s)]
     outside = [a for a in found if a.buffer.scope == "global"]
-    strides = [a.stride(var) for a in outside]
-    if not set(strides) <= {0, 1} or 1 not in strides:
+    strides = {a.stride(var) for a in outside}
+    if not strides - {0} and all(isinstance(s, Store) for s in body):
+        return 0
+    if not all(isinstance(s, Store) for s in body) or var.attr.low or not strides <= {0, 1}:
         return 1
-    widest = max(BYTES[a.buffer.dtype] for a in outside)
+    widest = max(BYTES[a.buffer.dtype] for a in outside if a.stride(var) == 1)
     lanes = min(_MOST_LANES, _VECTOR_BYTES // widest)
     while lanes > 1 and not _whole(lanes, var, outside):
         lanes //= 2

@@ -14,6 +14,7 @@ from functools import cached_property
 from byparts_kernels_cuda.mapping.choice import team_for
 from byparts_kernels_cuda.mapping.independence import Surroundings, rounds, used
 from byparts_kernels_cuda.mapping.machine import Machine
+from byparts_kernels_cuda.mapping.parts import in_parts
 from byparts_kernels_cuda.mapping.phases import Phase, phases_of
 from byparts_kernels_cuda.mapping.rows import Rows, rows_of
 from byparts_kernels_cuda.mapping.team import Team
@@ -22,6 +23,7 @@ from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.statement import For, Func, If, Statement
 from byparts_tensor_ir.substitute import buffers_replaced
 
+_SLOW = 1.5  # times as long as the bytes take
 _ROUND_S = 5e-9  # of a loop of one thread, at least
 
 
@@ -71,6 +73,10 @@ class Stage:
         return self.machine.launch_s + bytes_of(self.nest) / self.machine.bytes_a_second
 
 
+Item = tuple[tuple[Expr, ...], Statement]  # conditions around it, and a statement
+Found = list[tuple[int, int, Stage]]  # first item, one past the last, and their stage
+
+
 class Stages:
     """The stages of a function.
 
@@ -86,28 +92,56 @@ class Stages:
     def __init__(self, func: Func, around: Surroundings, machine: Machine) -> None:
         self.around, self.machine = around, machine
         self.twins = {b: replace(b, scope="global") for b in func.locals}
-        self.items = list(_flat(func.body, ()))
+        self.items: list[Item] = list(_flat(func.body, ()))
 
     def found(self) -> list[Stage]:
-        """The stages, in order."""
-        stages: list[Stage] = []
-        first = 0  # of the items of the last stage
-        for k, (conditions, _) in enumerate(self.items):
-            new = self._stage(k, k + 1)
-            if stages and stages[-1].conditions == conditions:
-                both = self._stage(first, k + 1)
-                if both.seconds < stages[-1].seconds + new.seconds:
-                    stages[-1] = both
-                    continue
-            stages.append(new)
-            first = k
-        return stages
+        """The stages, in order: of the statements, or of their sums in two steps."""
+        known = self._joined(self.items)
+        for first, end, stage in reversed(known):
+            if stage.seconds > _SLOW * stage.least_s:
+                items = [*self.items[:first], *self._in_parts(first, end), *self.items[end:]]
+                changed = self._joined(items)
+                if _seconds(changed) < _seconds(known):
+                    self.items, known = items, changed
+        return [stage for _, _, stage in known]
 
-    def _stage(self, first: int, end: int) -> Stage:
+    def _in_parts(self, first: int, end: int) -> list[Item]:
+        """Some items, their sums in two steps where they may be."""
+        out: list[Item] = []
+        for k in range(first, end):
+            conditions, s = self.items[k]
+            steps = in_parts(s, self._stage(self.items, k, k + 1).rows, self.machine)
+            if steps is None:
+                out.append(self.items[k])
+                continue
+            self.twins |= {b: replace(b, scope="global") for b in steps.buffers}
+            out += [(conditions, x) for x in (*steps.first, *steps.second)]
+        return out
+
+    def _joined(self, items: Sequence[Item]) -> Found:
+        """Items as stages: each joins the one before where that is faster."""
+        found: Found = []
+        for k in range(len(items)):
+            found.append((k, k + 1, self._stage(items, k, k + 1)))
+            while (both := self._last_two(items, found)) is not None:
+                found[-2:] = [both]
+        return found
+
+    def _last_two(self, items: Sequence[Item], found: Found) -> tuple[int, int, Stage] | None:
+        """The last two stages as one, where they have memory in common and that is faster."""
+        if len(found) < 2 or found[-2][2].conditions != found[-1][2].conditions:
+            return None
+        (first, middle, a), (_, end, b) = found[-2:]
+        if not _share(items[first:middle], items[middle:end]):
+            return None
+        both = self._stage(items, first, end)
+        return (first, end, both) if both.seconds < a.seconds + b.seconds else None
+
+    def _stage(self, items: Sequence[Item], first: int, end: int) -> Stage:
         """Some items as one stage."""
-        statements = tuple([s for _, s in self.items[first:end]])
-        conditions = self.items[first][0]
-        others = [s for _, s in (*self.items[:first], *self.items[end:])]
+        statements = tuple([s for _, s in items[first:end]])
+        conditions = items[first][0]
+        others = [s for _, s in (*items[:first], *items[end:])]
         others += [If(c, ()) for c in conditions]
         away = {b for b in used(others) if b in self.twins}
         while True:
@@ -119,9 +153,17 @@ class Stages:
             away |= set(rows.scattered())
 
 
-def _flat(
-    body: Sequence[Statement], conditions: tuple[Expr, ...]
-) -> Iterator[tuple[tuple[Expr, ...], Statement]]:
+def _seconds(found: Found) -> float:
+    return sum(stage.seconds for _, _, stage in found)
+
+
+def _share(some: Sequence[Item], others: Sequence[Item]) -> bool:
+    """Whether two lists of items use some memory of more than one element."""
+    mine, theirs = (used([s for _, s in items]) for items in (some, others))
+    return any(b in theirs and (b.shape or b.scope != "global") for b in mine)
+
+
+def _flat(body: Sequence[Statement], conditions: tuple[Expr, ...]) -> Iterator[Item]:
     """The statements inside of conditions that hold for the whole function."""
     for s in body:
         if isinstance(s, If):

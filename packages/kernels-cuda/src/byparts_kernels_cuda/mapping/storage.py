@@ -18,12 +18,18 @@ from math import prod
 from byparts_kernels_cuda.launches import size_bytes
 from byparts_kernels_cuda.mapping.independence import used, written
 from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.phases import Alone, Chosen, Phase, Shared, all_phases
+from byparts_kernels_cuda.mapping.phases import (
+    Alone,
+    Phase,
+    Shared,
+    all_phases,
+    statements_of,
+)
 from byparts_kernels_cuda.mapping.rows import Rows, indices_of
 from byparts_kernels_cuda.mapping.shares import Share
 from byparts_kernels_cuda.mapping.team import Team
-from byparts_tensor_ir.expression import BYTES, Expr, const
-from byparts_tensor_ir.statement import Buffer, If, Statement
+from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.statement import Buffer
 from byparts_tensor_ir.substitute import variables
 
 _COPIED = 16  # elements that every member holds a copy of
@@ -75,7 +81,8 @@ class Storage:
         self.rows, self.team, self.shares, self.number = rows, team, shares, number
         self.all = list(all_phases(phases))
         self.left_bytes = machine.shared_bytes
-        mine = rows.own()
+        touched = dict.fromkeys(b for p in self.all for b in used(statements_of(p)))
+        mine = [b for b in touched if b in rows.around.locals - rows.around.live]
         copied = self._copied(mine)
         self.places = {b: self._place(b, copied) for b in mine}
 
@@ -119,7 +126,7 @@ class Storage:
         return [p for p in self.all if isinstance(p, Shared)]
 
     def _users(self, b: Buffer) -> list[Phase]:
-        return [p for p in self.all if b in used(_statements(p))]
+        return [p for p in self.all if b in used(statements_of(p))]
 
     def _scratch(self, b: Buffer) -> bool:
         """Whether each round of one shared loop begins the buffer anew."""
@@ -145,18 +152,3 @@ def _stored_by_rounds(p: Shared) -> Iterator[Buffer]:
     """What rounds of a shared loop store to, without the sums."""
     sums = {t for s in p.sums for t in s.targets}
     yield from (b for b in written(p.body) if b not in sums)
-
-
-def _statements(p: Phase) -> Sequence[Statement]:
-    """What a phase does itself, without inner phases."""
-    if isinstance(p, Alone):
-        return [p.statement]
-    if isinstance(p, Shared):
-        return p.body
-    return [If(p.condition, ())] if isinstance(p, Chosen) else [replace(p.loop, body=())]
-
-
-def bytes_of_thread(places: Iterable[Place]) -> int:
-    """That a thread holds itself."""
-    own = [p.buffer for p in places if p.buffer.scope in ("local", "register")]
-    return sum(BYTES[b.dtype] * prod(int(n.attr) for n in b.shape) for b in own)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from byparts_kernels_cuda.mapping.team import Team
-from byparts_tensor_ir.expression import Expr, const
-from byparts_tensor_ir.statement import Buffer, Exchange, If, Reducer, Statement, Store
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.statement import Buffer, Exchange, For, If, Reducer, Statement, Store
 from byparts_tensor_ir.tensor import identity_values
 
 
@@ -96,10 +96,11 @@ def collected(partials: Sequence[Partial], team: Team, number: Expr) -> list[Sta
     """All members read what the warps wrote, in the same order."""
     out: list[Statement] = []
     for p in partials:
-        for k in range(team.size // team.lanes):
-            values = tuple([b[_at(team, const(k), number)] for b in p.posts])
-            first = Store(p.store.block, p.parts, (), values)
-            out.append(p.add(values) if k else first)
+        first = tuple([b[_at(team, const(0), number)] for b in p.posts])
+        out.append(Store(p.store.block, p.parts, (), first))
+        warp = variable("warp", team.size // team.lanes - 1, 1)
+        others = tuple([b[_at(team, warp, number)] for b in p.posts])
+        out.append(For(warp, (p.add(others),), "unroll"))
     return out
 
 
