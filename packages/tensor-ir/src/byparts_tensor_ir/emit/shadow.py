@@ -2,9 +2,9 @@
 
 Two accesses of one element are ordered if one thread makes both, or if they are in one block with a
 barrier between.  Two that are not, one of which writes, are a race; also if both happen to give the
-right numbers.  Elements know two readers since the last barrier and one before this block, and one
-writer each: more are not needed to find a race, for the first fault ends the launch.  Parameters
-that overlap in memory share their elements.
+right numbers.  Of each element it is known who wrote it last, two threads that have read it since
+the last barrier, and one of an earlier block: more are not needed to find a race, for the first
+fault ends the launch.  Parameters that overlap in memory share their elements.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ enum { READ, WRITE };
 enum { GLOBAL, SHARED, LOCAL };
 enum { NO_FAULT, RACE, OUTSIDE, UNWRITTEN, DIVERGENT, MISALIGNED };
 typedef struct { uint32_t epoch; uint16_t thread, place; } Access;  // epoch 0: none
-// Of an element: two readers since the last barrier, a reader and a writer of an earlier block.
-typedef struct { Access reader, other, old_reader, writer, old_writer; } Cell;
+// Of an element: two readers since the last barrier, a reader of an earlier block, the last writer.
+typedef struct { Access reader, other, old_reader, writer; } Cell;
 typedef struct {
   const void *base;
   const int64_t *shape;
@@ -109,9 +109,8 @@ INLINE int clashes(const Checker *c, const Region *r, Access a, int thread) {
 APART void note(Checker *c, const Region *r, const int64_t *index, Cell *cell, int kind,
                 Access me) {
   const Access none = {};
-  const Access writers[] = {cell->writer, cell->old_writer};
-  for (int i = 0; i < 2; ++i)
-    if (clashes(c, r, writers[i], me.thread)) fail(c, RACE, r, index, writers[i], WRITE, me, kind);
+  if (clashes(c, r, cell->writer, me.thread))
+    fail(c, RACE, r, index, cell->writer, WRITE, me, kind);
   if (kind == READ) {
     if (r->scope == SHARED && cell->writer.epoch < c->start)
       fail(c, UNWRITTEN, r, index, me, READ, none, 0);
@@ -123,7 +122,6 @@ APART void note(Checker *c, const Region *r, const int64_t *index, Cell *cell, i
   const Access readers[] = {cell->reader, cell->other, cell->old_reader};
   for (int i = 0; i < 3; ++i)
     if (clashes(c, r, readers[i], me.thread)) fail(c, RACE, r, index, readers[i], READ, me, kind);
-  if (cell->writer.epoch && cell->writer.epoch < c->start) cell->old_writer = cell->writer;
   cell->writer = me;
 }
 // Check an access; the position of the element.
