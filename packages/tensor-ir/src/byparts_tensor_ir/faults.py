@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from byparts_graph_ir import GraphError
+from byparts_tensor_ir.emit.shadow import HOLDERS
+from byparts_tensor_ir.nest import MOST_THREADS
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.emit.emulated import EmulatedSource
@@ -28,14 +30,18 @@ class NeverWritten(KernelFault):
 
 
 class Divergence(KernelFault):
-    """Some threads of a block reach a barrier, or of a warp a collective, and others do not."""
+    """Threads do not meet as they must.
+
+    Some of a block reach a barrier and others do not; some of a warp reach a collective and others
+    do not, or would do it at another place.
+    """
 
 
 class Misaligned(KernelFault):
     """A wide access that does not begin at a multiple of its size."""
 
 
-_KINDS = (KernelFault, DataRace, OutsideBuffer, NeverWritten, Divergence, Misaligned)
+_KINDS = (KernelFault, DataRace, OutsideBuffer, NeverWritten, Divergence, Misaligned, Divergence)
 
 
 def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
@@ -61,6 +67,8 @@ def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
             f"  {first[0]}, which {verbs[record[5]]} it: {first[1]}\n"
             f"  {second[0]}, which {verbs[record[10]]} it: {second[1]}"
         )
+    elif kind == 6:
+        text = f"{name}: {first[0]} and {second[0]} are not at one place: {first[1]}"
     elif kind == 4:
         text = f"{name}: {first[0]} reaches {first[1]}, and {second[0]} does not"
     else:
@@ -71,7 +79,10 @@ def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
 
 def _access(source: EmulatedSource, block: int, thread: int, place: int) -> tuple[str, str]:
     """(who, in which statement)."""
-    who = f"thread {_point(thread, source.block)} of block {_point(block, source.grid)}"
+    who = f"thread {_point(thread, source.block)}"
+    if thread >= MOST_THREADS:
+        who = f"warp {(thread - MOST_THREADS) // HOLDERS}"
+    who += f" of block {_point(block, source.grid)}"
     return who, source.statements[place]
 
 

@@ -8,7 +8,7 @@ run as coroutines from one meeting to the next, in a random order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import erf, erfc, prod
 from random import Random
@@ -20,11 +20,15 @@ from byparts_graph_ir import GraphError
 from byparts_tensor_ir.expression import FLOATS, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.matrix import FillMatrix, Matrix, MatrixBox, MultiplyAdd, StoreMatrix
 from byparts_tensor_ir.meeting import Arrivals, Race, run_block
 from byparts_tensor_ir.nest import thread_nest
 from byparts_tensor_ir.statement import (
+    MATRICES,
+    WARP,
     Barrier,
     Buffer,
+    Collective,
     Exchange,
     For,
     Func,
@@ -114,8 +118,8 @@ class _Run:
                 yield s, None
             elif isinstance(s, (Shuffle, Exchange)):
                 self.memory[s.target][()] = yield s, self.value(s.value)
-            elif not isinstance(s, For):
-                raise NotImplementedError(f"{s}")
+            elif isinstance(s, Collective):
+                yield s, self.matrices(s)
             elif s.kind.startswith("threadIdx"):
                 arrivals = self.threads(s)
                 if self.threaded:
@@ -149,6 +153,7 @@ class _Run:
         lows = [a.var.attr.low for a in axes]
         extents = [int(self.value(a.extent)) for a in axes]
         block = []
+        warps: dict[tuple[int, Buffer], np.ndarray[Any, Any]] = {}
         for number in range(prod(extents)):
             at = np.unravel_index(number, extents[::-1])[::-1]  # x, the first axis, runs fastest
             env = dict(self.env)
@@ -158,8 +163,50 @@ class _Run:
             for b in own.memory:
                 if b.scope in ("local", "register"):
                     own.memory[b] = self.memory[b].copy()
+                elif b.scope in MATRICES:
+                    warp = (number // WARP, b)
+                    own.memory[b] = warps.setdefault(warp, self.memory[b].copy())
             block.append(own.statements(body))
         yield from run_block(block, ", ".join([a.name for a in axes]), self.random)
+
+    def matrices(self, s: Collective) -> tuple[tuple[int, ...], Callable[[], None]]:
+        """(where, what a warp does there) of a statement of `matrix.py`."""
+        where = tuple([int(self.value(e)) for e in s.expressions()])
+        return where, lambda: self.do_matrices(s)
+
+    def do_matrices(self, s: Collective) -> None:
+        if isinstance(s, FillMatrix):
+            self.matrix(s.target)[...] = s.value
+        elif isinstance(s, MultiplyAdd):
+            target = self.matrix(s.target)
+            left, right = self.matrix(s.left), self.matrix(s.right)
+            total = target.astype(np.float64)
+            for k in range(left.shape[1]):  # in order, as emitted code does
+                total = total + np.outer(left[:, k].astype(np.float64), right[k].astype(np.float64))
+            target[...] = total.astype(np.float32)
+        elif isinstance(s, MatrixBox):
+            self.box(s)
+        else:
+            raise NotImplementedError(f"{s}")
+
+    def box(self, s: MatrixBox) -> None:
+        """Load or store a matrix, one element after the other."""
+        matrix, first = self.matrix(s.matrix), [int(self.value(i)) for i in s.index]
+        rounds = s.matrix.buffer.scope != "accumulator" and s.memory.dtype == "f32"
+        for i, j in np.ndindex(*s.matrix.shape):
+            at = list(first)
+            at[s.dims[0]] += i
+            at[s.dims[1]] += j
+            self.check(s.memory, tuple(at), str(s))
+            if isinstance(s, StoreMatrix):
+                self.memory[s.memory][tuple(at)] = matrix[i, j]
+            else:
+                x = self.memory[s.memory][tuple(at)]
+                matrix[i, j] = _tf32(x) if rounds else x
+
+    def matrix(self, m: Matrix) -> Any:
+        """The elements of one matrix."""
+        return self.memory[m.buffer][tuple([int(self.value(i)) for i in m.at])]
 
     def store(self, s: Store) -> None:
         index = tuple([int(self.value(i)) for i in s.index])
@@ -203,6 +250,14 @@ class _Run:
                 sum(int(a) * c for a, c in zip(args, e.attr[0], strict=True)) + e.attr[1]
             )
         return NUMPY[e.dtype](_OPERATIONS[e.op](e, *args))
+
+
+def _tf32(x: Any) -> Any:
+    """An f32 with 10 bits of mantissa, ties away from zero."""
+    bits = np.float32(x).view(np.uint32)
+    return (
+        x if np.isnan(x) else ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+    )
 
 
 def _wrapped(number: int) -> Any:

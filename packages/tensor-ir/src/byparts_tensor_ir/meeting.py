@@ -27,7 +27,11 @@ Arrivals = Generator[Arrival, Any, None]
 
 
 class Race(GraphError):
-    """A barrier that not all threads of a block reach, or a collective that half a warp reaches."""
+    """Threads that do not meet as they must.
+
+    A barrier that not all threads of a block reach, a collective that not all of a warp reach, or
+    one that they would do at different places.
+    """
 
 
 def run_block(threads: Sequence[Arrivals], name: str, random: Random) -> Arrivals:
@@ -75,13 +79,21 @@ def _whole_warps(waiting: dict[int, Arrival], size: int) -> dict[int, Any]:
 
 
 def _met(lanes: Sequence[Arrival]) -> list[Any]:
-    """What each lane of a warp gets from a collective."""
-    s, _ = lanes[0]
+    """What each lane of a warp gets from a collective.
+
+    To a shuffle or an exchange each brings its value; to any other collective where it is done, and
+    a function that does it for all of them.
+    """
+    s, first = lanes[0]
     if isinstance(s, Shuffle):
         return [lanes[i + s.delta if i + s.delta < WARP else i][1] for i in range(WARP)]
     if isinstance(s, Exchange):
         return [lanes[i ^ s.mask][1] for i in range(WARP)]
-    raise NotImplementedError(f"{s}")
+    where, do = first
+    if any(there != where for _, (there, _) in lanes):
+        raise Race(f"{_shown(s)}: the threads of a warp are not at one place")
+    do()
+    return [None] * WARP
 
 
 def _barrier(waiting: dict[int, Arrival], size: int, name: str) -> Barrier:

@@ -27,6 +27,7 @@ from byparts_tensor_ir.expression import (
 # Where a buffer lives: parameters are global; shared is of a GPU block, local of a thread; register
 # is local and indexed by numbers alone once loops are unrolled.
 SCOPES = ("global", "shared", "local", "register")
+MATRICES = ("matrix_a", "matrix_b", "accumulator")  # scopes too, of a warp: `matrix.py`
 # How a loop runs.  Threads of a GPU: bound to one of THREADS.
 KINDS = ("serial", "vectorize", "unroll", "parallel")
 WARP = 32  # threads that run together
@@ -41,7 +42,7 @@ class Buffer:
         name: as printed, and in generated code.
         shape: extents, as expressions.
         dtype: of an element, one of `expression.BYTES`.
-        scope: one of `SCOPES`.
+        scope: one of `SCOPES` or of `MATRICES`.
     """
 
     name: str

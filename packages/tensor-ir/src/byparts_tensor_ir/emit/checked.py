@@ -11,9 +11,10 @@ from byparts_tensor_ir.emit.emulator import Emulator
 from byparts_tensor_ir.emit.shadow import FAULT_BYTES
 from byparts_tensor_ir.emit.strategy import elements_of, is_safe
 from byparts_tensor_ir.emit.thread import LOCAL
+from byparts_tensor_ir.emit.warps import copies_of, item_bytes
 from byparts_tensor_ir.emit.wide import Wide
 from byparts_tensor_ir.expression import BYTES, Expr, const
-from byparts_tensor_ir.statement import WARP, Buffer, Exchange, For, Func, Shuffle, Statement
+from byparts_tensor_ir.statement import MATRICES, WARP, Buffer, For, Func, Statement
 from byparts_tensor_ir.substitute import loads, substituted
 
 
@@ -42,7 +43,7 @@ class CheckedEmulator(Emulator):
             self.line(f"static const int64_t shape_of_{i}[] = {{{extents}}};")
         with self.block("Region regions[] ="):
             for i, b in enumerate(buffers):
-                base = "0" if b.scope in LOCAL else self.names[b]
+                base = "0" if b.scope in (*LOCAL, *MATRICES) else self.names[b]
                 kind = {"global": "GLOBAL", "shared": "SHARED"}.get(b.scope, "LOCAL")
                 written = int(b in self.exchanged)
                 size = f"{elements_of(b)}, {BYTES[b.dtype]}"
@@ -57,9 +58,8 @@ class CheckedEmulator(Emulator):
     def block_begins(self, number: str) -> None:
         self.line(f"begin_block(&checker, {number});")
         for b in self.func.locals:
-            if b.scope == "shared" or b in self.lifetimes.kept:
-                copies = 1 if b.scope == "shared" else self.size
-                self.poison(self.names[b], copies * max(1, elements_of(b)) * BYTES[b.dtype])
+            if copies := copies_of(b, self.size, self.lifetimes.kept):
+                self.poison(self.names[b], copies * max(1, elements_of(b)) * item_bytes(b))
 
     def declare(self, b: Buffer) -> None:
         super().declare(b)
@@ -76,10 +76,13 @@ class CheckedEmulator(Emulator):
         else:
             self.line("++checker.epoch;")
 
-    def shuffle(self, s: Shuffle | Exchange, on: str | None) -> None:
+    def warps_agree(self, on: str | None) -> None:
         if on:
             self.line(f"agree(&checker, {on}, {self.size}, {WARP}, {self.place});")
-        super().shuffle(s, on)
+
+    def places_agree(self, places: str, rank: int, on: str | None) -> None:
+        arguments = f"&{places}[0][0], {rank}, {self.size}, {on or '0'}, {self.place}"
+        self.line(f"same_places(&checker, {arguments});")
 
     def flat(self, buffer: Buffer, index: Sequence[Expr], writes: bool) -> str:
         where = self.index_array(buffer, index)

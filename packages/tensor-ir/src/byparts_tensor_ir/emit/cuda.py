@@ -2,7 +2,8 @@
 
 No header is included: NVRTC has none.  Compiled with `-fmad=false`, so that arithmetic rounds as it
 does on a CPU: what rounds once is written as `fmaf`.  Indices are of 32 bits where bounds prove
-that they fit.  Buffers begin at multiples of 16 bytes, which whoever launches a kernel checks.
+that they fit.  Buffers begin at multiples of 16 bytes, of 32 where a kernel loads matrices from
+them, which whoever launches it checks.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from byparts_tensor_ir.emit.cuda_values import HELPERS, TYPES, CudaValues
+from byparts_tensor_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices
+from byparts_tensor_ir.emit.cuda_values import HELPERS, TYPES
 from byparts_tensor_ir.emit.strategy import EmitError, elements_of
-from byparts_tensor_ir.emit.wide import Wide
+from byparts_tensor_ir.emit.thread import LOCAL
+from byparts_tensor_ir.emit.wide import WIDEST_BYTES, Wide
 from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
+from byparts_tensor_ir.matrix import MatrixBox
 from byparts_tensor_ir.statement import (
+    MATRICES,
     Barrier,
     Buffer,
     Collective,
@@ -24,7 +29,6 @@ from byparts_tensor_ir.statement import (
     Func,
     Shuffle,
     Statement,
-    statement_lines,
     walk,
 )
 from byparts_tensor_ir.substitute import loads, substituted
@@ -45,6 +49,7 @@ class CudaSource:
         shared_bytes: of shared memory that the kernel itself declares.
         dynamic_bytes: of shared memory that the launch asks for; 0 if `shared_bytes` is not.
         parameters: names of the arguments, which are addresses, in order.
+        alignment: bytes; each argument is an address that is a multiple of it.
         helpers: names of the functions before the kernel, `cuda_values.HELPERS`, that it calls.
     """
 
@@ -55,6 +60,7 @@ class CudaSource:
     shared_bytes: int
     dynamic_bytes: int
     parameters: tuple[str, ...]
+    alignment: int
     helpers: tuple[str, ...]
 
     @property
@@ -87,7 +93,7 @@ def emit_cuda(func: Func, aliases: Sequence[tuple[Buffer, Buffer]] = ()) -> Cuda
     return _Cuda(func, aliases).source()
 
 
-class _Cuda(CudaValues):
+class _Cuda(CudaMatrices):
     def __init__(self, func: Func, aliases: Sequence[tuple[Buffer, Buffer]]) -> None:
         super().__init__(func)
         self.aliased = {b for pair in aliases for b in pair}
@@ -96,7 +102,10 @@ class _Cuda(CudaValues):
             if b.scope == "global":
                 raise EmitError(f"{func.name}: {b} is global: make it a parameter of the kernel")
         self.shared = [b for b in self.func.locals if b.scope == "shared"]
-        total = sum(_aligned(_size_bytes(b)) for b in self.shared)
+        self.find_shapes()
+        boxes = any(isinstance(s, MatrixBox) for s in self.all_statements())
+        self.alignment = FIRST_BYTES if boxes else WIDEST_BYTES
+        total = sum(self.aligned_bytes(b) for b in self.shared)
         self.dynamic_bytes = total if total > STATIC_SHARED_BYTES else 0
         self.shared_bytes = 0 if self.dynamic_bytes else total
 
@@ -119,6 +128,7 @@ class _Cuda(CudaValues):
             self.shared_bytes,
             self.dynamic_bytes,
             tuple([self.names[p] for p in func.params]),
+            self.alignment,
             tuple(sorted(self.helpers)),
         )
 
@@ -137,10 +147,10 @@ class _Cuda(CudaValues):
     def declare_shared(self) -> None:
         if not self.dynamic_bytes:
             for b in self.shared:
-                self.line(f"__shared__ __align__(16) {self.declared(b)};")
+                self.line(f"__shared__ __align__({self.alignment}) {self.declared(b)};")
             return
         memory = self.fresh("shared_memory")
-        self.line(f"extern __shared__ __align__(16) unsigned char {memory}[];")
+        self.line(f"extern __shared__ __align__({self.alignment}) unsigned char {memory}[];")
         offset = 0
         for b in self.shared:
             kind = TYPES[b.dtype]
@@ -148,11 +158,18 @@ class _Cuda(CudaValues):
             place = f"({kind} *)({memory} + {offset})"
             place = place if b.shape else f"*{place}"
             self.line(f"{kind} {star}{self.names[b]} = {place};")
-            offset += _aligned(_size_bytes(b))
+            offset += self.aligned_bytes(b)
+
+    def aligned_bytes(self, b: Buffer) -> int:
+        """Of a shared buffer, with what is left free behind it."""
+        size = max(1, elements_of(b)) * BYTES[b.dtype]
+        return -(-size // self.alignment) * self.alignment
 
     def declare_locals(self) -> None:
         for b in self.func.locals:
-            if b.scope in ("local", "register"):
+            if b.scope in MATRICES:
+                self.line(f"{self.declared_matrix(b)};")
+            elif b.scope in LOCAL:
                 self.line(f"{self.declared(b)};")
 
     def declared(self, b: Buffer) -> str:
@@ -187,7 +204,7 @@ class _Cuda(CudaValues):
 
     def collective(self, s: Collective) -> None:
         if not isinstance(s, (Shuffle, Exchange)):
-            raise EmitError(f"{statement_lines([s])[0]} has no CUDA C")
+            return self.matrix_statement(s)
         how, lanes = ("xor", s.mask) if isinstance(s, Exchange) else ("down", s.delta)
         text = f"__shfl_{how}_sync(0xffffffffu, {self.deep_value(s.value, None)}, {lanes})"
         self.write(s.target, (), text, s.value)
@@ -222,11 +239,3 @@ class _Cuda(CudaValues):
 _VECTORS = {"f32": "float", "f64": "double", "i32": "int", "u32": "uint", "i64": "longlong"}
 _VECTORS |= dict.fromkeys(HALVES, "ushort")
 _VECTORS |= {"u64": "ulonglong", "i8": "char", "u8": "uchar", "bool": "uchar"}
-
-
-def _size_bytes(b: Buffer) -> int:
-    return max(1, elements_of(b)) * BYTES[b.dtype]
-
-
-def _aligned(size: int) -> int:
-    return -(-size // 16) * 16

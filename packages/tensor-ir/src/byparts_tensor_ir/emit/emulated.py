@@ -19,7 +19,20 @@ FLAGS = (
     *("-fno-tree-vectorize", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off"),
     *("-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fno-rtti"),
 )
-HEADER = "#include <stdint.h>\n#define memcpy __builtin_memcpy\n" + NUMBERS
+# Of matrices, as arrays of f32: exact products, added in order, rounded once; and tf32.
+_MATRIX_CODE = """static __attribute__((noinline, unused)) void multiply_add(
+    float *sum, const float *left, const float *right, int rows, int depth, int columns) {
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j) {
+      double total = sum[i * columns + j];
+      for (int k = 0; k < depth; ++k)
+        total += (double)left[i * depth + k] * right[k * columns + j];
+      sum[i * columns + j] = (float)total;
+    }
+}
+INLINE float to_tf32(float x) { return x != x ? x : float_of((bits_of(x) + 0x1000) & -0x2000); }
+"""
+HEADER = "#include <stdint.h>\n#define memcpy __builtin_memcpy\n" + NUMBERS + _MATRIX_CODE
 
 
 @dataclass(frozen=True)

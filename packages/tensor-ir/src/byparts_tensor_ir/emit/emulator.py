@@ -16,28 +16,27 @@ from typing import Any
 from byparts_tensor_ir.emit.emulated import EmulatedSource
 from byparts_tensor_ir.emit.fission import Lifetimes, pieces, same_for_all
 from byparts_tensor_ir.emit.strategy import EmitError, elements_of, flat_index
-from byparts_tensor_ir.emit.thread import KEYWORDS, LOCAL, ThreadCode
+from byparts_tensor_ir.emit.thread import KEYWORDS, LOCAL
 from byparts_tensor_ir.emit.vectors import C_TYPES
+from byparts_tensor_ir.emit.warps import WarpCode, copies_of, item_bytes
 from byparts_tensor_ir.emit.wide import Wide
-from byparts_tensor_ir.expression import BYTES, Expr
+from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.nest import has_meeting
 from byparts_tensor_ir.statement import (
-    WARP,
+    MATRICES,
     Barrier,
     Buffer,
     Collective,
-    Exchange,
     For,
     Func,
     If,
-    Shuffle,
     Statement,
     statement_lines,
 )
 
 
-class Emulator(ThreadCode):
+class Emulator(WarpCode):
     """Writes the C.
 
     Attributes:
@@ -49,8 +48,9 @@ class Emulator(ThreadCode):
     def __init__(self, func: Func, mode: str) -> None:
         super().__init__(func, _RESERVED)
         self.mode, self.size = mode, self.nest.size
+        self.backwards = mode == "reversed"
         self.thread = self.fresh("thread")
-        self.differing = {s.var for s in self.nest.threads.values()}
+        self.differing: set[Expr] = {s.var for s in self.nest.threads.values()}
         self.lifetimes = Lifetimes(self.nest.body)
         self.workspace_bytes = 0
         self.held = ""  # the name of the memory to free at the end
@@ -91,17 +91,20 @@ class Emulator(ThreadCode):
         lines = []
         memory = self.fresh("memory")
         for b in self.func.locals:
-            copies = self.size if b in self.lifetimes.kept else 1 if b.scope == "shared" else 0
-            if copies:
-                kind, place = C_TYPES[b.dtype], f"{memory} + {offset}"
+            if copies := copies_of(b, self.size, self.lifetimes.kept):
+                kind, place = self.memory_type(b), f"{memory} + {offset}"
                 lines.append(f"{kind} *const __restrict {self.names[b]} = ({kind} *)({place});")
-                offset += -(-copies * max(1, elements_of(b)) * BYTES[b.dtype] // 64) * 64
+                offset += -(-copies * max(1, elements_of(b)) * item_bytes(b) // 64) * 64
         if lines:
             self.held = f"{memory}_held"
             self.line(f"char *const {self.held} = (char *)__builtin_malloc({offset + 64});")
             self.line(f"char *const {memory} = {self.held} + 64 - (uintptr_t){self.held} % 64;")
             for text in lines:
                 self.line(text)
+
+    def memory_type(self, b: Buffer) -> str:
+        """Of an element in memory; matrices hold values."""
+        return "float" if b.scope in MATRICES else C_TYPES[b.dtype]
 
     @contextmanager
     def launch(self) -> Any:
@@ -113,7 +116,7 @@ class Emulator(ThreadCode):
         """The loop over the blocks."""
         count, number = prod(self.grid_shape), self.fresh("block")
         with self.block(f"for (int64_t {number}_ = 0; {number}_ < {count}; ++{number}_)"):
-            at = f"{count - 1} - {number}_" if self.mode == "reversed" else f"{number}_"
+            at = f"{count - 1} - {number}_" if self.backwards else f"{number}_"
             self.line(f"const int64_t {number} = {at};")
             self.coordinates("block", number, self.grid_shape)
             self.block_begins(number)
@@ -149,17 +152,15 @@ class Emulator(ThreadCode):
                 self.condition_of_block(s, on)
             elif isinstance(s, Barrier):
                 self.barrier_of_block(on)
-            elif isinstance(s, (Shuffle, Exchange)):
-                self.shuffle(s, on)
-            else:
-                raise EmitError(f"{statement_lines([s])[0]} has no emulation")
+            elif isinstance(s, Collective):
+                self.collective_of_block(s, on)
 
     @contextmanager
     def threads(self, on: str | None) -> Any:
         """The loop over the threads of a block."""
         t = self.thread
         with self.block(f"for (int64_t {t}_ = 0; {t}_ < {self.size}; ++{t}_)"):
-            at = f"{self.size - 1} - {t}_" if self.mode == "reversed" else f"{t}_"
+            at = f"{self.size - 1} - {t}_" if self.backwards else f"{t}_"
             self.line(f"const int64_t {t} = {at};")
             if on:
                 self.line(f"if (!{on}[{t}]) continue;")
@@ -193,18 +194,6 @@ class Emulator(ThreadCode):
 
     def barrier_of_block(self, on: str | None) -> None:
         """Nothing: the loop over the threads has ended."""
-
-    def shuffle(self, s: Shuffle | Exchange, on: str | None) -> None:
-        values, t = self.fresh("lane"), self.thread
-        self.line(f"{self.type_of(s.value, None)} {values}[{self.size}];")
-        with self.threads(on):
-            self.line(f"{values}[{t}] = {self.deep_value(s.value, None)};")
-        with self.threads(on):
-            if isinstance(s, Exchange):
-                there = f"{t} ^ {s.mask}"
-            else:
-                there = f"{t} % {WARP} + {s.delta} < {WARP} ? {t} + {s.delta} : {t}"
-            self.write(s.target, (), f"{values}[{there}]", s.value)
 
     # -- memory --------------------------------------------------------------------------------
 

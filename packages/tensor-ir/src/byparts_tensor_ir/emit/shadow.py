@@ -11,13 +11,14 @@ from __future__ import annotations
 
 FAULT_WORDS = 20  # 64-bit: kind, buffer, two accesses of five words, rank, index
 FAULT_BYTES = 8 * FAULT_WORDS
+HOLDERS = 8  # ways in which a warp touches memory, each known by a number of its own
 MOST_INDICES = FAULT_WORDS - 13
 
 CHECKS = (
     """#include <setjmp.h>
 enum { READ, WRITE };
 enum { GLOBAL, SHARED, LOCAL };
-enum { NO_FAULT, RACE, OUTSIDE, UNWRITTEN, DIVERGENT, MISALIGNED };
+enum { NO_FAULT, RACE, OUTSIDE, UNWRITTEN, DIVERGENT, MISALIGNED, APART_PLACES };
 typedef struct { uint32_t epoch; uint16_t thread, place; } Access;  // epoch 0: none
 // Of an element: two readers since the last barrier, a reader of an earlier block, the last writer.
 typedef struct { Access reader, other, old_reader, writer; } Cell;
@@ -156,6 +157,20 @@ APART void agree(Checker *c, const char *on, int64_t size, int64_t group, int pl
     const Access here = {c->epoch, (uint16_t)(on[t] ? t : first), (uint16_t)place};
     const Access not_here = {c->epoch, (uint16_t)(on[t] ? first : t), (uint16_t)place};
     fail(c, DIVERGENT, 0, 0, here, READ, not_here, READ);
+  }
+}
+// The threads of a warp do something at one place: their rows of an array are the same.
+APART void same_places(Checker *c, const int64_t *at, int64_t rank, int64_t size, const char *on,
+                       int place) {
+  for (int64_t t = 0; t < size; ++t) {
+    const int64_t first = t - t % 32;
+    if (on && !on[t]) continue;
+    for (int64_t d = 0; d < rank; ++d) {
+      if (at[t * rank + d] == at[first * rank + d]) continue;
+      const Access one = {c->epoch, (uint16_t)first, (uint16_t)place};
+      const Access other = {c->epoch, (uint16_t)t, (uint16_t)place};
+      fail(c, APART_PLACES, 0, 0, one, READ, other, READ);
+    }
   }
 }
 """
