@@ -45,14 +45,14 @@ logical_and = binary("LogicalAnd", ops.logical_and, ("bool",), gradient=False)
 logical_or = binary("LogicalOr", ops.logical_or, ("bool",), gradient=False)
 
 
-def _truncated_div(x: Value, y: Value) -> Value:
+def truncated_quotient(x: Value, y: Value) -> Value:
     """x / y rounded towards 0."""
     sizes = ops.floordiv(ops.abs(x), ops.abs(y))
     return ops.select(ops.equal(ops.less(x, 0), ops.less(y, 0)), sizes, ops.neg(sizes))
 
 
-truncatediv = binary("TruncateDiv", _truncated_div, gradient=False)
-truncatemod = binary("TruncateMod", lambda x, y: x - _truncated_div(x, y) * y, gradient=False)
+truncatediv = binary("TruncateDiv", truncated_quotient, gradient=False)
+truncatemod = binary("TruncateMod", lambda x, y: x - truncated_quotient(x, y) * y, gradient=False)
 
 
 @symbol("truediv", "math.truediv")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType
@@ -43,7 +43,7 @@ def unary(
     allowed: Collection[str] = FLOATS,
     argument: str = "x",
     *,
-    dtype: Optional[DType] = None,
+    dtype: Union[DType, Function, None] = None,
     gradient: bool = True,
     host: Optional[Function] = None,
 ) -> OfTensors:

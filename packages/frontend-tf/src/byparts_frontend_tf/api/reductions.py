@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import numbers, renamed
+from byparts_frontend_tf.api.arithmetic import truncated_quotient
 from byparts_frontend_tf.api.families import FLOATS, NUMBERS, check_dtype
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int64
@@ -16,7 +17,7 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
-from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
+from byparts_graph_ir import FLOATS as OWN_FLOATS, Value, integer_limits
 
 Reduce = Callable[..., Value]
 
@@ -25,7 +26,26 @@ def _mean(x: Value, axes: Any, keepdims: bool) -> Value:
     if x.type.dtype in OWN_FLOATS:
         return ops.mean(x, axes, keepdims)
     total = ops.sum(x, axes, keepdims)
-    return ops.floordiv(total, max(1, x.type.size // max(1, total.type.size)))
+    return truncated_quotient(total, ops.fill(count_of(x, total), x.type.dtype))
+
+
+def count_of(x: Value, reduced_: Value) -> int:
+    """How many elements of x are reduced to one."""
+    return max(1, x.type.size // max(1, reduced_.type.size))
+
+
+def _of_none(op: Reduce, number: float) -> Reduce:
+    """An extreme, which of no elements is infinite."""
+
+    def meaning(x: Value, axes: Any, keepdims: bool) -> Value:
+        if x.type.size:
+            return op(x, axes, keepdims)
+        shape = ops.sum(x, axes, keepdims)
+        integers = x.type.dtype not in OWN_FLOATS
+        limits = integer_limits(x.type.dtype) if integers else (-float("inf"), float("inf"))
+        return shape * 0 + limits[number > 0]
+
+    return meaning
 
 
 def _kind(type: str, meaning: Reduce, gradient: bool = True) -> Kind:
@@ -73,8 +93,8 @@ def _reduce(kind: Kind, symbols: str, allowed: Collection[str]) -> Callable[...,
 reduce_sum = _reduce(_kind("Sum", ops.sum), "reduce_sum", NUMBERS)
 reduce_mean = _reduce(_kind("Mean", _mean), "reduce_mean", NUMBERS)
 reduce_prod = _reduce(_kind("Prod", ops.prod), "reduce_prod", NUMBERS)
-reduce_max = _reduce(_kind("Max", ops.max), "reduce_max", NUMBERS)
-reduce_min = _reduce(_kind("Min", ops.min), "reduce_min", NUMBERS)
+reduce_max = _reduce(_kind("Max", _of_none(ops.max, -1)), "reduce_max", NUMBERS)
+reduce_min = _reduce(_kind("Min", _of_none(ops.min, 1)), "reduce_min", NUMBERS)
 reduce_all = _reduce(_kind("All", ops.all, False), "reduce_all", ("bool",))
 reduce_any = _reduce(_kind("Any", ops.any, False), "reduce_any", ("bool",))
 reduce_logsumexp = _reduce(_kind("LogSumExp", ops.logsumexp), "reduce_logsumexp", FLOATS)

@@ -85,7 +85,11 @@ def _measure(kind: Kind, input: Any, name: Optional[str], out_type: Any, known: 
 
 
 def _reshape(x: Value, shape: Any) -> Value:
-    return ops.reshape(x, [int(d) for d in np.asarray(shape).reshape(-1)])
+    dims = [int(d) for d in np.asarray(shape).reshape(-1)]
+    if -1 in dims and 0 in dims and x.type.size == 0:  # what -1 stands for is told by nothing
+        at = dims.index(-1)
+        dims[at] = x.type.dims[at] if at < len(x.type.dims) else 0
+    return ops.reshape(x, dims)
 
 
 def _reshaped(inputs: Sequence[Tensor]) -> Dims:
@@ -101,6 +105,8 @@ def _reshaped(inputs: Sequence[Tensor]) -> Dims:
     if len(holes) > 1:
         raise ValueError(f"Only one input size may be -1: {list(target)}")
     if count is None:
+        return tuple([None if d == -1 else d for d in target])
+    if holes and fixed == 0 == count:
         return tuple([None if d == -1 else d for d in target])
     if (holes and (fixed == 0 or count % fixed)) or (not holes and count != fixed):
         raise ValueError(
@@ -247,12 +253,18 @@ def matrix_transpose(
         ValueError: it has fewer, or how many is not known.
     """
     x = convert_to_tensor(a)
-    if x.dims is None or len(x.dims) < 2:
+    if x.dims is None:
+        from byparts_frontend_tf.api.sequences import range as range_
+        from byparts_frontend_tf.api.stacking import concat
+
+        n = rank(x)
+        return transpose(x, concat([range_(0, n - 2), [n - 1, n - 2]], 0), name)
+    if len(x.dims) < 2:
         raise ValueError(
             f"Argument 'a' should be a (batch) matrix, with rank >= 2: {shown(x.dims)}"
         )
-    n = len(x.dims)
-    return transpose(x, [*range(n - 2), n - 1, n - 2], name)
+    axes = len(x.dims)
+    return transpose(x, [*range(axes - 2), axes - 1, axes - 2], name)
 
 
 def _spread(inputs: Sequence[Tensor]) -> Dims:

@@ -159,10 +159,7 @@ STRIDED_SLICE = Kind(
 
 
 def _slice(x: Value, begin: Any, size: Any) -> Value:
-    pieces = [
-        slice(int(b), None if s == -1 else int(b) + int(s))
-        for b, s in zip(begin, size, strict=True)
-    ]
+    pieces = _pieces(begin, size)
     for b, s, d in zip(begin, size, x.type.dims, strict=True):
         if not 0 <= b <= d or (s != -1 and b + s > d):
             raise ValueError(f"Expected begin {b} and size {s} within a dimension of {d}")

@@ -15,7 +15,6 @@ from byparts_frontend_tf.graph.convert import (
     convert_to_tensor,
     shape_tensor,
 )
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.infer import axis_of
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
@@ -251,7 +250,8 @@ def split(
 def _tiled(inputs: Sequence[Tensor]) -> Dims:
     dims, repeats = inputs[0].dims, static_dims(inputs[1])
     if dims is None or repeats is None:
-        return None if repeats is None else (None,) * len(repeats)
+        known = dims if repeats is None else repeats
+        return None if known is None else (None,) * len(known)
     if len(dims) != len(repeats):
         raise ValueError(f"Shape must be rank {len(dims)} but is rank {len(repeats)} for 'Tile'")
     return tuple(
@@ -276,51 +276,3 @@ def tile(input: TensorLike, multiples: TensorLike, name: Optional[str] = None) -
         ValueError: there is not one number for each axis.
     """
     return TILE(convert_to_tensor(input), shape_tensor(multiples, "multiples"), name=name)
-
-
-@symbol("repeat")
-def repeat(
-    input: TensorLike, repeats: TensorLike, axis: Optional[int] = None, name: Optional[str] = None
-) -> Tensor:
-    """Each element along an axis so many times; without an axis of the flat tensor."""
-    from byparts_frontend_tf.api.shaping import reshape
-
-    x = convert_to_tensor(input)
-    if axis is None:
-        x, axis = reshape(x, [-1]), 0
-    return _REPEAT(x, convert_to_tensor(repeats, int32), name=name or "Repeat", axis=axis)
-
-
-def _repeat(x: Value, repeats: Any, axis: int) -> Value:
-    indices = np.repeat(np.arange(x.type.dims[axis]), np.asarray(repeats).reshape(-1))
-    return ops.gather(x, ops.constant(indices), axis)
-
-
-_REPEAT = Kind("Repeat", _repeat, values=(1,))
-
-
-@symbol("meshgrid")
-def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
-    """Coordinate grids of vectors; `indexing` "xy" or "ij"."""
-    from byparts_frontend_tf.api.shaping import broadcast_to, reshape
-
-    indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
-    if kwargs or indexing not in ("xy", "ij"):
-        raise (TypeError if kwargs else ValueError)(f"meshgrid: {kwargs or indexing!r}")
-    vectors = [reshape(a, [-1]) for a in args]
-    count = len(vectors)
-    order = [1, 0, *range(2, count)] if indexing == "xy" and count > 1 else list(range(count))
-    sizes = [number_of(v) for v in vectors]
-    shape = stack([sizes[i] for i in order])
-    grids = []
-    for i, v in enumerate(vectors):
-        column = reshape(v, [-1 if order[a] == i else 1 for a in range(count)])
-        grids.append(broadcast_to(column, shape, name=name))
-    return grids
-
-
-def number_of(vector: Tensor) -> Any:
-    """How many elements a vector has: a number, or a tensor of one."""
-    from byparts_frontend_tf.api.shaping import size
-
-    return size(vector)

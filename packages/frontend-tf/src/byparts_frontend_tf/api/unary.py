@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.families import COMPLEX, FLOATS, INTEGERS, NUMBERS, unary
-from byparts_frontend_tf.graph.dtypes import bool_
+from byparts_frontend_tf.graph.dtypes import DType, bool_
+from byparts_frontend_tf.graph.operation import Tensor
 from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
 
 _SIGNED = tuple(n for n in NUMBERS if not n.startswith("uint"))
 _MIXED = (*FLOATS, *COMPLEX)
+
+
+def real_part(inputs: Sequence[Tensor]) -> DType:
+    """The dtype of the real part of the first input."""
+    return inputs[0].dtype.base_dtype.real_dtype
 
 
 def _floor(x: Value) -> Value:
@@ -22,7 +30,7 @@ def _rounded(x: Value) -> Value:
 
 
 negative = unary("Neg", ops.neg, _SIGNED, host=np.negative)
-absolute = unary("Abs", ops.abs, (*FLOATS, *INTEGERS), host=np.abs)
+absolute = unary("Abs", ops.abs, NUMBERS, host=np.abs, dtype=real_part)
 exp = unary("Exp", ops.exp, _MIXED, host=np.exp)
 expm1 = unary("Expm1", ops.expm1)
 log = unary("Log", ops.log, _MIXED, host=np.log)
@@ -31,7 +39,7 @@ sqrt = unary("Sqrt", ops.sqrt, _MIXED, host=np.sqrt)
 rsqrt = unary("Rsqrt", ops.rsqrt)
 square = unary("Square", ops.square, NUMBERS, host=np.square)
 reciprocal = unary("Reciprocal", ops.reciprocal)
-sign = unary("Sign", ops.sign, NUMBERS, gradient=False)
+sign = unary("Sign", lambda x: ops.stop_gradient(ops.sign(x)), NUMBERS)  # its gradient is 0
 floor = unary("Floor", _floor, gradient=False)
 ceil = unary("Ceil", ops.ceil, gradient=False)
 round = unary("Round", _rounded, NUMBERS, gradient=False)

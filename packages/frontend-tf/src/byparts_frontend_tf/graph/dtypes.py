@@ -243,6 +243,8 @@ def as_dtype(given: Any) -> DType:
 
 
 def _from_numpy(given: Any) -> DType | None:
+    if isinstance(given, type) and not issubclass(given, np.generic):
+        return None
     try:
         kind = np.dtype(given)
     except TypeError:

@@ -108,6 +108,7 @@ class Lowering:
         self.writes: dict[Any, list[tuple[int, Value]]] = {}
         self.reads: dict[Any, list[Value]] = {}
         self.done: set[Operation] = set()
+        self.counters: dict[bool, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
         self._made: set[Value] = set()
         self._bits = 0
@@ -250,6 +251,29 @@ class Lowering:
     @property
     def _bit_of(self) -> dict[Operation, int]:
         found: dict[Operation, int] = self.__dict__.setdefault("_bit_of_op", {})
+        return found
+
+    def stands_for(self, x: Tensor, reader: Operation) -> list[Value]:
+        """The values that a gradient with respect to x is one to: of a variable all its reads."""
+        if x.variable is None or x in self.env:
+            return [self.value(x, reader)]
+        return self.reads.get(x.variable) or [self.start(x.variable)]
+
+    # Random numbers
+
+    def stream(self, key: int, fixed: bool) -> tuple[Value, Value]:
+        """The key and the counter of a draw; `fixed`: a seed says them."""
+        return ops.fill(key, "i64"), self.counter(fixed)
+
+    def counter(self, fixed: bool) -> Value:
+        """What tells the draws of this run, or of this round of a loop, from all others."""
+        found = self.counters.get(fixed)
+        if found is None:
+            if self.outer is None:
+                found = self.run.counter(fixed)
+            else:
+                found = self._new_input(self.outer.counter(fixed))
+            self.counters[fixed] = found
         return found
 
     # Operations

@@ -28,6 +28,7 @@ from byparts_frontend_tf.running.lowering import (
 )
 from byparts_frontend_tf.running.needed import needed
 from byparts_frontend_tf.running.programs import Programs
+from byparts_frontend_tf.running.store import COUNTERS, DRAWS
 from byparts_frontend_tf.running.tree import AskStep, Finish, HostStep
 from byparts_graph_ir import Input, Value
 
@@ -265,6 +266,13 @@ class Run(Programs):
             self.variable_inputs[found] = stored
         return found
 
+    def counter(self, fixed: bool) -> Value:
+        """The counter of random draws at the start of the run; the run advances it."""
+        stored = self.session.variables.counter(fixed)
+        found = Input(stored.type, None, stored.name, "")
+        self.variable_inputs[found] = stored
+        return found
+
     def _initial(self, variable: Any) -> Optional[Value]:
         """The first value that this very run gives a variable, for the first value of another."""
         for t in variable.outputs[0].consumers():
@@ -284,7 +292,9 @@ class Run(Programs):
                     outputs[self.top.value(fetch)] = None
         for _, _, given in self._after:
             outputs.update({v: None for v in given if isinstance(v, Value)})
-        updates = {v: writes[-1][1] for v, writes in self.top.writes.items()}
+        updates: dict[Any, Value] = {v: w[-1][1] for v, w in self.top.writes.items()}
+        for fixed, counter in self.top.counters.items():
+            updates[COUNTERS[fixed]] = counter + DRAWS
         if outputs or updates:
             self.program([v for v in outputs if v not in self.slots_of], updates=updates)
         for op, function, given in sorted(self._after, key=lambda row: row[0].number):

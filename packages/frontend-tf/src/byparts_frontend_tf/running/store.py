@@ -6,6 +6,7 @@ another shape gets new memory, and the programs bound to the old one are forgott
 
 from __future__ import annotations
 
+import os
 from typing import Any, Optional
 
 import numpy as np
@@ -13,6 +14,22 @@ import numpy as np
 from byparts_graph_ir import TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime import Variable as Stored
+
+DRAWS = 1 << 32  # numbers that an operation draws in a run, at most
+
+
+class Counter:
+    """The key of a session's counter of random draws.
+
+    Attributes:
+        name: as the graph of a program shows it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+COUNTERS = {True: Counter("draws"), False: Counter("draws by chance")}  # whether a seed says them
 
 
 class Variables:
@@ -40,6 +57,15 @@ class Variables:
         """Where a new value of this type goes; it counts as the variable's from `keep` on."""
         stored = self._stored.get(variable)
         return stored if stored is not None and stored.type == kind else Stored(name, kind)
+
+    def counter(self, fixed: bool) -> Stored:
+        """The counter of draws: from 0 where seeds say the numbers, else from anywhere."""
+        key = COUNTERS[fixed]
+        found = self._stored.get(key)
+        if found is None:
+            start = 0 if fixed else int.from_bytes(os.urandom(3), "little") * DRAWS
+            found = self._stored[key] = Stored(key.name, np.array(start, np.int64))
+        return found
 
     def keep(self, variable: Any, stored: Stored) -> None:
         """The variable has this memory from now on."""

@@ -1,0 +1,256 @@
+"""Random tensors: uniform, normal, truncated, shuffled, drawn by probabilities.
+
+A draw is a pure function of a key and a counter.  The key comes from the seeds (`graph/seeds.py`);
+the counter from the session, which advances it once a run, and loops advance it each round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+import byparts_opset as ops
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
+from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64
+from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.seeds import stream_key
+from byparts_frontend_tf.graph.shape import Dims
+from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.graph.static import static_dims
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+Draw = Callable[..., Value]  # (key, counter, shape, dtype) -> value
+
+
+class Random(Kind):
+    """A kind that draws numbers.
+
+    Args:
+        type: TensorFlow's name.
+        draw: gives the value: (key, counter, shape, *other values, dtype, **attributes).
+        from_shape: whether input 0 is a shape; else `draw` gets its value.
+    """
+
+    __slots__ = ("_draw", "_from_shape")
+
+    def __init__(
+        self,
+        type: str,
+        draw: Draw,
+        from_shape: bool = True,
+        shape: Any = None,
+        gradient: bool = False,
+    ) -> None:
+        super().__init__(
+            type,
+            special=self._lower,
+            shape=shape or _named,
+            dtype=lambda inputs, dtype, **_: dtype,
+            gradient=gradient,
+        )
+        self._draw, self._from_shape = draw, from_shape
+
+    def seeded(
+        self, *inputs: Tensor, name: Any, seed: Any, dtype: DType, **attributes: Any
+    ) -> Tensor:
+        """An operation with a stream of its own."""
+        key, fixed = stream_key(get_default_graph(), seed)
+        return self(*inputs, name=name, dtype=dtype, key=key, fixed=fixed, **attributes)
+
+    def _lower(self, lowering: Any, op: Operation) -> Value:
+        given = dict(op.attributes)
+        key, counter = lowering.stream(given.pop("key"), given.pop("fixed"))
+        if not self._from_shape:
+            return self._draw(key, counter, *lowering.values(op.inputs, op), **given)
+        shape = tuple([int(d) for d in lowering.number(op.inputs[0], op)])
+        return self._draw(key, counter, shape, *lowering.values(op.inputs[1:], op), **given)
+
+
+def _named(inputs: Sequence[Tensor], **_: Any) -> Dims:
+    return static_dims(inputs[0])
+
+
+def _uniform(key: Value, counter: Value, shape: Any, dtype: DType, low: Any, high: Any) -> Value:
+    if dtype.is_integer:
+        return ops.random_int(key, counter, shape, int(low), int(high), dtype.own)
+    if low == high:
+        return ops.fill(float(low), dtype.own, shape)
+    return ops.random_uniform(key, counter, shape, float(low), float(high), dtype.own)
+
+
+def _normal(key: Value, counter: Value, shape: Any, dtype: DType) -> Value:
+    return ops.random_normal(key, counter, shape, dtype=dtype.own)
+
+
+def _truncated(key: Value, counter: Value, shape: Any, dtype: DType) -> Value:
+    return ops.truncated_normal(key, counter, shape, dtype=dtype.own)
+
+
+def _integers(
+    key: Value, counter: Value, shape: Any, low: Value, high: Value, dtype: DType
+) -> Value:
+    u = ops.random_uniform(key, counter, shape, dtype="f64")
+    span = ops.cast(high - low, "f64")
+    return ops.cast(ops.floor(u * span), dtype.own) + low
+
+
+UNIFORM = Random("RandomUniform", _uniform)
+UNIFORM_INT = Random("RandomUniformInt", _integers)
+NORMAL = Random("RandomStandardNormal", _normal)
+TRUNCATED = Random("TruncatedNormal", _truncated)
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, (int, float)) or (
+        hasattr(given, "item") and not isinstance(given, Tensor) and getattr(given, "ndim", 0) == 0
+    )
+
+
+@symbol("random_uniform", "random.uniform")
+def random_uniform(
+    shape: TensorLike,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = float32,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """Numbers of [minval, maxval), all alike likely.
+
+    Raises:
+        ValueError: integers without `maxval`; or another dtype.
+    """
+    dtype = as_dtype(dtype).base_dtype
+    if not (dtype.is_floating or dtype in (int64, as_dtype("int32"))):
+        raise ValueError(f"Invalid dtype {dtype!r}")
+    if maxval is None:
+        if dtype.is_integer:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        maxval = 1
+    with name_scope(name, "random_uniform") as scope:
+        size = shape_tensor(shape)
+        if _is_number(minval) and _is_number(maxval):
+            return UNIFORM.seeded(size, name=scope, seed=seed, dtype=dtype, low=minval, high=maxval)
+        low, high = convert_to_tensor(minval, dtype, "min"), convert_to_tensor(maxval, dtype, "max")
+        if dtype.is_integer:
+            return UNIFORM_INT.seeded(size, low, high, name=scope, seed=seed, dtype=dtype)
+        u = UNIFORM.seeded(size, name=None, seed=seed, dtype=dtype, low=0.0, high=1.0)
+        made: Tensor = u * (high - low) + low
+        return made
+
+
+@symbol("random_normal", "random.normal")
+def random_normal(
+    shape: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: Any = float32,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """Normal numbers."""
+    return _located(NORMAL, "random_normal", shape, mean, stddev, dtype, seed, name)
+
+
+@symbol("truncated_normal", "random.truncated_normal")
+def truncated_normal(
+    shape: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: Any = float32,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """Normal numbers that are less than two standard deviations from the mean."""
+    return _located(TRUNCATED, "truncated_normal", shape, mean, stddev, dtype, seed, name)
+
+
+def _located(
+    kind: Random, what: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, name: Any
+) -> Tensor:
+    from byparts_frontend_tf.api.arithmetic import add_v2
+
+    dtype = as_dtype(dtype).base_dtype
+    with name_scope(name, what) as scope:
+        made = kind.seeded(shape_tensor(shape), name=None, seed=seed, dtype=dtype)
+        scaled = made * convert_to_tensor(stddev, dtype, "stddev")
+        return add_v2(scaled, convert_to_tensor(mean, dtype, "mean"), name=scope)
+
+
+def _shuffled(key: Value, counter: Value, x: Value, dtype: DType) -> Value:
+    n = x.type.dims[0]
+    if n < 2:
+        return ops.identity(x)
+    _, order = ops.top_k(ops.random_uniform(key, counter, (n,), dtype="f64"), n)
+    return ops.gather(x, order)
+
+
+SHUFFLE = Random("RandomShuffle", _shuffled, from_shape=False, shape=like_first, gradient=True)
+
+
+@symbol("random_shuffle", "random.shuffle")
+def random_shuffle(
+    value: TensorLike, seed: Optional[int] = None, name: Optional[str] = None
+) -> Tensor:
+    """The rows of a tensor in an order by chance."""
+    x = convert_to_tensor(value)
+    return SHUFFLE.seeded(x, name=name, seed=seed, dtype=x.dtype.base_dtype)
+
+
+def _categories(key: Value, counter: Value, shape: Any, logits: Value, dtype: DType) -> Value:
+    """By Gumbel's trick: the greatest of logits - log(-log u)."""
+    batch, classes = logits.type.dims
+    u = ops.random_uniform(key, counter, (batch, shape[0], classes), dtype=logits.type.dtype)
+    noise = -ops.log(-ops.log(ops.maximum(u, 1e-37 if logits.type.dtype == "f32" else 1e-300)))
+    found = ops.argmax(ops.expand_dims(logits, 1) + noise, -1)
+    return found if dtype is int64 else ops.cast(found, dtype.own)
+
+
+def _categories_shape(inputs: Sequence[Tensor], **_: Any) -> Dims:
+    logits = inputs[1].dims
+    count = static_dims(inputs[0])
+    return (None if logits is None else logits[0], None if count is None else count[0])
+
+
+CATEGORIES = Random("Multinomial", _categories, shape=_categories_shape)
+
+
+@symbol("multinomial", "random.multinomial")
+def multinomial(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+    output_dtype: Any = None,
+) -> Tensor:
+    """Classes drawn by the softmax of each row of logits: [batch, num_samples]."""
+    from byparts_frontend_tf.api.shaping import reshape
+
+    count = reshape(convert_to_tensor(num_samples), [1])
+    dtype = int64 if output_dtype is None else as_dtype(output_dtype)
+    x = convert_to_tensor(logits)
+    return CATEGORIES.seeded(count, x, name=name or "multinomial", seed=seed, dtype=dtype)
+
+
+@symbol("random.categorical")
+def categorical(
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: Any = None,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """As `multinomial`."""
+    return multinomial(logits, num_samples, seed, name, dtype)
+
+
+@symbol("get_seed", "random.get_seed")
+def get_seed(op_seed: Optional[int]) -> tuple[Optional[int], Optional[int]]:
+    """TensorFlow's two seeds of an operation made now."""
+    from byparts_frontend_tf.graph.seeds import get_seed as seeds
+
+    return seeds(get_default_graph(), op_seed)
