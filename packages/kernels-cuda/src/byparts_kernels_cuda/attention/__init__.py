@@ -1,0 +1,1 @@
+"""Attention and its gradient: tiles of scores that never stand in global memory."""
