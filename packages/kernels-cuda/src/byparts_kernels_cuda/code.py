@@ -1,0 +1,174 @@
+"""Kernels as text, which wait until one is needed: then all that wait are compiled, side by side.
+
+A text is compiled once for each kind of GPU, and loaded once into each GPU.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from ctypes import c_char_p, c_void_p, cast
+from dataclasses import dataclass
+from functools import cached_property
+from time import monotonic
+from typing import Any, Union
+
+from byparts_graph_ir import BackendError
+from byparts_graph_ir.fork import make_lock
+from byparts_kernels_cuda import compile as compilers
+from byparts_kernels_cuda.driver import functions as api
+from byparts_kernels_cuda.gpu import Gpu
+from byparts_tensor_ir.compile import CompilerError
+
+_TELL_S = 2.0  # compiling that takes longer says how far it is
+_STATIC_SHARED_BYTES = 48 << 10
+Target = Union[tuple[int, int], str]  # the capability of a GPU, or the mode of the double
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A pointer that a kernel takes.
+
+    Attributes:
+        name: of the buffer.
+        size_bytes: that must be there.
+        written: whether the kernel writes them.
+        alone: whether they share no byte with any other argument that is written.
+        at: the position among inputs and outputs, or where it begins in the workspace.
+        in_workspace: which of the two.
+    """
+
+    name: str
+    size_bytes: int
+    written: bool
+    alone: bool
+    at: int
+    in_workspace: bool = False
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """A kernel: its text, and how it is launched.
+
+    Attributes:
+        name: of the function.
+        text: CUDA C, or C of its emulation.
+        grid, block: x, y, z.
+        shared_bytes: of dynamic shared memory.
+    """
+
+    name: str
+    text: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    arguments: tuple[Argument, ...]
+
+    @cached_property
+    def key(self) -> str:
+        """The same for equal code that is launched equally."""
+        about = f"{self.name}\0{self.grid}\0{self.block}\0{self.arguments}\0{self.text}"
+        return hashlib.sha256(about.encode()).hexdigest()[:32]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> KernelCode:
+        """From the JSON of its fields."""
+        arguments = tuple([Argument(**a) for a in record["arguments"]])
+        sizes = {name: tuple(record[name]) for name in ("grid", "block")}
+        return cls(**{**record, **sizes, "arguments": arguments})
+
+
+_waiting: dict[str, KernelCode] = {}
+_images: dict[tuple[Target, str], Union[bytes, CompilerError]] = {}
+_functions: dict[tuple[int, str], tuple[int, Gpu]] = {}
+_lock = make_lock()
+
+
+def later(codes: Sequence[KernelCode]) -> None:
+    """Remember kernels, to be compiled with all others when one is needed."""
+    with _lock:
+        _waiting.update({code.key: code for code in codes})
+
+
+def function(gpu: Gpu, code: KernelCode) -> int:
+    """The handle of a kernel on a GPU; compiles all that wait.  The context is current.
+
+    Raises:
+        BackendError: there is no compiler, or it refuses the text.
+        DriverError: the driver does not load it.
+    """
+    with _lock:
+        known = _functions.get((id(gpu), code.key))
+        if known is None:
+            known = _loaded(gpu, code, _image(gpu, code)), gpu
+            _functions[id(gpu), code.key] = known
+        return known[0]
+
+
+def _image(gpu: Gpu, code: KernelCode) -> bytes:
+    target: Target = gpu.driver.mode or gpu.capability
+    if (target, code.key) not in _images:
+        todo = {**_waiting, code.key: code}
+        _images.update(
+            _compiled([c for c in todo.values() if (target, c.key) not in _images], target)
+        )
+        _waiting.clear()
+    made = _images[target, code.key]
+    if isinstance(made, CompilerError):
+        raise BackendError(f"backend 'cuda': {made}", "cuda") from made
+    return made
+
+
+def _compiled(
+    codes: Sequence[KernelCode], target: Target
+) -> dict[tuple[Target, str], Union[bytes, CompilerError]]:
+    """The images of kernels, several at a time; an error in the place of what does not compile."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed  # not where all is loaded
+
+    begun, done = monotonic(), {}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = {pool.submit(_built, code, target): code for code in codes}
+        for future in as_completed(futures):
+            done[target, futures[future].key] = future.result()
+            if monotonic() - begun > _TELL_S and sys.stderr.isatty():
+                print(f"\rcompiled {len(done)} of {len(codes)} kernels", end="", file=sys.stderr)
+    if monotonic() - begun > _TELL_S and sys.stderr.isatty():
+        print(file=sys.stderr)
+    return done
+
+
+def _built(code: KernelCode, target: Target) -> Union[bytes, CompilerError]:
+    try:
+        if isinstance(target, str):
+            return _emulated(code)
+        return compilers.cubin(code.name, code.text, target)
+    except CompilerError as error:
+        return error
+
+
+def _emulated(code: KernelCode) -> bytes:
+    from byparts_kernels_cuda.driver import double_kernels as double
+
+    path = compilers.emulation(code.name, code.text)
+    arguments = tuple(
+        [double.Argument(a.name, a.size_bytes, a.written, a.alone) for a in code.arguments]
+    )
+    kernel = double.Emulated(
+        f"byparts_{code.name}", code.grid, code.block, code.shared_bytes, arguments
+    )
+    return double.image(str(path), {code.name: kernel})
+
+
+def _loaded(gpu: Gpu, code: KernelCode, image: bytes) -> int:
+    text = c_char_p(image)
+    module = gpu.made("cuModuleLoadData", cast(text, c_void_p))
+    try:
+        handle = gpu.made("cuModuleGetFunction", module, code.name.encode())
+        if code.shared_bytes > _STATIC_SHARED_BYTES:
+            gpu.driver.cuFuncSetAttribute(handle, api.MAX_DYNAMIC_SHARED_BYTES, code.shared_bytes)
+    except BaseException:
+        gpu.release("cuModuleUnload", module)
+        raise
+    return handle
