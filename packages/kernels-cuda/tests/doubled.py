@@ -20,9 +20,9 @@ from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.space import space_of
 
 ADD = """
-void byparts_add(void **a) {
-  const float *x = a[0], *y = a[1];
-  float *z = a[2];
+extern "C" void add(void **a) {
+  const float *x = (float *)a[0], *y = (float *)a[1];
+  float *z = (float *)a[2];
   for (int block = 0; block < %d; ++block)
     for (int thread = 0; thread < 32; ++thread) {
       const int i = block * 32 + thread;

@@ -24,6 +24,7 @@ from byparts_graph_ir import (
     TensorType,
 )
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda import graph, memory
 from byparts_kernels_cuda.gpu import Gpu, gpu
 from byparts_kernels_cuda.launch import launched
@@ -221,6 +222,21 @@ def _update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> 
     )
 
 
+def _made_by(module: str, name: str) -> Rule:
+    """A rule from a function of (op, types) that gives `Launches`, imported when it is needed."""
+
+    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+        def launches() -> Launches:
+            make = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
+            made: Launches = make(op, types)
+            return made
+
+        about = f"{module} {op_text(op)} of {', '.join(map(str, types))}"
+        return launched(about.encode(), launches)
+
+    return rule
+
+
 def _later(module: str, name: str) -> Rule:
     """A rule whose module is imported when it is needed."""
 
@@ -236,5 +252,9 @@ for _kind in kinds():
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
 kernels.compiles(ops.Print)(_later("functions", "printed"))
+kernels.compiles(ops.MatMul)(_made_by("products.matmul", "matmul_launches"))
+kernels.compiles(ops.AddMatmul)(_made_by("products.matmul", "add_matmul_launches"))
+for _kind in (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient):
+    kernels.compiles(_kind)(_made_by("convolutions", "convolution_launches"))
 for _kind in UPDATES:
     kernels.compiles(_kind)(_update)

@@ -53,10 +53,12 @@ class KernelCode:
     """A kernel: its text, and how it is launched.
 
     Attributes:
-        name: of the function.
+        name: of the function in the text.
         text: CUDA C, or C of its emulation.
         grid, block: x, y, z.
         shared_bytes: of dynamic shared memory.
+        mode: how the double runs it; "" for a GPU.
+        statements, buffers: as printed, for what a checked emulation finds.
     """
 
     name: str
@@ -65,6 +67,9 @@ class KernelCode:
     block: tuple[int, int, int]
     shared_bytes: int
     arguments: tuple[Argument, ...]
+    mode: str = ""
+    statements: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
 
     @cached_property
     def key(self) -> str:
@@ -76,8 +81,8 @@ class KernelCode:
     def of(cls, record: Mapping[str, Any]) -> KernelCode:
         """From the JSON of its fields."""
         arguments = tuple([Argument(**a) for a in record["arguments"]])
-        sizes = {name: tuple(record[name]) for name in ("grid", "block")}
-        return cls(**{**record, **sizes, "arguments": arguments})
+        lists = {name: tuple(value) for name, value in record.items() if isinstance(value, list)}
+        return cls(**{**record, **lists, "arguments": arguments})
 
 
 _waiting: dict[str, KernelCode] = {}
@@ -155,9 +160,8 @@ def _emulated(code: KernelCode) -> bytes:
     arguments = tuple(
         [double.Argument(a.name, a.size_bytes, a.written, a.alone) for a in code.arguments]
     )
-    kernel = double.Emulated(
-        f"byparts_{code.name}", code.grid, code.block, code.shared_bytes, arguments
-    )
+    launch = code.grid, code.block, code.shared_bytes, arguments
+    kernel = double.Emulated(*launch, code.mode, code.statements, code.buffers)
     return double.image(str(path), {code.name: kernel})
 
 

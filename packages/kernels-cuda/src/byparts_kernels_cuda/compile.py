@@ -19,13 +19,10 @@ from typing import Protocol
 
 from byparts_kernels_cuda.nvrtc import nvrtc
 from byparts_tensor_ir.cache import cache_directory, kept, put
-from byparts_tensor_ir.compile import CompilerError
+from byparts_tensor_ir.compile import CompilerError, compiler
+from byparts_tensor_ir.emit.emulated import emulation_flags
 
 FLAGS = ("--fmad=false", "--std=c++17")  # what is rounded once is written as `fma`
-EMULATION_FLAGS = (  # dull: gcc 12.2 gave a wrong result with more
-    *("-x", "c", "-std=gnu11", "-O2", "-fno-tree-vectorize", "-ffp-contract=off", "-fwrapv"),
-    *("-fno-strict-aliasing", "-fno-math-errno", "-w", "-shared", "-fPIC"),
-)
 _COMPILE_S = 600.0  # one that takes longer hangs
 _SHOWN = 3  # lines of the source before and after a line with an error
 
@@ -91,14 +88,14 @@ def cubin(name: str, text: str, capability: tuple[int, int]) -> bytes:
     Raises:
         CompilerError: it does not compile; with the compiler's words and the lines they are about.
     """
-    compiler = cuda_compiler()
-    key = _key(compiler.version, str(capability), *FLAGS, text)
+    nvidia = cuda_compiler()
+    key = _key(nvidia.version, str(capability), *FLAGS, text)
     target = cache_directory() / f"{key}.cubin"
     found = kept(target)
     if found is not None:
         return found
     try:
-        code = compiler.build(name, text, capability, FLAGS)
+        code = nvidia.build(name, text, capability, FLAGS)
     except CompilerError as error:
         raise explained(name, text, str(error)) from error
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
@@ -112,18 +109,18 @@ def emulation(name: str, text: str) -> Path:
     """The shared object of a kernel for the double: from the disk, or compiled.
 
     Raises:
-        CompilerError: as `cubin`, or there is no C compiler.
+        CompilerError: as `cubin`, or there is no C++ compiler.
     """
-    path, version = _c_compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
-    key = _key(version, *EMULATION_FLAGS, text)
-    target = cache_directory() / f"{key}.so"
+    path, version = compiler()
+    flags = emulation_flags()
+    target = cache_directory() / f"{_key(version, *flags, text)}.so"
     if kept(target) is not None:
         return target
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
-        source, made = Path(work) / f"{name}.c", Path(work) / target.name
+        source, made = Path(work) / f"{name}.cc", Path(work) / target.name
         source.write_text(text)
         try:
-            _run([path, *EMULATION_FLAGS, "-o", str(made), str(source), "-lm"])
+            _run([path, *flags, "-o", str(made), str(source)])
         except CompilerError as error:
             raise explained(name, text, str(error)) from error
         put(made, target)
@@ -133,7 +130,7 @@ def emulation(name: str, text: str) -> Path:
 def explained(name: str, text: str, words: str) -> CompilerError:
     """The compiler's words, with the lines of the source that they are about."""
     lines = text.splitlines()
-    numbers = re.findall(r"(?:\.cu|\.c)(?:\((\d+)\)|:(\d+))", words)
+    numbers = re.findall(r"(?:\.cu|\.cc)(?:\((\d+)\)|:(\d+))", words)
     about = sorted({int(a or b) for a, b in numbers})[:3]
     shown = sorted({i for n in about for i in range(n - _SHOWN, n + _SHOWN + 1)})
     quoted = [f"{i:5}  {lines[i - 1]}" for i in shown if 0 < i <= len(lines)] or lines[:20]
@@ -141,19 +138,6 @@ def explained(name: str, text: str, words: str) -> CompilerError:
     copy.write_text(text)
     said = f"{name} does not compile; its source is {copy}\n{words[:2000]}"
     return CompilerError("\n".join([said, *quoted]))
-
-
-@lru_cache(maxsize=8)
-def _c_compiler(wanted: str, _: str) -> tuple[str, str]:
-    """(path, what tells it from another version) of the C compiler; nothing is run."""
-    names = [wanted] if wanted else ["gcc", "cc", "clang"]
-    path = next((p for p in map(shutil.which, names) if p), None)
-    if path is None:
-        raise CompilerError(
-            f"no C compiler for BYPARTS_CUDA: none of {', '.join(names)} is on the path"
-        )
-    stat = os.stat(path)
-    return path, f"{os.path.realpath(path)} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def _key(*about: str) -> str:

@@ -64,7 +64,7 @@ def record(launches: Launches, mode: str) -> dict[str, Any]:
     """
     codes = [emitted(launches, func, mode) for func in launches.kernels]
     return {
-        "kernels": [asdict(code) for code in codes],
+        "kernels": [asdict(code) for code in codes if all(code.grid)],
         "workspace_bytes": launches.workspace_bytes,
         "inplace": launches.inplace,
     }
@@ -72,7 +72,7 @@ def record(launches: Launches, mode: str) -> dict[str, Any]:
 
 def emitted(launches: Launches, func: Func, mode: str) -> KernelCode:
     """The text of one launch."""
-    from byparts_kernels_cuda.emitting import shape_of, text_of  # loads the emitter
+    from byparts_kernels_cuda.emitting import code_of  # loads the emitter
     from byparts_kernels_cuda.launches import size_bytes
 
     position = {b: i for i, b in enumerate(launches.parameters)}
@@ -91,8 +91,7 @@ def emitted(launches: Launches, func: Func, mode: str) -> KernelCode:
         for b in func.params
     ]
     here = [(a, b) for a, b in aliases if a in func.params and b in func.params]
-    name, text, shared_bytes = text_of(func, mode, here)
-    return KernelCode(name, text, *shape_of(func), shared_bytes, tuple(arguments))
+    return code_of(func, mode, here, tuple(arguments))
 
 
 def _aliases(launches: Launches) -> list[tuple[Any, Any]]:

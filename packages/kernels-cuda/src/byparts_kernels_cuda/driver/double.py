@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from ctypes import CFUNCTYPE, c_int
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -22,6 +23,7 @@ from byparts_kernels_cuda.driver.double_machine import Machine
 from byparts_kernels_cuda.driver.errors import NOT_INITIALIZED, STICKY
 from byparts_kernels_cuda.driver.functions import FUNCTIONS
 
+_GIVE_BACK = {name for name in FUNCTIONS if "Free" in name or "Destroy" in name}
 _ANSWERS = ("cuGetErrorName", "cuGetErrorString")  # also of a GPU that is lost
 
 
@@ -44,6 +46,7 @@ class Double:
         self.log: list[str] | None = None
         self._refused: dict[str, tuple[int, int]] = {}
         self._lock, self._process = RLock(), os.getpid()
+        self._within, self._late = False, list[Any]()
 
     def refuse(self, name: str, nth: int = 1, status: int = 999) -> None:
         """Let the nth call of a function from now on fail, before it does anything."""
@@ -60,11 +63,28 @@ class Double:
 
         def call(*arguments: Any) -> int:
             with self._lock:
-                return self._status(name, arguments)
+                return self._outermost(name, arguments)
 
         function = CFUNCTYPE(c_int, *types)(call)
         setattr(self, name, function)
         return function
+
+    def _outermost(self, name: str, arguments: tuple[Any, ...]) -> int:
+        """Call a function; what the collector of garbage gives back meanwhile comes after it."""
+        if self._within:
+            if name in _GIVE_BACK:
+                self._late.append((self.machine.device(), name, arguments))
+                return 0
+            return self._status(name, arguments)
+        self._within = True
+        try:
+            status = self._status(name, arguments)
+            while self._late:
+                device, *call = self._late.pop()
+                self.machine.within(device, partial(self._status, *call))
+            return status
+        finally:
+            self._within = False
 
     def _status(self, name: str, arguments: tuple[Any, ...]) -> int:
         self.counts[name] += 1

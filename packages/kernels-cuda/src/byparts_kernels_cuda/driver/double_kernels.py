@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from byparts_kernels_cuda.driver.double_memory import Block, Memories
+from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_caller
+from byparts_tensor_ir.emit.shadow import FAULT_BYTES
+from byparts_tensor_ir.faults import KernelFault
 
 MARK = b"byparts emulation\n"
 ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, UNKNOWN = 700, 716, 999
@@ -46,19 +50,22 @@ class Argument:
 
 @dataclass(frozen=True)
 class Emulated:
-    """A kernel in a shared object.
+    """A kernel in a shared object: a C function of its name, as `EmulatedSource` says.
 
     Attributes:
-        entry: the C function, `void entry(void **arguments)`.
         grid, block: with which it must be launched.
         shared_bytes: of dynamic shared memory, likewise.
+        mode: one of `emulated.MODES`.
+        statements, buffers: as printed, for faults.
     """
 
-    entry: str
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
     shared_bytes: int
     arguments: tuple[Argument, ...]
+    mode: str = "forward"
+    statements: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
 
 
 def image(library: str, kernels: dict[str, Emulated]) -> bytes:
@@ -116,10 +123,20 @@ class Function:
             if a.size_bytes:
                 self._check(memories.find(address, a.size_bytes), a, address)
         self._check_overlap(addresses)
-        table = (ctypes.c_void_p * len(addresses))(*addresses)
-        entry: Any = getattr(self.module.library, self.kernel.entry)
-        entry.restype = None
-        entry(table)
+        try:
+            self.call(addresses)
+        except KernelFault as fault:
+            raise Fault(UNKNOWN, str(fault)) from fault
+
+    @cached_property
+    def call(self) -> Callable[[Sequence[int]], None]:
+        """The C function, of addresses."""
+        k = self.kernel
+        record_bytes = FAULT_BYTES if k.mode == "checked" else 0
+        about = self.name, "", k.mode, k.statements, k.buffers, k.grid, k.block, record_bytes
+        entry = getattr(self.module.library, self.name)
+        address = ctypes.cast(entry, ctypes.c_void_p).value or 0
+        return emulated_caller(EmulatedSource(*about), address)
 
     def _check(self, block: Block | None, a: Argument, address: int) -> None:
         what = f"{self.name}: {a.name} of {a.size_bytes} bytes at {address:#x}"
@@ -142,6 +159,6 @@ class Function:
 
 
 def _kernel(record: dict[str, Any]) -> Emulated:
-    arguments = tuple([Argument(**a) for a in record.pop("arguments")])
-    sizes: dict[str, Any] = {name: tuple(record.pop(name)) for name in ("grid", "block")}
-    return Emulated(**record, **sizes, arguments=arguments)
+    arguments = tuple([Argument(**a) for a in record["arguments"]])
+    lists = {name: tuple(value) for name, value in record.items() if isinstance(value, list)}
+    return Emulated(**{**record, **lists, "arguments": arguments})

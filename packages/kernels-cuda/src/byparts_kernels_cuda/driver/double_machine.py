@@ -88,6 +88,14 @@ class Machine:
             raise Fault(INVALID_CONTEXT, "no context is current in this thread")
         return self._contexts()[-1]
 
+    def within(self, device: int, call: Callable[[], object]) -> None:
+        """Call something in the context of a GPU."""
+        self._contexts().append(device)
+        try:
+            call()
+        finally:
+            self._contexts().pop()
+
     def lose(self, status: int, words: str) -> None:
         """The GPU of this thread gives this status from now on."""
         for device in self._contexts()[-1:]:
