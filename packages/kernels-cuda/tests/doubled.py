@@ -42,7 +42,9 @@ def add_code(n: int, *, aliased: bool = True) -> KernelCode:
     blocks = -(-n // 32)
     names = (("x", False, not aliased), ("y", False, True), ("z", True, not aliased))
     arguments = [Argument(name, 4 * n, w, alone, i) for i, (name, w, alone) in enumerate(names)]
-    return KernelCode("add", ADD % (blocks, n), (blocks, 1, 1), (32, 1, 1), 0, tuple(arguments))
+    return KernelCode(
+        "add", ADD % (blocks, n), (blocks, 1, 1), (32, 1, 1), 0, tuple(arguments), "forward"
+    )
 
 
 def adder(gpu: Gpu) -> Backend:

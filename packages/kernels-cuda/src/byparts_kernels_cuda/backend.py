@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,13 +29,13 @@ from byparts_kernels_cuda.gpu import Gpu, gpu
 from byparts_kernels_cuda.launch import launched
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import space_of
-from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
+from byparts_kernels_cuda.stream_call import run_of
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
 from byparts_tensor_ir.lowering.regions.joins import joins
-from byparts_tensor_ir.lowering.regions.updates import UPDATES, updates_of_each
+from byparts_tensor_ir.lowering.regions.updates import UPDATES
 
 if TYPE_CHECKING:
     from byparts_kernels_cuda.launches import Launches
@@ -77,8 +76,6 @@ def make(index: int = 0) -> Backend:
         DriverError: it does not start.
     """
     found = gpu(index)
-    if find_spec("byparts_kernels_cuda.mapping") is None:
-        raise RuntimeError(f"{found.title} found, but this version has no kernels yet")
     return Backend(
         "cuda" if index == 0 else f"cuda:{index}",
         partial(view, found),
@@ -137,7 +134,7 @@ def region_kernel(graph: Graph) -> Kernel:
         made = RegionLoops(graph, _FEW_COLUMNS)
         return mapped(made.func, made.inplace)
 
-    return launched(b"region" + graph.digest, launches)
+    return launched(b"region" + graph.digest, launches, len(graph.inputs))
 
 
 @kernels.compiles(Fused)
@@ -195,33 +192,6 @@ def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     return Kernel(bind)
 
 
-def _update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """Updates of weights: each weight is a region of its own."""
-    count, size = op.count, len(op.groups) * op.count
-    each = [region_kernel(g) for g in updates_of_each(op, types)]
-    results = len(op.infer(*types)) // count
-    pairs = [(i, g, o) for i, k in enumerate(each) for g, o in k.inplace if g == o]
-
-    def bind(
-        inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
-    ) -> Run:
-        runs = []
-        for i, kernel in enumerate(each):
-            mine = [*inputs[i:size:count], *inputs[size:]]
-            runs.append(kernel.bind(mine, outputs[i : results * count : count], workspace, _))
-        calls = [c for run in runs for c in calls_of(run) if isinstance(c, StreamCall)]
-        return run_of(outputs[0].gpu, calls)
-
-    return Kernel(
-        bind,
-        max(k.workspace_bytes for k in each),
-        0,
-        tuple([(g * count + i, o * count + i) for i, g, o in pairs]),
-        count == 1 and each[0].atomic,
-        "\n".join({k.source: None for k in each}),
-    )
-
-
 def _made_by(module: str, name: str) -> Rule:
     """A rule from a function of (op, types) that gives `Launches`, imported when it is needed."""
 
@@ -232,7 +202,7 @@ def _made_by(module: str, name: str) -> Rule:
             return made
 
         about = f"{module} {op_text(op)} of {', '.join(map(str, types))}"
-        return launched(about.encode(), launches)
+        return launched(about.encode(), launches, len(types))
 
     return rule
 
@@ -257,4 +227,4 @@ kernels.compiles(ops.AddMatmul)(_made_by("products.matmul", "add_matmul_launches
 for _kind in (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient):
     kernels.compiles(_kind)(_made_by("convolutions", "convolution_launches"))
 for _kind in UPDATES:
-    kernels.compiles(_kind)(_update)
+    kernels.compiles(_kind)(_made_by("updates", "update_launches"))

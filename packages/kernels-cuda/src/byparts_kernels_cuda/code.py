@@ -22,6 +22,7 @@ from byparts_kernels_cuda.driver import functions as api
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_tensor_ir.compile import CompilerError
 
+_MOST_IN_ONE_FILE = 8  # kernels of the double; machine code is one kernel a file
 _TELL_S = 2.0  # compiling that takes longer says how far it is
 _STATIC_SHARED_BYTES = 48 << 10
 Target = Union[tuple[int, int], str]  # the capability of a GPU, or the mode of the double
@@ -54,7 +55,7 @@ class KernelCode:
 
     Attributes:
         name: of the function in the text.
-        text: CUDA C, or C of its emulation.
+        text: a file of CUDA C, or the function alone of its emulation.
         grid, block: x, y, z.
         shared_bytes: of dynamic shared memory.
         mode: how the double runs it; "" for a GPU.
@@ -132,11 +133,13 @@ def _compiled(
     """The images of kernels, several at a time; an error in the place of what does not compile."""
     from concurrent.futures import ThreadPoolExecutor, as_completed  # not where all is loaded
 
-    begun, done = monotonic(), {}
+    some = _MOST_IN_ONE_FILE if isinstance(target, str) else 1
+    files = [codes[i : i + some] for i in range(0, len(codes), some)]
+    begun, done = monotonic(), dict[tuple[Target, str], Union[bytes, CompilerError]]()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = {pool.submit(_built, code, target): code for code in codes}
+        futures = [pool.submit(_built, codes, target) for codes in files]
         for future in as_completed(futures):
-            done[target, futures[future].key] = future.result()
+            done.update({(target, key): made for key, made in future.result().items()})
             if monotonic() - begun > _TELL_S and sys.stderr.isatty():
                 print(f"\rcompiled {len(done)} of {len(codes)} kernels", end="", file=sys.stderr)
     if monotonic() - begun > _TELL_S and sys.stderr.isatty():
@@ -144,32 +147,42 @@ def _compiled(
     return done
 
 
-def _built(code: KernelCode, target: Target) -> Union[bytes, CompilerError]:
+def _built(codes: Sequence[KernelCode], target: Target) -> dict[str, Union[bytes, CompilerError]]:
+    """The images of kernels of one file, by key."""
     try:
         if isinstance(target, str):
-            return _emulated(code)
-        return compilers.cubin(code.name, code.text, target)
+            return dict.fromkeys([c.key for c in codes], _emulated(codes))
+        return {c.key: compilers.cubin(c.name, c.text, target) for c in codes}
     except CompilerError as error:
-        return error
+        if len(codes) == 1:
+            return {codes[0].key: error}
+    return {key: made for c in codes for key, made in _built([c], target).items()}
 
 
-def _emulated(code: KernelCode) -> bytes:
+def _emulated(codes: Sequence[KernelCode]) -> bytes:
     from byparts_kernels_cuda.driver import double_kernels as double
+    from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_file
 
-    path = compilers.emulation(code.name, code.text)
-    arguments = tuple(
-        [double.Argument(a.name, a.size_bytes, a.written, a.alone) for a in code.arguments]
-    )
-    launch = code.grid, code.block, code.shared_bytes, arguments
-    kernel = double.Emulated(*launch, code.mode, code.statements, code.buffers)
-    return double.image(str(path), {code.name: kernel})
+    kernels, sources = {}, []
+    for c in codes:
+        arguments = tuple(
+            [double.Argument(a.name, a.size_bytes, a.written, a.alone) for a in c.arguments]
+        )
+        about = c.mode, c.statements, c.buffers
+        name = f"{c.name}_{c.key}"
+        kernels[name] = double.Emulated(c.grid, c.block, c.shared_bytes, arguments, *about)
+        source = EmulatedSource(c.name, c.text, *about, c.grid, c.block, 0)
+        sources.append(source.renamed(name))
+    path = compilers.emulation(codes[0].name, emulated_file(sources))
+    return double.image(str(path), kernels)
 
 
 def _loaded(gpu: Gpu, code: KernelCode, image: bytes) -> int:
     text = c_char_p(image)
     module = gpu.made("cuModuleLoadData", cast(text, c_void_p))
     try:
-        handle = gpu.made("cuModuleGetFunction", module, code.name.encode())
+        name = f"{code.name}_{code.key}" if code.mode else code.name
+        handle = gpu.made("cuModuleGetFunction", module, name.encode())
         if code.shared_bytes > _STATIC_SHARED_BYTES:
             gpu.driver.cuFuncSetAttribute(handle, api.MAX_DYNAMIC_SHARED_BYTES, code.shared_bytes)
     except BaseException:

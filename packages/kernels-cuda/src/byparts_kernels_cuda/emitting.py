@@ -33,7 +33,7 @@ def code_of(
         from byparts_tensor_ir.emit.emulate import emulate
 
         made = emulate(func, "forward" if mode == "emulated" else mode, aliases)
-        launch = made.name, made.text, made.grid, made.block, 0
+        launch = made.name, made.body, made.grid, made.block, 0
         code = KernelCode(*launch, arguments, made.mode, made.statements, made.buffers)
     else:
         from byparts_tensor_ir.emit.cuda import emit_cuda

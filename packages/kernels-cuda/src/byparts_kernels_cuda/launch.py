@@ -27,12 +27,12 @@ from byparts_tensor_ir.cache import files_of, keep_text, kept_text
 
 if TYPE_CHECKING:
     from byparts_kernels_cuda.launches import Launches
-    from byparts_tensor_ir.statement import Func
+    from byparts_tensor_ir.statement import Buffer, Func
 
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
 
 
-def launched(key: bytes, make: Callable[[], Launches]) -> Kernel:
+def launched(key: bytes, make: Callable[[], Launches], inputs: int) -> Kernel:
     """The kernel that makes these launches.
 
     It is compiled when it is first bound, with all others that wait then.  Its run is one call of
@@ -41,6 +41,7 @@ def launched(key: bytes, make: Callable[[], Launches]) -> Kernel:
     Args:
         key: says all that `make` depends on beside our own code.
         make: called where the text is not on the disk.
+        inputs: how many of the parameters are inputs; the others are outputs.
 
     Raises:
         EmitError: a launch has no form in C.
@@ -50,19 +51,22 @@ def launched(key: bytes, make: Callable[[], Launches]) -> Kernel:
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = kept_text(name)
     if text is None:
-        text = json.dumps(record(make(), mode))
+        text = json.dumps(record(make(), inputs, mode))
         keep_text(name, text)
     return kernel_of(json.loads(text))
 
 
-def record(launches: Launches, mode: str) -> dict[str, Any]:
+def record(launches: Launches, inputs: int, mode: str) -> dict[str, Any]:
     """What is kept of launches: the text of each, and where its arguments are.
 
     Args:
         launches: what to emit.
+        inputs: how many of the parameters are inputs.
         mode: "" for CUDA C, else one of the double's.
     """
-    codes = [emitted(launches, func, mode) for func in launches.kernels]
+    parameters = launches.parameters
+    aliases = [(parameters[i], parameters[inputs + o]) for i, o in launches.inplace]
+    codes = [emitted(launches, func, aliases, mode) for func in launches.kernels]
     return {
         "kernels": [asdict(code) for code in codes if all(code.grid)],
         "workspace_bytes": launches.workspace_bytes,
@@ -70,14 +74,15 @@ def record(launches: Launches, mode: str) -> dict[str, Any]:
     }
 
 
-def emitted(launches: Launches, func: Func, mode: str) -> KernelCode:
-    """The text of one launch."""
+def emitted(
+    launches: Launches, func: Func, aliases: Sequence[tuple[Buffer, Buffer]], mode: str
+) -> KernelCode:
+    """The text of one launch; `aliases` are parameters that may be one array."""
     from byparts_kernels_cuda.emitting import code_of  # loads the emitter
     from byparts_kernels_cuda.launches import size_bytes
 
     position = {b: i for i, b in enumerate(launches.parameters)}
     offsets = launches.offsets()
-    aliases = _aliases(launches)
     aliased = {b for pair in aliases for b in pair}
     arguments = [
         Argument(
@@ -92,15 +97,6 @@ def emitted(launches: Launches, func: Func, mode: str) -> KernelCode:
     ]
     here = [(a, b) for a, b in aliases if a in func.params and b in func.params]
     return code_of(func, mode, here, tuple(arguments))
-
-
-def _aliases(launches: Launches) -> list[tuple[Any, Any]]:
-    """The parameters that may be one array, in pairs."""
-    written = {b for func in launches.kernels for b in func.outputs}
-    places = [i for i, b in enumerate(launches.parameters) if b in written]
-    first = min(places, default=len(launches.parameters))
-    parameters = launches.parameters
-    return [(parameters[i], parameters[first + o]) for i, o in launches.inplace]
 
 
 def kernel_of(made: dict[str, Any]) -> Kernel:

@@ -92,11 +92,16 @@ class Module:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A kernel of a module."""
+    """A kernel of a module; its name ends in "_" and a key, which nobody wants to read."""
 
     module: Module
     name: str
     kernel: Emulated
+
+    @property
+    def title(self) -> str:
+        """The name in messages."""
+        return self.name.rpartition("_")[0].removeprefix("byparts_")
 
     def limits(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int) -> str:
         """What is wrong with the way that it is launched; "" for nothing."""
@@ -133,13 +138,13 @@ class Function:
         """The C function, of addresses."""
         k = self.kernel
         record_bytes = FAULT_BYTES if k.mode == "checked" else 0
-        about = self.name, "", k.mode, k.statements, k.buffers, k.grid, k.block, record_bytes
+        about = self.title, "", k.mode, k.statements, k.buffers, k.grid, k.block, record_bytes
         entry = getattr(self.module.library, self.name)
         address = ctypes.cast(entry, ctypes.c_void_p).value or 0
         return emulated_caller(EmulatedSource(*about), address)
 
     def _check(self, block: Block | None, a: Argument, address: int) -> None:
-        what = f"{self.name}: {a.name} of {a.size_bytes} bytes at {address:#x}"
+        what = f"{self.title}: {a.name} of {a.size_bytes} bytes at {address:#x}"
         if block is None:
             raise Fault(ILLEGAL_ADDRESS, f"{what} is in no memory that was allocated")
         if block.device != self.module.device:
@@ -154,7 +159,7 @@ class Function:
                 meet = at < there + b.size_bytes and there < at + a.size_bytes
                 if a is not b and meet and a.written and (a.alone or b.alone):
                     raise Fault(
-                        UNKNOWN, f"{self.name}: {a.name}, which is written, overlaps {b.name}"
+                        UNKNOWN, f"{self.title}: {a.name}, which is written, overlaps {b.name}"
                     )
 
 

@@ -375,7 +375,7 @@ class Machine:
         grid, block = given[0:3], given[3:6]
         shared_bytes, stream, arguments = given[6:9]
         if wrong := function.limits(grid, block, shared_bytes):
-            raise Fault(INVALID_VALUE, f"{function.name}: {wrong}")
+            raise Fault(INVALID_VALUE, f"{function.title}: {wrong}")
         if function.module.device != self.device():
             raise Fault(INVALID_HANDLE, "a function of another GPU")
         count = len(function.kernel.arguments)
