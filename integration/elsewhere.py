@@ -103,19 +103,21 @@ class Call:
         return ""
 
 
-def recorded_calls(backend: Backend, ops: Sequence[type[Op]]) -> list[Call]:
-    """The calls of the kit's first column whose kernel is one function of its arrays.
+def recorded_calls(
+    backend: Backend, ops: Sequence[type[Op]], columns: Sequence[str] = ("basic",)
+) -> list[Call]:
+    """The calls of these columns of the kit whose kernel is one function of its arrays.
 
     Of an op that has no case there, e.g. since it reads integers, all but the long ones.
     """
-    cases = [case for op in ops for case in _cases(op)]
+    cases = [case for op in ops for case in _cases(op, columns)]
     with within(backend):
         return [call for case in cases for call in _recorded(backend, case)]
 
 
-def _cases(op: type[Op]) -> list[Case]:
+def _cases(op: type[Op], columns: Sequence[str]) -> list[Case]:
     cases = [case for case in cases_of(op) if case.column not in APART]
-    return [case for case in cases if case.column == "basic"] or cases
+    return [case for case in cases if case.column in columns] or cases
 
 
 def _recorded(backend: Backend, case: Case) -> Iterator[Call]:

@@ -48,6 +48,10 @@ RULES: dict[str, Rule] = {
     ),
     "lanes of one half twice": (r"(\{h?\w+)\[(\d+)\]", lambda m: f"{m[1]}[0]"),
     "stored one further": (r"(store\w*\(out\d+ \+ )", lambda m: f"{m[1]}1 + "),
+    "the other half": (
+        r"((?:load|store|from|to)\w*_)(b?f16)(\w*\()",
+        lambda m: f"{m[1]}{'f16' if m[2] == 'bf16' else 'bf16'}{m[3]}",
+    ),
     "loaded one further": (r"(load\w*\(in\d+ \+ )", lambda m: f"{m[1]}1 + "),
 }
 OPS: list[type[Op]] = [
@@ -59,6 +63,11 @@ OPS: list[type[Op]] = [
 EQUAL = {(ops.Sigmoid, "minus for plus")}
 
 
+def other_half(dtype: str) -> str:
+    """Of f16 bf16, and the reverse; of others themselves."""
+    return {"f16": "bf16", "bf16": "f16"}.get(dtype, dtype)
+
+
 def mutants(call: Call) -> Iterator[tuple[str, Source]]:
     """The source changed by each rule that applies to it, at the first place and at the last."""
     for name, (pattern, change) in RULES.items():
@@ -66,14 +75,15 @@ def mutants(call: Call) -> Iterator[tuple[str, Source]]:
         for k, m in enumerate(dict.fromkeys([*places[:1], *places[-1:]])):
             text = call.source.body[: m.start()] + change(m) + call.source.body[m.end() :]
             new = f"{call.source.name}_{list(RULES).index(name)}_{k}"
-            yield name, replace(call.source, body=text).renamed(new)
+            vectors = call.source.vectors | {(other_half(d), n) for d, n in call.source.vectors}
+            yield name, replace(call.source, body=text, vectors=vectors).renamed(new)
 
 
 @pytest.mark.long
 def test_every_wrong_kernel_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """None gives what `evaluate` gives in all cases of its op."""
     monkeypatch.setenv("BYPARTS_EMITTER", "c")
-    calls = recorded_calls(make(), OPS)
+    calls = recorded_calls(make(), OPS, ("basic", "half"))
     made = [(c, rule, s) for c in calls for rule, s in mutants(c)]
     sources = {s.name: s for _, _, s in made}
     addresses = compiled(list(sources.values()))

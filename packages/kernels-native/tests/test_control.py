@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Timer
 from typing import Any
 
@@ -15,8 +16,9 @@ from hypothesis import given, settings, strategies as st
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
+from byparts_graph_ir import Graph, GraphError, Input, Op, TensorType, Types, Value
 from byparts_graph_ir.backend.kernel import in_c
+from byparts_kernels_numpy.table import kernels as numpy_kernels
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, Store, build
 from byparts_tensor_ir.lowering.regions import columns
@@ -158,14 +160,28 @@ def test_rows(reverse: bool, least: int, monkeypatch: pytest.MonkeyPatch) -> Non
     check(Graph.of((h, xs), scanned), *arrays)
 
 
+class Twice(Op):
+    """y = 2 x, of which NumPy alone has a kernel."""
+
+    def infer(self, x: TensorType) -> Types:
+        return (x,)
+
+    def evaluate(self, x: Any) -> tuple[Any, ...]:
+        return (x * 2,)
+
+
+@numpy_kernels.on(Twice)
+def _twice(op: Twice, inputs: Sequence[Any], outputs: Sequence[Any]) -> Callable[[], object]:
+    return partial(np.multiply, inputs[0], 2, out=outputs[0])
+
+
 def test_a_loop_with_a_step_of_numpy() -> None:
     """Its native steps are; the others are not in their call."""
     x = vector("x")
     ks = ops.constant(np.arange(4, dtype=np.float32))
 
     def body(x: Value, k: Value) -> Pair:
-        half = ops.cast(ops.cast(x, "f16") * 2.0, "f32")  # f16 is not native
-        return ops.tanh(half) + ops.tanh(x), x + k
+        return ops.tanh(Twice()(x)) + ops.tanh(x), x + k
 
     last, rows = ops.scan(body, (x,), (ks,))
     graph = Graph.of((x,), (last, rows))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, GraphError, Input, Op, Refused, TensorType
+from byparts_graph_ir import Graph, GraphError, Input, Op, TensorType
 from byparts_kernels_native import make
 from byparts_opset.dtypes import type_of
 from byparts_opset.evaluate import evaluate
@@ -109,14 +109,17 @@ def test_the_interpreter_says_what_evaluate_says(op: Op, arrays: tuple[Any, ...]
 
 
 @needs_compiler
-def test_a_dtype_without_arithmetic_is_refused_by_name() -> None:
-    """Rows of bf16 are picked, which moves bits; their sum is for another backend."""
-    types = TensorType("i32", (2,)), TensorType("bf16", (2, 3)), TensorType("bf16", (4, 3))
-    backend = make()
+@pytest.mark.parametrize("half", ["f16", "bf16"])
+def test_rows_of_halves_are_added_in_f32(half: str) -> None:
+    """1 and five halves of its last digit: none of them would be there, rounded at each step."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    kind, digit = (np.float16, 2**-11) if half == "f16" else (ml_dtypes.bfloat16, 2**-8)
+    indices, rows, like = _input("i32", 6), _input(half, 6), _input(half, 3)
+    graph = Graph.of([indices, rows, like], [ops.ScatterAdd(0)(indices, rows, like)])
+    given = np.array([1] + [digit] * 5, kind)
 
-    assert backend.compile(ops.Gather(0), (types[2], types[0])).workspace_bytes == 0
-    with pytest.raises(Refused, match=r"ScatterAdd on .*: no arithmetic on bf16; one of bool, i8"):
-        backend.compile(ops.ScatterAdd(0), types)
+    (y,) = build_program(graph, backends=("native",))(np.full(6, 2, "i4"), given, given[:3])
+    assert y.astype(float).tolist() == [0, 0, float(kind(1 + 5 * digit))]
 
 
 @needs_compiler

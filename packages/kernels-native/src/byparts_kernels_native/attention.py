@@ -17,7 +17,7 @@ from typing import Any
 
 from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import code
+from byparts_kernels_native import code, walk
 from byparts_kernels_native.tiles import TILES, tile_rows
 from byparts_tensor_ir.emit.c import Source, emit_c
 from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
@@ -36,17 +36,22 @@ _ZERO = const(0)
 
 def forward(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """The kernel of `Attention`."""
-    return _kernel(op, types, False)
+    return _kernel(op, types, types, False)
 
 
 def backward(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """The kernel of `AttentionGradient`."""
-    return _kernel(op, types[1:4], True)
+    return _kernel(op, types, types[1:4], True)
 
 
-def _kernel(op: Any, types: Sequence[TensorType], gradient: bool) -> Kernel:
+def _kernel(
+    op: Any, given: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
+) -> Kernel:
+    """Of all inputs that are given these types are those of q, k and v."""
     q, k, v = types
     dtype = q.dtype
+    if not any(t.size for t in op.infer(*given)):
+        return Kernel(lambda *_: walk.captured([], False), atomic=True)
     if dtype not in ("f32", "f64") or not q.size * k.size * v.size:
         raise Refused(f"{op.name} of ({q}, {k}, {v}): only of f32 and f64, and not of no elements")
     (s, d), (t, e) = q.dims[-2:], v.dims[-2:]

@@ -26,10 +26,10 @@ from byparts_graph_ir import (
 from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import panels, products, sums, updates, walk
+from byparts_kernels_native.converted import in_f32
 from byparts_kernels_native.regions import region_kernel
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
-from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.regions import columns
 from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
@@ -76,7 +76,13 @@ def make() -> Backend:
         capture=walk.captured,
         stretches=True,
         loops=True,
+        sub_byte=_takes_sub_byte,
     )
+
+
+def _takes_sub_byte(op: Op) -> bool:
+    """Whether the kernel for the op takes i4: those of this package do, others need not."""
+    return str(kernels[op].__module__).startswith("byparts_kernels_native.")
 
 
 def view(memory: Any, offset: int, type: TensorType) -> int:
@@ -108,9 +114,6 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
 
 def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """A copy of what an op gives that has no input, or inputs of no element."""
-    for kind in op.infer(*types):
-        if not takes(kind.dtype):
-            raise Refused(f"{type(op).__name__} of {kind} is not generated")
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         given = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
@@ -158,7 +161,7 @@ for _kind in UPDATES:
 kernels.compiles(ops.AddMatmul)(sums.add_matmul)
 kernels.compiles(panels.PackPanels)(panels.pack)
 kernels.compiles(panels.PanelMatmul)(panels.multiply)
-kernels.compiles(ops.Attention)(_later("attention", "forward"))
-kernels.compiles(ops.AttentionGradient)(_later("attention", "backward"))
+kernels.compiles(ops.Attention)(in_f32(_later("attention", "forward")))
+kernels.compiles(ops.AttentionGradient)(in_f32(_later("attention", "backward")))
 for _kind in _CONVOLUTIONS:
-    kernels.compiles(_kind)(_later("convolutions", "convolution"))
+    kernels.compiles(_kind)(in_f32(_later("convolutions", "convolution")))

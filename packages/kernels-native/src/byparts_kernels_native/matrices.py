@@ -10,6 +10,8 @@ n, or, where a is stored transposed and n is small, along m.  The schedule is th
 front to back, padded to whole vectors; copies of constants are made once (`packing`).  So may the
 scalars' rows, where they are columns in memory.
 
+Halves are added up in f32, and i4 in i8.
+
 After Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008).  There is
 no block of k: a block of the scalars' rows fits the second cache up to k of some thousands.
 """
@@ -35,7 +37,8 @@ from byparts_tensor_ir import (
     select,
     sum as sum_over,
 )
-from byparts_tensor_ir.expression import BYTES, Expr, const
+from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.lowering.narrow import held, loaded, stored, wide
 from byparts_tensor_ir.statement import loops
 from byparts_tensor_ir.tensor import Reduction, Tensor
 
@@ -51,8 +54,8 @@ def product(p: Matrices, t: Tiling, vector_bytes: int, packed_apart: bool = Fals
     """
     x = _Operands(p, t, width_of(p, t, vector_bytes))
     apart = packed_apart and packed_bytes(p, t, vector_bytes) > 0
-    packed: Tensor = placeholder(x.packed_shape, "P", p.dtype) if apart else x.strips()
-    tile = x.tile(packed)
+    packed: Tensor = placeholder(x.packed_shape, "P", held(p.dtype)) if apart else x.strips()
+    tile = x.tile(packed, p.dtype if apart else "")
     y = compute((p.m, p.n), lambda i, j: x.result(i, j, tile), "Y")
     s = Schedule(lower([x.a, packed if apart else x.b, x.c, y], "product"))
     return _scheduled(s, p, t, x.width).func if p.m * p.n * p.k else s.func
@@ -61,7 +64,7 @@ def product(p: Matrices, t: Tiling, vector_bytes: int, packed_apart: bool = Fals
 def packing(p: Matrices, t: Tiling, vector_bytes: int) -> Func:
     """A function of (b, packed b), for a tiling with `packed_bytes`."""
     x = _Operands(p, t, width_of(p, t, vector_bytes))
-    return _copied(Schedule(lower([x.b, x.strips()], "pack")), p, t).func
+    return _copied(Schedule(lower([x.b, x.strips(p.dtype)], "pack")), p, t).func
 
 
 class _Operands:
@@ -74,14 +77,15 @@ class _Operands:
         shapes = ((p.m, p.k), (p.k, p.n))
         flips = (p.transpose_a, p.transpose_b)
         a, b = (s[::-1] if flip else s for s, flip in zip(shapes, flips, strict=True))
-        self.a, self.b = placeholder(a, "A", p.dtype), placeholder(b, "B", p.dtype)
-        self.c = placeholder((p.m, p.n), "C", p.dtype)
+        dtype = held(p.dtype)
+        self.a, self.b = placeholder(a, "A", dtype), placeholder(b, "B", dtype)
+        self.c = placeholder((p.m, p.n), "C", dtype)
 
     def _of_a(self, i: Expr, r: Expr) -> Expr:
-        return self.a[r, i] if self.p.transpose_a else self.a[i, r]
+        return loaded(self.a[r, i] if self.p.transpose_a else self.a[i, r], self.p.dtype)
 
     def _of_b(self, r: Expr, j: Expr) -> Expr:
-        return self.b[j, r] if self.p.transpose_b else self.b[r, j]
+        return loaded(self.b[j, r] if self.p.transpose_b else self.b[r, j], self.p.dtype)
 
     def scalar(self, i: Expr, r: Expr) -> Expr:
         """What is read one number at a time."""
@@ -91,15 +95,26 @@ class _Operands:
         """What is read in vectors: 0 beyond the last column."""
         value = self._of_a(j, r) if self.t.swapped else self._of_b(r, j)
         whole = self.columns % self.width == 0
-        return value if whole else select(j < self.columns, value, const(0, self.p.dtype))
+        return value if whole else select(j < self.columns, value, const(0, value.dtype))
 
-    def strips(self) -> Tensor:
-        """The copy of what is read in vectors: strip o holds the lanes from o * width on."""
-        width = self.width
-        return compute(self.packed_shape, lambda o, r, j: self.lane(r, o * width + j), "P")
+    def strips(self, dtype: str = "") -> Tensor:
+        """The copy of what is read in vectors: strip o holds the lanes from o * width on.
 
-    def tile(self, packed: Tensor) -> Tensor:
-        """All sums, of which the schedule computes a tile at a time."""
+        Of this dtype, by default that in which is added up.
+        """
+
+        def element(o: Expr, r: Expr, j: Expr) -> Expr:
+            return stored(self.lane(r, o * self.width + j), dtype)
+
+        return compute(self.packed_shape, element, "P")
+
+    def tile(self, packed: Tensor, apart: str) -> Tensor:
+        """All sums, of which the schedule computes a tile at a time.
+
+        Args:
+            packed: what `strips` says.
+            apart: its dtype, where that is not the one in which is added up.
+        """
         r, width, height = reduce_axis(self.p.k, "k"), self.width, self.t.rows
         tiles = (-(-self.rows // height), self.p.k, height)
         last = max(0, self.rows - 1)  # of a tile that has fewer rows: nobody uses the others
@@ -108,7 +123,8 @@ class _Operands:
         )
 
         def sums(i: Expr, j: Expr) -> Reduction:
-            read = packed[j // width, r, j % width] if self.t.packed else self.lane(r, j)
+            at = (j // width, r, j % width)
+            read = loaded(packed[at], apart) if self.t.packed else self.lane(r, j)
             own = gathered[i // height, r, i % height] if self.t.gathered else self.scalar(i, r)
             return sum_over(own * read, axis=r)
 
@@ -118,18 +134,19 @@ class _Operands:
         """An element of y."""
         p = self.p
         if not p.m * p.n * p.k:
-            value = const(0, p.dtype)
+            value = const(0, wide(p.dtype))
         else:
             value = tile[j, i] if self.t.swapped else tile[i, j]
-        return value if p.added is None else self.c[i, j] + value * const(p.added, p.dtype)
+        if p.added is not None:
+            c = loaded(self.c[i, j], p.dtype)
+            value = c + value * const(p.added, value.dtype)
+        return stored(value, p.dtype)
 
 
 def _scheduled(s: Schedule, p: Matrices, t: Tiling, width: int) -> Schedule:
     row, column = ("Y_j", "Y_i") if t.swapped else ("Y_i", "Y_j")
     s.split(row, t.rows)
-    rounds, block = _blocks(
-        -(-(p.n if t.swapped else p.m) // t.rows), t.rows * p.k * BYTES[p.dtype]
-    )
+    rounds, block = _blocks(-(-(p.n if t.swapped else p.m) // t.rows), t.rows * p.k * p.wide_bytes)
     order = [f"{row}_o"]
     if rounds > 1:
         s.split(f"{row}_o", block)

@@ -43,7 +43,6 @@ from byparts_opset.add_matmul import AddMatmul
 from byparts_opset.broadcast import meet_dims, meet_types
 from byparts_opset.dtypes import Array, require
 from byparts_opset.matmul import MatMul
-from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.target import target
 
 _FEWEST = 3  # products that make a copy worth its memory
@@ -56,6 +55,7 @@ class PackPanels(Op):
     width: int
 
     def infer(self, x: TensorType) -> Types:
+        require(self.name, x, FLOATS)
         if x.rank != 2 or self.width < 1:
             raise ShapeError(f"{self.name}: x is {x}, width {self.width}; expected a matrix and 1")
         k, n = x.shape or ()
@@ -193,10 +193,10 @@ def _tiling(p: Matrices, width: int) -> Tiling:
     """The best tiling that reads panels of this width.
 
     Raises:
-        Refused: a dtype that C does not have, or no elements.
+        Refused: of no elements.
     """
-    if not takes(p.dtype) or not p.m * p.n * p.k:
-        raise Refused(f"panels for {p}: only dtypes of C, and not of no elements")
+    if not p.m * p.n * p.k:
+        raise Refused(f"panels for {p}: not of no elements")
     return tiling_of(p, target().vector_bytes, True, width)
 
 

@@ -21,7 +21,7 @@ from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tilin
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import Source
 from byparts_tensor_ir.expression import BYTES
-from byparts_tensor_ir.lowering.elementwise import takes
+from byparts_tensor_ir.lowering.narrow import held, takes
 from byparts_tensor_ir.target import target
 from byparts_tensor_ir.threads import threads
 
@@ -144,7 +144,7 @@ def _run(p: Product, way: Way, arguments: Sequence[int], workspace: int, packed:
     if not p.lead:
         return code.call(way.one, [a, b, c, y, workspace, way.gemm])
     one = (ctypes.c_void_p * 6)(a, b, c, y, workspace, way.gemm)
-    size, numbers = BYTES[p.of.dtype], [len(p.lead)]
+    size, numbers = BYTES[held(p.of.dtype)], [len(p.lead)]
     y_steps = _steps(p.lead, p.of.m * p.of.n)
     for extent, *steps in zip(p.lead, *p.steps, y_steps, strict=True):
         numbers += [extent, *[step * size for step in steps]]

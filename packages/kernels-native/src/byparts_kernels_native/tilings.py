@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import product as pairs
 
 from byparts_graph_ir import Refused, TensorType
-from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.expression import BYTES, FLOATS
+from byparts_tensor_ir.lowering.narrow import held, wide
 
 _LINE_BYTES = 64
 _FIRST_CACHE_BYTES = 1 << 15
@@ -38,7 +39,17 @@ class Matrices:
     @property
     def y_bytes(self) -> int:
         """Of the result."""
-        return self.m * self.n * BYTES[self.dtype]
+        return self.m * self.n * BYTES[held(self.dtype)]
+
+    @property
+    def converts(self) -> bool:
+        """Whether numbers are converted when they are read."""
+        return wide(self.dtype) != held(self.dtype)
+
+    @property
+    def wide_bytes(self) -> int:
+        """Of a number of the dtype in which is added up."""
+        return BYTES[wide(self.dtype)]
 
 
 @dataclass(frozen=True)
@@ -64,9 +75,9 @@ class Tiling:
 
 
 def are_matrices_of_floats(a: TensorType, b: TensorType) -> bool:
-    """Whether a and b are two matrices, not empty, of one dtype, f32 or f64."""
+    """Whether a and b are two matrices of floats, not empty, of one dtype."""
     alike = a.rank == b.rank == 2 and a.dtype == b.dtype
-    return alike and a.dtype in ("f32", "f64") and a.size * b.size > 0
+    return alike and a.dtype in FLOATS and a.size * b.size > 0
 
 
 def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False, width: int = 0) -> Tiling:
@@ -81,7 +92,7 @@ def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False, width: i
     Raises:
         Refused: no tiling has panels of this width.
     """
-    lanes, registers = vector_bytes // BYTES[p.dtype], 32 if vector_bytes == 64 else 16
+    lanes, registers = vector_bytes // p.wide_bytes, 32 if vector_bytes == 64 else 16
     known = list(_tilings(p, registers))
     if width:
         known = [t for t in known if t.packed and not t.swapped and t.vectors * lanes == width]
@@ -96,7 +107,7 @@ def _tilings(p: Matrices, registers: int) -> Iterator[Tiling]:
             for swapped, packed, gathered in pairs(*[(False, True)] * 3):
                 transposing = not p.transpose_a if swapped else p.transpose_b
                 strided = not p.transpose_b if swapped else p.transpose_a
-                if packed >= transposing and gathered <= strided:
+                if packed >= transposing and gathered <= (strided or p.converts):
                     yield Tiling(rows, vectors, swapped, packed, gathered)
 
 
@@ -117,7 +128,10 @@ def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
     if t.packed and not free_packing:
         time += columns * p.k * (3 if transposing else 6 / lanes)
     elif not t.packed and columns > lanes * t.vectors:  # rows of other strips lie between
-        time += visits * _far(columns * p.k * BYTES[p.dtype])
+        time += visits * _far(columns * p.k * p.wide_bytes)
+    if p.converts:  # numbers one by one, and vectors, each time that they are read
+        time += 0 if t.gathered else visits * t.rows
+        time += 0 if t.packed else p.k * (whole + bool(rest)) * columns / lanes
     if t.gathered:
         time += 3 * rows * p.k
     elif rows > t.rows and (not p.transpose_b if t.swapped else p.transpose_a):
@@ -133,7 +147,7 @@ def _far(bytes: int) -> int:
 
 def width_of(p: Matrices, t: Tiling, vector_bytes: int) -> int:
     """Elements of a strip."""
-    return t.vectors * vector_bytes // BYTES[p.dtype]
+    return t.vectors * vector_bytes // p.wide_bytes
 
 
 def packed_bytes(p: Matrices, t: Tiling, vector_bytes: int) -> int:
@@ -141,4 +155,4 @@ def packed_bytes(p: Matrices, t: Tiling, vector_bytes: int) -> int:
     if not t.packed or t.swapped or not p.m * p.n * p.k:
         return 0
     width = width_of(p, t, vector_bytes)
-    return -(-p.n // width) * width * p.k * BYTES[p.dtype]
+    return -(-p.n // width) * width * p.k * BYTES[held(p.dtype)]

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, nan, pi, sqrt
 from typing import Any
 
 import byparts_opset as ops
 from byparts_graph_ir import Op, Table
-from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr, const, make
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr, const, make, widened
 from byparts_tensor_ir.functions import call, cast, maximum, minimum, select, unary
+from byparts_tensor_ir.lowering.narrow import held, takes as takes
 
 Rule = Callable[..., Expr]
-element: Table[Rule] = Table("tensor expression")  # op -> rule(op, *elements)
+
+
+class _Elements(Table[Rule]):
+    """Rules that see halves as f32, and whose result is rounded once."""
+
+    def get(self, op: Op | type[Op]) -> Rule | None:
+        """The rule for an op, or `None`."""
+        rule = super().get(op)
+        return None if rule is None else partial(_rounded_once, rule)
+
+
+def _rounded_once(rule: Rule, op: Op, *elements: Expr) -> Expr:
+    y = rule(op, *map(widened, elements))
+    half = next((x.dtype for x in elements if x.dtype in HALVES), "")
+    made_by_op = getattr(op, "dtype", half)  # of a cast
+    return cast(y, half) if half and y.dtype == "f32" and made_by_op == half else y
+
+
+element: Table[Rule] = _Elements("tensor expression")  # op -> rule(op, *elements)
 
 
 def _row(rule: Callable[..., Expr], *classes: type[Op]) -> None:
@@ -218,17 +238,12 @@ def _erfinv(op: Op, x: Expr) -> Expr:
 def _constant(op: Op) -> Expr:
     """Of one element."""
     (y,) = op.infer()
-    return const(op.evaluate()[0].reshape(-1)[0].item(), y.dtype)
+    return const(op.evaluate()[0].reshape(-1)[0].item(), held(y.dtype))
 
 
 @element.on(ops.Cast)
 def _cast(op: ops.Cast, x: Expr) -> Expr:
-    return cast(x, op.dtype)
-
-
-def takes(dtype: str) -> bool:
-    """Whether expressions have this dtype."""
-    return dtype in BYTES and dtype not in HALVES
+    return cast(x, held(op.dtype))
 
 
 def cost(kind: Any) -> int:

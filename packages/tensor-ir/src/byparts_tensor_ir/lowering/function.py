@@ -8,15 +8,14 @@ its last parameter, `error`, and does no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from math import prod
 
-from byparts_graph_ir import Table, TensorType
+from byparts_graph_ir import Op, Table, TensorType
 from byparts_tensor_ir.expression import (
     BYTES,
-    HALVES,
     Expr,
     ExpressionError,
     as_expr,
@@ -24,6 +23,7 @@ from byparts_tensor_ir.expression import (
     variable,
 )
 from byparts_tensor_ir.functions import cast
+from byparts_tensor_ir.lowering.narrow import held, of_narrow, wide
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
 from byparts_tensor_ir.tensor import MAX
 
@@ -51,7 +51,44 @@ class Function:
 
 
 Rule = Callable[..., Function]
-function: Table[Rule] = Table.lazily(  # op -> rule(op, types of inputs)
+_moving: set[Rule] = set()
+
+
+def of_bits(rule: Rule) -> Rule:
+    """Decorator: the rule only moves elements, of any dtype, in buffers of `bits`."""
+    _moving.add(rule)
+    return rule
+
+
+class _Functions(Table[Rule]):
+    """Rules that see wide dtypes for narrow ones, but for those that only move elements."""
+
+    def get(self, op: Op | type[Op]) -> Rule | None:
+        """The rule for an op, or `None`."""
+        rule = super().get(op)
+        return None if rule is None else partial(_of_bits if rule in _moving else _in_wide, rule)
+
+
+def _in_wide(rule: Rule, op: Op, types: Sequence[TensorType]) -> Function:
+    others = [TensorType(wide(t.dtype), t.shape) for t in types]
+    made = rule(op, others)
+    if others == list(types):
+        return made
+    dtypes = [t.dtype for t in (*types, *op.infer(*types))]
+    return Function(of_narrow(made.func, dtypes), made.indices)
+
+
+def _of_bits(rule: Rule, op: Op, types: Sequence[TensorType]) -> Function:
+    """Only indices are computed with."""
+    made = rule(op, [TensorType(held(t.dtype), t.shape) for t in types])
+    if made.indices is None or wide(types[made.indices].dtype) == types[made.indices].dtype:
+        return made
+    dtypes = ["" if i != made.indices else t.dtype for i, t in enumerate(types)]
+    over = None if made.over is None else of_narrow(made.over, dtypes)
+    return replace(made, func=of_narrow(made.func, dtypes), over=over)
+
+
+function: Table[Rule] = _Functions.lazily(  # op -> rule(op, types of inputs)
     "function of loops",
     "byparts_tensor_ir.lowering",
     "byparts_opset",
@@ -71,18 +108,13 @@ def folded(t: TensorType, axis: int) -> tuple[int, int, int]:
     return prod(t.dims[:at]), t.dims[at], prod(t.dims[at + 1 :])
 
 
-def stored(dtype: str) -> str:
-    """The dtype of expressions that hold the bits of an element, for ops that only move them."""
-    return dtype if dtype in BYTES and dtype not in HALVES else "i16"
-
-
 def buffer(name: str, dims: Sequence[int], dtype: str) -> Buffer:
     """A parameter.
 
     Raises:
         ExpressionError: no such dtype in expressions.
     """
-    if dtype not in BYTES or dtype in HALVES:
+    if dtype not in BYTES:
         raise ExpressionError(f"no arithmetic on {dtype}; one of {', '.join(BYTES)}")
     return Buffer(name, tuple(map(const, dims)), dtype)
 

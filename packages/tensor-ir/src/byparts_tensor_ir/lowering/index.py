@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
 import byparts_opset as ops
 from byparts_graph_ir import FLOATS, TensorType
-from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import Expr, as_expr, const
 from byparts_tensor_ir.functions import cast, minimum, select
 from byparts_tensor_ir.lowering.function import (
@@ -21,8 +18,9 @@ from byparts_tensor_ir.lowering.function import (
     folded,
     function,
     local,
-    stored,
+    of_bits,
 )
+from byparts_tensor_ir.lowering.narrow import bits, number
 from byparts_tensor_ir.statement import Buffer, Func, If, Reducer, Store
 from byparts_tensor_ir.tensor import MAX, MIN
 
@@ -32,9 +30,10 @@ _BLOCK = 256  # elements of a row whose extreme is kept
 
 
 @function.on(ops.Gather)
+@of_bits
 def _gather(op: ops.Gather, types: Types) -> Function:
     """y[o, k, j] = x[o, indices[k], j]."""
-    x, indices, y, error = _indexed(types[0], types[1], stored(types[0].dtype), op.axis)
+    x, indices, y, error = _indexed(types[0], types[1], types[0].dtype, op.axis)
     loops, (outer, k, inner) = Loops(), _numbers(y)
 
     def element(o: Expr, i: Expr, j: Expr) -> Body:
@@ -46,9 +45,10 @@ def _gather(op: ops.Gather, types: Types) -> Function:
 
 
 @function.on(ops.Scatter)
+@of_bits
 def _scatter(op: ops.Scatter, types: Types) -> Function:
     """y = x, then y[o, indices[k], j] = updates[o, k, j] for k in order."""
-    x, indices, updates, error = _indexed(types[0], types[1], stored(types[0].dtype), op.axis)
+    x, indices, updates, error = _indexed(types[0], types[1], types[0].dtype, op.axis)
     y = Buffer("y", x.shape, x.dtype)
     loops, (outer, k, inner) = Loops(), _numbers(updates)
 
@@ -92,8 +92,8 @@ def _one_hot(op: ops.OneHot, types: Types) -> Function:
     """A row of `off`, then `on` at the index."""
     (t,) = types
     indices = buffer("indices", (t.size,), t.dtype)
-    y = buffer("y", (t.size, op.depth), stored(op.dtype))
-    on, off = (_bits(number, op.dtype) for number in (op.on, op.off))
+    y = buffer("y", (t.size, op.depth), bits(op.dtype))
+    on, off = (number(value, op.dtype) for value in (op.on, op.off))
     loops = Loops()
 
     def row(r: Expr) -> Body:
@@ -238,13 +238,6 @@ def _top_k(op: ops.TopK, types: Types) -> Function:
     return Function(Func("top_k", (x, values, indices), (values, indices), (), body))
 
 
-def _bits(number: float, dtype: str) -> Expr:
-    """A number as `stored(dtype)` holds it."""
-    array = np.array(number).astype(numpy_dtype(dtype))
-    kind = stored(dtype)
-    return const((array.view("i2") if kind != dtype else array).item(), kind)
-
-
 def _numbers(b: Buffer) -> tuple[int, ...]:
     return tuple([int(d.attr) for d in b.shape])
 
@@ -255,8 +248,8 @@ def _indexed(
     """x [outer, n, inner], indices [k], rows [outer, k, inner] of a dtype, and `error`."""
     outer, n, inner = folded(x, axis)
     return (
-        buffer("x", (outer, n, inner), stored(x.dtype)),
+        buffer("x", (outer, n, inner), bits(x.dtype)),
         buffer("indices", (indices.size,), indices.dtype),
-        buffer("rows", (outer, indices.size, inner), dtype),
+        buffer("rows", (outer, indices.size, inner), bits(dtype)),
         buffer("error", (1,), "i64"),
     )

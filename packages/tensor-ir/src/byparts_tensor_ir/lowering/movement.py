@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import NamedTuple, Union
+from itertools import accumulate, product
+from typing import Any, NamedTuple, Union
+
+import numpy as np
 
 import byparts_opset as ops
-from byparts_graph_ir import Op, Table, TensorType
+from byparts_graph_ir import Table, TensorType
 
 
 class At(NamedTuple):
@@ -57,11 +59,6 @@ def plain(rank: int) -> Place:
     return tuple([At(0, ((d, 1),)) for d in range(rank)])
 
 
-def moves(op: Op) -> bool:
-    """Whether the op is one of these; padding by anything but a number decomposes."""
-    return op in movement and not (isinstance(op, ops.Pad) and op.mode != "constant")
-
-
 @movement.on(ops.Slice)
 def _slice(op: ops.Slice, x: TensorType) -> list[Piece]:
     taken = _ranges(op, x)
@@ -76,9 +73,45 @@ def _slice_gradient(op: ops.SliceGradient, dy: TensorType, like: TensorType) -> 
 
 @movement.on(ops.Pad)
 def _pad(op: ops.Pad, x: TensorType) -> list[Piece]:
+    if op.mode != "constant":
+        return _repeated(op, x)
     padded = [(n, *pair) for n, pair in zip(x.dims, op.paddings, strict=True)]
     taken = [range(low, low + n) for n, low, _ in padded]
     return _amid(taken, [low + n + high for n, low, high in padded], op.value)
+
+
+def _repeated(op: ops.Pad, x: TensorType) -> list[Piece]:
+    """Padding by elements of x: along each dimension, runs of its indices."""
+    mode: Any = op.mode  # a name that NumPy has, too
+    padded = [np.pad(np.arange(n), p, mode) for n, p in zip(x.dims, op.paddings, strict=True)]
+    pieces = []
+    for box in product(*[_runs(indices.tolist()) for indices in padded]):
+        write = tuple([At(run.place, ((d, 1),)) for d, run in enumerate(box)])
+        steps = [((d, run.step),) if run.step else () for d, run in enumerate(box)]
+        read = tuple([At(run.begin, step) for run, step in zip(box, steps, strict=True)])
+        pieces.append(Piece(tuple([run.length for run in box]), write, read))
+    return pieces
+
+
+class _Run(NamedTuple):
+    """Indices from `place` on: begin, begin + step, ..., `length` of them."""
+
+    place: int
+    begin: int
+    length: int
+    step: int
+
+
+def _runs(indices: Sequence[int]) -> list[_Run]:
+    runs: list[_Run] = []
+    for place, index in enumerate(indices):
+        last = runs[-1] if runs else _Run(0, 0, 0, 0)
+        step = index - (last.begin + (last.length - 1) * last.step)
+        if last.length and abs(step) <= 1 and (last.length == 1 or step == last.step):
+            runs[-1] = last._replace(length=last.length + 1, step=step)
+        else:
+            runs.append(_Run(place, index, 1, 1))
+    return runs
 
 
 @movement.on(ops.Concat)
@@ -90,7 +123,7 @@ def _concat(op: ops.Concat, *xs: TensorType) -> list[Piece]:
     for k, x in enumerate(xs):
         write = (*whole[:axis], At(starts[k], ((axis, 1),)), *whole[axis + 1 :])
         pieces.append(Piece(x.dims, write, whole, k))
-    return pieces
+    return [p for p in pieces if 0 not in p.dims]
 
 
 @movement.on(ops.Transpose)

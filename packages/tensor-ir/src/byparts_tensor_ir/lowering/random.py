@@ -17,6 +17,7 @@ from byparts_opset.random_normal import POLYNOMIAL_F32, POLYNOMIAL_F64, WITHIN_T
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.functions import call, cast, maximum, minimum, unary
 from byparts_tensor_ir.lowering.function import Body, Function, Loops, buffer, function
+from byparts_tensor_ir.lowering.narrow import narrowed
 from byparts_tensor_ir.statement import Func, Store
 
 Element = Callable[[Sequence[Expr]], Expr]  # of the words that an element takes
@@ -41,7 +42,7 @@ def uniform(words: Sequence[Expr], dtype: str) -> Expr:
         k = ((words[0] & MASK) | (words[1] << 32)) >> (64 - bits)
         return cast(cast(k, "i64"), "f64") * const(2.0**-bits, "f64")
     k = (words[0] & MASK) >> (32 - bits)
-    return cast(cast(k, "i32"), "f32") * const(2.0**-bits, "f32")
+    return narrowed(cast(cast(k, "i32"), "f32") * const(2.0**-bits, "f32"), dtype)
 
 
 @function.on(ops.RandomUniform)
@@ -94,7 +95,8 @@ def _drawn(op: Op, types: Sequence[TensorType], each: int, element: Element) -> 
     def block(b: Expr, elements: int = in_block) -> Body:
         words = philox(counter + cast(b, "u64"), key)
         at = [(k, words[k * each : (k + 1) * each]) for k in range(elements)]
-        return tuple([Store(f"y{k}", (y,), (b * in_block + k,), (element(w),)) for k, w in at])
+        values = [(k, narrowed(element(w), t.dtype)) for k, w in at]
+        return tuple([Store(f"y{k}", (y,), (b * in_block + k,), (v,)) for k, v in values])
 
     whole, rest = divmod(t.size, in_block)
     body = (*loops.vector(whole, block), *block(const(whole), rest))

@@ -19,7 +19,7 @@ from typing import Union
 import byparts_opset as ops
 from byparts_graph_ir import Node, Op, Refused, TensorType, Value
 from byparts_tensor_ir.lowering.elementwise import element, takes
-from byparts_tensor_ir.lowering.movement import At, Place, movement, moves
+from byparts_tensor_ir.lowering.movement import At, Place, movement
 from byparts_tensor_ir.lowering.reduction import reduction
 
 CONSTANTS = (ops.Constant, ops.Fill)
@@ -82,12 +82,14 @@ def wanted(node: Node) -> bool:
 def taken(node: Node) -> bool:
     """Whether regions may have the node: its op, and dtypes that expressions have."""
     values = (*node.inputs, *node.outputs)
-    if not all(v.type.static and takes(v.type.dtype) and v.type.size for v in values):
+    if not all(v.type.static and takes(v.type.dtype) for v in values):
+        return False
+    if not all(v.type.size for v in (node.outputs if node.op in movement else values)):
         return False
     kind = type(node.op)
     if kind in CONSTANTS:
         return False  # it is in place before the first run
-    return kind in element or kind in reduction or kind is ops.BroadcastTo or moves(node.op)
+    return kind in element or kind in reduction or kind is ops.BroadcastTo or node.op in movement
 
 
 # -- of one node ----------------------------------------------------------------------------------

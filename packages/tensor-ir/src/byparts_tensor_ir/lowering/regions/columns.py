@@ -11,7 +11,8 @@ from math import prod
 from typing import Any
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir import FLOATS, Graph, Input, TensorType
+from byparts_opset.half import widened
 
 _LEAST = 128  # multiplications
 
@@ -24,7 +25,7 @@ def sums_of_rows(op: Any, types: Sequence[TensorType]) -> Graph | None:
     """
     a, b = (Input(t) for t in types)
     (y,) = op.infer(*types)
-    if a.type.dtype not in ("f32", "f64") or a.type.size * b.type.size < _LEAST:
+    if a.type.dtype not in FLOATS or a.type.size * b.type.size < _LEAST:
         return None
     if y.dims[-1] == 1 and not op.transpose_a and prod(b.type.dims[:-2]) == 1:
         matrix, column = a, b
@@ -33,4 +34,5 @@ def sums_of_rows(op: Any, types: Sequence[TensorType]) -> Graph | None:
     else:
         return None
     row = ops.reshape(column, (column.type.size,))
-    return Graph.of((a, b), (ops.reshape(ops.sum(matrix * row, -1), y.dims),))
+    total = ops.sum(widened(matrix) * widened(row), -1)
+    return Graph.of((a, b), (ops.cast(ops.reshape(total, y.dims), y.dtype),))

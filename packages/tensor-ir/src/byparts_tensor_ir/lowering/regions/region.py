@@ -17,9 +17,18 @@ from collections.abc import Sequence
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Node, Refused, Value
-from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.expression import Expr, const, variable, widened
 from byparts_tensor_ir.lowering.elementwise import cost, element
 from byparts_tensor_ir.lowering.movement import Place, movement
+from byparts_tensor_ir.lowering.narrow import (
+    bits,
+    held,
+    loaded,
+    narrowed,
+    number,
+    stored,
+    wide,
+)
 from byparts_tensor_ir.lowering.reduction import reduction
 from byparts_tensor_ir.lowering.regions.axes import is_reshape_of_ones
 from byparts_tensor_ir.lowering.regions.inplace import Accesses
@@ -54,6 +63,7 @@ class RegionLoops:
         self.few_columns = few_columns
         self.dear = dear
         self.layout = layout(graph.nodes)
+        self.moves = all(map(_is_copy, graph.nodes))  # and computes nothing
         self.made = {v: n for n in graph.nodes for v in n.outputs}
         self.params = [self._buffer(v, f"in{i}") for i, v in enumerate(graph.inputs)]
         self.inputs = dict(zip(graph.inputs, self.params, strict=True))
@@ -252,14 +262,18 @@ class RegionLoops:
 
     def _buffer(self, v: Value, name: str) -> Buffer:
         dims = self.layout.shape.get(v, v.type.dims)  # nobody reads it
-        return Buffer(name, tuple([const(d) for d in dims]), v.type.dtype)
+        return Buffer(name, tuple([const(d) for d in dims]), self._dtype(v))
+
+    def _dtype(self, v: Value) -> str:
+        return bits(v.type.dtype) if self.moves else held(v.type.dtype)
 
     def _func(self) -> Func:
         self.locals: dict[Step, Buffer] = {}
         for k, (v, s) in enumerate(self.steps.items()):
             if s.rule is not None or not s.buffers:
                 shape = tuple([const(self.layout.dims[a]) for a in s.kept])
-                self.locals[s] = Buffer(f"t{k}", shape, v.type.dtype, "local")
+                dtype = self._dtype(v) if s.rule is None else wide(v.type.dtype)
+                self.locals[s] = Buffer(f"t{k}", shape, dtype, "local")
         self.names = 0
         body = self._statements(self.body, {})
         params = (*self.params, *self.outputs)
@@ -292,14 +306,20 @@ class RegionLoops:
         if s.rule is not None and isinstance(s.value, Value):
             n = self.made[s.value]
             ((_, read),) = self.layout.parts[n][0].reads
-            value = self._element(n.inputs[0], at(read, env), s, known)
+            value = widened(self._element(n.inputs[0], at(read, env), s, known))
             over = tuple([env[a] for a in s.over])
             return [Store("s", targets, index, (value,), s.rule.reducer, over, True)]
         if not isinstance(s.value, Value):
-            value = const(s.value, targets[0].dtype)
+            value = self._number(s.value, targets[0])
         else:
             value = self._element(s.value, at(s.read if s.copies else s.write, env), s, known)
+            value = value if self.moves or s in self.locals else stored(value, s.value.type.dtype)
         return [Store("s", targets, index, (value,) * len(targets))]
+
+    def _number(self, value: float, target: Buffer) -> Expr:
+        if not self.moves:
+            return const(value, target.dtype)
+        return number(value, self.graph.outputs[self.outputs.index(target)].type.dtype)
 
     def _element(self, v: Value, index: tuple[Expr, ...], s: Step, known: _Known) -> Expr:
         """The element of v at this index, as it is needed in s."""
@@ -316,7 +336,7 @@ class RegionLoops:
                     continue
                 n = self.made[top[0]]
                 args = [known[x] for x in operands]
-                known[top] = args[0] if _is_copy(n) else element[n.op](n.op, *args)
+                known[top] = args[0] if _is_copy(n) else _result(n, args)
             todo.pop()
         return known[v, index]
 
@@ -330,18 +350,21 @@ class RegionLoops:
     def _read(self, v: Value, index: tuple[Expr, ...], s: Step) -> Expr:
         """An element of an input, or of what another loop stored."""
         if v in self.inputs:
-            return self.inputs[v][index]
+            return self._loaded(self.inputs[v][index], v)
         step = self.steps[v]
         if step not in self.locals:
-            return step.buffers[0][index]
+            return self._loaded(step.buffers[0][index], v)
         env = dict(zip(_by_dimension(step.write), index, strict=True))
         e = self.locals[step][tuple([env[a] for a in step.kept])]
         if step.rule is not None:
             n = 1
             for a in step.over:
                 n *= self.layout.dims[a]
-            e = step.rule.after(e, n)
+            e = narrowed(step.rule.after(e, n), v.type.dtype)
         return e
+
+    def _loaded(self, e: Expr, v: Value) -> Expr:
+        return loaded(e, v.type.dtype) if v.type.dtype == "i4" and not self.moves else e
 
     def _inlined(self, v: Value, s: Step) -> bool:
         """Whether s computes v itself."""
@@ -372,6 +395,11 @@ def _axes(place: Place) -> Axes:
 def _by_dimension(place: Place) -> list[int]:
     """The axis of each dimension of a plain place."""
     return [steps[0][0] for _, steps in place]
+
+
+def _result(n: Node, args: Sequence[Expr]) -> Expr:
+    """An element of what the op of a node makes of these elements."""
+    return narrowed(element[n.op](n.op, *args), n.outputs[0].type.dtype)
 
 
 def _is_copy(n: Node) -> bool:

@@ -1,1 +1,0 @@
-"""The driver API of CUDA through ctypes, its errors, and its double."""
