@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ _ORDINARY = [0.0, 1.0, -1.0, 1.5, -2.5, 0.5, 3.25, -7.0, 100.25, -0.3]
 _SPECIAL = [-0.0, np.inf, -np.inf, np.nan, 1e-40, 1e30]
 
 
-def _operands(dtype: str) -> tuple[Any, Any]:
+def operands(dtype: str) -> tuple[Any, Any]:
     """All pairs of numbers that are likely to go wrong."""
     values: list[Any] = [False, True]
     if dtype in FLOATS:
@@ -48,7 +49,14 @@ def _operands(dtype: str) -> tuple[Any, Any]:
     return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
 
 
-def _rules(dtype: str) -> Iterator[tuple[str, Rule]]:
+def convertible(dtype: str) -> tuple[Any, Any]:
+    """Pairs of numbers that any dtype holds, but for a fraction, or modulo 2^bits."""
+    if dtype in FLOATS:
+        return (np.array(_ORDINARY * 4, NUMPY[dtype]),) * 2
+    return operands(dtype)
+
+
+def rules(dtype: str) -> Iterator[tuple[str, Rule]]:
     """Each operation on operands a and b of the dtype."""
     two = ["and", "or", "xor"]
     if dtype in FLOATS:
@@ -76,14 +84,17 @@ def _rules(dtype: str) -> Iterator[tuple[str, Rule]]:
         yield "fma", lambda a, b: fma(a, b, a)
 
 
-def _casts(dtype: str) -> Iterator[tuple[str, Rule]]:
+def casts(dtype: str) -> Iterator[tuple[str, Rule]]:
     for other in BYTES:
         yield f"to {other}", lambda a, b, other=other: cast(a, other)  # type: ignore[misc]
         if BYTES[other] == BYTES[dtype] and "bool" not in (dtype, other):
             yield f"as {other}", lambda a, b, other=other: bitcast(a, other)  # type: ignore[misc]
 
 
-def _check(dtype: str, rules: list[tuple[str, Rule]], inputs: Any, emitter: str) -> None:
+def check(
+    dtype: str, rules: list[tuple[str, Rule]], inputs: Any, made: Callable[[Func], Any]
+) -> None:
+    """What is made of the function gives the interpreter's bits."""
     n = const(len(inputs[0]))
     a, b = Buffer("A", (n,), dtype), Buffer("B", (n,), dtype)
     outputs, loops = [], []
@@ -97,7 +108,7 @@ def _check(dtype: str, rules: list[tuple[str, Rule]], inputs: Any, emitter: str)
     answers: list[Any] = [np.zeros(len(inputs[0]), NUMPY[o.dtype]) for o in outputs]
     results = [x.copy() for x in answers]
     interpret(func, *inputs, *answers)
-    build(func, emitter=emitter)(*inputs, *results)
+    made(func)(*inputs, *results)
     for k, (answer, result) in enumerate(zip(answers, results, strict=True)):
         np.testing.assert_array_equal(
             _bits(result), _bits(answer), f"{rules[k // 2][0]}, {loops[k].kind}"
@@ -117,7 +128,7 @@ def _bits(x: Any) -> Any:
 @each_emitter
 @pytest.mark.parametrize("dtype", BYTES)
 def test_operations(dtype: str, emitter: str) -> None:
-    _check(dtype, list(_rules(dtype)), _operands(dtype), emitter)
+    check(dtype, list(rules(dtype)), operands(dtype), partial(build, emitter=emitter))
 
 
 @pytest.mark.long
@@ -125,7 +136,5 @@ def test_operations(dtype: str, emitter: str) -> None:
 @pytest.mark.parametrize("dtype", BYTES)
 def test_casts(dtype: str, emitter: str) -> None:
     """Floats to integers of which the whole part fits, or of which it is taken modulo 2^bits."""
-    inputs = _operands(dtype)
-    if dtype in FLOATS:
-        inputs = (np.array(_ORDINARY * 4, NUMPY[dtype]),) * 2
-    _check(dtype, list(_casts(dtype)), inputs, emitter)
+    inputs = convertible(dtype)
+    check(dtype, list(casts(dtype)), inputs, partial(build, emitter=emitter))

@@ -8,7 +8,7 @@ the table shows "-".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
@@ -59,6 +59,14 @@ def check(backend: Backend, case: Case, how: str) -> str:
             return _through_decomposition(backend, case)
         return ABSENT
     return _absent_in_place(case) if how == "in place" else ABSENT
+
+
+def prepare(backend: Backend, cases: Iterable[Case]) -> None:
+    """Compile the kernels of cases before one is bound: some backends then make all at once."""
+    with within(backend):
+        for case in cases:
+            with suppress(MissingRule):
+                backend.compile(case.op, case.types)
 
 
 @contextmanager

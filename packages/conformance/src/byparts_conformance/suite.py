@@ -58,6 +58,7 @@ def test_kernel(op: type[Op], backend: Backend, column: str, record: Record) -> 
         record("")
         return
     record("FAIL")
+    kernel.prepare(backend, [case for case, _ in runs])
     said = [(how, kernel.check(backend, case, how)) for case, how in runs]
     # A decomposed op is run in the mode "plain" only; that does not make "long" incomplete.
     outcomes = {o for how, o in said if how in ("plain", column) or o != kernel.ABSENT}

@@ -1,55 +1,230 @@
-"""NVIDIA GPUs: finds the driver, and declines until there are kernels.
-
-Declining in `make` rather than at each op keeps "auto" honest: it goes on to the next backend
-instead of choosing one that can do nothing.
-"""
+"""The backend: which nodes it joins, and how regions and single ops become launches."""
 
 from __future__ import annotations
 
-from ctypes import CDLL, byref, c_char_p, c_int
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from byparts_graph_ir import Backend
+import numpy as np
 
-DRIVER = "libcuda.so.1"
+import byparts_opset as ops
+from byparts_graph_ir import (
+    Backend,
+    Fused,
+    Graph,
+    Input,
+    Kernel,
+    Node,
+    Op,
+    Refused,
+    Table,
+    TensorType,
+)
+from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
+from byparts_kernels_cuda import graph, memory
+from byparts_kernels_cuda.gpu import Gpu, gpu
+from byparts_kernels_cuda.launch import launched
+from byparts_kernels_cuda.memory import DeviceArray
+from byparts_kernels_cuda.space import space_of
+from byparts_kernels_cuda.stream_call import run_of
+from byparts_opset.dtypes import numpy_dtype
+from byparts_tensor_ir.lowering.elementwise import takes
+from byparts_tensor_ir.lowering.function import function
+from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
+from byparts_tensor_ir.lowering.regions.joins import joins
+from byparts_tensor_ir.lowering.regions.updates import UPDATES
+
+if TYPE_CHECKING:
+    from byparts_kernels_cuda.launches import Launches
+
+Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
+_FEW_COLUMNS = 1  # TODO(mapping)
 
 
-def make() -> Backend:
-    """The backend, once there is one.
+class _Kernels(Table[Any]):
+    """Rules of this part; beside them all ops of the table `function` have one.
+
+    Whether an op is in that table loads its lowering, so it is asked when the op is met.
+    """
+
+    def get(self, op: Op | type[Op]) -> Any:
+        """The rule for an op, or `None`."""
+        rule = super().get(op)
+        if rule is None and function.get(op) is not None:
+            kind = op if isinstance(op, type) else type(op)
+            self._compiled.add(kind)
+            rule = self._rules[kind] = _later("functions", "whole")
+        return rule
+
+    def __iter__(self) -> Iterator[type[Op]]:
+        for kind in function:
+            self.get(kind)
+        return super().__iter__()
+
+
+kernels: Table[Any] = _Kernels("kernel")
+
+
+def make(index: int = 0) -> Backend:
+    """The backend on the GPU of this number.
 
     Raises:
-        RuntimeError: no driver, no device, or no kernels yet.
+        RuntimeError: there is no driver, or no such GPU.
+        DriverError: it does not start.
     """
-    count, version = devices()
-    raise RuntimeError(
-        f"{count} NVIDIA GPU{'s' * (count != 1)} found (driver API {version // 1000}."
-        f"{version % 1000 // 10}), but this version of byparts-kernels-cuda has no kernels yet; "
-        f"they come with a later one"
+    found = gpu(index)
+    return Backend(
+        "cuda" if index == 0 else f"cuda:{index}",
+        partial(view, found),
+        kernels,
+        space=space_of(found),
+        around=partial(Context, found),
+        wants=wanted,
+        joins=joins,
+        capture=partial(graph.record, found),
+        copy=owned,
     )
 
 
-def devices() -> tuple[int, int]:
-    """Number of devices, and the driver's API version, e.g. 12040 for 12.4.
-
-    Raises:
-        RuntimeError: no driver, or it finds no device.
-    """
-    try:
-        driver = CDLL(DRIVER)
-    except OSError:
-        raise RuntimeError(f"no NVIDIA driver on this machine ({DRIVER} is not found)") from None
-    count, version = c_int(), c_int()
-    _check(driver, "cuInit", driver.cuInit(0))
-    _check(driver, "cuDriverGetVersion", driver.cuDriverGetVersion(byref(version)))
-    _check(driver, "cuDeviceGetCount", driver.cuDeviceGetCount(byref(count)))
-    if count.value == 0:
-        raise RuntimeError("the NVIDIA driver finds no GPU on this machine")
-    return count.value, version.value
+def view(gpu: Gpu, memory_: Any, offset: int, type: TensorType) -> DeviceArray:
+    """The array at `offset` of memory of this GPU: ours, or a tensor of torch."""
+    return memory.array(memory_, offset, type, gpu)
 
 
-def _check(driver: CDLL, call: str, status: int) -> None:
-    """Raise what the driver says of a failed call."""
-    if status:
-        text = c_char_p()
-        driver.cuGetErrorString(status, byref(text))
-        why = (text.value or b"unknown error").decode()
-        raise RuntimeError(f"{call} failed with {status}: {why}")
+def owned(x: DeviceArray) -> DeviceArray:
+    """An array of its own with this value."""
+    with x.gpu:
+        made = memory.DeviceMemory.allocated(x.gpu, x.type.size_bytes)
+    y = DeviceArray(made, made.address, x.type)
+    y[...] = x
+    return y
+
+
+class Context:
+    """For one run: the context of the GPU; what a run that failed had to tell is told."""
+
+    __slots__ = ("_gpu",)
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu = gpu
+
+    def __enter__(self) -> None:
+        self._gpu.__enter__()
+
+    def __exit__(self, *raised: object) -> None:
+        if raised[0] is not None:
+            self._gpu.told.clear()
+        self._gpu.__exit__(*raised)
+
+
+# -- rules ----------------------------------------------------------------------------------------
+
+
+def region_kernel(graph: Graph) -> Kernel:
+    """A region as launches."""
+
+    def launches() -> Launches:
+        # Not where the text is on the disk.
+        from byparts_kernels_cuda.mapping import mapped
+        from byparts_tensor_ir.lowering.regions.region import RegionLoops
+
+        made = RegionLoops(graph, _FEW_COLUMNS)
+        return mapped(made.func, made.inplace)
+
+    return launched(b"region" + graph.digest, launches, len(graph.inputs))
+
+
+@kernels.compiles(Fused)
+def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A region as launches."""
+    return region_kernel(op.graph)
+
+
+def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """One op as a region of one node."""
+    inputs = tuple([Input(t) for t in types])
+    node = Node(op, inputs)
+    if not any(t.size for t in types):
+        return _constant(op, types, constants)
+    if not any(v.type.size for v in node.outputs):
+        return Kernel(lambda _, outputs, *__: run_of(outputs[0].gpu, ()))
+    if not taken(node):
+        given = ", ".join(map(str, types))
+        raise Refused(f"{type(op).__name__} on ({given}) is not generated")
+    return region_kernel(Graph.of(inputs, node.outputs))
+
+
+def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A copy of what an op gives that has no input, or inputs of no element."""
+    for kind in op.infer(*types):
+        if not takes(kind.dtype):
+            raise Refused(f"{type(op).__name__} of {kind} is not generated")
+
+    def bind(
+        inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
+    ) -> Run:
+        given = [np.empty(t.dims, numpy_dtype(t.dtype)) for t in types]
+        arrays = [np.ascontiguousarray(a) for a in op.evaluate(*given)]
+        return partial(_store, tuple(zip(outputs, arrays, strict=True)))
+
+    return Kernel(bind)
+
+
+def _store(pairs: Sequence[tuple[DeviceArray, Any]]) -> None:
+    """Copy arrays of the host."""
+    for y, array in pairs:
+        if array.nbytes:
+            space_of(y.gpu).write(y, 0, array.reshape(-1).view(np.uint8).data)
+
+
+@kernels.compiles(*RESHAPES)
+def _bytes(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A copy, where the planner does not make the output bytes of the input."""
+
+    def bind(
+        inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
+    ) -> Run:
+        return run_of(outputs[0].gpu, outputs[0].filled_by(inputs[0]))
+
+    return Kernel(bind)
+
+
+def _made_by(module: str, name: str) -> Rule:
+    """A rule from a function of (op, types) that gives `Launches`, imported when it is needed."""
+
+    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+        def launches() -> Launches:
+            make = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
+            made: Launches = make(op, types)
+            return made
+
+        about = f"{module} {op_text(op)} of {', '.join(map(str, types))}"
+        return launched(about.encode(), launches, len(types))
+
+    return rule
+
+
+def _later(module: str, name: str) -> Rule:
+    """A rule whose module is imported when it is needed."""
+
+    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+        found: Rule = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
+        return found(op, types, constants)
+
+    return rule
+
+
+for _kind in kinds():
+    kernels.compiles(_kind)(_alone)
+for _kind in (*CONSTANTS, ops.Range, ops.Eye):
+    kernels.compiles(_kind)(_constant)
+kernels.compiles(ops.Print)(_later("functions", "printed"))
+kernels.compiles(ops.MatMul)(_made_by("products.matmul", "matmul_launches"))
+kernels.compiles(ops.AddMatmul)(_made_by("products.matmul", "add_matmul_launches"))
+for _kind in (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient):
+    kernels.compiles(_kind)(_made_by("convolutions", "convolution_launches"))
+for _kind in UPDATES:
+    kernels.compiles(_kind)(_made_by("updates", "update_launches"))

@@ -11,8 +11,8 @@ def byparts_backends() -> list[Backend]:
     return [
         Backend(
             "cuda",
-            "byparts_kernels_cuda.backend:make",
-            doc="NVIDIA GPUs; no kernels yet",
+            "byparts_kernels_cuda:make",
+            doc="generated kernels for NVIDIA GPUs",
             priority=100,
             space="cuda:0",
         )

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +18,7 @@ import byparts_tensor_ir
 from byparts_graph_ir import Kernel
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_tensor_ir.cache import keep_text, kept_text
+from byparts_tensor_ir.cache import files_of, keep_text, kept_text
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 from byparts_tensor_ir.target import target
 
@@ -87,13 +86,4 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
 def _our_code() -> str:
     """Sizes and times of our files, which change whenever one that generates code does."""
     folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
-    return " ".join(line for folder in folders for line in _files(folder))
-
-
-def _files(folder: Path) -> Iterator[str]:
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.endswith(".py"):
-            stat = entry.stat()
-            yield f"{entry.name} {stat.st_size} {stat.st_mtime_ns}"
-        elif entry.is_dir() and entry.name != "__pycache__":
-            yield from _files(Path(entry.path))
+    return " ".join(line for folder in folders for line in files_of(folder))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from warnings import warn
 
 CACHE_BYTES = 256 << 20
-_PATTERNS = ("*.so", "*.gch", "*.json")
+_PATTERNS = ("*.so", "*.gch", "*.json", "*.cubin")
 
 
 def cache_directory() -> Path:
@@ -95,6 +96,16 @@ def keep_text(name: str, text: str) -> None:
         made = Path(work) / "text"
         made.write_text(whole, encoding="utf-8")
         os.replace(made, cache_directory() / name)
+
+
+def files_of(folder: Path) -> Iterator[str]:
+    """A line for each Python file below a folder, that changes when the file does."""
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name.endswith(".py"):
+            stat = entry.stat()
+            yield f"{entry.name} {stat.st_size} {stat.st_mtime_ns}"
+        elif entry.is_dir() and entry.name != "__pycache__":
+            yield from files_of(Path(entry.path))
 
 
 def trim(directory: Path) -> None:

@@ -252,9 +252,16 @@ def _interval(atom: Expr) -> tuple[int | None, int | None]:
     if atom.op in ("min", "max", "select") and len(ends) == 2:
         lows, highs = [x for x, _ in ends], [x for _, x in ends]
         return _least(lows, atom.op), _greatest(highs, atom.op)
-    if atom.op == "cast" and atom.args[0].dtype in ("bool", "u8"):
-        return 0, 1 if atom.args[0].dtype == "bool" else 255
+    if atom.op == "cast":
+        return _RANGES.get(atom.args[0].dtype, (None, None))
     return None, None
+
+
+_RANGES: dict[str, tuple[int | None, int | None]] = {
+    "bool": (0, 1),
+    **{f"u{bits}": (0, (1 << bits) - 1) for bits in (8, 32)},
+    **{f"i{bits}": (-(1 << bits - 1), (1 << bits - 1) - 1) for bits in (8, 16, 32)},
+}
 
 
 def _least(ends: list[int | None], op: str) -> int | None:

@@ -112,4 +112,7 @@ class CheckedEmulator(Emulator):
 
     def safe(self, e: Expr) -> bool:
         """Only what is chosen is read: what is not would be reported without harm."""
-        return all(self.known(x) or (x.attr.scope in LOCAL and is_safe(x)) for x in loads(e))
+        return all(
+            self.known(x) or x in self.read or (x.attr.scope in LOCAL and is_safe(x))
+            for x in loads(e)
+        )

@@ -14,6 +14,7 @@ from math import prod
 
 from byparts_tensor_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices
 from byparts_tensor_ir.emit.cuda_values import HELPERS, TYPES
+from byparts_tensor_ir.emit.inline import bare
 from byparts_tensor_ir.emit.strategy import EmitError, elements_of
 from byparts_tensor_ir.emit.thread import LOCAL
 from byparts_tensor_ir.emit.wide import WIDEST_BYTES, Wide
@@ -206,7 +207,7 @@ class _Cuda(CudaMatrices):
         if not isinstance(s, (Shuffle, Exchange)):
             return self.matrix_statement(s)
         how, lanes = ("xor", s.mask) if isinstance(s, Exchange) else ("down", s.delta)
-        text = f"__shfl_{how}_sync(0xffffffffu, {self.deep_value(s.value, None)}, {lanes})"
+        text = f"__shfl_{how}_sync(0xffffffffu, {bare(self.deep_value(s.value, None))}, {lanes})"
         self.write(s.target, (), text, s.value)
         self.forget(s)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
-from math import isfinite, isnan
+from collections.abc import Callable, Sequence
+from math import isfinite, isnan, prod
 
-from byparts_tensor_ir.emit.thread import KEYWORDS, ThreadCode
+from byparts_tensor_ir.emit.inline import MOST_LETTERS, bare, enclosed, inlines, uses_of
+from byparts_tensor_ir.emit.thread import KEYWORDS, LOCAL, ThreadCode
 from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, INDEX, VALUE_BYTES, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.index import lower_bound, not_negative, upper_bound
+from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Func
 
 TYPES = {"bool": "unsigned char", "f32": "float", "f64": "double", "i8": "signed char"}
@@ -105,12 +108,60 @@ class CudaValues(ThreadCode):
         super().__init__(func, RESERVED)
         self.helpers = set()
         self.fitting: dict[Expr, bool] = {}
+        self.uses = uses_of(self.all_statements())
+        self.root: Expr | None = None  # the value that is stored next
+        self.deep = False  # whether a chain is being computed that is too long for Python's stack
 
     def type_of(self, e: Expr, lanes: object, text: str = "") -> str:
         return VALUE_TYPES[e.dtype]
 
     def value(self, e: Expr, lanes: object = None) -> str:
+        if e.op == "load" and not e.attr.shape and e.attr.scope in LOCAL and e.dtype not in HALVES:
+            return self.names[e.attr]
         return literal(e) if e.op == "const" else super().value(e, None)
+
+    def named(self, e: Expr, text: str, lanes: object) -> str:
+        """The value under a name of its own, or its text where it is used but once."""
+        if e is self.root and len(text) <= 2 * MOST_LETTERS:
+            return text
+        if not self.deep and inlines(e, text, self.uses):
+            return enclosed(text)
+        return super().named(e, bare(text), None)
+
+    def deep_value(self, e: Expr, lanes: object) -> str:
+        for x in self.operands_first(e, None):
+            self.deep = True
+            self.value(x)
+        self.root = expanded(e)
+        text = self.value(e)
+        self.root, self.deep = None, False
+        return text
+
+    def one_arm(self, e: Expr, test: str) -> str:
+        """C computes one arm of `?:`, if both can be written in one line."""
+        kept = len(self.lines), self.count
+        self.scopes.append({})
+        arms = [self.arm(x) for x in e.args[1:]]
+        self.scopes.pop()
+        if len(self.lines) == kept[0]:
+            return self.named(e, f"{test} ? {arms[0]} : {arms[1]}", None)
+        del self.lines[kept[0] :]
+        self.count = kept[1]
+        return super().one_arm(e, test)
+
+    def arm(self, e: Expr) -> str:
+        if e.op == "load" and not self.known(e):
+            return enclosed(self.scalar(e))  # whether another arm reads it too or not
+        return self.value(e)
+
+    def computed(self, values: Sequence[Expr]) -> list[str]:
+        texts = super().computed(values)
+        if len(values) == 1:
+            return texts
+        names = [self.fresh() for _ in values]
+        for name, v, text in zip(names, values, texts, strict=True):
+            self.line(f"const {self.type_of(v, None)} {name} = {bare(text)};")
+        return names
 
     def scalar(self, e: Expr) -> str:
         op, dtype = e.op, e.dtype
@@ -122,6 +173,9 @@ class CudaValues(ThreadCode):
             return f"({_UNSIGNED[dtype]}){a} {_WRAPPING[op]} {b}"  # overflows without harm
         if op == "neg" and dtype in _UNSIGNED:
             return f"-({_UNSIGNED[dtype]}){self.operand(e.args[0])}"
+        if op == "neg" and dtype in FLOATS:
+            text = self.value(e.args[0])
+            return f"-({text})" if text[0] == "-" else f"-{text}"
         if op == "abs" and dtype not in FLOATS:
             a = self.operand(e.args[0])
             return f"({TYPES[dtype]})({a} < 0 ? 0ull - {a} : {a})"
@@ -132,7 +186,7 @@ class CudaValues(ThreadCode):
         if op in ("cast", "bitcast"):
             return self.converted_value(e)
         if op in _ROUNDINGS or op in FUNCTIONS:
-            args = ", ".join([self.value(a) for a in e.args])
+            args = ", ".join([bare(self.value(a)) for a in e.args])
             return f"{_ROUNDINGS.get(op, op)}{'' if dtype == 'f64' else 'f'}({args})"
         return super().scalar(e)
 
@@ -165,7 +219,7 @@ class CudaValues(ThreadCode):
             return self.half(e, text)
         if e.op == "bitcast":
             function = _BITS.get((x.dtype, e.dtype))
-            return f"{function}({text})" if function else f"({kind}){text}"
+            return f"{function}({bare(text)})" if function else f"({kind}){text}"
         if e.dtype == "bool":
             return f"{text} != 0"
         if x.dtype in FLOATS and e.dtype[0] == "u":  # of a negative number modulo 2^bits
@@ -186,7 +240,7 @@ class CudaValues(ThreadCode):
 
     def call_of(self, function: str, text: str) -> str:
         self.helpers.add(function)
-        return f"{function}({text})"
+        return f"{function}({text if ',' in text else bare(text)})"
 
     # -- indices -------------------------------------------------------------------------------
 
@@ -198,12 +252,11 @@ class CudaValues(ThreadCode):
             return super().index(e)
         whole = self.fits(e)
         part = self.index if whole else self.long
-        if e.op == "linear":
-            coefficients, constant = e.attr
-            terms = [_product(part(a), c, whole) for a, c in zip(e.args, coefficients, strict=True)]
-            return f"({_sum(terms, constant, whole)})"
-        if e.op == "mul":
-            return f"({' * '.join(map(part, e.args))})"
+        if e.op in ("linear", "mul"):
+            if whole or _most(e) < 1 << 63:
+                return f"({self.sum_or_product(e, part, whole)})"
+            text = self.sum_or_product(e, lambda a: f"(unsigned long long){part(a)}", False)
+            return f"((long long)({text}))"  # overflows without harm
         a, b = map(part, e.args)
         if e.op in ("min", "max"):
             return f"{e.op}({a}, {b})"
@@ -212,6 +265,13 @@ class CudaValues(ThreadCode):
         name = "floordiv" if e.op == "floordiv" else "floormod"
         self.helpers.add(name)
         return f"{name}<{'int' if whole else 'long long'}>({a}, {b})"
+
+    def sum_or_product(self, e: Expr, part: Callable[[Expr], str], whole: bool) -> str:
+        if e.op == "mul":
+            return " * ".join(map(part, e.args))
+        coefficients, constant = e.attr
+        pairs = zip(e.args, coefficients, strict=True)
+        return _sum([_product(part(a), c, whole) for a, c in pairs], constant, whole)
 
     def long(self, e: Expr) -> str:
         """C for an i64 expression, as a long long."""
@@ -232,23 +292,21 @@ class CudaValues(ThreadCode):
             return _magnitude(e) < _MOST
         if e.op not in _INDEX_OPS or not all(map(self.fits, e.args)):
             return False
-        if e.op == "linear":
-            total = abs(e.attr[1])
-            for a, c in zip(e.args, e.attr[0], strict=True):
-                total += abs(c) * _magnitude(a)
-            return bool(total < _MOST)
-        if e.op == "mul":
-            total = 1
-            for a in e.args:
-                total *= max(1, _magnitude(a))
-            return total < _MOST
-        return True
+        return e.op not in ("linear", "mul") or _most(e) < _MOST
+
+
+def _most(e: Expr) -> int:
+    """A number that no part of a sum or product is further from zero than."""
+    if e.op == "mul":
+        return prod(max(1, _magnitude(a)) for a in e.args)
+    pairs = zip(e.args, e.attr[0], strict=True)
+    return int(abs(e.attr[1]) + sum(abs(c) * _magnitude(a) for a, c in pairs))
 
 
 def _magnitude(e: Expr) -> int:
-    """A number that e is never further from zero than; 2^31 where none is known."""
+    """A number that e is never further from zero than; 2^63 where none is known."""
     low, high = lower_bound(e), upper_bound(e)
-    return _MOST if low is None or high is None else max(abs(low), abs(high))
+    return 1 << 63 if low is None or high is None else max(abs(low), abs(high))
 
 
 def _product(text: str, factor: int, whole: bool) -> str:

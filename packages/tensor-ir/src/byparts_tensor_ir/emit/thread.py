@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
+from byparts_tensor_ir.emit.inline import bare
 from byparts_tensor_ir.emit.strategy import flat_index, forget_loads, is_safe, unrounded
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.wide import Wide, always_read, lanes_of_loop, wide_access
@@ -62,6 +63,7 @@ class ThreadCode(Values):
         super().__init__(func, 16)
         self.nest = nest_of(self.func)
         self.taken = set(reserved)
+        self.read: set[Expr] = set()  # by the statement that is being written, in any case
         self.names = {}
         for b in (*self.func.params, *self.func.locals):
             self.name(b, b.name)
@@ -100,7 +102,7 @@ class ThreadCode(Values):
             if isinstance(s, Store):
                 self.store(s)
             elif isinstance(s, If):
-                with self.block_of(f"if ({self.value(s.condition, None)})"):
+                with self.block_of(f"if ({bare(self.value(s.condition, None))})"):
                     self.statements(s.body)
             elif isinstance(s, Barrier):
                 self.barrier(s)
@@ -150,13 +152,20 @@ class ThreadCode(Values):
 
     def store(self, s: Store) -> None:
         values = unrounded(s)
-        texts = [self.deep_value(v, None) for v in values]
+        texts = self.computed(values)
         for target, value, text in zip(s.targets, values, texts, strict=True):
             self.write(target, s.index, text, value)
         forget_loads(self.scopes, [s])
 
+    def computed(self, values: Sequence[Expr]) -> list[str]:
+        """C for values, none of which changes when another one is stored."""
+        self.read = {x for v in values for x in always_read(v, self.safe)}
+        texts = [self.deep_value(v, None) for v in values]
+        self.read = set()
+        return texts
+
     def write(self, buffer: Buffer, index: tuple[Expr, ...], text: str, value: Expr) -> None:
-        self.line(f"{self.element(buffer, index, True)} = {self.as_stored(buffer, text)};")
+        self.line(f"{self.element(buffer, index, True)} = {bare(self.as_stored(buffer, text))};")
 
     def as_stored(self, buffer: Buffer, text: str) -> str:
         """A value as it stands in memory."""
@@ -179,7 +188,7 @@ class ThreadCode(Values):
             if isinstance(s, Store):
                 self.lane_store(s, loop)
             elif isinstance(s, If):
-                with self.block_of(f"if ({self.value(s.condition, None)})"):
+                with self.block_of(f"if ({bare(self.value(s.condition, None))})"):
                     self.lanes(s.body, loop)
             elif isinstance(s, For):
                 self.forget(s)
@@ -208,10 +217,10 @@ class ThreadCode(Values):
                 self.named(load, text, None) if "(" in text else self.scopes[-1].update(
                     {load: text}
                 )
-            texts = [self.deep_value(v, None) for v in values]
+            texts = self.computed(values)
             for target, array, value, text in zip(s.targets, arrays, values, texts, strict=True):
                 if array:
-                    self.line(f"{array}[{lane}] = {self.as_stored(target, text)};")
+                    self.line(f"{array}[{lane}] = {bare(self.as_stored(target, text))};")
                 else:
                     self.write(target, s.index, text, value)
         for target, wide, array in zip(s.targets, wides, arrays, strict=True):
@@ -253,11 +262,14 @@ class ThreadCode(Values):
         """C for an element in memory, to read or to write."""
         if not buffer.shape and buffer.scope != "global":
             return self.names[buffer]
-        return f"{self.names[buffer]}[{self.index(flat_index(buffer, index))}]"
+        return f"{self.names[buffer]}[{bare(self.index(flat_index(buffer, index)))}]"
 
     def safe(self, e: Expr) -> bool:
-        """Whether e may be computed where it is not chosen: what it loads is there, or known."""
-        return all(self.known(x) or is_safe(x) for x in loads(e))
+        """Whether e may be computed where it is not chosen: what it loads is there, or is known.
+
+        What the statement reads whatever is chosen is there too.
+        """
+        return all(self.known(x) or x in self.read or is_safe(x) for x in loads(e))
 
     def known(self, e: Expr) -> bool:
         return any(e in scope for scope in self.scopes)
@@ -270,11 +282,16 @@ class ThreadCode(Values):
         test = self.value(condition, None)
         if self.safe(a) and self.safe(b):
             return self.named(e, f"{test} ? {self.value(a, None)} : {self.value(b, None)}", None)
+        return self.one_arm(e, test)
+
+    def one_arm(self, e: Expr, test: str) -> str:
+        """A select of which only the chosen arm may be computed."""
+        _, a, b = e.args
         name = self.fresh()
         self.line(f"{self.type_of(e, None)} {name};")
-        for head, arm in ((f"if ({test})", a), ("else", b)):
+        for head, arm in ((f"if ({bare(test)})", a), ("else", b)):
             with self.block_of(head):
-                self.line(f"{name} = {self.value(arm, None)};")
+                self.line(f"{name} = {bare(self.value(arm, None))};")
         self.scopes[-1][e] = name
         return name
 

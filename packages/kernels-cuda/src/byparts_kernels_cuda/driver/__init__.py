@@ -1,0 +1,1 @@
+"""The driver API of CUDA through ctypes, its errors, and its double."""

@@ -1,0 +1,169 @@
+"""Kernels of the double: shared objects that a C compiler made, and what a launch must keep.
+
+An image is text: a mark, then JSON that names the shared object and says of each kernel how it is
+launched.  `compile.py` writes it, `cuModuleLoadData` reads it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from byparts_kernels_cuda.driver.double_memory import Block, Memories
+from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_caller
+from byparts_tensor_ir.emit.shadow import FAULT_BYTES
+from byparts_tensor_ir.faults import KernelFault
+
+MARK = b"byparts emulation\n"
+ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, UNKNOWN = 700, 716, 999
+_ALIGNMENT = 16  # of each argument, for vector loads
+
+
+class Fault(Exception):
+    """What a kernel did, as a status of the driver."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A pointer that a kernel takes.
+
+    Attributes:
+        name: of the buffer.
+        size_bytes: that must be there.
+        written: whether the kernel writes them.
+        alone: whether they may share no byte with what is written (`__restrict__`).
+    """
+
+    name: str
+    size_bytes: int
+    written: bool
+    alone: bool
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A kernel in a shared object: a C function of its name, as `EmulatedSource` says.
+
+    Attributes:
+        grid, block: with which it must be launched.
+        shared_bytes: of dynamic shared memory, likewise.
+        mode: one of `emulated.MODES`.
+        statements, buffers: as printed, for faults.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    arguments: tuple[Argument, ...]
+    mode: str = "forward"
+    statements: tuple[str, ...] = ()
+    buffers: tuple[str, ...] = ()
+
+
+def image(library: str, kernels: dict[str, Emulated]) -> bytes:
+    """What `cuModuleLoadData` of the double takes."""
+    record = {"library": library, "kernels": {n: asdict(k) for n, k in kernels.items()}}
+    return MARK + json.dumps(record).encode()
+
+
+class Module:
+    """A loaded image.
+
+    Raises:
+        Fault: the text is no image of the double.
+    """
+
+    def __init__(self, device: int, text: bytes) -> None:
+        if not text.startswith(MARK):
+            raise Fault(200, "no image of the double: it takes what compile.py makes for it")
+        self.device = device
+        record = json.loads(text.removeprefix(MARK))
+        self.library = ctypes.CDLL(record["library"])
+        self.kernels = {name: _kernel(k) for name, k in record["kernels"].items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A kernel of a module; its name ends in "_" and a key, which nobody wants to read."""
+
+    module: Module
+    name: str
+    kernel: Emulated
+
+    @property
+    def title(self) -> str:
+        """The name in messages."""
+        return self.name.rpartition("_")[0].removeprefix("byparts_")
+
+    def limits(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int) -> str:
+        """What is wrong with the way that it is launched; "" for nothing."""
+        k = self.kernel
+        if not all((*grid, *block)):
+            return f"a grid of {grid} and a block of {block}: nothing to launch"
+        if grid[0] >= 1 << 31 or max(grid[1:]) > 65535:
+            return f"a grid of {grid}: at most 2^31 - 1 by 65535 by 65535 blocks"
+        if max(block[:2]) > 1024 or block[2] > 64 or block[0] * block[1] * block[2] > 1024:
+            return f"a block of {block}: at most 1024 threads"
+        asked = (tuple(grid), tuple(block), shared_bytes)
+        if asked != (k.grid, k.block, k.shared_bytes):
+            return f"launched with {asked}, made for {(k.grid, k.block, k.shared_bytes)}"
+        return ""
+
+    def run(self, memories: Memories, addresses: Sequence[int]) -> None:
+        """Compute.
+
+        Raises:
+            Fault: an argument is no memory of the GPU, not aligned, or overlaps another one; or
+                the checker found something.
+        """
+        for a, address in zip(self.kernel.arguments, addresses, strict=True):
+            if a.size_bytes:
+                self._check(memories.find(address, a.size_bytes), a, address)
+        self._check_overlap(addresses)
+        try:
+            self.call(addresses)
+        except KernelFault as fault:
+            raise Fault(UNKNOWN, str(fault)) from fault
+
+    @cached_property
+    def call(self) -> Callable[[Sequence[int]], None]:
+        """The C function, of addresses."""
+        k = self.kernel
+        record_bytes = FAULT_BYTES if k.mode == "checked" else 0
+        about = self.title, "", k.mode, k.statements, k.buffers, k.grid, k.block, record_bytes
+        entry = getattr(self.module.library, self.name)
+        address = ctypes.cast(entry, ctypes.c_void_p).value or 0
+        return emulated_caller(EmulatedSource(*about), address)
+
+    def _check(self, block: Block | None, a: Argument, address: int) -> None:
+        what = f"{self.title}: {a.name} of {a.size_bytes} bytes at {address:#x}"
+        if block is None:
+            raise Fault(ILLEGAL_ADDRESS, f"{what} is in no memory that was allocated")
+        if block.device != self.module.device:
+            raise Fault(ILLEGAL_ADDRESS, f"{what} is memory of device {block.device}")
+        if address % _ALIGNMENT:
+            raise Fault(MISALIGNED_ADDRESS, f"{what} is not aligned to {_ALIGNMENT} bytes")
+
+    def _check_overlap(self, addresses: Sequence[int]) -> None:
+        spans = list(zip(self.kernel.arguments, addresses, strict=True))
+        for a, at in spans:
+            for b, there in spans:
+                meet = at < there + b.size_bytes and there < at + a.size_bytes
+                if a is not b and meet and a.written and (a.alone or b.alone):
+                    raise Fault(
+                        UNKNOWN, f"{self.title}: {a.name}, which is written, overlaps {b.name}"
+                    )
+
+
+def _kernel(record: dict[str, Any]) -> Emulated:
+    arguments = tuple([Argument(**a) for a in record["arguments"]])
+    lists = {name: tuple(value) for name, value in record.items() if isinstance(value, list)}
+    return Emulated(**{**record, **lists, "arguments": arguments})

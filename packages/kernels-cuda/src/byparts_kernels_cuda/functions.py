@@ -1,0 +1,139 @@
+"""Ops that are written as functions of whole tensors, some of which read indices; and printing.
+
+A function finds an index out of range before it reads or writes anything, stores a 1, and does no
+more.  That is told when the stream is waited for, which is before any variable is written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from byparts_graph_ir import GraphError, Kernel, Op, Refused, TensorType
+from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.digest import op_text
+from byparts_kernels_cuda.flags import Flag, flag
+from byparts_kernels_cuda.launch import launched
+from byparts_kernels_cuda.memory import DeviceArray
+from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
+from byparts_opset.dtypes import numpy_dtype
+from byparts_opset.index import check_range
+from byparts_tensor_ir.expression import ExpressionError
+from byparts_tensor_ir.lowering.function import function
+
+
+def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """The kernel of an op of the table `function`.
+
+    Raises:
+        Refused: a dtype that its expressions do not have.
+    """
+    from byparts_kernels_cuda.mapping import mapped  # loads the schedules
+
+    results = op.infer(*types)
+    about = f"{op_text(op)} of {', '.join(map(str, types))}"
+    try:
+        made = function[op](op, types)
+        plain = over = launched(about.encode(), lambda: mapped(made.func), len(types))
+        if (func := made.over) is not None:
+            key = f"{about} in place".encode()
+            over = launched(key, lambda: mapped(func, ((0, 0),)), len(types))
+    except ExpressionError as error:  # some are met when a sum is emitted
+        given, gives = (", ".join(map(str, kinds)) for kinds in (types, results))
+        raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
+
+    def bind(
+        inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
+    ) -> Run:
+        same = bool(inputs) and inputs[0].address == outputs[0].address
+        kernel = over if same else plain
+        if made.indices is None:
+            return kernel.bind(inputs, outputs, workspace, None)
+        gpu = outputs[0].gpu
+        with gpu:
+            error = flag(gpu)
+        run = kernel.bind(inputs, (*outputs, error.array), workspace, None)
+        checked = Checked(error, op, types, made.indices, inputs[made.indices])
+        calls = tuple([c for c in calls_of(run) if isinstance(c, StreamCall)])
+        checked.run = run_of(gpu, calls, (checked,))
+        return checked.run
+
+    pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
+    atomic = made.indices is None and plain.atomic and over.atomic
+    size = max(plain.workspace_bytes, over.workspace_bytes)
+    return Kernel(bind, size, 0, pairs, atomic, plain.source)
+
+
+class Checked:
+    """Says, when the stream is waited for, whether an index was out of range.
+
+    Args:
+        flag: 1 where one was.
+        op, types: what the function computes.
+        position: of the indices among the inputs.
+        indices: where they are.
+
+    Attributes:
+        run: the run that this is of.
+    """
+
+    run: Run
+
+    def __init__(
+        self, flag: Flag, op: Any, types: Sequence[TensorType], position: int, indices: DeviceArray
+    ) -> None:
+        self._flag, self._op, self._types = flag, op, types
+        self._position, self._indices = position, indices
+
+    def tell(self) -> None:
+        """Find the index that is out of range, where the indices are still there.
+
+        Raises:
+            GraphError: one was.
+        """
+        if not self._flag.value:
+            return
+        op, whole = self._op, self._types[2 if self._position == 0 else 0]
+        n, error = whole.dims[op.axis], GraphError("")
+        try:
+            check_range(op.name, _read(self._indices), n, op.axis)
+        except GraphError as found:
+            error = found
+        else:  # a later step of the program has taken their memory
+            error = GraphError(
+                f"{op.name}: an index is out of range for axis {op.axis} of size {n}"
+            )
+        error.of_run = self.run  # type: ignore[attr-defined]  # the runtime says which step it is
+        raise error
+
+
+def printed(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A step of Python: the op's own line, and a copy."""
+
+    def run(x: DeviceArray, y: DeviceArray) -> None:
+        values = _read(x)
+        op.evaluate(values)
+        y[...] = x
+
+    def bind(
+        inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
+    ) -> Run:
+        return partial(run, inputs[0], outputs[0])
+
+    return Kernel(bind, inplace=((0, 0),))
+
+
+def _read(x: DeviceArray) -> Any:
+    """The elements on the host."""
+    gpu, size = x.gpu, x.type.size_bytes
+    made = np.empty(x.type.dims, numpy_dtype(x.type.dtype))
+    with gpu:
+        if size:
+            at = ctypes.c_void_p(made.ctypes.data)
+            gpu.driver.cuMemcpyDtoHAsync_v2(at, x.address, size, gpu.stream)
+        gpu.wait()
+    return made

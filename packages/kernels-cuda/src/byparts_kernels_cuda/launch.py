@@ -1,0 +1,147 @@
+"""From `Launches` to a kernel of graph-ir: text once on a machine, code once a process, then calls.
+
+Mapping and emitting take some ten milliseconds, and the modules that do them as long to import; a
+process that finds its text on the disk needs neither.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import byparts_tensor_ir
+from byparts_graph_ir import Kernel
+from byparts_graph_ir.backend.kernel import Run
+from byparts_kernels_cuda.code import Argument, KernelCode, function, later
+from byparts_kernels_cuda.driver.api import driver
+from byparts_kernels_cuda.gpu import Gpu
+from byparts_kernels_cuda.memory import DeviceArray
+from byparts_kernels_cuda.stream_call import StreamCall, run_of
+from byparts_tensor_ir.cache import files_of, keep_text, kept_text
+
+if TYPE_CHECKING:
+    from byparts_kernels_cuda.launches import Launches
+    from byparts_tensor_ir.statement import Buffer, Func
+
+Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
+
+
+def launched(key: bytes, make: Callable[[], Launches], inputs: int) -> Kernel:
+    """The kernel that makes these launches.
+
+    It is compiled when it is first bound, with all others that wait then.  Its run is one call of
+    C, and so atomic, where there is one launch.
+
+    Args:
+        key: says all that `make` depends on beside our own code.
+        make: called where the text is not on the disk.
+        inputs: how many of the parameters are inputs; the others are outputs.
+
+    Raises:
+        EmitError: a launch has no form in C.
+    """
+    mode = driver().mode
+    about = "\0".join([mode, *_our_code()]).encode()
+    name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
+    text = kept_text(name)
+    if text is None:
+        text = json.dumps(record(make(), inputs, mode))
+        keep_text(name, text)
+    return kernel_of(json.loads(text))
+
+
+def record(launches: Launches, inputs: int, mode: str) -> dict[str, Any]:
+    """What is kept of launches: the text of each, and where its arguments are.
+
+    Args:
+        launches: what to emit.
+        inputs: how many of the parameters are inputs.
+        mode: "" for CUDA C, else one of the double's.
+    """
+    parameters = launches.parameters
+    aliases = [(parameters[i], parameters[inputs + o]) for i, o in launches.inplace]
+    codes = [emitted(launches, func, aliases, mode) for func in launches.kernels]
+    return {
+        "kernels": [asdict(code) for code in codes if all(code.grid)],
+        "workspace_bytes": launches.workspace_bytes,
+        "inplace": launches.inplace,
+    }
+
+
+def emitted(
+    launches: Launches, func: Func, aliases: Sequence[tuple[Buffer, Buffer]], mode: str
+) -> KernelCode:
+    """The text of one launch; `aliases` are parameters that may be one array."""
+    from byparts_kernels_cuda.emitting import code_of  # loads the emitter
+    from byparts_kernels_cuda.launches import size_bytes
+
+    position = {b: i for i, b in enumerate(launches.parameters)}
+    offsets = launches.offsets()
+    aliased = {b for pair in aliases for b in pair}
+    arguments = [
+        Argument(
+            b.name,
+            size_bytes(b),
+            b in func.outputs,
+            b not in aliased,
+            position[b] if b in position else offsets[b],
+            b in offsets,
+        )
+        for b in func.params
+    ]
+    here = [(a, b) for a, b in aliases if a in func.params and b in func.params]
+    return code_of(func, mode, here, tuple(arguments))
+
+
+def kernel_of(made: dict[str, Any]) -> Kernel:
+    """The kernel of a record."""
+    codes = tuple(map(KernelCode.of, made["kernels"]))
+    later(codes)
+    pairs: Pairs = tuple([(i, o) for i, o in made["inplace"]])
+    source = "\n".join([code.text for code in codes])
+    bind = partial(bound, codes)
+    return Kernel(bind, made["workspace_bytes"], 0, pairs, len(codes) == 1, source)
+
+
+def bound(
+    codes: Sequence[KernelCode],
+    inputs: Sequence[DeviceArray],
+    outputs: Sequence[DeviceArray],
+    workspace: DeviceArray | None,
+    persistent: Any = None,
+) -> Run:
+    """The launches on these arrays, as one call or as several in order."""
+    arrays = (*inputs, *outputs)
+    gpu = arrays[0].gpu
+    start = 0 if workspace is None else workspace.address
+    with gpu:
+        calls = [_launch(gpu, code, [x.address for x in arrays], start, arrays) for code in codes]
+    return run_of(gpu, calls)
+
+
+def _launch(
+    gpu: Gpu, code: KernelCode, addresses: Sequence[int], workspace: int, kept: tuple[Any, ...]
+) -> StreamCall:
+    """One launch: the driver takes a table of the places where the arguments stand."""
+    places = [workspace + a.at if a.in_workspace else addresses[a.at] for a in code.arguments]
+    values = (ctypes.c_uint64 * max(1, len(places)))(*places)
+    first = ctypes.addressof(values)
+    table = (ctypes.c_void_p * max(1, len(places)))(*[first + 8 * i for i in range(len(places))])
+    shape = *code.grid, *code.block, code.shared_bytes
+    handle = function(gpu, code)
+    launch = gpu.driver.cuLaunchKernel
+    arguments = handle, *shape, gpu.stream, table, None
+    return StreamCall.of(launch, *arguments, at=8, kept=(values, *kept))
+
+
+@cache
+def _our_code() -> tuple[str, ...]:
+    """Changes whenever a file does that generates code."""
+    folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
+    return tuple([line for folder in folders for line in files_of(folder)])
