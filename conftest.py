@@ -5,8 +5,11 @@ own.  `pytest --hypothesis-profile=few` draws fewer of them, `many` more.
 """
 
 import os
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 PACKAGES = Path(__file__).parent / "packages"
 
@@ -38,3 +41,22 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_report_header() -> str:
     """Show it, so that a green run is not read as more than it is."""
     return "parts not installed, not tested: " + (", ".join(ABSENT) or "none")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Golden files are written anew only where that is asked for."""
+    parser.addoption("--update-golden", action="store_true", help="write golden files anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """`golden(path, text)`: the file holds the text; `--update-golden` puts it there."""
+
+    def check(path: Path, text: str) -> None:
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        expected = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert text == expected, f"{path.name} is another; if that is right: --update-golden"
+
+    return check

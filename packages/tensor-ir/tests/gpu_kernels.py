@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from byparts_tensor_ir.expression import Expr, Operand, const, variable
-from byparts_tensor_ir.functions import call, cast, maximum, minimum, select
+from byparts_tensor_ir.functions import call, cast, maximum, minimum, select, unary
+from byparts_tensor_ir.interpret import NUMPY
 from byparts_tensor_ir.statement import (
     WARP,
     Barrier,
@@ -241,11 +242,109 @@ def sums_of_warps(threads: int = 96) -> Case:
     return func, [a], [np.repeat(a.astype(np.float64).reshape(-1, WARP).sum(1), WARP)]
 
 
+def transpose(rows: int = 40, n: int = 50, threads: int = 8) -> Case:
+    """Tiles of 32 x 32 through shared memory, whose rows are one element longer than they need."""
+    x, y = buffer("x", rows, n), buffer("y", n, rows)
+    tile = buffer("tile", WARP, WARP + 1, scope="shared")
+    by, bx = variable("by", -(-rows // WARP)), variable("bx", -(-n // WARP))
+    ty, tx = variable("ty", threads), variable("tx", WARP)
+    k, q = variable("k", WARP // threads), variable("q", WARP // threads)
+    i, j = by * WARP + k * threads + ty, bx * WARP + tx
+    column, row = bx * WARP + q * threads + ty, by * WARP + tx
+    body: list[Statement] = [
+        For(k, (If((i < rows) & (j < n), (put(tile, (k * threads + ty, tx), x[i, j]),)),)),
+        Barrier(),
+        For(
+            q,
+            (
+                If(
+                    (row < rows) & (column < n),
+                    (put(y, (column, row), tile[tx, q * threads + ty]),),
+                ),
+            ),
+        ),
+    ]
+    func = Func("transpose", (x, y), (y,), (), bound(body, by=by, bx=bx, ty=ty, tx=tx), (tile,))
+    given = _normal(rows, n)
+    return func, [given], [given.T]
+
+
+def argmax(rows: int = 4, n: int = 70) -> Case:
+    """The place of the greatest element of each row, the first of equals: a warp for a row."""
+    x, y = buffer("x", rows, n), buffer("y", rows, dtype="i32")
+    best, other, at = local("best"), local("other"), local("at", dtype="i32")
+    other_at = local("other_at", dtype="i32")
+    row, t, k = variable("row", rows), variable("t", WARP), variable("k", -(-n // WARP))
+    column = k * WARP + t
+
+    def better(value: Expr, place: Expr) -> Store:
+        """Both at once: neither reads what the other has become."""
+        wins = (best[()] < value) | (value.equal(best[()]) & (place < at[()]))
+        values = (select(wins, value, best[()]), select(wins, place, at[()]))
+        return Store("better", (best, at), (), values)
+
+    body: list[Statement] = [
+        put(best, (), float("-inf")),
+        put(at, (), const(n, "i32")),
+        For(k, (If(column < n, (better(x[row, column], cast(column, "i32")),)),)),
+    ]
+    for delta in (16, 8, 4, 2, 1):
+        body += [Shuffle(other, best[()], delta), Shuffle(other_at, at[()], delta)]
+        body.append(better(other[()], other_at[()]))
+    body.append(If(t < 1, (put(y, (row,), at[()]),)))
+    locals_ = (best, other, at, other_at)
+    func = Func("argmax", (x, y), (y,), (), bound(body, bx=row, tx=t), locals_)
+    given = np.round(_normal(rows, n))
+    return func, [given], [given.argmax(1)]
+
+
+def adam(n: int = 600, threads: int = 64) -> Case:
+    """A step of Adam, of four weights for each thread: three results of one statement."""
+    w, dw, m, v = (buffer(name, n) for name in ("w", "dw", "m", "v"))
+    new_w, new_m, new_v = (buffer(name, n) for name in ("new_w", "new_m", "new_v"))
+    bx, t, lane = variable("bx", -(-n // (4 * threads))), variable("t", threads), variable("v", 4)
+    first = (bx * threads + t) * 4
+    i = first + lane
+    mean = m[i] * 0.9 + dw[i] * 0.1
+    square = v[i] * 0.999 + dw[i] * dw[i] * 0.001
+    step = mean * 0.01 / (unary("sqrt", square) + 1e-8)
+    store = Store("adam", (new_w, new_m, new_v), (i,), (w[i] - step, mean, square))
+    nest = bound([If(first < n, (For(lane, (store,), "vectorize"),))], bx=bx, tx=t)
+    func = Func(
+        "adam", (w, dw, m, v, new_w, new_m, new_v), (new_w, new_m, new_v), (), nest, (), "fit.py:3"
+    )
+    given = [_normal(n), _normal(n)[::-1].copy(), _normal(n) / 2, np.abs(_normal(n))]
+    mean_, square_ = 0.9 * given[2] + 0.1 * given[1], 0.999 * given[3] + 0.001 * given[1] ** 2
+    return func, given, [given[0] - 0.01 * mean_ / (np.sqrt(square_) + 1e-8), mean_, square_]
+
+
+def half_scale(n: int = 256, threads: int = 32) -> Case:
+    """Halves read widely, added and scaled in f32, rounded to halves."""
+    x, y, z = buffer("x", n, dtype="f16"), buffer("y", n, dtype="f16"), buffer("z", n, dtype="f16")
+    bx, t, v = variable("bx", n // (4 * threads)), variable("t", threads), variable("v", 4)
+    i = (bx * threads + t) * 4 + v
+    value = (cast(x[i], "f32") + cast(y[i], "f32")) * 0.1
+    lanes = For(v, (put(z, (i,), cast(value, "f16")),), "vectorize")
+    func = Func("half_scale", (x, y, z), (z,), (), bound([lanes], bx=bx, tx=t))
+    a, b = _normal(n).astype(np.float16), _normal(n)[::-1].astype(np.float16)
+    total = a.astype(np.float32) + b.astype(np.float32)
+    return func, [a, b], [(total * np.float32(0.1)).astype(np.float16)]
+
+
 def _normal(*shape: int) -> np.ndarray[Any, Any]:
     values: np.ndarray[Any, Any] = np.random.default_rng(0).standard_normal(shape)
     return values.astype(np.float32)
 
 
+def empty(func: Func) -> list[Any]:
+    """Arrays for the outputs, of numbers that no kernel here computes."""
+    return [np.full([d.attr for d in b.shape], 77, NUMPY[b.dtype]) for b in func.outputs]
+
+
 KERNELS: dict[str, Callable[[], Case]] = {
-    f.__name__: f for f in (softmax, gelu, matmul, gather, column_sum, sums_of_warps)
+    f.__name__: f
+    for f in (
+        *(softmax, gelu, matmul, gather, column_sum, sums_of_warps, transpose, argmax, adam),
+        half_scale,
+    )
 }

@@ -117,10 +117,10 @@ class _Cuda(CudaMatrices):
         self.declare_locals()
         self.statements(self.nest.body)
         name = f"byparts_{func.name}"
-        params = ", ".join(map(self.parameter, func.params))
+        params = ",\n    ".join(map(self.parameter, func.params))
         head = f'extern "C" __global__ void __launch_bounds__({prod(self.block_shape)})'
         where = [f"// {func.where}"] if func.where else []
-        body = "\n".join([*where, f"{head} {name}({params}) {{", *self.lines, "}\n"])
+        body = "\n".join([*where, f"{head} {name}(\n    {params}) {{", *self.lines, "}\n"])
         return CudaSource(
             name,
             body,
@@ -220,7 +220,7 @@ class _Cuda(CudaMatrices):
         kind = f"{_VECTORS[load.dtype]}{wide.width}"
         for k, first in self.firsts(wide, loop):
             at = self.element(load.attr, [substituted(i, first) for i in load.args], False)
-            self.line(f"*({kind} *)({array}{k}) = *(const {kind} *)&{at};")
+            self.line(f"*({kind} *){self.lane(array, k)} = *(const {kind} *)&{at};")
 
     def wide_store(
         self, buffer: Buffer, index: tuple[Expr, ...], wide: Wide, array: str, loop: For
@@ -228,13 +228,17 @@ class _Cuda(CudaMatrices):
         kind = f"{_VECTORS[buffer.dtype]}{wide.width}"
         for k, first in self.firsts(wide, loop):
             at = self.element(buffer, [substituted(i, first) for i in index], True)
-            self.line(f"*({kind} *)&{at} = *({kind} *)({array}{k});")
+            self.line(f"*({kind} *)&{at} = *({kind} *){self.lane(array, k)};")
 
-    def firsts(self, wide: Wide, loop: For) -> Iterator[tuple[str, dict[Expr, Expr]]]:
-        """Of each piece, what to write behind the name of an array, and its first lane."""
+    def firsts(self, wide: Wide, loop: For) -> Iterator[tuple[int, dict[Expr, Expr]]]:
+        """Of each piece, the number of its first lane, and that lane."""
         low = loop.var.attr.low
         for k in range(0, wide.pieces * wide.width, wide.width):
-            yield f" + {k}" if k else "", {loop.var: const(low + k)}
+            yield k, {loop.var: const(low + k)}
+
+    def lane(self, array: str, k: int) -> str:
+        """C for the address of an element of an array of lanes."""
+        return f"({array} + {k})" if k else array
 
 
 _VECTORS = {"f32": "float", "f64": "double", "i32": "int", "u32": "uint", "i64": "longlong"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_tensor_ir.emit.cuda_values import CudaValues
+from byparts_tensor_ir.emit.inline import bare
 from byparts_tensor_ir.emit.strategy import EmitError, flat_index
 from byparts_tensor_ir.expression import BYTES, Expr, const
 from byparts_tensor_ir.index import terms
@@ -77,7 +78,7 @@ class CudaMatrices(CudaValues):
         flat = const(0)
         for i, extent in zip(m.at, m.buffer.shape, strict=False):
             flat = flat * extent + i
-        return [f"{self.names[m.buffer]}[{self.index(flat * n + k)}]" for k in range(n)]
+        return [f"{self.names[m.buffer]}[{bare(self.index(flat * n + k))}]" for k in range(n)]
 
     def fill(self, s: FillMatrix) -> None:
         if s.target.buffer.scope != "accumulator":
@@ -134,7 +135,8 @@ class CudaMatrices(CudaValues):
 
     def assembly(self, text: str, outputs: Sequence[str], inputs: Sequence[str]) -> None:
         self.line(f'asm volatile("{text}"')
-        self.line(f'  : {", ".join(outputs)} : {", ".join(inputs)} : "memory");')
+        self.line(f"  : {', '.join(outputs)}")
+        self.line(f'  : {", ".join(inputs)} : "memory");')
 
 
 def registers(b: Buffer) -> int:

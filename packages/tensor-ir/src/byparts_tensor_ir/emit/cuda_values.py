@@ -82,6 +82,7 @@ template <class T> {_FUNCTION}T shift_left(T a, T b) {{
 }
 
 _UNSIGNED = {"i32": "unsigned", "i64": "unsigned long long"}
+_LOGICAL = {"and": "&&", "or": "||", "xor": "!="}
 _WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 _BITS = {
     **{("f32", "i32"): "__float_as_int", ("i32", "f32"): "__int_as_float"},
@@ -110,6 +111,7 @@ class CudaValues(ThreadCode):
         self.fitting: dict[Expr, bool] = {}
         self.uses = uses_of(self.all_statements())
         self.root: Expr | None = None  # the value that is stored next
+        self.constant: set[str] = set()  # names of values
         self.deep = False  # whether a chain is being computed that is too long for Python's stack
 
     def type_of(self, e: Expr, lanes: object, text: str = "") -> str:
@@ -126,7 +128,9 @@ class CudaValues(ThreadCode):
             return text
         if not self.deep and inlines(e, text, self.uses):
             return enclosed(text)
-        return super().named(e, bare(text), None)
+        name = super().named(e, bare(text), None)
+        self.constant.add(name)
+        return name
 
     def deep_value(self, e: Expr, lanes: object) -> str:
         for x in self.operands_first(e, None):
@@ -158,16 +162,23 @@ class CudaValues(ThreadCode):
         texts = super().computed(values)
         if len(values) == 1:
             return texts
-        names = [self.fresh() for _ in values]
-        for name, v, text in zip(names, values, texts, strict=True):
-            self.line(f"const {self.type_of(v, None)} {name} = {bare(text)};")
-        return names
+        return [self.held(v, text) for v, text in zip(values, texts, strict=True)]
+
+    def held(self, e: Expr, text: str) -> str:
+        """A name for a value that no store changes."""
+        if text in self.constant:
+            return text
+        name = self.fresh()
+        self.line(f"const {self.type_of(e, None)} {name} = {bare(text)};")
+        return name
 
     def scalar(self, e: Expr) -> str:
         op, dtype = e.op, e.dtype
         if op == "load":
             text = super().scalar(e)
             return f"{text} != 0" if dtype == "bool" else text
+        if op in _LOGICAL and dtype == "bool" and e.args[0].dtype == "bool":
+            return f" {_LOGICAL[op]} ".join(map(self.value, e.args))
         if op in _WRAPPING and dtype in _UNSIGNED:
             a, b = (self.operand(x) for x in e.args)
             return f"({_UNSIGNED[dtype]}){a} {_WRAPPING[op]} {b}"  # overflows without harm
@@ -275,6 +286,8 @@ class CudaValues(ThreadCode):
 
     def long(self, e: Expr) -> str:
         """C for an i64 expression, as a long long."""
+        if e.op == "const":
+            return literal(e)
         text = self.index(e)
         return f"(long long){text}" if self.fits(e) else text
 

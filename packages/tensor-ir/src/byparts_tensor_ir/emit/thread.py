@@ -213,10 +213,7 @@ class ThreadCode(Values):
         with self.rounds(loop):
             lane = self.index(loop.var - loop.var.attr.low)
             for load, name in held.items():
-                text = self.as_value(load.dtype, f"{name}[{lane}]")
-                self.named(load, text, None) if "(" in text else self.scopes[-1].update(
-                    {load: text}
-                )
+                self.lane_value(load, f"{name}[{lane}]")
             texts = self.computed(values)
             for target, array, value, text in zip(s.targets, arrays, values, texts, strict=True):
                 if array:
@@ -231,10 +228,11 @@ class ThreadCode(Values):
     def lane_value(self, load: Expr, element: str) -> None:
         """What was loaded is known from here on."""
         text = self.as_value(load.dtype, element)
-        if text == element:
-            self.scopes[-1][load] = text
-        else:
-            self.named(load, text, None)
+        if text != element:
+            name = self.fresh()
+            self.line(f"const {self.type_of(load, None)} {name} = {text};")
+            text = name
+        self.scopes[-1][load] = text
 
     def lane_array(self, dtype: str, lanes: int) -> str:
         """A new array of a thread with an element for each lane."""
