@@ -1,6 +1,11 @@
 """Symbol -> where it is.  Written by `python integration/tf_symbols.py`."""
 
 TABLE: dict[str, str] = {
+    # api.adaptive
+    "contrib.opt.AdaMaxOptimizer": "api.adaptive:AdaMaxOptimizer",
+    "train.AdadeltaOptimizer": "api.adaptive:AdadeltaOptimizer",
+    "train.AdagradOptimizer": "api.adaptive:AdagradOptimizer",
+    "train.RMSPropOptimizer": "api.adaptive:RMSPropOptimizer",
     # api.arithmetic
     "add": "api.arithmetic:add",
     "add_n": "api.arithmetic:add_n",
@@ -57,6 +62,9 @@ TABLE: dict[str, str] = {
     "truediv": "api.arithmetic:truediv",
     "truncatediv": "api.arithmetic:truncatediv",
     "truncatemod": "api.arithmetic:truncatemod",
+    # api.averages
+    "python.training.moving_averages.assign_moving_average": "api.averages:assign_moving_average",
+    "train.ExponentialMovingAverage": "api.averages:ExponentialMovingAverage",
     # api.casting
     "cast": "api.casting:cast",
     "dtypes.cast": "api.casting:cast",
@@ -64,6 +72,13 @@ TABLE: dict[str, str] = {
     "to_float": "api.casting:to_float",
     "to_int32": "api.casting:to_int32",
     "to_int64": "api.casting:to_int64",
+    # api.clipping
+    "clip_by_average_norm": "api.clipping:clip_by_average_norm",
+    "clip_by_global_norm": "api.clipping:clip_by_global_norm",
+    "clip_by_norm": "api.clipping:clip_by_norm",
+    "clip_by_value": "api.clipping:clip_by_value",
+    "global_norm": "api.clipping:global_norm",
+    "linalg.global_norm": "api.clipping:global_norm",
     # api.constants
     "constant": "api.constants:constant",
     "eye": "api.constants:eye",
@@ -77,6 +92,16 @@ TABLE: dict[str, str] = {
     "train.AdamOptimizer": "api.descent:AdamOptimizer",
     "train.GradientDescentOptimizer": "api.descent:GradientDescentOptimizer",
     "train.MomentumOptimizer": "api.descent:MomentumOptimizer",
+    # api.global_step
+    "contrib.framework.assert_global_step": "api.global_step:assert_global_step",
+    "contrib.framework.create_global_step": "api.global_step:create_global_step",
+    "contrib.framework.get_global_step": "api.global_step:get_global_step",
+    "contrib.framework.get_or_create_global_step": "api.global_step:get_or_create_global_step",
+    "train.assert_global_step": "api.global_step:assert_global_step",
+    "train.create_global_step": "api.global_step:create_global_step",
+    "train.get_global_step": "api.global_step:get_global_step",
+    "train.get_or_create_global_step": "api.global_step:get_or_create_global_step",
+    "train.global_step": "api.global_step:global_step",
     # api.gradients
     "gradients": "api.gradients:gradients",
     "hessians": "api.gradients:hessians",
@@ -144,6 +169,11 @@ TABLE: dict[str, str] = {
     "linalg.einsum": "api.products:einsum",
     "linalg.matmul": "api.products:matmul",
     "matmul": "api.products:matmul",
+    # api.proximal
+    "train.AdagradDAOptimizer": "api.proximal:AdagradDAOptimizer",
+    "train.FtrlOptimizer": "api.proximal:FtrlOptimizer",
+    "train.ProximalAdagradOptimizer": "api.proximal:ProximalAdagradOptimizer",
+    "train.ProximalGradientDescentOptimizer": "api.proximal:ProximalGradientDescentOptimizer",
     # api.random
     "get_seed": "api.random:get_seed",
     "multinomial": "api.random:multinomial",
@@ -192,6 +222,17 @@ TABLE: dict[str, str] = {
     "scatter_nd_update": "api.scatter:scatter_nd_update",
     "scatter_sub": "api.scatter:scatter_sub",
     "scatter_update": "api.scatter:scatter_update",
+    # api.schedules
+    "train.cosine_decay": "api.schedules:cosine_decay",
+    "train.cosine_decay_restarts": "api.schedules:cosine_decay_restarts",
+    "train.exponential_decay": "api.schedules:exponential_decay",
+    "train.inverse_time_decay": "api.schedules:inverse_time_decay",
+    "train.linear_cosine_decay": "api.schedules:linear_cosine_decay",
+    "train.natural_exp_decay": "api.schedules:natural_exp_decay",
+    "train.noisy_linear_cosine_decay": "api.schedules:noisy_linear_cosine_decay",
+    "train.piecewise_constant": "api.schedules:piecewise_constant",
+    "train.piecewise_constant_decay": "api.schedules:piecewise_constant",
+    "train.polynomial_decay": "api.schedules:polynomial_decay",
     # api.sequences
     "lin_space": "api.sequences:linspace",
     "linalg.linspace": "api.sequences:linspace",
@@ -461,6 +502,7 @@ NAMESPACES: tuple[str, ...] = (
     "compat.v2",
     "contrib",
     "contrib.framework",
+    "contrib.opt",
     "contrib.util",
     "dtypes",
     "errors",
@@ -471,6 +513,9 @@ NAMESPACES: tuple[str, ...] = (
     "manip",
     "math",
     "nn",
+    "python",
+    "python.training",
+    "python.training.moving_averages",
     "random",
     "sparse",
     "train",

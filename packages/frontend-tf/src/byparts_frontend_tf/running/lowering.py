@@ -319,8 +319,8 @@ class Lowering:
         """The outputs of an operation are these values; fed ones stay as they are."""
         outputs = made if isinstance(made, (tuple, list)) else (made,)
         for tensor, value in zip(op.outputs, outputs, strict=True):
-            if tensor in self.env or value is None:
-                continue
+            if tensor in self.env or value is None or tensor.variable is not None:
+                continue  # memory of a variable is read where it is used: `value`
             if isinstance(value, Value):
                 if value in self._made or value.node is None:
                     value = ops.identity(value)  # two tensors are two values, for gradients
