@@ -141,14 +141,15 @@ def averages(tf: Any) -> dict[str, Any]:
     """Moving averages of a variable and of a tensor, and names in a checkpoint."""
     with tf.Graph().as_default(), tf.Session() as session:
         v = tf.get_variable("v", [2], initializer=tf.constant_initializer([1.0, 2.0]))
-        t = tf.multiply(v, 3.0, name="t")
+        x = tf.placeholder(tf.float32, [2])
+        t = tf.multiply(x, 3.0, name="t")
         average = tf.train.ExponentialMovingAverage(0.9, num_updates=3, zero_debias=True)
         grow = v.assign_add([1.0, 1.0])
         with tf.control_dependencies([grow]):
             update = average.apply([v, t])
         session.run(tf.global_variables_initializer())
-        for _ in range(3):
-            session.run(update)
+        for i in range(3):
+            session.run(update, {x: [i + 1.0, i + 2.0]})
         numbers = session.run([average.average(v), average.average(t)])
         restored = {k: x.op.name for k, x in average.variables_to_restore([v]).items()}
         return {
@@ -162,7 +163,7 @@ def averages(tf: Any) -> dict[str, Any]:
 if __name__ == "__main__":
     import json
 
-    import tensorflow.compat.v1 as tensorflow  # type: ignore[import-not-found]  # of who records
+    import tensorflow.compat.v1 as tensorflow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     tensorflow.disable_v2_behavior()
     print(json.dumps({"tensorflow": tensorflow.__version__, **values(tensorflow)}, indent=1))

@@ -116,7 +116,6 @@ class ExponentialMovingAverage:
                 add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, v)
             else:
                 made = create_zeros_slot(v, self.name)
-                add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, made)
         self._averages[_key(v)] = made
         return self._zero_debias and not isinstance(v, Variable)
 

@@ -62,7 +62,8 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: Optional[str] =
             some = squares > 0
             norm = where(some, sqrt(where(some, squares, ones_like(squares))), squares)
             limit = cast(clip_norm, values.dtype.base_dtype)
-            return identity(divide(multiply(values, limit), maximum(norm, limit)))
+            made: Tensor = identity(divide(multiply(values, limit), maximum(norm, limit)))
+            return made
 
         return _of_values(t, clipped)
 
@@ -121,6 +122,7 @@ def clip_by_global_norm(
         scale = where(is_finite(norm), scale, constant(float("nan"), norm.dtype.base_dtype))
 
         def clipped(values: Tensor) -> Tensor:
-            return identity(multiply(values, cast(scale, values.dtype.base_dtype)))
+            made: Tensor = identity(multiply(values, cast(scale, values.dtype.base_dtype)))
+            return made
 
         return [None if t is None else _of_values(t, clipped) for t in given], norm

@@ -80,7 +80,8 @@ def inverse_time_decay(
     with name_scope(name, "InverseTimeDecay") as scope:
         rate, passed = _parts(learning_rate, step, decay_steps, staircase)
         divisor = 1.0 + multiply(cast(decay_rate, rate.dtype.base_dtype), passed)
-        return divide(rate, divisor, name=scope)
+        decayed: Tensor = divide(rate, divisor, name=scope)
+        return decayed
 
 
 @symbol("train.polynomial_decay")
@@ -109,7 +110,8 @@ def polynomial_decay(
         else:
             now = minimum(now, steps)
         left = pow(subtract(1.0, divide(now, steps)), exponent)
-        return add(multiply(subtract(rate, end), left), end, name=scope)
+        decayed: Tensor = add(multiply(subtract(rate, end), left), end, name=scope)
+        return decayed
 
 
 @symbol("train.cosine_decay")
