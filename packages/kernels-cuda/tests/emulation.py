@@ -97,9 +97,12 @@ def _results(launches: Launches, ways: Way, inputs: Sequence[Array]) -> list[Arr
 
 
 def _assert_near(op: Op, found: Sequence[Array], inputs: Sequence[Array], digits: int) -> None:
-    for x, y in zip(op.evaluate(*inputs), found, strict=True):
-        scale = max(1.0, float(np.abs(x).max(initial=0.0))) if x.dtype.kind == "f" else 0.0
-        np.testing.assert_allclose(y.reshape(x.shape), x, rtol=0, atol=10.0**-digits * scale)
+    for expected, y in zip(op.evaluate(*inputs), found, strict=True):
+        limit = 0.0
+        if expected.dtype.kind not in "iub":
+            expected, y = expected.astype(np.float64), y.astype(np.float64)
+            limit = 10.0**-digits * max(1.0, float(np.abs(expected).max(initial=0.0)))
+        np.testing.assert_allclose(y.reshape(expected.shape), expected, rtol=0, atol=limit)
 
 
 def _array(b: Buffer) -> Array:

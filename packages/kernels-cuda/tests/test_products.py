@@ -12,7 +12,15 @@ import byparts_opset as ops
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.products.matmul import add_matmul_launches, contraction, matmul_launches
 from byparts_kernels_cuda.products.narrow import narrow
-from byparts_kernels_cuda.products.tiles import TILES, TILES_OF_8_BYTES, Tile, parts, tile_of
+from byparts_kernels_cuda.products.tiles import (
+    TILES,
+    TILES_OF_8_BYTES,
+    TILES_OF_HALVES,
+    Tile,
+    WarpTile,
+    parts,
+    tile_of,
+)
 from byparts_tensor_ir.emit.emulated import MODES
 
 # Of one warp, so that the interpreter has something to do in reasonable time.
@@ -66,6 +74,32 @@ def test_every_tile_is_emulated(tile: Tile, dtype: str) -> None:
         types = _types(op, m, k, n, dtype=dtype)
         launches = matmul_launches(op, types, (tile, 1))
         assert_emulated(op, launches, samples(types), modes=MODES)
+
+
+@pytest.mark.parametrize("tile", TILES_OF_HALVES, ids=str)
+@pytest.mark.long
+@compiled
+def test_every_tile_of_halves_is_emulated(tile: WarpTile) -> None:
+    """By the matrix units: all orders of operands, edges, and sums that blocks share."""
+    for flags, dtype, splits in (
+        *(((False, False), "f16", 1), ((True, False), "bf16", 1)),
+        *(((False, True), "bf16", 3), ((True, True), "f16", 3)),
+    ):
+        op = ops.MatMul(*flags)
+        for m, k, n in ((tile.rows + 8, 140, tile.columns + 4), (33, 131, 21)):
+            types = _types(op, m, k, n, dtype=dtype)
+            launches = matmul_launches(op, types, (tile, splits))
+            assert_emulated(op, launches, samples(types), 2, MODES)
+
+
+@compiled
+def test_halves_are_emulated() -> None:
+    op = ops.AddMatmul(False, True, 0.5)
+    types = [TensorType("bf16", (40,)), *_types(op, 36, 50, 40, dtype="bf16")]
+    launches = add_matmul_launches(op, types)
+
+    assert "matrix_a" in str(launches)
+    assert_emulated(op, launches, samples(types), 2)
 
 
 @pytest.mark.parametrize("flags", [(True, False), (False, True), (True, True)])

@@ -32,8 +32,9 @@ from byparts_kernels_cuda.products.contraction import (
     has_kernels,
     lanes_of,
 )
+from byparts_kernels_cuda.products.sides import AnyTile
 from byparts_kernels_cuda.products.tiled import tiled
-from byparts_kernels_cuda.products.tiles import Tile, tile_of
+from byparts_kernels_cuda.products.tiles import tile_of
 from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, placed
 from byparts_opset.window import TO_NCHW
@@ -42,7 +43,7 @@ from byparts_tensor_ir.statement import Buffer, Func
 
 Op = Union[Conv2d, Conv2dTranspose, Conv2dFilterGradient]
 Pair = tuple[int, int]
-Choice = tuple[Tile, int]  # and how many blocks share a sum
+Choice = tuple[AnyTile, int]  # and how many blocks share a sum
 
 
 def convolution_launches(

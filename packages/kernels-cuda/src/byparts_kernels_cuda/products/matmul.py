@@ -25,14 +25,15 @@ from byparts_kernels_cuda.products.contraction import (
     multiply_add,
 )
 from byparts_kernels_cuda.products.narrow import MOST_NARROW, narrow
+from byparts_kernels_cuda.products.sides import AnyTile
 from byparts_kernels_cuda.products.tiled import tiled
-from byparts_kernels_cuda.products.tiles import Tile, tile_of
+from byparts_kernels_cuda.products.tiles import tile_of
 from byparts_opset import AddMatmul, MatMul
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.statement import Buffer
 
 Product = Union[MatMul, AddMatmul]
-Choice = tuple[Tile, int]  # and how many blocks share a sum
+Choice = tuple[AnyTile, int]  # and how many blocks share a sum
 
 
 def matmul_launches(

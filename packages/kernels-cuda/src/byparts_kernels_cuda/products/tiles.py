@@ -9,13 +9,14 @@ adds their parts, in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.expression import BYTES, HALVES
 
 PROCESSORS = 132  # of an H100; others have some 40 to 150, and the choice does not hang on it
 WARP = 32
+MATRIX = 16  # rows and columns of what a warp multiplies at once
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,34 @@ class Tile:
         return fits[0]
 
 
+@dataclass(frozen=True)
+class WarpTile:
+    """What a block and a warp compute, by matrices of 16 x 16.
+
+    Attributes:
+        rows, columns, depth: of a block.
+        m, n: matrices of a warp, along rows and columns.
+        speed: as of a `Tile`.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    m: int
+    n: int
+    speed: float = 1.0
+
+    @property
+    def across(self) -> int:
+        """Warps along the columns."""
+        return self.columns // (self.n * MATRIX)
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return self.rows // (self.m * MATRIX) * self.across * WARP
+
+
 # Speeds: a thread of 8 x 8 reads 16 numbers for 64 multiplications, one of 4 x 4 8 for 16.
 TILES = (
     Tile(128, 128, 8, 8, 8, 1.0),
@@ -67,6 +96,16 @@ TILES_OF_8_BYTES = (
     Tile(32, 32, 16, 2, 4, 0.6),
     Tile(16, 16, 16, 2, 4, 0.3),
 )
+# The matrix units of an H100 multiply some ten times as fast, if memory keeps up.
+TILES_OF_HALVES = (
+    WarpTile(128, 128, 32, 2, 4, 8.0),
+    WarpTile(128, 64, 32, 2, 2, 6.0),
+    WarpTile(64, 128, 32, 2, 2, 6.0),
+    WarpTile(64, 64, 32, 2, 2, 5.0),
+    WarpTile(32, 64, 32, 1, 2, 3.0),
+    WarpTile(64, 32, 32, 2, 1, 3.0),
+    WarpTile(32, 32, 32, 1, 1, 2.0),
+)
 _SPLITS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 _LEAST_DEPTH = 128  # summands of a block that shares a sum
 # Of the model, in multiplications that one processor does in that time:
@@ -77,10 +116,12 @@ _ELEMENT = 0.6  # an element written and read again, by all processors
 _RESIDENT_THREADS = 640  # of one processor, whose waiting overlaps
 
 
-def tile_of(rows: int, columns: int, sums: int, batch: int, dtype: str) -> tuple[Tile, int]:
+def tile_of(
+    rows: int, columns: int, sums: int, batch: int, dtype: str
+) -> tuple[Tile | WarpTile, int]:
     """The tile for these extents, and how many blocks share one."""
-    extents, size_bytes = (rows, columns, sums, batch), BYTES[dtype]
-    return min(_choices(sums, size_bytes), key=lambda c: (_time(extents, c, size_bytes), c[1]))
+    extents = (rows, columns, sums, batch)
+    return min(_choices(sums, dtype), key=lambda c: (_time(extents, c, BYTES[dtype]), c[1]))
 
 
 def parts(sums: int, depth: int, splits: int) -> tuple[int, int]:
@@ -90,20 +131,28 @@ def parts(sums: int, depth: int, splits: int) -> tuple[int, int]:
     return max(1, -(-steps // each)), each
 
 
-def _choices(sums: int, size_bytes: int) -> Iterator[tuple[Tile, int]]:
-    for tile in TILES_OF_8_BYTES if size_bytes == 8 else TILES:
+def _choices(sums: int, dtype: str) -> Iterator[tuple[Tile | WarpTile, int]]:
+    for tile in _tiles(dtype):
         for splits in _SPLITS:
             if splits == 1 or sums >= splits * _LEAST_DEPTH:
                 yield tile, splits
 
 
-def _time(extents: tuple[int, int, int, int], choice: tuple[Tile, int], size_bytes: int) -> float:
+def _tiles(dtype: str) -> Sequence[Tile | WarpTile]:
+    if dtype in HALVES:
+        return TILES_OF_HALVES
+    return TILES_OF_8_BYTES if BYTES[dtype] == 8 else TILES
+
+
+def _time(
+    extents: tuple[int, int, int, int], choice: tuple[Tile | WarpTile, int], size_bytes: int
+) -> float:
     """Of one processor's share of the blocks, some at a time, and of a second launch."""
     (rows, columns, sums, batch), (tile, splits) = extents, choice
     splits, steps = parts(sums, tile.depth, splits)
     blocks = -(-rows // tile.rows) * -(-columns // tile.columns) * batch * splits
     resident = max(1, _RESIDENT_THREADS // tile.threads)
-    work = tile.rows * tile.columns * tile.depth / tile.speed * (size_bytes / 4)
+    work = tile.rows * tile.columns * tile.depth / tile.speed * max(1, size_bytes // 4)
     rounds, rest = divmod(-(-blocks // PROCESSORS), resident)
     time = rounds * (steps * max(_STEP, resident * work) + _BEGIN)
     time += (steps * max(_STEP, rest * work) + _BEGIN) if rest else 0
