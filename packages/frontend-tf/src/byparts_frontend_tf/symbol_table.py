@@ -79,6 +79,12 @@ TABLE: dict[str, str] = {
     "clip_by_value": "api.clipping:clip_by_value",
     "global_norm": "api.clipping:global_norm",
     "linalg.global_norm": "api.clipping:global_norm",
+    # api.cond
+    "case": "api.cond:case",
+    "cond": "api.cond:cond",
+    "contrib.framework.smart_cond": "api.cond:smart_cond",
+    "contrib.framework.smart_constant_value": "api.cond:smart_constant_value",
+    "contrib.layers.smart_cond": "api.cond:smart_cond",
     # api.constants
     "constant": "api.constants:constant",
     "eye": "api.constants:eye",
@@ -88,10 +94,32 @@ TABLE: dict[str, str] = {
     "ones_like": "api.constants:ones_like",
     "zeros": "api.constants:zeros",
     "zeros_like": "api.constants:zeros_like",
+    # api.custom_gradients
+    "NoGradient": "api.custom_gradients:not_differentiable",
+    "NotDifferentiable": "api.custom_gradients:not_differentiable",
+    "RegisterGradient": "api.custom_gradients:RegisterGradient",
+    "custom_gradient": "api.custom_gradients:custom_gradient",
     # api.descent
     "train.AdamOptimizer": "api.descent:AdamOptimizer",
     "train.GradientDescentOptimizer": "api.descent:GradientDescentOptimizer",
     "train.MomentumOptimizer": "api.descent:MomentumOptimizer",
+    # api.effects
+    "Assert": "api.effects:Assert",
+    "Print": "api.effects:Print",
+    "add_check_numerics_ops": "api.effects:add_check_numerics_ops",
+    "check_numerics": "api.effects:check_numerics",
+    "contrib.framework.with_dependencies": "api.effects:with_dependencies",
+    "debugging.Assert": "api.effects:Assert",
+    "debugging.check_numerics": "api.effects:check_numerics",
+    "numpy_function": "api.effects:py_func",
+    "py_func": "api.effects:py_func",
+    "verify_tensor_all_finite": "api.effects:verify_tensor_all_finite",
+    "with_dependencies": "api.effects:with_dependencies",
+    # api.functional
+    "foldl": "api.functional:foldl",
+    "foldr": "api.functional:foldr",
+    "map_fn": "api.functional:map_fn",
+    "scan": "api.functional:scan",
     # api.global_step
     "contrib.framework.assert_global_step": "api.global_step:assert_global_step",
     "contrib.framework.create_global_step": "api.global_step:create_global_step",
@@ -152,6 +180,8 @@ TABLE: dict[str, str] = {
     "uniform_unit_scaling_initializer": "api.initializers:UniformUnitScaling",
     "variance_scaling_initializer": "api.initializers:VarianceScaling",
     "zeros_initializer": "api.initializers:Zeros",
+    # api.loops
+    "while_loop": "api.loops:while_loop",
     # api.optimizer
     "train.Optimizer": "api.optimizer:Optimizer",
     # api.passing
@@ -264,6 +294,8 @@ TABLE: dict[str, str] = {
     "stack": "api.stacking:stack",
     "tile": "api.stacking:tile",
     "unstack": "api.stacking:unstack",
+    # api.tensor_array
+    "TensorArray": "api.tensor_array:TensorArray",
     # api.unary
     "abs": "api.unary:absolute",
     "acos": "api.unary:acos",
@@ -502,8 +534,10 @@ NAMESPACES: tuple[str, ...] = (
     "compat.v2",
     "contrib",
     "contrib.framework",
+    "contrib.layers",
     "contrib.opt",
     "contrib.util",
+    "debugging",
     "dtypes",
     "errors",
     "initializers",

@@ -80,7 +80,7 @@ class Graph(Elements):
         self._operations.append(op)
         self._by_name[op.name] = op
         if self._overrides and kind.type in self._overrides:
-            op.attributes["_gradient_op_type"] = self._overrides[kind.type]
+            op.__dict__["_gradient_type"] = self._overrides[kind.type]
         return op
 
     def _op_name(self, name: str) -> str:

@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.own_gradient import own_gradient
 from byparts_frontend_tf.graph.static import evaluated
-from byparts_graph_ir import Input, TensorType, Value, inherit, producers
+from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
+from byparts_frontend_tf.running.own_gradient import with_own_gradient
+from byparts_graph_ir import FLOATS, Input, TensorType, Value, inherit, producers
 from byparts_opset.dtypes import dtype_name
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ class Literal:
         self.array = array
 
 
-Known = Union[Value, Slot, Literal]
+Known = Union[Value, Slot, Literal, Rows, LoopRows]
 
 
 class Wanted(Exception):  # no error: the run goes on with it
@@ -108,6 +111,7 @@ class Lowering:
         self.writes: dict[Any, list[tuple[int, Value]]] = {}
         self.reads: dict[Any, list[Value]] = {}
         self.done: set[Operation] = set()
+        self.sites: Optional[Sites] = None  # of the loop whose body this is
         self.counters: dict[bool, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
         self._made: set[Value] = set()
@@ -128,6 +132,7 @@ class Lowering:
             return known
         if isinstance(known, Slot):
             return self.run.input_of(known.index)
+        assert isinstance(known, Literal), f"{tensor.name} is an array, no value"
         made = self.env[tensor] = ops.constant(known.array)
         return made
 
@@ -138,8 +143,28 @@ class Lowering:
     def _seen(self, tensor: Tensor, reader: Optional[Operation]) -> int:
         return self.visible.get(tensor.op if reader is None else reader, 0)
 
+    def array_of(self, tensor: Tensor) -> Any:
+        """What a TensorArray is (`arrays.py`), or `None` if the tensor is none."""
+        known = self.env.get(tensor)
+        if isinstance(known, (Rows, LoopRows)):
+            return known
+        if known is not None or self.outer is None or tensor.variable is not None:
+            return None
+        outside = self.outer.array_of(tensor)
+        if outside is None:
+            return None
+        if not isinstance(outside, Rows):
+            raise Mixed
+        made: Any
+        if self.sites is not None:
+            made = LoopRows(self.sites, outside, None)
+        else:
+            made = Rows(outside.dtype, outside.size, False, self.capture(outside.stacked()))
+        self.env[tensor] = made
+        return made
+
     def _outside(self, tensor: Tensor) -> Value:
-        """A tensor of an outer level, as an input of this body; constants are made again."""
+        """A tensor of an outer level, as an input of this body; whole numbers are made again."""
         assert self.outer is not None, f"{tensor.name} is read before it is made"
         return self.capture(self.outer.value(tensor, self.reader), tensor)
 
@@ -153,7 +178,7 @@ class Lowering:
 
     def _constant(self, outside: Value) -> Optional[Any]:
         """The number that a small value outside is, where that is known already."""
-        if outside.type.size > 64:
+        if outside.type.size > 64 or outside.type.dtype in FLOATS:  # these carry gradients
             return None
         known = self.run.numbers.get(outside)
         if known is None and not any(True for _ in _leaves(outside)):
@@ -197,6 +222,40 @@ class Lowering:
         if outside is None:
             raise OnHost(self.reader, "a shape depends on what changes from round to round")
         return self.outer.number(outside)
+
+    def is_constant(self, value: Value) -> bool:
+        """Whether a value is a known number on this path."""
+        if value in self.run.numbers:
+            return True
+        if self.outer is None:
+            return not any(True for _ in leaves(value))
+        return all(
+            v in self.captured and self.outer.is_constant(self.captured[v]) for v in leaves(value)
+        )
+
+    def on_host_array(self, tensor: Tensor) -> bool:
+        """Whether a TensorArray is a list on the host."""
+        return self.outer is None and isinstance(self.env.get(tensor), Slot)
+
+    def decided(self, value: Value) -> bool:
+        """Whether a condition is known before anything runs: by constants and feeds."""
+        if self.outer is None:
+            return self.run.decided(value)
+        if value in self.run.numbers:
+            return True
+        return all(
+            v in self.captured and self.outer.decided(self.captured[v]) for v in leaves(value)
+        )
+
+    def test(self, value: Value) -> bool:
+        """Whether a condition holds.
+
+        Raises:
+            Wanted: it has to be computed first.
+        """
+        if self.outer is None:
+            return bool(self.run.number(value, of_leaves=False))
+        return bool(self.number(value))
 
     # Variables
 
@@ -291,11 +350,33 @@ class Lowering:
             if kind.special is not None:
                 made = kind.special(self, op)
             else:
-                assert kind.meaning is not None, f"{kind} runs on the host"
+                if kind.meaning is None:
+                    raise OnHost(op, "it runs on the host")
                 made = kind.meaning(*self._arguments(op), **op.attributes)
+            if "_gradient_type" in op.__dict__ and made is not None:
+                made = self._with_own_gradient(op, made)
             if made is not None:
                 self.set(op, made)
         self.done.add(op)
+
+    def _with_own_gradient(self, op: Operation, made: Any) -> Any:
+        function = own_gradient(op)
+        if function is None:
+            return made
+        results = [made] if isinstance(made, Value) else list(made)
+        return with_own_gradient(self, op, op.inputs, results, function)
+
+    def afterwards(
+        self, op: Operation, function: Callable[..., Any], inputs: Sequence[Tensor | Value]
+    ) -> None:
+        """Call a function of arrays when the last program has run: an effect on the world.
+
+        Raises:
+            OnHost: this is a body, which runs several times or not at all.
+        """
+        if self.outer is not None:
+            raise OnHost(op, "its effect is on the world")
+        self.run.afterwards(op, function, inputs)
 
     def _order(self, op: Operation) -> None:
         seen = 0
@@ -315,17 +396,60 @@ class Lowering:
             for i, t in enumerate(op.inputs)
         ]
 
+    @property
+    def known(self) -> Lowered:
+        """What need not be lowered: what is done, or has a value."""
+        return Lowered(self)
+
+    def alias(self, inside: Tensor, outside: Tensor, reader: Operation) -> None:
+        """`outside` is what `inside` is, a result of the branch that is taken."""
+        if outside in self.env:
+            return
+        known = self.env.get(inside)
+        if known is None or isinstance(known, Value):
+            value = self.value(inside, reader)
+            known = ops.identity(value)
+            self._made.add(known)
+        self.env[outside] = known
+
+    def finished(self, op: Operation, targets: Sequence[Any]) -> None:
+        """An operation stands for its branch, whose writes are its own."""
+        seen = self.visible.get(op, 0)
+        for t in targets:
+            seen |= self.visible.get(t if isinstance(t, Operation) else t.op, 0)
+        if seen:
+            self.visible[op] = seen
+        self.done.add(op)
+
+    def set_one(self, tensor: Tensor, value: Value) -> None:
+        """An output is this value; a fed one stays as it is."""
+        if tensor in self.env:
+            return
+        if value in self._made or value.node is None:
+            value = ops.identity(value)  # two tensors are two values, for gradients
+        self._made.add(value)
+        self.env[tensor] = value
+
     def set(self, op: Operation, made: Any) -> None:
         """The outputs of an operation are these values; fed ones stay as they are."""
         outputs = made if isinstance(made, (tuple, list)) else (made,)
         for tensor, value in zip(op.outputs, outputs, strict=True):
-            if tensor in self.env or value is None or tensor.variable is not None:
+            if tensor.variable is not None:
                 continue  # memory of a variable is read where it is used: `value`
             if isinstance(value, Value):
-                if value in self._made or value.node is None:
-                    value = ops.identity(value)  # two tensors are two values, for gradients
-                self._made.add(value)
-            self.env[tensor] = value
+                self.set_one(tensor, value)
+            elif value is not None and tensor not in self.env:
+                self.env[tensor] = value
+
+
+class Lowered:
+    """What a lowering need not lower again."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+
+    def __contains__(self, given: Any) -> bool:
+        return given in self._lowering.env or given in self._lowering.done
 
 
 def _leaves(value: Value) -> Iterable[Value]:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy import ndarray
+
+from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.running.feeds import Feeds
 from byparts_frontend_tf.running.fetches import Fetches
 from byparts_frontend_tf.running.recorder import Log, Recorder
 from byparts_frontend_tf.running.run import Run
-from byparts_frontend_tf.running.tree import Finish, Step
+from byparts_frontend_tf.running.tree import Finish, Step, type_key
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession
@@ -39,20 +44,8 @@ class Plan:
 
     def steps(self, slots: list[Any], key: Any) -> list[Any]:
         """Do the steps; the values of the leaves."""
-        children, observed = self.first, key
-        log: Log = []
-        while True:
-            step = children.get(observed)
-            if step is None:
-                step = self._explore(slots, key, log)
-            if isinstance(step, Finish):
-                return [
-                    None if i is None else slots[i] if slots[i].ndim else slots[i][()]
-                    for i in step.slots
-                ]
-            first = len(slots)
-            children, observed = step.children, step.do(slots)
-            log.append((step, observed, first))
+        found = do_steps(self.first, key, slots, self._explore)
+        return [v[()] if v.__class__ is ndarray and not v.ndim else v for v in found]
 
     def _explore(self, slots: list[Any], key: Any, log: Log) -> Finish:
         self.built += 1
@@ -62,4 +55,49 @@ class Plan:
         end = run.finish(self._fetches.leaves)
         if run.assumed:  # that variables have no value, which they may have next time
             self.first.clear()
+        return end
+
+
+def do_steps(
+    first: dict[Any, Step],
+    key: Any,
+    slots: list[Any],
+    explore: Callable[[list[Any], Any, Log], Finish],
+) -> list[Any]:
+    """Do steps until the end, finding out those that were never done; what is fetched."""
+    children, observed = first, key
+    log: Log = []
+    while True:
+        step = children.get(observed)
+        if step is None:
+            step = explore(slots, key, log)
+        if isinstance(step, Finish):
+            return [None if i is None else slots[i] for i in step.slots]
+        begin = len(slots)
+        children, observed = step.children, step.do(slots)
+        log.append((step, observed, begin))
+
+
+class BodyPlan:
+    """As `Plan`, for tensors in the body of a loop, with its states and what it reads fed."""
+
+    def __init__(
+        self, session: BaseSession, targets: Sequence[Tensor], fed: Sequence[Tensor], body: Any
+    ) -> None:
+        self._session, self._targets, self._fed, self._body = session, targets, fed, body
+        self._first: dict[Any, Step] = {}
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """The values of the targets."""
+        slots = [np.asarray(v) if isinstance(v, np.generic) else v for v in values]
+        key = tuple([type_key(v) for v in slots])
+        return do_steps(self._first, key, slots, self._explore)
+
+    def _explore(self, slots: list[Any], key: Any, log: Log) -> Finish:
+        recorder = Recorder(self._first, key, slots, log)
+        fed = {t: i for i, t in enumerate(self._fed)}
+        run = Run(self._session, recorder, fed, self._body)
+        end = run.finish(self._targets)
+        if run.assumed:
+            self._first.clear()
         return end

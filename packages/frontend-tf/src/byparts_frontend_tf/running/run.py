@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.static import evaluated
 from byparts_frontend_tf.running.errors import FailedPreconditionError, OpError, error_of
@@ -27,9 +28,10 @@ from byparts_frontend_tf.running.lowering import (
     type_of,
 )
 from byparts_frontend_tf.running.needed import needed
+from byparts_frontend_tf.running.own_gradient import forget
 from byparts_frontend_tf.running.programs import Programs
 from byparts_frontend_tf.running.store import COUNTERS, DRAWS
-from byparts_frontend_tf.running.tree import AskStep, Finish, HostStep
+from byparts_frontend_tf.running.tree import AskStep, ComputeStep, Finish, HostStep
 from byparts_graph_ir import Input, Value
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Run(Programs):
         numbers: value -> the array it is known to be, on this path.
         top: the lowering of the run itself.
         assumed: variables that have no value, which the steps are true for.
+        passed: numbers of the rules for gradients that the program says (`own_gradient.py`).
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Run(Programs):
         self._reads: dict[Any, Value] = {}
         self.assumed: list[Any] = []
         self._ops: set[Operation] = set()
+        self.passed: list[int] = []
 
     def finish(self, fetches: Sequence[Any]) -> Finish:
         """Do all steps; the last one says where the fetches are."""
@@ -90,6 +94,7 @@ class Run(Programs):
                 raise _stuck(pending)
         end = Finish([self._slot(f) for f in fetches])
         self.recorder.end(end)
+        forget(self.passed)
         return end
 
     def _pass(
@@ -107,11 +112,16 @@ class Run(Programs):
                 waiting.append(op)
                 late.add(op)
                 continue
+            if isinstance(op, _Branch):
+                op.ready()
+                late.discard(op.stands_for)
+                continue
             try:
                 self._lower(op)
             except Expand as more:
+                late.add(op)
                 todo.append(_Branch(op, more))
-                todo.extend(reversed(needed(more.targets, _Known(self.top), more.body)))
+                todo.extend(reversed(needed(more.targets, self.top.known, more.body)))
             except Wanted as w:
                 wanted.update(dict.fromkeys(w.values))
                 if w.numbers:
@@ -125,16 +135,14 @@ class Run(Programs):
             return False
         env = self.top.env
         if isinstance(op, _Branch):
-            return any(t.op in late and t not in env for t in op.targets)
+            return any(_operation(t) in late and t not in env for t in op.targets)
         return any(c in late for c in op._control_inputs) or any(
             t.op in late and t not in env for t in op.inputs
         )
 
     def _lower(self, op: Operation) -> None:
         try:
-            if isinstance(op, _Branch):
-                op.ready()
-            elif on_host(op):
+            if on_host(op):
                 self._call(op)
             else:
                 self.top.lower(op)
@@ -165,6 +173,8 @@ class Run(Programs):
         dtypes: Sequence[Any],
     ) -> None:
         """Compute the outputs of `op` by a function of arrays, now and at each run.
+
+        `dtypes` are NumPy's, or `None` for what is no array.
 
         Raises:
             Wanted: an input has to be computed first.
@@ -200,10 +210,30 @@ class Run(Programs):
         """Call a function of arrays when the last program has run: an effect on the world."""
         self._after.append((op, function, [self._host_input(t, op) for t in inputs]))
 
+    def call_on_array(self, op: Operation, function: Callable[..., Any]) -> None:
+        """An operation on a TensorArray that is a list on the host."""
+        self.call(op, partial(function, **op.attributes), op.inputs, [None])
+
+    def loop_on_host(self, op: Operation) -> None:
+        """Run a loop round after round, each a run of its own."""
+        loop = late("running.host_loop:HostLoop")(self.session, op)
+        self.call(op, loop, op.inputs, [None] * len(op.outputs))
+
     # Numbers and variables
 
-    def number(self, value: Value) -> Any:
+    def decided(self, value: Value) -> bool:
+        """Whether a value is known before anything runs: from constants and slots, cheaply."""
+        found = list(leaves(value))
+        if any(v not in self.slots_of for v in found):
+            return value in self.numbers
+        return sum(v.type.size for v in found) <= _ASKED
+
+    def number(self, value: Value, of_leaves: bool = True) -> Any:
         """The array that a value is on this path.
+
+        Args:
+            value: what is asked for.
+            of_leaves: whether the rest may be for the small integers that it is computed from.
 
         Raises:
             Wanted: a program has to compute it.
@@ -216,7 +246,7 @@ class Run(Programs):
             if value in self.slots_of:
                 return self._ask(value)
             raise Wanted([value], numbers=True)
-        small = all(v.type.size <= _LEAF and v.type.dtype[0] in "iu" for v in found)
+        small = of_leaves and all(v.type.size <= _LEAF and v.type.dtype[0] in "iu" for v in found)
         for v in found if small else ():
             if v not in self.numbers:
                 self._ask(v)
@@ -226,6 +256,29 @@ class Run(Programs):
         if sum(v.type.size for v in found) > _ASKED:
             raise Wanted([value], numbers=True)
         return self._ask(value)
+
+    def asked(self, function: Callable[..., Any], values: Sequence[Value]) -> Optional[list[Any]]:
+        """What a function of decided values gives; the rest is for this very result.
+
+        `None` where it gives `None`.
+        """
+        known = [self.numbers.get(v) for v in values]
+        for i, v in enumerate(values):
+            if known[i] is None and not any(True for _ in leaves(v)):
+                known[i] = self.number(v)
+        if all(a is not None for a in known):
+            found: Optional[list[Any]] = function(*known)
+            return found
+        inputs = list(dict.fromkeys([leaf for v in values for leaf in leaves(v)]))
+        slots = [self.slots_of[v] for v in inputs]
+
+        def compute(*arrays: Any) -> Any:
+            given = evaluated(tuple(values), dict(zip(inputs, arrays, strict=True)))
+            return function(*given)
+
+        first = self.recorder.perform(partial(ComputeStep, compute, slots))
+        made: Optional[list[Any]] = self.recorder.slots[first]
+        return made
 
     def _ask(self, value: Value) -> Any:
         """Go on for this very value; by NumPy, from slots."""
@@ -316,26 +369,20 @@ class Run(Programs):
         return self.slots_of[self.top.value(fetch)]
 
 
-class _Known:
-    """What an expanded branch need not lower: what is done, or outside."""
-
-    def __init__(self, lowering: Lowering) -> None:
-        self._lowering = lowering
-
-    def __contains__(self, given: Any) -> bool:
-        return given in self._lowering.env or given in self._lowering.done
-
-
 class _Branch(Operation):
     """The end of an operation that stands for those of a branch: it comes after these."""
 
-    __slots__ = ("ready", "targets")
+    __slots__ = ("ready", "stands_for", "targets")
 
     def __init__(self, op: Operation, more: Expand) -> None:
         self.kind, self.name, self.number, self.where = op.kind, op.name, op.number, op.where
         self.inputs, self.outputs, self._control_inputs = op.inputs, op.outputs, ()
-        self.targets = more.targets
+        self.targets, self.stands_for = more.targets, op
         self.ready = more.ready
+
+
+def _operation(target: Any) -> Operation:
+    return target if isinstance(target, Operation) else target.op
 
 
 def on_host(op: Operation) -> bool:
@@ -359,7 +406,8 @@ def _called(
         if not dtypes:
             return []
         results = made if isinstance(made, (tuple, list)) and len(dtypes) != 1 else (made,)
-        return [np.asarray(r, d) for r, d in zip(results, dtypes, strict=True)]
+        pairs = zip(results, dtypes, strict=True)
+        return [r if d is None else np.asarray(r, d) for r, d in pairs]
 
     return call
 

@@ -73,6 +73,26 @@ class AskStep(Step):
         return key_of(array)
 
 
+class ComputeStep(Step):
+    """Compute arrays from slots, by a function; the rest is for these very arrays.
+
+    Args:
+        function: takes the arrays, gives a list of arrays, or `None`.
+        inputs: their slots.
+    """
+
+    __slots__ = ("_function", "_inputs")
+
+    def __init__(self, function: Callable[..., Any], inputs: Sequence[int]) -> None:
+        super().__init__()
+        self._function, self._inputs = function, tuple(inputs)
+
+    def do(self, slots: Slots) -> Hashable:
+        results = self._function(*[slots[i] for i in self._inputs])
+        slots.append(results)
+        return None if results is None else tuple([key_of(r) for r in results])
+
+
 class ProgramStep(Step):
     """Run a program.
 
@@ -137,7 +157,7 @@ class HostStep(Step):
         except Exception as error:
             raise error_of(self._op, error) from error
         slots += results
-        return tuple([_type_key(r) for r in results]) if self._typed else None
+        return tuple([type_key(r) for r in results]) if self._typed else None
 
 
 def key_of(array: Any) -> Hashable:
@@ -147,5 +167,8 @@ def key_of(array: Any) -> Hashable:
     return array.dtype.str, array.shape, content
 
 
-def _type_key(result: Any) -> Hashable:
-    return (result.dtype.str, result.shape) if isinstance(result, np.ndarray) else None
+def type_key(result: Any) -> Hashable:
+    """What tells the type of this result from others."""
+    if isinstance(result, np.ndarray):
+        return result.dtype.str, result.shape
+    return type(result).__name__

@@ -1,0 +1,205 @@
+"""`tf.cond` and `tf.case`: one of several functions, chosen by values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional
+
+from byparts_frontend_tf.api.arguments import renamed
+from byparts_frontend_tf.api.passing import identity
+from byparts_frontend_tf.graph.body import Body
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
+from byparts_frontend_tf.graph.nest import (
+    assert_same_structure,
+    flatten,
+    is_nested,
+    pack_sequence_as,
+)
+from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import Dims, agreed
+from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.symbols import symbol
+
+
+class Branch:
+    """One of the functions, called once.
+
+    Attributes:
+        body: holds its operations.
+        structure: what it gave.
+        results: its leaves: tensors, and operations, which give nothing.
+    """
+
+    def __init__(self, function: Callable[[], Any], what: str) -> None:
+        self.body = Body(get_default_graph(), what)
+        with self.body.entered():
+            self.structure = function()
+            self.results = [_leaf(v) for v in flatten(self.structure)]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """Those of the results that have a value."""
+        return [v for v in self.results if isinstance(v, Tensor)]
+
+
+def _leaf(given: Any) -> Any:
+    if given is None or isinstance(given, Operation):
+        return given
+    if hasattr(given, "_array_flow"):
+        return given._array_flow()
+    made = convert_to_tensor(given)
+    return identity(made) if made.variable is not None else made
+
+
+def _branch_shapes(inputs: Sequence[Tensor], *, then: Branch, otherwise: Branch) -> list[Dims]:
+    pairs = zip(then.tensors, otherwise.tensors, strict=True)
+    return [agreed(a.dims, b.dims) for a, b in pairs]
+
+
+COND = Kind(
+    "If",
+    special=lambda lowering, op: late("running.branches:lower_cond")(lowering, op),
+    shape=_branch_shapes,
+    dtype=lambda inputs, then, otherwise: [t.dtype.base_dtype for t in then.tensors],
+)
+
+
+@symbol("cond")
+def cond(
+    pred: Any,
+    true_fn: Any = None,
+    false_fn: Any = None,
+    strict: bool = False,
+    name: Optional[str] = None,
+    fn1: Any = None,
+    fn2: Any = None,
+) -> Any:
+    """What `true_fn` gives where `pred` holds, else what `false_fn` gives.
+
+    Only operations made inside a function are conditional.
+
+    Raises:
+        TypeError: `pred` is no tensor, a function is none, or the two give different things.
+        ValueError: they give different numbers of tensors, or dtypes.
+    """
+    true_fn = renamed(true_fn, fn1, "true_fn", "fn1")
+    false_fn = renamed(false_fn, fn2, "false_fn", "fn2")
+    if not callable(true_fn) or not callable(false_fn):
+        which = "true_fn" if not callable(true_fn) else "false_fn"
+        raise TypeError(f"{which} must be callable.")
+    with name_scope(name, "cond", [pred]):
+        if isinstance(pred, bool):
+            raise TypeError("pred must not be a Python bool")
+        test = convert_to_tensor(pred, name="pred")
+        if test.dtype.base_dtype.name != "bool":
+            raise TypeError(f"pred must be of dtype bool, and is {test.dtype.name}")
+        then, otherwise = Branch(true_fn, "cond"), Branch(false_fn, "cond")
+        _check_alike(then, otherwise)
+        made = _joined(test, then, otherwise)
+    if not strict and isinstance(made, list) and len(made) == 1:
+        return made[0]
+    return made
+
+
+def _check_alike(then: Branch, otherwise: Branch) -> None:
+    a, b = then.structure, otherwise.structure
+    for x in (a, b):
+        if is_nested(x) and not flatten(x):
+            raise ValueError("true_fn and false_fn must return at least one result.")
+    one, two = _as_list(a), _as_list(b)
+    if is_nested(one) != is_nested(two) or len(flatten(one)) != len(flatten(two)):
+        raise ValueError(
+            "Outputs of true_fn and false_fn must have the same structure: "
+            f"{then.structure!r:.80} and {otherwise.structure!r:.80}"
+        )
+    assert_same_structure(one, two, check_types=False)
+    for x, y in zip(then.results, otherwise.results, strict=True):
+        if isinstance(x, Tensor) != isinstance(y, Tensor):
+            raise TypeError(f"true_fn gives {x!r:.60} where false_fn gives {y!r:.60}")
+        if isinstance(x, Tensor) and x.dtype.base_dtype is not y.dtype.base_dtype:
+            raise ValueError(
+                "Outputs of true_fn and false_fn must have the same type: "
+                f"{x.dtype.name}, {y.dtype.name}"
+            )
+
+
+def _as_list(structure: Any) -> Any:
+    """A list of one is as good as what is in it."""
+    if isinstance(structure, (list, tuple)) and len(structure) == 1:
+        return structure[0]
+    return structure
+
+
+def _joined(test: Tensor, then: Branch, otherwise: Branch) -> Any:
+    captured: dict[Tensor, None] = {}
+    waited_for: dict[Operation, None] = {}
+    for branch in (then, otherwise):
+        tensors, ops = branch.body.captured([v for v in branch.results if v is not None])
+        captured.update(dict.fromkeys(tensors))
+        waited_for.update(dict.fromkeys(ops))
+    op = COND.operation((test, *captured), "If", then=then, otherwise=otherwise)
+    op._control_inputs = tuple(dict.fromkeys((*op._control_inputs, *waited_for)))
+    outputs = iter(op.outputs)
+    leaves = [next(outputs) if isinstance(v, Tensor) else op for v in then.results]
+    rebuilt = [
+        given._with_flow(leaf) if hasattr(given, "_with_flow") else leaf
+        for given, leaf in zip(flatten(then.structure), leaves, strict=True)
+    ]
+    return pack_sequence_as(then.structure, rebuilt)
+
+
+@symbol("case")
+def case(
+    pred_fn_pairs: Any,
+    default: Any = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """What the function of the first condition that holds gives, or `default`.
+
+    Raises:
+        TypeError: the pairs are none.
+        ValueError: there is no pair.
+    """
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
+    if not pairs:
+        raise ValueError("At least one pair is required")
+    for test, function in pairs:
+        if not callable(function) or isinstance(test, bool):
+            raise TypeError("pred_fn_pairs are pairs of a boolean tensor and a function")
+    with name_scope(name, "case", [test for test, _ in pairs]):
+        last = default
+        if last is None:
+            last = pairs[-1][1]
+            pairs = pairs[:-1]
+        for test, function in reversed(pairs):
+            last = _either(test, function, last, strict)
+        return last()
+
+
+def _either(test: Any, function: Any, otherwise: Any, strict: bool) -> Callable[[], Any]:
+    return lambda: cond(test, function, otherwise, strict=strict)
+
+
+@symbol("contrib.framework.smart_cond", "contrib.layers.smart_cond")
+def smart_cond(pred: Any, fn1: Any, fn2: Any, name: Optional[str] = None) -> Any:
+    """As `cond`; of a condition that is known only its function is called."""
+    known = smart_constant_value(pred)
+    if known is None:
+        return cond(pred, fn1, fn2, name=name)
+    return fn1() if known else fn2()
+
+
+@symbol("contrib.framework.smart_constant_value")
+def smart_constant_value(pred: Any) -> Optional[bool]:
+    """Whether a condition holds, where that is known while the graph is built."""
+    from byparts_frontend_tf.graph.static import static_value
+
+    if isinstance(pred, (bool, int)) and pred in (0, 1):
+        return bool(pred)
+    known = static_value(convert_to_tensor(pred))
+    return None if known is None else bool(known)

@@ -1,0 +1,45 @@
+"""A loop that the host runs: each round is a run of the session, with the states fed.
+
+It is for what no body of graph-ir can be: states whose shapes change, Python functions, strings.
+No gradient passes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from byparts_frontend_tf.graph.operation import Operation
+from byparts_frontend_tf.running.plan import BodyPlan
+
+if TYPE_CHECKING:
+    from byparts_frontend_tf.running.session import BaseSession
+
+
+class HostLoop:
+    """The rounds of one loop.
+
+    Args:
+        session: runs them.
+        op: the loop.
+    """
+
+    def __init__(self, session: BaseSession, op: Operation) -> None:
+        given = op.attributes
+        self._count = len(op.outputs)
+        self._most = given["maximum_iterations"] is not None
+        captured = op.inputs[self._count : len(op.inputs) - self._most]
+        fed = [*given["states"], *captured]
+        self._cond = BodyPlan(session, [given["cond"]], fed, given["body"])
+        self._body = BodyPlan(session, given["news"], fed, given["body"])
+
+    def __call__(self, *arrays: Any) -> Any:
+        """The last states, of the first ones and what the loop reads outside."""
+        states, rest = list(arrays[: self._count]), list(arrays[self._count :])
+        most = int(rest.pop()) if self._most else -1
+        rounds = 0
+        while rounds != most and bool(np.asarray(self._cond(states + rest)[0]).item()):
+            states = self._body(states + rest)
+            rounds += 1
+        return states if len(states) != 1 else states[0]
