@@ -72,7 +72,7 @@ def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
     elif kind == 4:
         text = f"{name}: {first[0]} reaches {first[1]}, and {second[0]} does not"
     else:
-        how = {2: "outside of", 3: "what nobody wrote in", 5: "misaligned in"}[kind]
+        how = {2: "outside of", 3: "what nobody has written in", 5: "misaligned in"}[kind]
         text = f"{name}: {first[0]} {verbs[record[5]]} {how} {what}: {first[1]}"
     raise _KINDS[kind](text)
 

@@ -54,7 +54,8 @@ class Emulator(WarpCode):
         self.lifetimes = Lifetimes(self.nest.body)
         self.workspace_bytes = 0
         self.held = ""  # the name of the memory to free at the end
-        self.places = {s: k for k, s in enumerate(self.all_statements())}
+        each = dict.fromkeys(self.all_statements())  # one may stand at several places
+        self.places = {s: k for k, s in enumerate(each)}
 
     # -- the function --------------------------------------------------------------------------
 

@@ -321,5 +321,5 @@ class ThreadCode(Values):
         return [(a, loops[a]) for a in AXES if a in loops]
 
     def all_statements(self) -> list[Statement]:
-        """All statements, numbered by their places in this list."""
+        """All statements, outer ones before inner ones."""
         return list(walk(self.func.body))
