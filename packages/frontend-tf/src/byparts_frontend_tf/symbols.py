@@ -137,13 +137,16 @@ class NamespaceFinder(MetaPathFinder, Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
         """As Python's import asks, after all others."""
         package, _, full = name.partition(".")
-        if package != self._package or not _is_namespace(full):
-            return None
+        if package != self._package or full == "symbol_table" or not _is_namespace(full):
+            return None  # the table is what says which names are namespaces
         return ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """A namespace."""
-        return Namespace(spec.name, spec.name.partition(".")[2])
+        """A namespace; the same one under each name of the package."""
+        name = spec.name.partition(".")[2]
+        if self._package != PACKAGE:
+            return import_module(f"{PACKAGE}.{name}")
+        return Namespace(spec.name, name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing: names are found when they are used."""
@@ -152,7 +155,13 @@ class NamespaceFinder(MetaPathFinder, Loader):
 def install_namespaces() -> None:
     """Let namespaces be imported as modules; once."""
     if not any(isinstance(finder, NamespaceFinder) for finder in sys.meta_path):
-        sys.meta_path.append(NamespaceFinder())
+        sys.meta_path.insert(0, NamespaceFinder())  # before folders of this part of such a name
+
+
+def install_as(name: str) -> None:
+    """Let `import name` and `import name.nn` give this part; `name` is "tensorflow", mostly."""
+    sys.modules[name] = import_module(PACKAGE)
+    sys.meta_path.insert(0, NamespaceFinder(name))
 
 
 def collect() -> dict[str, str]:

@@ -135,8 +135,6 @@ def top_k_logits(logits, k):
 
 def sample_sequence(hparams, length, context, uniforms, temperature, top_k):
     """context: [batch, n]; uniforms: [batch, length], what the draws are made of; all tokens."""
-    batch_size = shape_list(context)[0]
-
     def step(tokens, past=None):
         lm_output = model(hparams=hparams, X=tokens, past=past, reuse=tf.AUTO_REUSE)
         logits = lm_output["logits"][:, :, :hparams.n_vocab]

@@ -269,7 +269,8 @@ def create_optimizer(loss, init_lr, num_train_steps, num_warmup_steps):
     grads = tf.gradients(loss, tvars)
     (grads, norm) = tf.clip_by_global_norm(grads, clip_norm=1.0)
     train_op = optimizer.apply_gradients(zip(grads, tvars), global_step=global_step)
-    new_global_step = global_step + 1
+    with tf.control_dependencies([train_op]):  # the rate above is that of this step
+        new_global_step = global_step + 1
     return tf.group(train_op, [global_step.assign(new_global_step)]), learning_rate, norm
 
 

@@ -1,0 +1,40 @@
+"""`python -m byparts_frontend_tf program.py arguments…` runs a TensorFlow 1 program as it is.
+
+`import tensorflow` gives this part, in the program and in the modules it imports.  The program is
+run as `python program.py arguments…` would: `-m module` and its arguments work too.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+
+from byparts_frontend_tf.symbols import install_as
+
+_USAGE = (
+    "usage: python -m byparts_frontend_tf program.py [argument ...], or -m module [argument ...]"
+)
+
+
+def main(arguments: list[str]) -> None:
+    """Run the program or module that the first arguments name; the rest are its own.
+
+    Raises:
+        SystemExit: the program leaves so, or nothing is named.
+    """
+    named = arguments[1:] if arguments[:1] == ["-m"] else arguments
+    if not named:
+        raise SystemExit(_USAGE)
+    install_as("tensorflow")
+    sys.argv = named
+    if named is not arguments:
+        sys.path[0] = os.getcwd()
+        runpy.run_module(named[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = os.path.dirname(os.path.abspath(named[0]))
+        runpy.run_path(named[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

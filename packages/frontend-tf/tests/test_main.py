@@ -1,0 +1,57 @@
+"""`python -m byparts_frontend_tf`: a program as it is, and what it sees."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+PROGRAM = """
+import sys
+import tensorflow as tf
+import tensorflow.nn as nn
+from tensorflow.python.framework import ops
+from beside import three
+
+def main(argv):
+    with tf.Session() as sess:
+        print(sess.run(nn.relu(three) * 2.0), argv[1:], sys.argv[0] == __file__, __name__)
+    print(nn is tf.nn, ops.convert_to_tensor is tf.convert_to_tensor)
+
+if __name__ == "__main__":
+    main(sys.argv)
+    sys.exit(3)
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "beside.py").write_text("import tensorflow as tf\nthree = tf.constant(3.0)\n")
+    return subprocess.run(
+        [sys.executable, "-m", "byparts_frontend_tf", *arguments],
+        capture_output=True, text=True, check=False, cwd=folder,
+    )  # fmt: skip
+
+
+def test_a_program_runs_with_its_arguments(tmp_path: Path) -> None:
+    """From any folder, with the modules beside it, its own name, and its exit status."""
+    done = run(tmp_path, str(tmp_path / "program.py"), "--rate=1")
+
+    assert done.stdout == "6.0 ['--rate=1'] True __main__\nTrue True\n"
+    assert done.returncode == 3
+
+
+def test_a_module_runs(tmp_path: Path) -> None:
+    """`-m`, as Python has it."""
+    done = run(tmp_path, "-m", "program", "x")
+
+    assert done.stdout.startswith("6.0 ['x'] True __main__\n")
+
+
+def test_without_a_program_it_says_how() -> None:
+    """Nothing to run is an error with the usage."""
+    done = subprocess.run(
+        [sys.executable, "-m", "byparts_frontend_tf"], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1 and done.stderr.startswith("usage: python -m byparts_frontend_tf")
