@@ -110,11 +110,12 @@ def test_products_are_tensor_core_instructions() -> None:
 
 def test_the_text_names_layout_shape_and_types() -> None:
     body = emit_cuda(product("bf16", False)).body
-    assert "wmma.load.a.sync.aligned.col.m16n16k16.bf16 {%0, %1, %2, %3}, [%4], %5;" in body
+    load = "wmma.load.a.sync.aligned.col.m16n16k16.global.bf16 {%0, %1, %2, %3}, [place], %5;"
+    assert f"{{ .reg .u64 place; cvta.to.global.u64 place, %4; {load} }}" in body
     assert "wmma.mma.sync.aligned.col.row.m16n16k16.f32.bf16.bf16.f32" in body
     body = emit_cuda(product("f32")).body
     assert "wmma.mma.sync.aligned.row.row.m16n16k8.f32.tf32.tf32.f32" in body
-    assert "wmma.store.d.sync.aligned.row.m16n16k8.f32" in body
+    assert "wmma.store.d.sync.aligned.row.m16n16k8.global.f32" in body
     assert emit_cuda(product("f16")).alignment == 32
 
 

@@ -111,7 +111,9 @@ def test_what_no_gpu_runs_has_no_nest() -> None:
     inner = For(x, (store,), "threadIdx.x")
     with pytest.raises(NestError, match=r"loop x \(threadIdx.x\) is not in one nest"):
         nest_of(Func("f", (A, B), (B,), (), (For(variable("i", 2), (inner,)),)))
-    with pytest.raises(NestError, match="2048 threads in a block; at most 1024"):
+    with pytest.raises(
+        NestError, match="2048 threads in a block, 1 along z; at most 1024, 64 along z"
+    ):
         nest_of(Func("f", (A, B), (B,), (), (For(variable("t", 2048), (store,), "threadIdx.x"),)))
 
 

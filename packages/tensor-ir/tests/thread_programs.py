@@ -9,7 +9,7 @@ from gpu_kernels import bound, buffer, local, put
 
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.functions import maximum, select
-from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, If, Shuffle, Statement
+from byparts_tensor_ir.statement import Barrier, Buffer, Exchange, For, Func, If, Shuffle, Statement
 
 BLOCKS, THREADS = 3, 64
 _SHAPES = ((64, 1, 1), (16, 4, 1), (4, 8, 2))
@@ -120,7 +120,9 @@ class Program:
         if together == "none" and not self.maybe(0.03):
             return []
         delta = self.random.choice((1, 3, 16, 31))
-        return [Shuffle(self.register(), self.register()[()] + 1.0, delta)]
+        target, value = self.register(), self.register()[()] + 1.0
+        kind = self.random.choice((Shuffle, Shuffle, Exchange))
+        return [kind(target, value, delta)]
 
     def _barrier(self, depth: int, together: str) -> list[Statement]:
         return [Barrier()] if together == "block" or self.maybe(0.03) else []

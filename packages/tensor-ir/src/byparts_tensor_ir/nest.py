@@ -21,6 +21,7 @@ from byparts_tensor_ir.statement import (
 
 AXES = "xyz"
 MOST_THREADS = 1024  # of a block
+MOST_ALONG_Z = 64
 
 
 class NestError(GraphError):
@@ -81,8 +82,11 @@ def nest_of(func: Func) -> Nest:
             )
         loops[axis] = s
         nest = Nest(nest.blocks, nest.threads, s.body)
-    if nest.size > MOST_THREADS:
-        raise NestError(f"{func.name}: {nest.size} threads in a block; at most {MOST_THREADS}")
+    if nest.size > MOST_THREADS or nest.block[2] > MOST_ALONG_Z:
+        raise NestError(
+            f"{func.name}: {nest.size} threads in a block, {nest.block[2]} along z; at most "
+            f"{MOST_THREADS}, {MOST_ALONG_Z} along z"
+        )
     for s in walk(nest.body):
         if isinstance(s, For) and s.kind in THREADS:
             raise NestError(f"{func.name}: loop {s.name} ({s.kind}) is not in one nest with others")

@@ -111,14 +111,17 @@ class CudaMatrices(CudaValues):
         how = "row" if s.row_major else "col"
         name = f"wmma.{'load' if loads else 'store'}.{letter}.sync.aligned.{how}.m16n16k{depth}"
         n = len(parts)
-        held, at = _braces(0, n), f"[%{n}]"
+        held, at = _braces(0, n), "[place]"
         operands = f"{held}, {at}" if loads else f"{at}, {held}"
         register = "f" if sums else "r"
         place = self.element(s.memory, s.index, False)
         given = [f'"l"(&{place})', f'"r"({self.index(s.stride)})']
         outputs = _all(f"={register}", parts) if loads else []
         inputs = given if loads else [*_all(register, parts), *given]
-        self.assembly(f"{name}.{kind} {operands}, %{n + 1};", outputs, inputs)
+        space = s.memory.scope
+        address = f"{{ .reg .u64 place; cvta.to.{space}.u64 place, %{n};"
+        text = f"{address} {name}.{space}.{kind} {operands}, %{n + 1}; }}"
+        self.assembly(text, outputs, inputs)
         if loads and not sums and buffer.dtype == "f32":
             for part in parts:
                 self.line(f'asm("cvt.rna.tf32.f32 %0, %0;" : "+r"({part}));')

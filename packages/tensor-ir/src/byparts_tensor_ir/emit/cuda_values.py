@@ -265,8 +265,8 @@ class CudaValues(ThreadCode):
         part = self.index if whole else self.long
         if e.op in ("linear", "mul"):
             if whole or _most(e) < 1 << 63:
-                return f"({self.sum_or_product(e, part, whole)})"
-            text = self.sum_or_product(e, lambda a: f"(unsigned long long){part(a)}", False)
+                return f"({self.sum_or_product(e, part)})"
+            text = self.sum_or_product(e, lambda a: f"(unsigned long long){part(a)}")
             return f"((long long)({text}))"  # overflows without harm
         a, b = map(part, e.args)
         if e.op in ("min", "max"):
@@ -277,12 +277,18 @@ class CudaValues(ThreadCode):
         self.helpers.add(name)
         return f"{name}<{'int' if whole else 'long long'}>({a}, {b})"
 
-    def sum_or_product(self, e: Expr, part: Callable[[Expr], str], whole: bool) -> str:
+    def sum_or_product(self, e: Expr, part: Callable[[Expr], str]) -> str:
         if e.op == "mul":
             return " * ".join(map(part, e.args))
         coefficients, constant = e.attr
         pairs = zip(e.args, coefficients, strict=True)
-        return _sum([_product(part(a), c, whole) for a, c in pairs], constant, whole)
+        products = [(c < 0, _product(part(a), abs(c))) for a, c in pairs]
+        if constant:
+            products.append((constant < 0, _magnitude_text(constant)))
+        products.sort(key=lambda term: term[0])  # what is added first
+        first, *others = products
+        signs = "".join([f" {'-' if minus else '+'} {text}" for minus, text in others])
+        return f"{'-' if first[0] else ''}{first[1]}{signs}"
 
     def long(self, e: Expr) -> str:
         """C for an i64 expression, as a long long."""
@@ -322,15 +328,14 @@ def _magnitude(e: Expr) -> int:
     return 1 << 63 if low is None or high is None else max(abs(low), abs(high))
 
 
-def _product(text: str, factor: int, whole: bool) -> str:
-    if factor == 1:
-        return text
-    return f"{text} * {factor}{'' if abs(factor) < _MOST or whole else 'LL'}"
+def _product(text: str, factor: int) -> str:
+    return text if factor == 1 else f"{text} * {_magnitude_text(factor)}"
 
 
-def _sum(parts: list[str], constant: int, whole: bool) -> str:
-    end = f" {'-' if constant < 0 else '+'} {abs(constant)}" if constant else ""
-    return " + ".join(parts) + end + ("" if abs(constant) < _MOST or whole else "LL")
+def _magnitude_text(number: int) -> str:
+    """C for the number without its sign, of as many bits as it needs."""
+    size = abs(number)
+    return f"{size}{'' if size < _MOST else 'LL' if size < 1 << 63 else 'ull'}"
 
 
 def literal(e: Expr) -> str:
