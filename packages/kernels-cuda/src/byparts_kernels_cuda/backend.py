@@ -222,9 +222,9 @@ for _kind in kinds():
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
 kernels.compiles(ops.Print)(_later("functions", "printed"))
-kernels.compiles(ops.MatMul)(_made_by("products.matmul", "matmul_launches"))
-kernels.compiles(ops.AddMatmul)(_made_by("products.matmul", "add_matmul_launches"))
+for _kind in (ops.MatMul, ops.AddMatmul):
+    kernels.compiles(_kind)(_later("libraries.rules", "product"))
 for _kind in (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient):
-    kernels.compiles(_kind)(_made_by("convolutions", "convolution_launches"))
+    kernels.compiles(_kind)(_later("libraries.rules", "convolution"))
 for _kind in UPDATES:
     kernels.compiles(_kind)(_made_by("updates", "update_launches"))

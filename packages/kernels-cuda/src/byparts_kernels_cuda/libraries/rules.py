@@ -1,0 +1,75 @@
+"""The rules of products and convolutions: our own kernel, and a library's where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from byparts_graph_ir import Kernel, TensorType
+from byparts_graph_ir.model.digest import op_text
+from byparts_kernels_cuda.gpu import Gpu
+from byparts_kernels_cuda.launch import launched
+from byparts_kernels_cuda.libraries import cublas, cudnn
+from byparts_kernels_cuda.libraries.either import Addresses, Way, either
+from byparts_kernels_cuda.stream_call import StreamCall
+
+if TYPE_CHECKING:
+    from byparts_kernels_cuda.launches import Launches
+
+Types = Sequence[TensorType]
+
+
+def product(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
+    """The kernel of a `MatMul` of (a, b), or an `AddMatmul` of (c, a, b).
+
+    Raises:
+        Refused: a dtype that kernels do not have.
+    """
+    names = ("matmul_launches", "add_matmul_launches")
+    own = _own("products.matmul", names[len(types) - 2], op, types)
+    library = cublas.library()
+    wanted = None if library is None else cublas.product_of(op, types)
+    if library is None or wanted is None:
+        return own
+
+    def call(gpu: Gpu, addresses: Addresses, workspace: int) -> StreamCall:
+        c, a, b, y = (0, *addresses) if len(types) == 2 else addresses
+        return cublas.Matmul(gpu, library, wanted).call(c, a, b, y, workspace)
+
+    work = wanted.batch * wanted.m * wanted.n * wanted.k
+    way = Way("cublaslt", wanted.workspace_bytes, work, call)
+    return either(own, way, _key(op, types), types, op.infer(*types))
+
+
+def convolution(op: Any, types: Types, constants: frozenset[int]) -> Kernel:
+    """The kernel of a `Conv2d`, a `Conv2dTranspose` or a `Conv2dFilterGradient`.
+
+    Raises:
+        Refused: a dtype that kernels do not have.
+    """
+    own = _own("convolutions", "convolution_launches", op, types)
+    library = cudnn.library()
+    wanted = None if library is None else cudnn.convolution_of(op, types)
+    if library is None or wanted is None:
+        return own
+
+    def call(gpu: Gpu, addresses: Addresses, workspace: int) -> StreamCall:
+        used = (addresses[0], addresses[1], addresses[-1])
+        return cudnn.Convolve(gpu, library, wanted).call(*used, workspace)
+
+    way = Way("cudnn", wanted.workspace_bytes, op.flops(*types) // 2, call)
+    return either(own, way, _key(op, types), types, op.infer(*types))
+
+
+def _own(module: str, name: str, op: Any, types: Types) -> Kernel:
+    def launches() -> Launches:
+        make = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
+        made: Launches = make(op, types)
+        return made
+
+    return launched(f"{module} {_key(op, types)}".encode(), launches, len(types))
+
+
+def _key(op: Any, types: Types) -> str:
+    return f"{op_text(op)} of {', '.join(map(str, types))}"
