@@ -79,6 +79,18 @@ def test_integers_are_convolved() -> None:
     assert_computes(op, convolution_launches(op, types[:2], (TILE, 1)), samples(types[:2]))
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+@compiled
+def test_channels_by_themselves_are_plain_loops(dtype: str) -> None:
+    op = ops.Conv2d((1, 1), "SAME", (1, 1), 6, "NCHW")
+    x, w = TensorType(dtype, (2, 6, 5, 7)), TensorType(dtype, (12, 1, 3, 3))
+    (y,) = op.infer(x, w)
+    for one, types in ((op, [x, w]), (remade(ops.Conv2dFilterGradient, op), [x, y, w])):
+        launches = convolution_launches(one, types)
+        assert "product" not in str(launches)
+        assert_emulated(one, launches, samples(types), 5 if dtype == "f32" else 2)
+
+
 def test_a_dtype_without_kernels_is_refused() -> None:
     op, types = _around("NCHW", 3, "i4")
     with pytest.raises(Refused, match=r"conv2d of \(i4\[2,4,2,4\], i4\[.*: no kernels of i4"):

@@ -10,7 +10,8 @@ them, and 0 where the window reaches into the padding.
 So for NCHW.  For NHWC rows and columns are exchanged, and channels come last of (i u v), so that
 neighbours in memory are neighbours of the contraction.  A transposed convolution with strides is
 one launch for each phase of the rows and columns of y, on the taps that reach them.  The batch of a
-contraction is the groups.
+contraction is the groups; groups of a few channels are no contraction worth the name, and become
+the plain loops of tensor-ir, mapped.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Union
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
 from byparts_kernels_cuda.launches import Launches
+from byparts_kernels_cuda.mapping import mapped
 from byparts_kernels_cuda.phases import Phase, phases
 from byparts_kernels_cuda.products.contraction import (
     Contraction,
@@ -39,11 +41,13 @@ from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, placed
 from byparts_opset.window import TO_NCHW
 from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.statement import Buffer, Func
 
 Op = Union[Conv2d, Conv2dTranspose, Conv2dFilterGradient]
 Pair = tuple[int, int]
 Choice = tuple[AnyTile, int]  # and how many blocks share a sum
+_THIN = 4  # channels of a group; a tile would be nearly empty, so the loops are mapped as they are
 
 
 def convolution_launches(
@@ -63,6 +67,8 @@ def convolution_launches(
         given = ", ".join(map(str, types))
         raise Refused(f"{op.name} of ({given}): no kernels of {types[0].dtype}")
     sizes = _Sizes(op, types)
+    if choice is None and sizes.groups > 1 and max(sizes.outputs, sizes.i) <= _THIN:
+        return mapped(function[op](op, types).func)
     buffers, parts = _FORMS[type(op)](sizes)
     kernels: list[Func] = []
     workspace: list[Buffer] = []
