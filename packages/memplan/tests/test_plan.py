@@ -334,3 +334,11 @@ def test_decisions_are_kept() -> None:
         Decision("in place", 0, 0, 1, "the bytes are those of input 0, outside the arena"),
         Decision("in place", 1, 1, 2),
     )
+
+
+def test_a_plan_with_no_effort_is_valid() -> None:
+    """One greedy placement is made in any case."""
+    x = given(4)
+    made = planned(Graph.of((x,), (add(neg(x), copy(x)),)), effort=0)
+
+    assert made.arena_bytes >= made.lower_bound_bytes

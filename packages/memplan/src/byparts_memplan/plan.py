@@ -128,6 +128,7 @@ def plan(
     donate: Mapping[int, int] | None = None,
     space: Callable[[Value], str] | None = None,
     kernels: Kernels | None = None,
+    effort: float | None = None,
 ) -> Plan:
     """Memory for every value of a graph with static types, and for the workspace of every kernel.
 
@@ -145,6 +146,9 @@ def plan(
     (input, output) that may be the same bytes.  Without `kernels` there are no workspaces, and ops
     say what is in place.
 
+    `effort` bounds the work of placing, as that of `place`; by default it is more for what is far
+    from its lower bound.
+
     O((values + reads) log values), and some seconds of `place` at most.
 
     Raises:
@@ -159,7 +163,7 @@ def plan(
     if not (space is None or callable(space)):
         raise PlanError(f"space is {space!r:.60}; expected a function from a Value to a name")
     values = Values(graph, space, kernels)
-    sharing, placement = _placed(values, sorted(external), donate or {}, alignment)
+    sharing, placement = _placed(values, sorted(external), donate or {}, alignment, effort)
     residents = _residents(sharing)
     return Plan(
         locations=_locations(sharing, placement.offsets),
@@ -193,7 +197,11 @@ def labels_of(values: Values, residents: Sequence[Sequence[int]]) -> tuple[str, 
 
 
 def _placed(
-    values: Values, external: Sequence[int], donate: Mapping[int, int], alignment: int
+    values: Values,
+    external: Sequence[int],
+    donate: Mapping[int, int],
+    alignment: int,
+    most: float | None = None,
 ) -> tuple[Sharing, Placement]:
     """Share all that may be shared; share less where the arena is not near its lower bound.
 
@@ -202,7 +210,9 @@ def _placed(
     sharing = Sharing(values, external, donate)
     buffers = _buffers(sharing, alignment)
     many = len(buffers) > MANY_BUFFERS
-    near, effort = (NEAR_OF_MANY, PLAN_FIRST_EFFORT) if many else (NEAR, PLAN_EFFORT)
+    near = NEAR_OF_MANY if many else NEAR
+    usual = PLAN_FIRST_EFFORT if many else PLAN_EFFORT
+    effort: float = usual if most is None else most
     tried = [(sharing, place(buffers, effort=effort))]
 
     def is_near() -> bool:
@@ -214,7 +224,7 @@ def _placed(
         spare = _spare(tried[0][1], len(values.graph.nodes))
         less = Sharing(values, external, donate, spare)
         tried.append((less, place(_buffers(less, alignment), effort=effort)))
-    if many and not is_near():
+    if many and most is None and not is_near():
         effort = max(PLAN_LAST_EFFORT, ORDER_EFFORT * len(buffers))
         tried.append((sharing, place(buffers, effort=effort)))
     return min(tried, key=lambda pair: pair[1].arena_bytes)

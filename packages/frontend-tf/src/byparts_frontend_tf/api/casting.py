@@ -28,8 +28,8 @@ _CAST = Kind("Cast", _cast, host=_cast_on_host, shape=like_first, dtype=lambda i
 def cast(x: TensorLike, dtype: Any, name: Optional[str] = None) -> Any:
     """The elements as another dtype; of a SparseTensor or IndexedSlices, its values.
 
-    Raises:
-        TypeError: strings are not cast.
+    Raises at run time:
+        InvalidArgumentError: of strings.
     """
     dtype = as_dtype(dtype).base_dtype
     if hasattr(x, "_map_values"):
@@ -37,8 +37,6 @@ def cast(x: TensorLike, dtype: Any, name: Optional[str] = None) -> Any:
     x = convert_to_tensor(x, name="x")
     if x.dtype.base_dtype is dtype:
         return x
-    if x.dtype.base_dtype.name == "string" or dtype.name == "string":
-        raise TypeError(f"Cast {x.dtype.name} to {dtype.name} is not supported")
     return _CAST(x, name=name or "Cast", dtype=dtype)
 
 

@@ -223,11 +223,20 @@ GRADIENTS = Kind(
 @symbol("hessians")
 def hessians(ys: Any, xs: Any, name: str = "hessians", **_: Any) -> list[Any]:
     """The second derivatives of the sum of all ys with respect to each x, a vector: matrices."""
-    from byparts_frontend_tf.api.stacking import stack, unstack
+    from byparts_frontend_tf.api.loops import while_loop
+    from byparts_frontend_tf.api.shaping import size
+    from byparts_frontend_tf.api.slicing import getitem
+    from byparts_frontend_tf.api.tensor_array import TensorArray
 
     made = []
     for x, gradient in zip(_listed(xs), gradients(ys, xs), strict=True):
-        rows = [gradients(g, x)[0] for g in unstack(reshape(gradient, [-1]))]
-        size = shape_of(x)
-        made.append(reshape(stack(rows), concat([size, size], 0)))
+        flat, count = reshape(gradient, [-1]), size(x)
+
+        def row(i: Any, rows: Any, flat: Any = flat, x: Any = x) -> Any:
+            return i + 1, rows.write(i, gradients(getitem(flat, i), x)[0])
+
+        rows = TensorArray(_target(x).dtype, count)
+        stacked = while_loop(lambda i, _, n=count: i < n, row, (0, rows))[1].stack()
+        dims = shape_of(x)
+        made.append(reshape(stacked, concat([dims, dims], 0)))
     return made

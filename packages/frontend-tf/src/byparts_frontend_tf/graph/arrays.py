@@ -73,7 +73,7 @@ def _of_python(value: Any, dtype: Optional[DType]) -> Any:
     except OverflowError as error:
         raise ValueError(f"{value!r:.60} does not fit: {error}") from error
     except (TypeError, ValueError) as error:
-        if isinstance(value, list) and not _even(value):
+        if isinstance(value, list) and not _even(value) and not _mixed(value):
             raise ValueError(
                 f"Argument must be a dense tensor: {value!r:.80} - its rows differ in length"
             ) from error
@@ -83,7 +83,8 @@ def _of_python(value: Any, dtype: Optional[DType]) -> Any:
     if dtype is not None:
         return array
     if array.dtype == np.float64:
-        return array.astype(np.float32)
+        with np.errstate(over="ignore"):
+            return array.astype(np.float32)
     if array.dtype == np.int64:
         small = array.astype(np.int32)
         return small if np.array_equal(small, array) else array
@@ -131,6 +132,13 @@ def _even(value: Any) -> bool:
         return True
     lengths = {len(v) if isinstance(v, list) else -1 for v in value}
     return len(lengths) < 2 and all(_even(v) for v in value)
+
+
+def _mixed(value: Any) -> bool:
+    """Whether lists and numbers stand side by side."""
+    if not isinstance(value, list):
+        return False
+    return len({isinstance(v, list) for v in value}) > 1 or any(_mixed(v) for v in value)
 
 
 def _check_kind(value: Any, dtype: DType) -> None:

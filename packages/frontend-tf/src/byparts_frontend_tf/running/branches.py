@@ -7,7 +7,7 @@ from typing import Any
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.lowering import Expand, Lowering, OnHost
-from byparts_frontend_tf.running.needed import needed
+from byparts_frontend_tf.running.needed import needed_inside
 from byparts_graph_ir import Graph, Input, ShapeError, Value
 from byparts_opset import If
 
@@ -41,7 +41,7 @@ def _taken(lowering: Lowering, op: Operation, holds: bool) -> Any:
 
     if lowering.outer is None:
         raise Expand(targets, branch.body, ready)
-    for inner in needed(targets, lowering.known, branch.body):
+    for inner in needed_inside(targets, lowering.known, branch.body):
         lowering.lower(inner)
     ready()
     return None
@@ -72,7 +72,7 @@ def _both(lowering: Lowering, op: Operation, test: Value) -> Any:
 def _lowered(lowering: Lowering, op: Operation, branch: Any) -> tuple[Lowering, list[Value]]:
     body = Lowering(lowering.run, lowering, op)
     targets = [v for v in branch.results if v is not None]
-    for inner in needed(targets, body.known, branch.body):
+    for inner in needed_inside(targets, body.known, branch.body):
         body.lower(inner)
     results = [_result(body, t) for t in branch.tensors]
     return body, results

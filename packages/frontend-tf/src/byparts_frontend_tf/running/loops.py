@@ -15,12 +15,13 @@ import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
 from byparts_frontend_tf.running.lowering import Lowering, OnHost
-from byparts_frontend_tf.running.needed import needed
+from byparts_frontend_tf.running.needed import needed_inside
 from byparts_frontend_tf.running.rounds import Rounds, known_rounds
 from byparts_graph_ir import Graph, Input, ShapeError, Value
 from byparts_opset import Scan, While
 
 Lowered = Union[Value, Rows]
+_UNROLLED = 4000  # operations that a loop whose shapes change becomes, at most
 _ROUND = 1 << 22  # numbers that an operation draws in a round, at most
 
 
@@ -32,6 +33,8 @@ def lower_while(lowering: Lowering, op: Operation) -> Any:
         try:
             loop = Loop(lowering, op, first, None)
             rounds = known_rounds(loop, most)
+            if loop.changes:
+                return _unrolled(lowering, op, loop, rounds)
             if rounds is not None:
                 return _store(lowering, op, loop.scanned(rounds))
             if any(isinstance(f, Rows) for f in first):
@@ -86,6 +89,8 @@ def _with_buffers(
             f = Rows(f.dtype, size, False, f.buffer, f.parts, kind.dims)
         started.append(f)
     loop = Loop(lowering, op, started, started)
+    if loop.changes:
+        raise OnHost(op, loop.changes)
     rounds = known_rounds(loop, most)
     return loop.scanned(rounds) if rounds is not None else loop.repeated(most)
 
@@ -97,6 +102,26 @@ def _row_type(lowering: Lowering, op: Operation, first: Sequence[Lowered], posit
         return rows.row_type if isinstance(rows, Rows) else None
     element = op.attributes["elements"][position]
     return None if element is None else Rows(rows.dtype, 0, element=element).row_type
+
+
+def _unrolled(lowering: Lowering, op: Operation, loop: Loop, rounds: Optional[Rounds]) -> None:
+    """Each round of a short loop, one after the other: shapes may change, gradients pass."""
+    body = op.attributes["body"]
+    inside = [o for o in op.graph.get_operations() if body.holds(o)]
+    if rounds is None or rounds.count * len(inside) > _UNROLLED or lowering.outer is not None:
+        raise OnHost(op, loop.changes)
+    states, news = op.attributes["states"], op.attributes["news"]
+    values: list[Any] = list(loop.first)
+    for _ in range(rounds.count):
+        for o in inside:
+            lowering.done.discard(o)
+            for t in o.outputs:
+                lowering.env.pop(t, None)
+        lowering.env.update(zip(states, values, strict=True))
+        for o in needed_inside(news, lowering.known, body):
+            lowering.lower(o)
+        values = [lowering.array_of(t) or lowering.value(t) for t in news]
+    _store(lowering, op, values)
 
 
 class Loop:
@@ -113,6 +138,7 @@ class Loop:
         news: what they are after a round.
         starts: what they are before the loop.
         cond: whether there is another round.
+        changes: how the type of a state changes; "" if all keep theirs.
 
     Raises:
         OnHost: something in it cannot be in a body.
@@ -135,7 +161,7 @@ class Loop:
         self.starts: list[Value] = []
         for tensor, f in zip(op.attributes["states"], first, strict=True):
             self._enter(tensor, f)
-        for inner in needed(
+        for inner in needed_inside(
             [op.attributes["cond"], *op.attributes["news"]], self.body.known, op.attributes["body"]
         ):
             self.body.lower(inner)
@@ -185,9 +211,9 @@ class Loop:
         self.news.append(new)
 
     def _check(self) -> None:
-        for state, new in zip(self.states, self.news, strict=True):
-            if state.type != new.type:
-                raise OnHost(self.op, f"a state of {state.type} becomes {new.type}")
+        pairs = zip(self.states, self.news, strict=True)
+        wrong = [f"a state of {s.type} becomes {n.type}" for s, n in pairs if s.type != n.type]
+        self.changes = wrong[0] if wrong else ""
         for position in self.sites.writes:
             if position in self.sites.read_states:
                 raise Mixed

@@ -44,6 +44,43 @@ def needed(
     return sorted(seen, key=lambda op: op.number)
 
 
+def needed_inside(
+    targets: Iterable[Tensor | Operation], given: Container[Any], body: Any
+) -> list[Operation]:
+    """As `needed`, for a body; with operations of outside that gradients in it go through."""
+    found = needed(targets, given, body)
+    through: dict[Operation, None] = {}
+    for op in found:
+        if op.type == "SymbolicGradient":
+            through.update(dict.fromkeys(_between(op, found)))
+    return [*[op for op in through if op not in given], *found]
+
+
+def _between(gradient: Operation, inside: Iterable[Operation]) -> list[Operation]:
+    """The operations outside of a body between the xs and the ys of a gradient in it."""
+    own = set(inside)
+    xs = {_source(t) for t in gradient.inputs[-len(gradient.outputs) :]}
+    seen: set[Operation] = set()
+    todo = [t.op for t in gradient.inputs]
+    while todo:
+        op = todo.pop()
+        if op not in seen:
+            seen.add(op)
+            todo += [t.op for t in op.inputs]
+    reached: set[Any] = set(xs)
+    path = []
+    for op in sorted(seen, key=lambda op: op.number):
+        if op.kind.gradient and any(_source(t) in reached for t in op.inputs):
+            reached.update([_source(t) for t in op.outputs])
+            if op not in own and op is not gradient:
+                path.append(op)
+    return path
+
+
+def _source(t: Tensor) -> Any:
+    return t if t.variable is None else t.variable
+
+
 def _sorted(found: set[Operation]) -> list[Operation]:
     """In an order of dependence: an operation was made to wait for a younger one."""
     order: dict[Operation, None] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
+from byparts_frontend_tf.running.errors import error_of
 from byparts_frontend_tf.running.tree import ProgramStep
 from byparts_graph_ir import Graph, Input, Value, producers
 from byparts_runtime import Program, Variable as Stored
@@ -50,11 +51,19 @@ class Programs:
     ) -> None:
         """Run a program that computes these; the rest is for the very numbers in `asked`."""
         updates = updates or {}
-        first = self.recorder.perform(lambda: self._step(outputs, asked, updates))
+        first = self.recorder.perform(lambda: self._built(outputs, asked, updates))
         for i, v in enumerate(outputs):
             self.slots_of.setdefault(v, first + i)
         for v in asked:
             self.numbers[v] = self.recorder.slots[self.slots_of[v]]
+
+    def _built(
+        self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates
+    ) -> ProgramStep:
+        try:
+            return self._step(outputs, asked, updates)
+        except Exception as error:  # what is constant is computed while a program is built
+            raise error_of(None, error) from error
 
     def _step(
         self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates

@@ -41,6 +41,8 @@ def known_rounds(loop: Loop, most: Optional[int]) -> Optional[Rounds]:
     given = _given(loop, control, wanted)
     if given is None or len(given) + len(control) > _NODES:
         return None
+    if any(loop.news[i].type != loop.states[i].type for i in control):
+        return None
     nodes = producers((*wanted, *[loop.news[i] for i in control]))
     if len(nodes) > _NODES:
         return None

@@ -17,6 +17,7 @@ from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.running.fetches import key_of
 from byparts_frontend_tf.running.plan import Plan
+from byparts_frontend_tf.running.planning import quick_planner
 from byparts_frontend_tf.running.stack import default_session
 from byparts_frontend_tf.running.store import Variables
 from byparts_graph_ir.fork import make_lock
@@ -24,6 +25,7 @@ from byparts_runtime import Executor
 
 _PLANS = 1024  # sets of fetches and feeds whose plan is remembered
 _PROGRAMS = 512
+defaults: dict[str, Any] = {"backends": "auto"}  # of sessions that are given none
 
 
 class BaseSession:
@@ -33,7 +35,7 @@ class BaseSession:
         target: accepted; there is one process.
         graph: by default the default graph.
         config: a `ConfigProto`, or words ("gpu fusion"); most of it needs no heed here.
-        backends: names or backends, best first.
+        backends: names or backends, best first; by default all that start.
 
     Attributes:
         variables: their values.
@@ -45,13 +47,14 @@ class BaseSession:
         target: Any = "",
         graph: Optional[Graph] = None,
         config: Any = None,
-        backends: Any = "auto",
+        backends: Any = None,
     ) -> None:
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {target!r}")
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {graph!r}")
-        self.sess_str, self._config, self._backends = target, config, backends
+        self.sess_str, self._config = target, config
+        self._backends = defaults["backends"] if backends is None else backends
         self._graph = get_default_graph() if graph is None else graph
         self.variables = Variables()
         self._plans: dict[Any, Plan] = {}
@@ -70,7 +73,9 @@ class BaseSession:
         if self._executor is None:
             with self._lock:
                 if self._executor is None:
-                    self._executor = Executor(backends=self._backends, capacity=_PROGRAMS)
+                    self._executor = Executor(
+                        backends=self._backends, capacity=_PROGRAMS, planner=quick_planner()
+                    )
         return self._executor
 
     @property
@@ -202,7 +207,7 @@ class InteractiveSession(BaseSession):
         target: Any = "",
         graph: Optional[Graph] = None,
         config: Any = None,
-        backends: Any = "auto",
+        backends: Any = None,
     ) -> None:
         super().__init__(target, graph, config, backends)
         self._blocks = [self.as_default()]
