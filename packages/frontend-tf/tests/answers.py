@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,14 @@ FLOATS = ("float32", "float64")
 ALIKE = {("ValueError", "InvalidArgumentError"), ("InvalidArgumentError", "ValueError")}
 
 
-@lru_cache(maxsize=None)
+@cache
 def recorded() -> dict[str, Any]:
     """The cases and scripts."""
     found: dict[str, Any] = json.loads((DATA / "spec.json").read_text(encoding="utf-8"))
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def arrays() -> dict[str, Any]:
     """The arrays, by key."""
     return dict(np.load(DATA / "arrays.npz", allow_pickle=False))
@@ -222,7 +222,9 @@ def compared(want: Any, got: Any, rtol: float, atol: float) -> str | None:
         return None if near else f"{got!r}, want {want['float']!r}"
     if isinstance(want, dict) and "bytes" in want:
         text = got.decode("latin1") if isinstance(got, bytes) else str(got)
-        return None if text[:200] == want["bytes"] else f"{text[:60]!r}, want {want['bytes'][:60]!r}"
+        return (
+            None if text[:200] == want["bytes"] else f"{text[:60]!r}, want {want['bytes'][:60]!r}"
+        )
     if isinstance(want, dict) and "obj" in want:
         flat = [x.decode("latin1") if isinstance(x, bytes) else str(x) for x in np.ravel(got)]
         same = flat[:50] == want["obj"] and list(np.shape(got)) == want["shape"]
@@ -254,7 +256,9 @@ def _environment() -> dict[str, Any]:
                 kind = np.dtype(v.dtype.base_dtype.as_numpy_dtype)
                 if kind.kind == "f":
                     draw = np.random.RandomState(_seed(v.name.split(":")[0]))
-                    v.load(scale * (draw.rand(*v.get_shape().as_list()) - 0.5).astype(kind), session)
+                    v.load(
+                        scale * (draw.rand(*v.get_shape().as_list()) - 0.5).astype(kind), session
+                    )
 
     def err(function: Callable[[], Any]) -> str:
         try:

@@ -10,7 +10,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.shape import Dimension, Dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
@@ -149,9 +149,45 @@ def _check_index(item: Any, d: Optional[int]) -> None:
         raise ValueError(f"slice index {item} of dimension 0 out of bounds: it has {d} elements.")
 
 
+def _lower_strided_slice(lowering: Any, op: Operation) -> Value:
+    """Indices that are known when it runs are gathered: they decide no shape."""
+    key = op.attributes["key"]
+    x: Value = lowering.value(op.inputs[0], op)
+    moving: list[tuple[int, Value]] = []  # of the axes that are left: the index
+    filled: list[Any] = []
+    axis, taken = 0, sum(item is not None and item is not Ellipsis for item in key)
+    for item in key:
+        if isinstance(item, Part):
+            value = lowering.value(op.inputs[item.position], op)
+            if not lowering.is_constant(value):
+                moving.append((axis, value))
+                filled.append(slice(None))
+                axis += 1
+                continue
+        filled.append(_known(lowering, op, item))
+        if item is Ellipsis:
+            axis += len(x.type.dims) - taken
+        elif not isinstance(filled[-1], int):
+            axis += 1
+    y = ops.getitem(x, tuple(filled))
+    for at, index in reversed(moving):
+        size = y.type.dims[at]
+        y = ops.gather(y, ops.select(ops.less(index, 0), index + size, index), at)
+    return y
+
+
+def _known(lowering: Any, op: Operation, item: Any) -> Any:
+    if isinstance(item, Part):
+        return int(lowering.number(op.inputs[item.position], op))
+    if isinstance(item, slice):
+        return slice(*[_known(lowering, op, v) for v in (item.start, item.stop, item.step)])
+    return item
+
+
 STRIDED_SLICE = Kind(
     "StridedSlice",
     _strided_slice,
+    special=_lower_strided_slice,
     host=_strided_slice_on_host,
     values=range(1, 64),
     shape=_sliced,
@@ -192,9 +228,24 @@ def _slice_shape(inputs: Sequence[Tensor]) -> Dims:
     )
 
 
+def _lower_slice(lowering: Any, op: Operation) -> Value:
+    """A part that begins where a value says is gathered along each axis."""
+    x: Value = lowering.value(op.inputs[0], op)
+    begin, size = lowering.value(op.inputs[1], op), lowering.number(op.inputs[2], op)
+    if lowering.is_constant(begin) or any(int(s) == -1 for s in size):
+        return _slice(x, lowering.number(op.inputs[1], op), size)
+    for axis, s in enumerate(size):
+        if int(s) != x.type.dims[axis]:
+            start = ops.getitem(begin, axis)
+            places = start + ops.constant(np.arange(int(s)), begin.type.dtype)
+            x = ops.gather(x, places, axis)
+    return x
+
+
 SLICE = Kind(
     "Slice",
     _slice,
+    special=_lower_slice,
     host=lambda x, begin, size: x[_pieces(begin, size)],
     values=(1, 2),
     shape=_slice_shape,

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byparts_frontend_tf.graph.operation import Operation
+from byparts_frontend_tf.running.arrays import Rows
+from byparts_frontend_tf.running.host_arrays import HostRows
+from byparts_frontend_tf.running.lowering import Literal
 from byparts_frontend_tf.running.plan import BodyPlan
+from byparts_graph_ir import Value
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession
@@ -28,15 +32,26 @@ class HostLoop:
     def __init__(self, session: BaseSession, op: Operation) -> None:
         given = op.attributes
         self._count = len(op.outputs)
+        self._arrays: dict[int, bool] = {}  # inputs that are stacked rows -> whether they grow
         self._most = given["maximum_iterations"] is not None
         captured = op.inputs[self._count : len(op.inputs) - self._most]
         fed = [*given["states"], *captured]
         self._cond = BodyPlan(session, [given["cond"]], fed, given["body"])
         self._body = BodyPlan(session, given["news"], fed, given["body"])
 
-    def __call__(self, *arrays: Any) -> Any:
+    def array_input(self, position: int, rows: Rows) -> Value | Literal:
+        """What is read for an array: its rows, or nothing where it has none."""
+        if rows.buffer is None and not rows.parts:
+            return Literal(HostRows((None,) * rows.size, rows.dynamic))
+        self._arrays[position] = rows.dynamic
+        return rows.stacked()
+
+    def __call__(self, *given: Any) -> Any:
         """The last states, of the first ones and what the loop reads outside."""
-        states, rest = list(arrays[: self._count]), list(arrays[self._count :])
+        arrays = list(given)
+        for i, dynamic in self._arrays.items():
+            arrays[i] = HostRows(tuple(arrays[i]), dynamic)
+        states, rest = arrays[: self._count], arrays[self._count :]
         most = int(rest.pop()) if self._most else -1
         rounds = 0
         while rounds != most and bool(np.asarray(self._cond(states + rest)[0]).item()):

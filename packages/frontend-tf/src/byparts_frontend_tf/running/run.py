@@ -193,7 +193,7 @@ class Run(Programs):
 
     def _host_input(self, given: Tensor | Value, reader: Operation) -> int | Literal | Value:
         """A slot, a literal, or a value that a program has to give first."""
-        known: Any = self.top.env.get(given) if isinstance(given, Tensor) else None
+        known: Any = self.top.env.get(given) if isinstance(given, Tensor) else given
         if isinstance(known, Slot):
             return known.index
         if isinstance(known, Literal):
@@ -217,7 +217,11 @@ class Run(Programs):
     def loop_on_host(self, op: Operation) -> None:
         """Run a loop round after round, each a run of its own."""
         loop = late("running.host_loop:HostLoop")(self.session, op)
-        self.call(op, loop, op.inputs, [None] * len(op.outputs))
+        inputs: list[Any] = []
+        for i, t in enumerate(op.inputs):
+            rows = self.top.array_of(t)
+            inputs.append(t if rows is None else loop.array_input(i, rows))
+        self.call(op, loop, inputs, [None] * len(op.outputs))
 
     # Numbers and variables
 
@@ -388,9 +392,9 @@ def _operation(target: Any) -> Operation:
 def on_host(op: Operation) -> bool:
     """Whether an operation is computed on the host, beside the arena."""
     kind = op.kind
-    if kind.special is not None or kind.host is None:
+    if kind.host is None:
         return False
-    if kind.meaning is None:
+    if kind.meaning is None and kind.special is None:
         return True
     return not all(t.dtype.own for t in (*op.inputs, *op.outputs))
 
