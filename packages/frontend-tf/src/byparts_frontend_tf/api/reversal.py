@@ -1,0 +1,59 @@
+"""`tf.reverse_sequence`: the first steps of each row from the last to the first."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+
+def _reversed(x: Value, lengths: Value, time: int, batch: int) -> Value:
+    """x with axes (batch, time) first, as rows that are gathered from where they come from."""
+    rank = len(x.type.dims)
+    first = [batch, time, *[a for a in range(rank) if a not in (batch, time)]]
+    moved = ops.transpose(x, first)
+    rows, steps, *rest = moved.type.dims
+    at = ops.constant(np.arange(steps, dtype=np.int64)[None, :])
+    end = ops.reshape(ops.cast(lengths, "i64"), [rows, 1])
+    inside = ops.less(ops.broadcast_to(at, [rows, steps]), ops.broadcast_to(end, [rows, steps]))
+    source = ops.select(inside, end - 1 - at, ops.broadcast_to(at, [rows, steps]))
+    flat = ops.constant(np.arange(rows, dtype=np.int64)[:, None] * steps) + source
+    gathered = ops.gather(
+        ops.reshape(moved, [rows * steps, *rest]), ops.reshape(flat, [rows * steps])
+    )
+    back = [first.index(a) for a in range(rank)]
+    return ops.transpose(ops.reshape(gathered, [rows, steps, *rest]), back)
+
+
+_KIND = Kind("ReverseSequence", _reversed, shape=like_first)
+
+
+@symbol("reverse_sequence")
+def reverse_sequence(
+    input: TensorLike,
+    seq_lengths: TensorLike,
+    seq_axis: Optional[int] = None,
+    batch_axis: Optional[int] = None,
+    name: Optional[str] = None,
+    seq_dim: Optional[int] = None,
+    batch_dim: Optional[int] = None,
+) -> Tensor:
+    """The first seq_lengths[b] elements along seq_axis of row b turned around.
+
+    Raises:
+        ValueError: there is no seq_axis.
+    """
+    time = seq_dim if seq_axis is None else seq_axis
+    batch: Any = batch_dim if batch_axis is None else batch_axis
+    if time is None:
+        raise ValueError("reverse_sequence: seq_axis is required")
+    x, lengths = convert_to_tensor(input), convert_to_tensor(seq_lengths)
+    return _KIND(x, lengths, name=name, time=time, batch=batch or 0)
