@@ -133,7 +133,7 @@ class BasicRNNCell(RNNCell):
         self._kernel = self.add_weight("kernel", [rows, self._num_units])
         self._bias = self.add_weight("bias", [self._num_units], initializer=_zeros(self))
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]  # as TensorFlow's
+    def call(self, inputs: Any, state: Any) -> Any:
         """The new state, twice."""
         gates = matmul(concat([inputs, state], 1), self._kernel) + self._bias
         output = self._activation(gates)
@@ -206,7 +206,7 @@ class BasicLSTMCell(RNNCell):
         self._kernel = self.add_weight("kernel", [rows, wide])
         self._bias = self.add_weight("bias", [wide], initializer=_zeros(self))
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]  # as TensorFlow's
+    def call(self, inputs: Any, state: Any) -> Any:
         """The output h', and the state."""
         c, h = state if self._state_is_tuple else split(state, 2, axis=1)
         gates = matmul(concat([inputs, h], 1), self._kernel) + self._bias
@@ -273,7 +273,7 @@ class LSTMCell(RNNCell):
                 "projection/kernel", [units, self._num_proj], initializer=self._initializer
             )
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]  # as TensorFlow's
+    def call(self, inputs: Any, state: Any) -> Any:
         """The output h', and the state."""
         if self._state_is_tuple:
             c, h = state
@@ -346,7 +346,7 @@ class GRUCell(RNNCell):
         zeros_ = _zeros(self) if bias is None else bias
         self._bias = self.add_weight("candidate/bias", [units], initializer=zeros_)
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]  # as TensorFlow's
+    def call(self, inputs: Any, state: Any) -> Any:
         """The new state, twice."""
         gates = sigmoid(matmul(concat([inputs, state], 1), self._gate_kernel) + self._gate_bias)
         r, u = split(gates, 2, axis=1)
@@ -405,7 +405,7 @@ class MultiRNNCell(RNNCell):
         """Those of all cells."""
         return [v for c in self._cells if isinstance(c, Layer) for v in c.non_trainable_weights]
 
-    def call(self, inputs: Any, state: Any) -> Any:  # type: ignore[override]  # as TensorFlow's
+    def call(self, inputs: Any, state: Any) -> Any:
         """The last cell's output, and all states."""
         if self._state_is_tuple:
             if not is_nested(state):

@@ -215,7 +215,8 @@ class _Scoped(_Wrapper):
         """x W + b."""
         depth = convert_to_tensor(x).get_shape().as_list()[-1]
         kernel = get_variable("kernel", [depth, size])
-        return matmul(x, kernel) + get_variable("bias", [size], initializer=Zeros())
+        made: Tensor = matmul(x, kernel) + get_variable("bias", [size], initializer=Zeros())
+        return made
 
 
 @symbol("contrib.rnn.OutputProjectionWrapper")
@@ -298,5 +299,5 @@ class EmbeddingWrapper(_Scoped):
             "embedding", [self._classes, self._size], dtype, initializer=initializer
         )
         rows = tf.nn.embedding_lookup(table, tf.reshape(inputs, [-1]))
-        rows.set_shape([convert_to_tensor(flatten(state)[0]).dims[0], self._size])
+        rows.set_shape([convert_to_tensor(flatten(state)[0]).shape[0], self._size])
         return self.inner(rows, state, scope)
