@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from byparts_kernels_cuda.launches import Launches
 
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
-_FEW_COLUMNS = 1  # TODO(mapping)
 
 
 class _Kernels(Table[Any]):
@@ -131,7 +130,7 @@ def region_kernel(graph: Graph) -> Kernel:
         from byparts_kernels_cuda.mapping import mapped
         from byparts_tensor_ir.lowering.regions.region import RegionLoops
 
-        made = RegionLoops(graph, _FEW_COLUMNS)
+        made = RegionLoops(graph)
         return mapped(made.func, made.inplace)
 
     return launched(b"region" + graph.digest, launches, len(graph.inputs))
@@ -224,6 +223,10 @@ for _kind in (*CONSTANTS, ops.Range, ops.Eye):
 kernels.compiles(ops.Print)(_later("functions", "printed"))
 for _kind in (ops.MatMul, ops.AddMatmul):
     kernels.compiles(_kind)(_later("libraries.rules", "product"))
+kernels.compiles(ops.Attention)(_made_by("attention.forward", "attention_launches"))
+kernels.compiles(ops.AttentionGradient)(
+    _made_by("attention.backward", "attention_gradient_launches")
+)
 for _kind in (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient):
     kernels.compiles(_kind)(_later("libraries.rules", "convolution"))
 for _kind in UPDATES:
