@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,10 @@ import pytest
 from byparts_graph_ir.formats.attributes import OWN
 from byparts_graph_ir.parts.hub import parts
 from byparts_opset import OPS
+
+compiled = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
+)
 
 
 def check(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -33,6 +38,17 @@ def test_every_op_conforms(backend: str) -> None:
     missing = re.findall(r"^(\w+)(?: +-)+ *$", done.stdout, re.MULTILINE)
     assert wrong == "0" and int(right) + int(absent) == int(of) and OPS.keys().isdisjoint(missing)
     assert int(of) == len(parts.ops()) + len(OWN)  # and `fused`, `optimization_barrier`
+
+
+@compiled
+@pytest.mark.parametrize("mode", ["emulated", "checked", "reversed"])
+def test_kernels_of_a_gpu_are_tried_without_one(mode: str) -> None:
+    """Of each kind one: pointwise, rows, products, indices, running sums, updates of weights."""
+    some = ["tanh", "layer_norm", "matmul", "gather", "cumsum", "momentum"]
+    chosen = [word for op in some for word in ("--byparts-op", op)]
+    done = check("cuda", f"--emulated={mode}", *chosen)
+
+    assert done.returncode == 0 and "6 of 6 ops right" in done.stdout, done.stdout[-3000:]
 
 
 def test_some_ops_only() -> None:

@@ -63,5 +63,6 @@ def adder(gpu: Gpu) -> Backend:
         space=space_of(gpu),
         around=partial(cuda.Context, gpu),
         capture=partial(graph.record, gpu),
+        stretches=True,
         copy=cuda.owned,
     )

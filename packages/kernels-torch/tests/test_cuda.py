@@ -366,3 +366,24 @@ def test_torch_asks_for_a_missing_driver_or_index(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RuntimeError, match="no cuda:2: torch sees 2, from cuda:0 to cuda:1"):
         cuda.find_gpu("cuda:2")
     assert cuda.find_gpu("cuda").device == torch.device("cuda:0")
+
+
+def test_memory_of_another_backend_is_seen_where_it_is() -> None:
+    """As `cuda` gives it, whose space has the same name: through DLPack, without a copy."""
+    bytes_ = torch.arange(16, dtype=torch.uint8)
+
+    class Memory:
+        def __dlpack_device__(self) -> Any:
+            return bytes_.__dlpack_device__()
+
+        def __dlpack__(self, **asked: Any) -> Any:
+            return bytes_.__dlpack__(**asked)
+
+    space = cuda_space.CudaSpace(cuda_space.Gpu(0, torch.device("cpu"), double.Double()))
+    seen = make().view(Memory(), 4, TensorType("i32", (2,)))
+    space.write(Memory(), 4, b"\1\0\0\0")
+
+    assert seen.tolist()[0] == 1 and seen.data_ptr() == bytes_.data_ptr() + 4
+    assert bytes(space.read(Memory(), 0, 4)) == bytes([0, 1, 2, 3])
+    space.writer(Memory(), 8, TensorType("i32", (1,)))(np.array([7], np.int32))
+    assert bytes_[8] == 7

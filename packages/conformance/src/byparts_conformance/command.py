@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -28,7 +29,14 @@ def check(words: Sequence[str]) -> int:
     kit = ["-p", "no:cacheprovider", "-p", "byparts_conformance.plugin"]
     suite = ["--pyargs", "byparts_conformance.suite"]
     chosen = [f"--byparts-backend={name}" for name in args.backend]
-    return subprocess.call([*pytest, *kit, *suite, *chosen, *options])
+    emulated = {variable_of(name): args.emulated for name in args.backend if args.emulated}
+    command = [*pytest, *kit, *suite, *chosen, *options]
+    return subprocess.call(command, env={**os.environ, **emulated})
+
+
+def variable_of(backend: str) -> str:
+    """The variable of the environment that lets a backend emulate its device: `BYPARTS_CUDA`."""
+    return f"BYPARTS_{re.sub('[^A-Z0-9]', '_', backend.upper())}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -40,5 +48,12 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> _Parser:
     about = "Run the conformance kit on backends; more options go to pytest."
     parser = _Parser(prog="byparts check", description=about)
+    parser.add_argument(
+        "--emulated",
+        nargs="?",
+        const="emulated",
+        metavar="MODE",
+        help="without the device: BYPARTS_NAME=MODE for each backend, e.g. BYPARTS_CUDA=checked",
+    )
     parser.add_argument("backend", nargs="+", help="the name of an installed backend")
     return parser

@@ -84,6 +84,7 @@ def make(index: int = 0) -> Backend:
         wants=wanted,
         joins=joins,
         capture=partial(graph.record, found),
+        stretches=True,
         copy=owned,
     )
 

@@ -16,7 +16,7 @@ import torch
 
 from byparts_graph_ir import ITEM_BYTES, GraphError, ShapeError, Space, TensorType
 from byparts_graph_ir.model.cached_property import cached_property
-from byparts_kernels_torch.table import DTYPES, NAMES, Tensor
+from byparts_kernels_torch.table import DTYPES, NAMES, Tensor, bytes_of
 
 
 @dataclass
@@ -66,23 +66,24 @@ class CudaSpace(Space):
         with torch.inference_mode(False):
             return torch.empty(max(1, size_bytes), dtype=torch.uint8, device=self.gpu.device)
 
-    def read(self, memory: Tensor, offset: int, size_bytes: int) -> memoryview:
+    def read(self, memory: Any, offset: int, size_bytes: int) -> memoryview:
         """A copy of the bytes on the host, made after all earlier work of this thread's stream."""
-        array = memory[offset : offset + size_bytes].cpu().numpy()
+        array = bytes_of(memory)[offset : offset + size_bytes].cpu().numpy()
         return memoryview(array)
 
-    def write(self, memory: Tensor, offset: int, data: bytes | memoryview) -> None:
+    def write(self, memory: Any, offset: int, data: bytes | memoryview) -> None:
         """Copy `data` to `offset`; the caller may change `data` when this returns."""
         given = torch.from_numpy(np.frombuffer(data, np.uint8).copy())  # torch: writable memory
-        memory[offset : offset + len(given)].copy_(given)
+        bytes_of(memory)[offset : offset + len(given)].copy_(given)
 
     def synchronize(self) -> None:
         """Wait until all work of this thread's stream is done."""
         self.gpu.stream().synchronize()
 
-    def writer(self, memory: Tensor, offset: int, kind: TensorType) -> PinnedWriter:
+    def writer(self, memory: Any, offset: int, kind: TensorType) -> PinnedWriter:
         """What copies arrays of type `kind` to `offset` in `memory`, one at each run."""
-        return PinnedWriter(self.gpu, memory[offset : offset + kind.size_bytes], kind)
+        place = bytes_of(memory)[offset : offset + kind.size_bytes]
+        return PinnedWriter(self.gpu, place, kind)
 
     def adopt(self, value: object) -> Optional[tuple[Tensor, TensorType]]:
         """The memory of an array on this GPU, as a tensor of bytes, and its type; no copy is made.

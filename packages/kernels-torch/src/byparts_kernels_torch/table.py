@@ -36,7 +36,8 @@ def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
     """`memory` from `offset` on, as a contiguous tensor.
 
     Args:
-        memory: a buffer of the host, or a tensor of `u8`: memory of a GPU, a workspace.
+        memory: a buffer of the host, a tensor of `u8` (memory of a GPU, a workspace), or memory of
+            another backend on the same GPU, which gives itself through DLPack.
         offset: in bytes, a multiple of the dtype's size.
         kind: a static type.
 
@@ -47,13 +48,19 @@ def view(memory: Any, offset: int, kind: TensorType) -> Tensor:
         raise Refused(f"torch has no {kind.dtype}, got {kind}; cast it to i8 first")
     dtype, dims, size = DTYPES[kind.dtype], kind.dims, kind.size
     flat: Tensor
-    if isinstance(memory, torch.Tensor):
-        flat = memory[offset : offset + kind.size_bytes].view(dtype)
+    if isinstance(memory, torch.Tensor) or hasattr(memory, "__dlpack__"):
+        flat = bytes_of(memory)[offset : offset + kind.size_bytes].view(dtype)
     elif size == 0:
         flat = torch.empty(0, dtype=dtype)  # torch refuses a buffer of no elements
     else:
         flat = torch.frombuffer(memory, dtype=dtype, count=size, offset=offset)
     return flat.view(dims)
+
+
+def bytes_of(memory: Any) -> Tensor:
+    """Memory of a GPU as a tensor of `u8`: torch's own, or another backend's, without a copy."""
+    given: Tensor = memory if isinstance(memory, torch.Tensor) else torch.from_dlpack(memory)
+    return given
 
 
 def same_memory(x: Tensor, y: Tensor) -> bool:

@@ -2,6 +2,7 @@
 
 A space works in the order of its calls: `read` and `write` come after all work that was started
 before them.  A space may report a failure late: then the next call that waits for work raises it.
+Where it knows what has failed, the error has an attribute `of_run`: the run that a kernel bound.
 """
 
 from __future__ import annotations

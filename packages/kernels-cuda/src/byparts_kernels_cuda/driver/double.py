@@ -44,13 +44,18 @@ class Double:
         self.machine = Machine(devices, memory_bytes)
         self.counts: Counter[str] = Counter()
         self.log: list[str] | None = None
-        self._refused: dict[str, tuple[int, int]] = {}
+        self._refused: dict[str, tuple[range, int]] = {}
         self._lock, self._process = RLock(), os.getpid()
         self._within, self._late = False, list[Any]()
 
-    def refuse(self, name: str, nth: int = 1, status: int = 999) -> None:
-        """Let the nth call of a function from now on fail, before it does anything."""
-        self._refused[name] = (self.counts[name] + nth, status)
+    def refuse(self, name: str, nth: int = 1, status: int = 999, times: int = 1) -> None:
+        """Let the nth call of a function from now on fail, and more, before they do anything."""
+        first = self.counts[name] + nth
+        self._refused[name] = (range(first, first + times), status)
+
+    def accept(self) -> None:
+        """No call that was not made yet is told to fail."""
+        self._refused.clear()
 
     def alive(self) -> Counter[str]:
         """What was made and not given back: how many of each kind."""
@@ -92,8 +97,8 @@ class Double:
             self.log.append(name)
         if os.getpid() != self._process:
             return NOT_INITIALIZED
-        nth, status = self._refused.get(name, (0, 0))
-        if nth == self.counts[name]:
+        calls, status = self._refused.get(name, ((), 0))
+        if self.counts[name] in calls:
             return self._failed(status, f"{name} was told to fail")
         try:
             if name not in _ANSWERS:

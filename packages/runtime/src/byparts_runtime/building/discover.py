@@ -68,6 +68,15 @@ class Parts(Frozen):
         return spaces
 
     @property
+    def waits(self) -> tuple[Callable[[], None], ...]:
+        """What waits for each space.
+
+        Backends of one memory may each bring an object for it, and know of their own work alone.
+        """
+        spaces = {id(b.space): b.space for b in self.backends if b.space.name != "host"}
+        return tuple([space.synchronize for space in spaces.values()])
+
+    @property
     def several(self) -> bool:
         """Whether there is more than one space."""
         return len(self.spaces) > 1

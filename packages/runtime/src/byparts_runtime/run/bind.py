@@ -80,8 +80,8 @@ class Binding:
             wanted = loaded.options.capture
             made = capture(wanted, parts.backends, steps, staging, updates, plain)
             readers = tuple(self._reader(places, i) for i in range(signature.fetches))
-        waits = tuple([space.synchronize for space in parts.spaces.values()])
-        finish = partial(_call_all, waits) if parts.several else loaded.space.synchronize
+        waits = parts.waits
+        finish = partial(_call_all, waits) if len(waits) != 1 else waits[0]
         runs = (*made.runs, finish) if self._waits() else made.runs
         around = contexts_of(parts.backends)
         called = *made.runs[: len(made.spans)], *made.commit.runs
@@ -150,7 +150,7 @@ class Binding:
         if a failure there makes the commit fail, too (`Space.sticky`).
         """
         space, signature = self._loaded.space, self._loaded.signature
-        if self._loaded.parts.several:
+        if self._loaded.parts.several or len(self._loaded.parts.waits) > 1:
             return True
         if space.name == "host":
             return False

@@ -1,7 +1,8 @@
 """One run instead of many, where a backend can make one of several: a CUDA graph, a loop of C.
 
-What is captured are the steps between feeds and fetches, stretch by stretch of consecutive steps of
-one backend, and apart from them the commit.  Feeds are written before and fetches read after, so
+What is captured are the steps between feeds and fetches: all at once where they are one backend's
+on a GPU, else stretch by stretch of consecutive steps of one backend; and apart from them the
+commit.  Feeds are written before and fetches read after, so
 nothing that the host sees is inside.  A backend may run the steps once to warm up: they write
 nothing that is anybody's value.  Updates would, so they are captured without being run.
 """
@@ -66,8 +67,12 @@ def capture(
         return plain
     try:
         whole = _only(backends, (*steps, *updates))
-        if whole is not None and not whole.stretches:
-            return _captured(whole, steps, staging, updates, commit)
+        if whole is not None and (not whole.stretches or whole.space.name != "host"):
+            try:
+                return _captured(whole, steps, staging, updates, commit)
+            except CaptureRefused:
+                if not whole.stretches:
+                    raise
         return _stretched(able, steps, staging, updates, commit, wanted is True)
     except CaptureRefused as error:
         if wanted is True:

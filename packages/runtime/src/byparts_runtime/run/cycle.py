@@ -104,7 +104,10 @@ class Cycle(Frozen):
         self.blame(error, start if end - start == 1 else -1)
 
     def blame(self, error: BaseException, i: int) -> None:
-        """Note on an error that it comes from step `i` (-1: not known from which)."""
+        """Note on an error that it comes from step `i`; -1: told late, it may say of which."""
+        if i < 0:
+            run = getattr(error, "of_run", None)  # see `Space`
+            i = next((k for k, step in enumerate(self.steps) if step.run is run), -1)
         if 0 <= i < len(self.steps):
             step, count = self.steps[i], len(self.steps)
             add_note(
