@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from doubled import adder, gpu_on
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Graph, Input, Op, Space, Table, TensorType
 from byparts_kernels_cuda.driver.double import Double
 from byparts_kernels_cuda.gpu import Gpu
-from doubled import adder, gpu_on
 
 runtime = pytest.importorskip("byparts_runtime", reason="needs byparts-runtime")
 KIND = TensorType("f32", (64,))
@@ -144,5 +144,3 @@ def test_a_run_waits_for_both_before_it_writes_a_variable(
 class Later:
     def tell(self) -> None:
         raise RuntimeError("told when the stream is waited for")
-
-

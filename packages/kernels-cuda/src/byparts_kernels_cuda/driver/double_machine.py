@@ -204,7 +204,7 @@ class Machine:
         free[0], total[0] = self._free_bytes(), self.memory_bytes
 
     def _free_bytes(self) -> int:
-        return self.memory_bytes - sum(b.size_bytes for b in self.memories.of(self.device()))
+        return self.memory_bytes - self.memories.used_bytes[self.device()]
 
     def cuMemAlloc_v2(self, address: Any, size: int) -> None:
         if not size:

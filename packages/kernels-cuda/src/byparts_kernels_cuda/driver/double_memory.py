@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_right, insort
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,8 @@ class Memories:
         self._starts: list[int] = []
         self._blocks: dict[int, Block] = {}
         self._freed: deque[Block] = deque()
+        self._freed_bytes = 0
+        self.used_bytes: Counter[int] = Counter()  # of each device, and of the host as -1
 
     def allocate(self, size_bytes: int, device: int) -> Block:
         """A block of undefined contents."""
@@ -56,6 +58,7 @@ class Memories:
         _fill(block, FRESH)
         insort(self._starts, start)
         self._blocks[start] = block
+        self.used_bytes[device] += size_bytes
         return block
 
     def free(self, start: int, *, on_host: bool) -> str | None:
@@ -64,13 +67,15 @@ class Memories:
         if block is None or (block.device < 0) != on_host:
             return f"{start:#x} is the address of no block that lives"
         del self._blocks[start]
-        self._starts.remove(start)
+        del self._starts[bisect_right(self._starts, start) - 1]
+        self.used_bytes[block.device] -= block.size_bytes
         wrong = f"the margin of a block of {block.size_bytes} bytes was written"
         overrun = block.overrun()
         _fill(block, FREED)
         self._freed.append(block)
-        while sum(b.size_bytes for b in self._freed) > _MOST_KEPT and len(self._freed) > 1:
-            self._freed.popleft()
+        self._freed_bytes += block.size_bytes
+        while self._freed_bytes > _MOST_KEPT and len(self._freed) > 1:
+            self._freed_bytes -= self._freed.popleft().size_bytes
         return wrong if overrun else None
 
     def find(self, address: int, size_bytes: int = 1) -> Block | None:
