@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import namedtuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import byparts_frontend_tf.tinyflow as tf
 from byparts_graph_ir import GraphError, ShapeError
+from byparts_graph_ir.parts.hub import parts
 
 Pair = namedtuple("Pair", "left right")
 
@@ -107,6 +109,33 @@ def test_a_gpu_that_is_not_there_warns() -> None:
         with pytest.warns(UserWarning, match=f"config='{config}': .*; running on the CPU"):
             session = tf.Session(config=config)
         assert session.run(x + 1, {x: 1.0}) == 2
+
+
+@pytest.mark.parametrize("config", ["gpu", "gpu fusion"])
+def test_a_gpu_trains_as_the_cpu_does(config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here one that is not there: the same kernels, run by the CPU."""
+    pytest.importorskip("byparts_kernels_cuda", reason="needs byparts-kernels-cuda")
+    pytest.importorskip("byparts_optimize", reason="needs byparts-optimize")
+    if not any(map(shutil.which, ("g++", "clang++", "c++"))):
+        pytest.skip("no C++ compiler on the path")
+    monkeypatch.setenv("BYPARTS_CUDA", "emulated")
+    monkeypatch.setattr(parts, "_backends", {})  # it is started anew, and forgotten after this test
+    x, y = (tf.placeholder(tf.float32, shape) for shape in ((None, 3), (None, 1)))
+    w = tf.Variable(tf.zeros([3, 1]))
+    error = tf.tanh(tf.matmul(x, w)) - y
+    loss = tf.reduce_mean(error * error)
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+    feeds = {x: np.eye(3, dtype="f4"), y: np.ones((3, 1), "f4") / 2}
+
+    begin = tf.initialize_all_variables()
+
+    def trained(session: tf.Session) -> list[float]:
+        session.run(begin)
+        return [float(session.run([loss, train], feeds)[0]) for _ in range(3)]
+
+    on_gpu = tf.Session(config=config)
+    assert_allclose(trained(on_gpu), trained(tf.Session()), rtol=1e-5)
+    assert on_gpu._stored(w).space.name == "cuda:0"
 
 
 def test_closed_sessions_say_so() -> None:

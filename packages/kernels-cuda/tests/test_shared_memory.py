@@ -84,8 +84,8 @@ def multiplier(gpu: Gpu) -> Backend:
         return run
 
     def view(memory: Any, offset: int, kind: TensorType) -> Any:
-        size = (ctypes.c_char * kind.size_bytes).from_address(theirs(memory) + offset)
-        return np.frombuffer(size, np.float32).reshape(kind.dims)
+        there: Any = (ctypes.c_char * kind.size_bytes).from_address(theirs(memory) + offset)
+        return np.frombuffer(there, np.float32).reshape(kind.dims)
 
     return Backend("theirs", view, kernels, space=TheirSpace(gpu), copy=np.copy)
 

@@ -36,7 +36,8 @@ class Session:
 
     def __init__(self, config: str = "cpu", *, backends: Optional[tuple[Any, ...]] = None) -> None:
         self.config = config
-        self.executor = Executor(backends=_backends(config) if backends is None else backends)
+        self._backends = _backends(config) if backends is None else backends
+        self.executor = Executor(backends=self._backends)
         self._variables: dict[Variable, Stored] = {}
         self._steps: OrderedDict[tuple[Any, ...], Step] = OrderedDict()
         self._closed = False
@@ -111,7 +112,7 @@ class Session:
 
     def _stored(self, variable: Variable) -> Stored:
         if variable is RUNS and variable not in self._variables:
-            self._variables[variable] = Stored(variable.name, np.zeros((), "int64"))
+            self._variables[variable] = self._new(variable, np.zeros((), "int64"))
         stored = self._variables.get(variable)
         if stored is None:
             raise GraphError(
@@ -123,7 +124,13 @@ class Session:
     def _target(self, variable: Variable, kind: TensorType) -> Stored:
         """Where the new value goes: the same memory, or new memory where the type is new."""
         stored = self._variables.get(variable)
-        return stored if stored and stored.type == kind else Stored(variable.name, kind)
+        return stored if stored and stored.type == kind else self._new(variable, kind)
+
+    def _new(self, variable: Variable, value: Any) -> Stored:
+        """Where the value of a variable is kept: where programs run."""
+        first = self._backends[0]
+        backend = parts.backend(first) if isinstance(first, str) else first
+        return Stored(variable.name, value, space=backend.space)
 
 
 def _backends(config: str) -> tuple[Any, ...]:
