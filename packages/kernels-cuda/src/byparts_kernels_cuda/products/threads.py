@@ -109,17 +109,13 @@ class Threads:
         build, rows, columns, job = self.build, self.rows, self.columns, self.at.job
         most = job.c.lanes if job.part is None else lanes_of(self.dtype, job.c.b.extent)
         lanes = min(most, columns.group)
-        with build.unrolled(
-            down=rows.count // rows.group,
-            row=rows.group,
-            across=columns.count // columns.group,
-            group=columns.group // lanes,
-        ) as (down, i, across, group):
-            row = rows.first + rows.inside(down, i)
-            column = columns.first + columns.inside(across, group * lanes)
-            own = (down * rows.group + i, across * columns.group + group * lanes)
+        # Two loops: of four, nvcc leaves some as they are, and then the sums are in memory.
+        with build.unrolled(i=rows.count, j=columns.count // lanes) as (i, j):
+            row = rows.first + rows.inside(i // rows.group, i % rows.group)
+            part, accesses = j * lanes // columns.group, columns.group // lanes
+            column = columns.first + columns.inside(part, j % accesses * lanes)
             with build.when(*self.at.limits(row, column)):
-                self._write(row, column, own, lanes)
+                self._write(row, column, (i, j * lanes), lanes)
 
     def _write(self, row: Expr, first: Expr, own: Index, lanes: int) -> None:
         """Write `lanes` neighbours of a row of the result."""
