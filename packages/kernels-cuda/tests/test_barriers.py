@@ -1,0 +1,92 @@
+"""Each barrier of the kernels written by hand is needed: without it checked emulation finds a race.
+
+Two tiles along every axis, so that each step follows another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from emulation import assert_emulated, compiled, samples
+
+import byparts_opset as ops
+from byparts_graph_ir import Op, TensorType
+from byparts_kernels_cuda.attention.backward import attention_gradient_launches
+from byparts_kernels_cuda.attention.forward import attention_launches
+from byparts_kernels_cuda.attention.team import Block
+from byparts_kernels_cuda.launches import Launches
+from byparts_kernels_cuda.products.matmul import matmul_launches
+from byparts_kernels_cuda.products.tiles import Tile, WarpTile
+from byparts_opset.dtypes import type_of
+from byparts_tensor_ir.faults import KernelFault
+from byparts_tensor_ir.statement import Barrier, Func, rebuilt, walk
+
+Case = tuple[Op, Launches, list[Any]]
+
+
+def _product(dtype: str, choice: Any) -> Case:
+    op, types = ops.MatMul(), [TensorType(dtype, (70, 130)), TensorType(dtype, (130, 70))]
+    return op, matmul_launches(op, types, choice), samples(types)
+
+
+def _narrow() -> Case:
+    op, types = ops.MatMul(), [TensorType("f32", (2, 70)), TensorType("f32", (70, 40))]
+    return op, matmul_launches(op, types), samples(types)
+
+
+def _qkv() -> list[Any]:
+    draw = np.random.default_rng(0)
+    return [draw.normal(size=(n, 8)).astype(np.float32) for n in (40, 50, 50)]
+
+
+def _attention() -> Case:
+    op, given = ops.Attention(True), _qkv()
+    return op, attention_launches(op, [type_of(x) for x in given], Block(2, 1, 1)), given
+
+
+def _gradient() -> Case:
+    op, given = ops.AttentionGradient(True), _qkv()
+    y, logarithms = ops.Attention(True).evaluate(*given)
+    given = [np.ones_like(y), *given, y, logarithms]
+    types = [type_of(x) for x in given]
+    return op, attention_gradient_launches(op, types, Block(2, 1, 1)), given
+
+
+CASES: dict[str, Callable[[], Case]] = {
+    "threads": lambda: _product("f32", (Tile(32, 32, 8, 4, 2), 1)),
+    "warps": lambda: _product("f16", (WarpTile(32, 64, 32, 1, 2), 1)),
+    "narrow": _narrow,
+    "attention": _attention,
+    "gradient": _gradient,
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.long
+@compiled
+def test_no_barrier_is_there_for_nothing(name: str) -> None:
+    op, launches, given = CASES[name]()
+    for kernel in launches.kernels:
+        barriers = [s for s in walk(kernel.body) if isinstance(s, Barrier)]
+        for k, barrier in enumerate(barriers):
+            broken = _without(kernel, barrier)
+            some = tuple([broken if x is kernel else x for x in launches.kernels])
+            right = f"{kernel.name} is right without barrier {k + 1} of {len(barriers)}"
+            assert _fails(op, replace(launches, kernels=some), given), right
+
+
+def _fails(op: Op, launches: Launches, given: list[Any]) -> bool:
+    """Whether the checker finds a fault."""
+    try:
+        assert_emulated(op, launches, given)
+    except KernelFault:
+        return True
+    return False
+
+
+def _without(kernel: Func, barrier: Barrier) -> Func:
+    return kernel.with_body(rebuilt(kernel.body, lambda s: () if s is barrier else None))
