@@ -17,7 +17,7 @@ from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.symbols import symbol
-from byparts_graph_ir import Value
+from byparts_graph_ir import OptimizationBarrier, Value
 
 APPLY_GRADIENT_DESCENT = Update(
     "ApplyGradientDescent", lambda var, alpha, delta: var - alpha * delta
@@ -138,6 +138,7 @@ def _adam(
 ) -> tuple[Value, Value, Value]:
     """Kingma and Ba 2015 in the form with the bias in the step size: "epsilon hat"."""
     step = rate * ops.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
+    step = OptimizationBarrier()(step, grad)  # in no variable's region, which then is in place
     new_m = m + (grad - m) * (1.0 - beta1)
     new_v = v + (ops.square(grad) - v) * (1.0 - beta2)
     return var - step * new_m / (ops.sqrt(new_v) + epsilon), new_m, new_v

@@ -100,6 +100,7 @@ class Lowering:
         visible: operation -> the writes that are ordered before it or are it, as bits.
         writes: variable -> the writes to it so far, as (bit, value after it).
         reads: variable -> the values that stand for it, for gradients.
+        last: variable -> what its last write gives it.
     """
 
     def __init__(
@@ -110,6 +111,7 @@ class Lowering:
         self.visible: dict[Operation, int] = {}
         self.writes: dict[Any, list[tuple[int, Value]]] = {}
         self.reads: dict[Any, list[Value]] = {}
+        self.last: dict[Any, Value] = {}
         self.done: set[Operation] = set()
         self.sites: Optional[Sites] = None  # of the loop whose body this is
         self.counters: dict[bool, Value] = {}
@@ -297,6 +299,7 @@ class Lowering:
             self.visible[op] = self.visible.get(op, 0) | bit
         after = ops.stop_gradient(value)
         self.writes.setdefault(variable, []).append((bit, after))
+        self.last[variable] = value
         self.reads.setdefault(variable, []).append(after)
 
     def _own(self, op: Operation) -> int:

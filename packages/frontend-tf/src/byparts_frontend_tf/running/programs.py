@@ -75,9 +75,9 @@ class Programs:
         feeds = [v for v in inputs if v not in self.variable_inputs]
         bound = {v: self.variable_inputs[v] for v in inputs if v in self.variable_inputs}
         graph = Graph.of((*feeds, *bound), (*outputs, *news))
-        program = self.session.executor.program(
-            graph, variables=bound, updates=tuple(targets.values())
-        )
+        once = not inputs and not outputs  # it gives variables their first values
+        executor = self.session.first_executor if once else self.session.executor
+        program = executor.program(graph, variables=bound, updates=tuple(targets.values()))
         assert isinstance(program, Program), "all types are static"
         slots = [self.slots_of[v] for v in feeds]
         return ProgramStep(

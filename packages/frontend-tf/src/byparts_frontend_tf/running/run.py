@@ -349,7 +349,7 @@ class Run(Programs):
                     outputs[self.top.value(fetch)] = None
         for _, _, given in self._after:
             outputs.update({v: None for v in given if isinstance(v, Value)})
-        updates: dict[Any, Value] = {v: w[-1][1] for v, w in self.top.writes.items()}
+        updates: dict[Any, Value] = dict(self.top.last)
         for fixed, counter in self.top.counters.items():
             updates[COUNTERS[fixed]] = counter + DRAWS
         if outputs or updates:

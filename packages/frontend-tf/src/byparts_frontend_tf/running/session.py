@@ -61,6 +61,7 @@ class BaseSession:
         self._made_for = (0, 0)
         self._closed = False
         self._executor: Optional[Executor] = None
+        self._first: Optional[Executor] = None
         self._lock = make_lock()
         self._as_default: list[Any] = []
         self.kept: dict[
@@ -77,6 +78,19 @@ class BaseSession:
                         backends=self._backends, capacity=_PROGRAMS, planner=quick_planner()
                     )
         return self._executor
+
+    @property
+    def first_executor(self) -> Executor:
+        """Builds programs that run once, such as initialisers: not with generated code.
+
+        Draws are the same on all backends.
+        """
+        if self._first is None:
+            usual = self.executor
+            names = [b.name for b in usual.backends]
+            plain = "numpy" in names[1:] and usual.backends[0].space.name == "host"
+            self._first = Executor(backends=("numpy",), planner=None) if plain else usual
+        return self._first
 
     @property
     def graph(self) -> Graph:

@@ -1,0 +1,92 @@
+"""What is built, and when: once for each set of fetches and types of feeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import byparts_frontend_tf as tf
+
+
+@pytest.fixture(autouse=True)
+def _graph() -> object:
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def test_alternating_fetches_build_nothing_again() -> None:
+    """Two fetches, two batch sizes: four programs, whatever the order and however often."""
+    x = tf.placeholder(tf.float32, [None, 3])
+    w = tf.Variable(tf.ones([3, 2]))
+    y = tf.matmul(x, w)
+    step = w.assign_sub(0.1 * tf.gradients(tf.reduce_sum(y * y), w)[0])
+
+    with tf.Session(backends=("numpy",)) as session:
+        session.run(w.initializer)
+        for _ in range(10):
+            for n in (2, 4):
+                session.run([step], {x: np.ones((n, 3))})
+                session.run({"y": y}, {x: np.ones((n, 3))})
+
+        assert session.executor.statistics.misses == 5
+        assert sum(plan.built for plan in session._plans.values()) == 5
+
+
+def test_operations_that_are_added_between_runs_build_nothing_again() -> None:
+    """What was made of a part of a graph stays true when the graph grows."""
+    x = tf.constant([1.0, 2.0])
+    y = x * 2.0
+
+    with tf.Session(backends=("numpy",)) as session:
+        for k in range(3):
+            session.run(y)
+            tf.constant(float(k))
+
+        assert session.executor.statistics.misses == 1
+
+
+def test_a_variable_that_gets_another_shape_is_read_in_that_shape() -> None:
+    """Programs bound to its old memory are forgotten."""
+    p = tf.placeholder(tf.float32)
+    v = tf.Variable(p, validate_shape=False)
+
+    with tf.Session(backends=("numpy",)) as session:
+        session.run(v.initializer, {p: [1.0, 2.0]})
+        assert session.run(v + 1.0).tolist() == [2.0, 3.0]
+        session.run(v.initializer, {p: [[5.0]]})
+        assert session.run(v + 1.0).tolist() == [[6.0]]
+
+
+def test_a_result_of_the_host_decides_a_shape() -> None:
+    """A program, the host, a program; kept by the shapes that come up."""
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.boolean_mask(x * 2.0, x * 2.0 > 3.0)
+    (dx,) = tf.gradients(tf.reduce_sum(y * y), x)
+
+    with tf.Session(backends=("numpy",)) as session:
+        for _ in range(2):
+            assert session.run([y, dx], {x: [1.0, 2.0, 3.0]})[0].tolist() == [4.0, 6.0]
+            assert session.run([y, dx], {x: [3.0, 1.0, 1.0]})[1].tolist() == [24.0, 0.0, 0.0]
+
+        assert session.executor.statistics.misses == 3
+
+
+def test_what_is_fed_cuts_the_graph() -> None:
+    """An intermediate result, by its object and by its name; what makes it is not needed."""
+    x = tf.placeholder(tf.float32, [], name="x")
+    y = tf.add(x, 1.0, name="y")
+    z = y * 10.0
+
+    with tf.Session(backends=("numpy",)) as session:
+        assert session.run(z, {y: 5.0}) == 50.0
+        assert session.run(z, {"y:0": 6.0}) == 60.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"must feed a value for .*'x'"):
+            session.run(z)
+
+
+def test_the_operators_of_a_hundred_variables_are_one_gradient_operation() -> None:
+    """`tf.gradients` of many variables is lowered once."""
+    weights = [tf.Variable(float(k)) for k in range(100)]
+    made = tf.gradients(tf.add_n(weights), weights)
+
+    assert len({g.op for g in made}) == 1
