@@ -119,7 +119,7 @@ def test_what_no_gpu_runs_has_no_nest() -> None:
 
 def test_rounds_in_which_threads_meet_keep_their_order() -> None:
     loop = For(variable("i", 4), (_shuffle(1),))
-    with pytest.raises(ScheduleError, match="vectorize i: threads meet in its rounds"):
+    with pytest.raises(ScheduleError, match="vectorize i: its rounds keep their order"):
         check_order_free(loop, "vectorize", reductions=False)
 
 

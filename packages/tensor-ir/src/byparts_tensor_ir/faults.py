@@ -41,7 +41,14 @@ class Misaligned(KernelFault):
     """A wide access that does not begin at a multiple of its size."""
 
 
-_KINDS = (KernelFault, DataRace, OutsideBuffer, NeverWritten, Divergence, Misaligned, Divergence)
+class CopyUnderWay(KernelFault):
+    """What a copy writes is touched, or what it reads is written, before its thread has waited."""
+
+
+_KINDS = (
+    *(KernelFault, DataRace, OutsideBuffer, NeverWritten, Divergence, Misaligned, Divergence),
+    CopyUnderWay,
+)
 
 
 def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
@@ -61,9 +68,10 @@ def raise_fault(source: EmulatedSource, record: Sequence[int]) -> None:
     name = source.name.removeprefix("byparts_")
     at = ", ".join(map(str, record[12 : 12 + record[11]]))
     what = f"{source.buffers[buffer]} at [{at}]" if buffer >= 0 else ""
-    if kind == 1:
+    if kind in (1, 7):
+        how = "nothing orders" if kind == 1 else "a copy is under way"
         text = (
-            f"{name}: a race on {what}: nothing orders\n"
+            f"{name}: a race on {what}: {how}\n"
             f"  {first[0]}, which {verbs[record[5]]} it: {first[1]}\n"
             f"  {second[0]}, which {verbs[record[10]]} it: {second[1]}"
         )

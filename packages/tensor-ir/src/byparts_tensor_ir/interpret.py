@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from math import erf, erfc, prod
 from random import Random
 from typing import Any
@@ -33,6 +34,7 @@ from byparts_tensor_ir.statement import (
     For,
     Func,
     If,
+    Instruction,
     Shuffle,
     Statement,
     Store,
@@ -40,6 +42,7 @@ from byparts_tensor_ir.statement import (
     expression_sizes,
     statement_lines,
 )
+from byparts_tensor_ir.transfer import CloseGroup, CopyAsync, WaitGroups
 
 
 class _NumpyTypes(dict[str, Any]):
@@ -100,6 +103,7 @@ class _Run:
     ) -> None:
         self.memory, self.env, self.random = memory, env, random
         self.threaded = threaded  # whether a thread loop is around
+        self.groups: list[list[Callable[[], None]]] = [[]]  # copies of a thread; the last is open
 
     def garbage(self, buffer: Buffer) -> np.ndarray[Any, Any]:
         shape = tuple([int(self.value(d)) for d in buffer.shape])
@@ -120,6 +124,8 @@ class _Run:
                 self.memory[s.target][()] = yield s, self.value(s.value)
             elif isinstance(s, Collective):
                 yield s, self.matrices(s)
+            elif isinstance(s, Instruction):
+                self.transfer(s)
             elif s.kind.startswith("threadIdx"):
                 arrivals = self.threads(s)
                 if self.threaded:
@@ -207,6 +213,32 @@ class _Run:
     def matrix(self, m: Matrix) -> Any:
         """The elements of one matrix."""
         return self.memory[m.buffer][tuple([int(self.value(i)) for i in m.at])]
+
+    def transfer(self, s: Instruction) -> None:
+        """Copies begin, and arrive at once or when the thread waits for them."""
+        if isinstance(s, CloseGroup):
+            self.groups.append([])
+        elif isinstance(s, WaitGroups):
+            while len(self.groups) > s.pending + 1:
+                for copy in self.groups.pop(0):
+                    copy()
+        elif isinstance(s, CopyAsync):
+            copy = partial(
+                self.copied, s, *[tuple([int(self.value(i)) for i in x]) for x in (s.index, s.at)]
+            )
+            if self.random.random() < 0.5:
+                copy()
+            else:
+                self.groups[-1].append(copy)
+        else:
+            raise NotImplementedError(f"{s}")
+
+    def copied(self, s: CopyAsync, index: tuple[int, ...], at: tuple[int, ...]) -> None:
+        for k in range(s.count):
+            to, origin = (*index[:-1], index[-1] + k), (*at[:-1], at[-1] + k)
+            self.check(s.target, to, str(s))
+            self.check(s.source, origin, str(s))
+            self.memory[s.target][to] = self.memory[s.source][origin]
 
     def store(self, s: Store) -> None:
         index = tuple([int(self.value(i)) for i in s.index])

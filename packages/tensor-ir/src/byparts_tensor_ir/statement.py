@@ -151,20 +151,16 @@ class Barrier:
     """
 
 
-class Collective:
-    """What the 32 threads of a warp do together: all of them arrive.  It orders no memory.
-
-    A warp is 32 threads of a block in the order of their numbers, x + y X + z X Y, where X and Y
-    are the extents of threadIdx.x and threadIdx.y.  Subclasses are frozen dataclasses.
-    """
+class Instruction:
+    """What a thread does beside stores, loops and conditions; subclasses are frozen dataclasses."""
 
     def expressions(self) -> tuple[Expr, ...]:
         """The expressions that stand in it."""
-        raise NotImplementedError
+        return ()
 
     def written(self) -> tuple[Buffer, ...]:
         """The buffers that it writes."""
-        raise NotImplementedError
+        return ()
 
     def read(self) -> tuple[Buffer, ...]:
         """The buffers that it reads, beside those of the loads in its expressions."""
@@ -172,90 +168,90 @@ class Collective:
 
     def changed(
         self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
-    ) -> Collective:
+    ) -> Instruction:
         """The same of other expressions and buffers."""
         raise NotImplementedError
 
 
+class Collective(Instruction):
+    """What the 32 threads of a warp do together: all of them arrive.  It orders no memory.
+
+    A warp is 32 threads of a block in the order of their numbers, x + y X + z X Y, where X and Y
+    are the extents of threadIdx.x and threadIdx.y.
+    """
+
+
 @dataclass(frozen=True, eq=False)
-class Shuffle(Collective):
+class Lanes(Collective):
+    """A thread gets a value that another one of its warp has.
+
+    Attributes:
+        target: a local buffer without dimensions.
+    """
+
+    target: Buffer
+    value: Expr
+
+    def check(self, what: str, lanes: int) -> None:
+        if self.target.shape or self.target.scope not in ("local", "register"):
+            raise ExpressionError(f"{what} into {self.target}: not one number of a thread")
+        if self.target.dtype != self.value.dtype or not 0 < lanes < WARP:
+            raise ExpressionError(
+                f"{what} of {self.value} ({self.value.dtype}) by {lanes} into {self.target}: "
+                f"another dtype, or not from 1 to {WARP - 1}"
+            )
+
+    def expressions(self) -> tuple[Expr, ...]:
+        return (self.value,)
+
+    def written(self) -> tuple[Buffer, ...]:
+        return (self.target,)
+
+    def changed(
+        self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
+    ) -> Lanes:
+        return replace(self, target=buffer(self.target), value=expression(self.value))
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffle(Lanes):
     """target[()] = the value that the thread `delta` further on in the warp has.
 
     Past the end of the warp it is the thread's own value.
 
     Attributes:
-        target: a local buffer without dimensions.
         delta: from 1 to 31.
     """
 
-    target: Buffer
-    value: Expr
     delta: int
 
     def __post_init__(self) -> None:
-        if self.target.shape or self.target.scope not in ("local", "register"):
-            raise ExpressionError(f"shuffle into {self.target}: not one number of a thread")
-        if self.target.dtype != self.value.dtype or not 0 < self.delta < WARP:
-            raise ExpressionError(
-                f"shuffle of {self.value} ({self.value.dtype}) by {self.delta} into {self.target}: "
-                f"another dtype, or not from 1 to {WARP - 1}"
-            )
+        self.check("shuffle", self.delta)
 
     def __str__(self) -> str:
         return f"{self.target.name}[] = shuffle({self.value}, {self.delta})"
 
-    def expressions(self) -> tuple[Expr, ...]:
-        return (self.value,)
-
-    def written(self) -> tuple[Buffer, ...]:
-        return (self.target,)
-
-    def changed(
-        self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
-    ) -> Shuffle:
-        return Shuffle(buffer(self.target), expression(self.value), self.delta)
-
 
 @dataclass(frozen=True, eq=False)
-class Exchange(Collective):
+class Exchange(Lanes):
     """target[()] = the value that the thread of lane `lane ^ mask` has: both get the other's.
 
     Masks of 1, 2, 4, ... in turn give all threads of a warp the same sum, in the same order.
 
     Attributes:
-        target: a local buffer without dimensions.
         mask: from 1 to 31.
     """
 
-    target: Buffer
-    value: Expr
     mask: int
 
     def __post_init__(self) -> None:
-        if self.target.shape or self.target.scope not in ("local", "register"):
-            raise ExpressionError(f"exchange into {self.target}: not one number of a thread")
-        if self.target.dtype != self.value.dtype or not 0 < self.mask < WARP:
-            raise ExpressionError(
-                f"exchange of {self.value} ({self.value.dtype}) by {self.mask} into {self.target}: "
-                f"another dtype, or not from 1 to {WARP - 1}"
-            )
+        self.check("exchange", self.mask)
 
     def __str__(self) -> str:
         return f"{self.target.name}[] = exchange({self.value}, {self.mask})"
 
-    def expressions(self) -> tuple[Expr, ...]:
-        return (self.value,)
 
-    def written(self) -> tuple[Buffer, ...]:
-        return (self.target,)
-
-    def changed(
-        self, expression: Callable[[Expr], Expr], buffer: Callable[[Buffer], Buffer]
-    ) -> Exchange:
-        return Exchange(buffer(self.target), expression(self.value), self.mask)
-
-
-Statement = Union[Store, For, If, Barrier, Collective]
+Statement = Union[Store, For, If, Barrier, Instruction]
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +313,7 @@ def written(s: Statement) -> tuple[Buffer, ...]:
     """The buffers that a statement writes by itself, without those inside of it."""
     if isinstance(s, Store):
         return s.targets
-    return s.written() if isinstance(s, Collective) else ()
+    return s.written() if isinstance(s, Instruction) else ()
 
 
 def rebuilt(

@@ -9,7 +9,7 @@ from byparts_tensor_ir import (
     functions as f,  # normal forms
 )
 from byparts_tensor_ir.expression import Expr, arithmetic, comparison, const, logical_not, make
-from byparts_tensor_ir.statement import Buffer, Collective, For, If, Statement, Store
+from byparts_tensor_ir.statement import Buffer, For, If, Instruction, Statement, Store
 
 
 def substituted(e: Expr, by: dict[Expr, Expr], known: dict[Expr, Expr] | None = None) -> Expr:
@@ -85,7 +85,7 @@ def in_statements(statements: Sequence[Statement], by: dict[Expr, Expr]) -> tupl
                 var = renewed(s.var, extent)
                 inner = {**by, s.var: var}
             out.append(For(var, in_statements(s.body, inner), s.kind))
-        elif isinstance(s, Collective):
+        elif isinstance(s, Instruction):
             out.append(s.changed(lambda e: substituted(e, by, known), lambda b: b))
         else:
             out.append(s)
@@ -118,7 +118,7 @@ def buffers_replaced(
             out.append(If(condition, buffers_replaced(s.body, by, index)))
         elif isinstance(s, For):
             out.append(replace(s, body=buffers_replaced(s.body, by, index)))
-        elif isinstance(s, Collective):
+        elif isinstance(s, Instruction):
             out.append(s.changed(lambda e: loads_replaced(e, by, index), lambda b: by.get(b, b)))
         else:
             out.append(s)
@@ -169,6 +169,6 @@ def expressions(s: Statement) -> tuple[Expr, ...]:
         return (*s.index, *s.values)
     if isinstance(s, If):
         return (s.condition,)
-    if isinstance(s, Collective):
+    if isinstance(s, Instruction):
         return s.expressions()
     return (s.extent,) if isinstance(s, For) else ()

@@ -14,8 +14,9 @@ from byparts_tensor_ir.emit.thread import LOCAL
 from byparts_tensor_ir.emit.warps import copies_of, item_bytes
 from byparts_tensor_ir.emit.wide import Wide
 from byparts_tensor_ir.expression import BYTES, Expr, const
-from byparts_tensor_ir.statement import MATRICES, WARP, Buffer, For, Func, Statement
+from byparts_tensor_ir.statement import MATRICES, WARP, Buffer, For, Func, Instruction, Statement
 from byparts_tensor_ir.substitute import loads, substituted
+from byparts_tensor_ir.transfer import CopyAsync, WaitGroups
 
 
 class CheckedEmulator(Emulator):
@@ -56,6 +57,8 @@ class CheckedEmulator(Emulator):
         self.line("end_checks(&checker);")
 
     def block_begins(self, number: str) -> None:
+        if self.queues:
+            self.line(f"forget_copies(&checker, {self.queues}, {self.size});")
         self.line(f"begin_block(&checker, {number});")
         for b in self.func.locals:
             if copies := copies_of(b, self.size, self.lifetimes.kept):
@@ -83,6 +86,18 @@ class CheckedEmulator(Emulator):
     def places_agree(self, places: str, rank: int, on: str | None) -> None:
         arguments = f"&{places}[0][0], {rank}, {self.size}, {on or '0'}, {self.place}"
         self.line(f"same_places(&checker, {arguments});")
+
+    def instruction(self, s: Instruction) -> None:
+        """Copies arrive at once; until the thread waits for them they are known to be under way."""
+        queue = f"{self.queues} + {self.thread}" if self.queues else "0"
+        who = f"{self.thread}, {self.place}"
+        if isinstance(s, CopyAsync):
+            to, source = self.index_array(s.target, s.index), self.index_array(s.source, s.at)
+            self.line(f"begin_copy(&checker, {queue}, {to}, {source}, {s.count}, {who});")
+        elif self.queues and isinstance(s, WaitGroups):
+            self.line(f"end_copies(&checker, {queue}, {s.pending}, {who});")
+        elif self.queues:
+            self.line(f"++({queue})->group;")
 
     def flat(self, buffer: Buffer, index: Sequence[Expr], writes: bool) -> str:
         where = self.index_array(buffer, index)

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from byparts_tensor_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices
+from byparts_tensor_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices, is_multiple
 from byparts_tensor_ir.emit.cuda_values import HELPERS, TYPES
 from byparts_tensor_ir.emit.inline import bare
-from byparts_tensor_ir.emit.strategy import EmitError, elements_of
+from byparts_tensor_ir.emit.strategy import EmitError, elements_of, flat_index
 from byparts_tensor_ir.emit.thread import LOCAL
 from byparts_tensor_ir.emit.wide import WIDEST_BYTES, Wide
 from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
@@ -24,15 +24,16 @@ from byparts_tensor_ir.statement import (
     MATRICES,
     Barrier,
     Buffer,
-    Collective,
     Exchange,
     For,
     Func,
+    Instruction,
     Shuffle,
     Statement,
     walk,
 )
 from byparts_tensor_ir.substitute import loads, substituted
+from byparts_tensor_ir.transfer import CloseGroup, CopyAsync, WaitGroups
 
 STATIC_SHARED_BYTES = 48 << 10  # more is asked for at the launch
 FLAGS = ("-fmad=false",)
@@ -203,12 +204,40 @@ class _Cuda(CudaMatrices):
         self.line("__syncthreads();")
         self.forget_exchanged()
 
-    def collective(self, s: Collective) -> None:
+    def instruction(self, s: Instruction) -> None:
+        if isinstance(s, (CopyAsync, CloseGroup, WaitGroups)):
+            return self.transfer(s)
         if not isinstance(s, (Shuffle, Exchange)):
             return self.matrix_statement(s)
         how, lanes = ("xor", s.mask) if isinstance(s, Exchange) else ("down", s.delta)
         text = f"__shfl_{how}_sync(0xffffffffu, {bare(self.deep_value(s.value, None))}, {lanes})"
         self.write(s.target, (), text, s.value)
+        self.forget(s)
+
+    def transfer(self, s: CopyAsync | CloseGroup | WaitGroups) -> None:
+        """Instructions that copy while the thread goes on."""
+        if isinstance(s, CloseGroup):
+            self.line('asm volatile("cp.async.commit_group;" ::: "memory");')
+        elif isinstance(s, WaitGroups):
+            self.line(f'asm volatile("cp.async.wait_group {s.pending};" ::: "memory");')
+            self.forget_exchanged()
+        else:
+            self.copy(s)
+
+    def copy(self, s: CopyAsync) -> None:
+        for buffer, index in ((s.target, s.index), (s.source, s.at)):
+            if not is_multiple(flat_index(buffer, index), s.count):
+                raise EmitError(
+                    f"{s}: not always at a multiple of {s.size_bytes} bytes in {buffer.name}"
+                )
+        kind = "cg" if s.size_bytes == 16 else "ca"  # past the first cache, or through it
+        self.line(
+            'asm volatile("{ .reg .u64 to, from; cvta.to.shared.u64 to, %0; '
+            "cvta.to.global.u64 from, %1; "
+            f'cp.async.{kind}.shared.global [to], [from], {s.size_bytes}; }}"'
+        )
+        to, source = self.element(s.target, s.index, True), self.element(s.source, s.at, False)
+        self.line(f'  :: "l"(&{to}), "l"(&{source}) : "memory");')
         self.forget(s)
 
     # -- neighbours ----------------------------------------------------------------------------

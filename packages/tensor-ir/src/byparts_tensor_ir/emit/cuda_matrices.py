@@ -20,7 +20,7 @@ from byparts_tensor_ir.matrix import (
     MatrixBox,
     MultiplyAdd,
 )
-from byparts_tensor_ir.statement import Buffer, Collective, statement_lines, walk
+from byparts_tensor_ir.statement import Buffer, Instruction, statement_lines, walk
 
 FIRST_BYTES = 32  # the first element of a box is at a multiple of this
 ROW_BYTES = 16  # and each of its rows
@@ -62,7 +62,7 @@ class CudaMatrices(CudaValues):
         kind = "float" if b.scope == "accumulator" else "unsigned"
         return f"{kind} {self.names[b]}[{count * registers(b)}]"
 
-    def matrix_statement(self, s: Collective) -> None:
+    def matrix_statement(self, s: Instruction) -> None:
         if isinstance(s, FillMatrix):
             self.fill(s)
         elif isinstance(s, MultiplyAdd):
@@ -130,7 +130,9 @@ class CudaMatrices(CudaValues):
     def check_alignment(self, s: MatrixBox) -> None:
         size = BYTES[s.memory.dtype]
         first = flat_index(s.memory, s.index)
-        if not _multiple(first, FIRST_BYTES // size) or not _multiple(s.stride, ROW_BYTES // size):
+        if not is_multiple(first, FIRST_BYTES // size) or not is_multiple(
+            s.stride, ROW_BYTES // size
+        ):
             raise EmitError(
                 f"{s}: element {first} of {s.memory} is not always at a multiple of {FIRST_BYTES} "
                 f"bytes, or rows of {s.stride} elements not at multiples of {ROW_BYTES}"
@@ -155,7 +157,7 @@ def _all(constraint: str, parts: Sequence[str]) -> list[str]:
     return [f'"{constraint}"({part})' for part in parts]
 
 
-def _multiple(e: Expr, n: int) -> bool:
+def is_multiple(e: Expr, n: int) -> bool:
     """Whether an index is a multiple of n, whatever its variables are."""
     coefficients, constant = terms(e)
     return constant % n == 0 and all(c % n == 0 for c in coefficients.values())

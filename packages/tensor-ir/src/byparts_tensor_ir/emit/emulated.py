@@ -32,7 +32,40 @@ _MATRIX_CODE = """static __attribute__((noinline, unused)) void multiply_add(
 }
 INLINE float to_tf32(float x) { return x != x ? x : float_of((bits_of(x) + 0x1000) & -0x2000); }
 """
-HEADER = "#include <stdint.h>\n#define memcpy __builtin_memcpy\n" + NUMBERS + _MATRIX_CODE
+# Copies that a thread has begun and not waited for, by the number of their group.
+_COPY_CODE = """
+typedef struct {
+  char *to;
+  const char *from;
+  int64_t bytes, group, to_region, from_region, to_flat, from_flat, count;
+} Copy;
+typedef struct { Copy *items; int64_t count, room, group; } Queue;
+static __attribute__((noinline, unused)) void push_copy(Queue *q, Copy copy) {
+  if (q->count == q->room)
+    q->room = 2 * q->room + 8,
+    q->items = (Copy *)__builtin_realloc(q->items, q->room * sizeof(Copy));
+  copy.group = q->group, q->items[q->count++] = copy;
+}
+static __attribute__((noinline, unused)) void put_off(Queue *q, void *to, const void *from,
+                                                     int64_t bytes) {
+  push_copy(q, (Copy){(char *)to, (const char *)from, bytes});
+}
+static __attribute__((noinline, unused)) void arrive(Queue *q, int64_t pending) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < q->count; ++i) {
+    const Copy copy = q->items[i];
+    if (copy.group < q->group - pending) memcpy(copy.to, copy.from, copy.bytes);
+    else q->items[kept++] = copy;
+  }
+  q->count = kept;
+}
+static __attribute__((noinline, unused)) void drop_copies(Queue *q, int64_t threads) {
+  for (int64_t t = 0; t < threads; ++t) __builtin_free(q[t].items), q[t] = (Queue){};
+}
+"""
+HEADER = (
+    "#include <stdint.h>\n#define memcpy __builtin_memcpy\n" + NUMBERS + _MATRIX_CODE + _COPY_CODE
+)
 
 
 @dataclass(frozen=True)

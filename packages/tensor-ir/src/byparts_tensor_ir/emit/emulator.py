@@ -31,9 +31,11 @@ from byparts_tensor_ir.statement import (
     For,
     Func,
     If,
+    Instruction,
     Statement,
     statement_lines,
 )
+from byparts_tensor_ir.transfer import CopyAsync, WaitGroups
 
 
 class Emulator(WarpCode):
@@ -53,6 +55,7 @@ class Emulator(WarpCode):
         self.differing: set[Expr] = {s.var for s in self.nest.threads.values()}
         self.lifetimes = Lifetimes(self.nest.body)
         self.workspace_bytes = 0
+        self.queues = ""  # the name of the copies that threads have begun
         self.held = ""  # the name of the memory to free at the end
         each = dict.fromkeys(self.all_statements())  # one may stand at several places
         self.places = {s: k for k, s in enumerate(each)}
@@ -65,8 +68,13 @@ class Emulator(WarpCode):
             kind = C_TYPES[p.dtype] if p in self.exchanged else f"const {C_TYPES[p.dtype]}"
             self.line(f"{kind} *const {self.names[p]} = ({kind} *)a[{i}];")
         self.memory()
+        if any(isinstance(s, CopyAsync) for s in self.places):
+            self.queues = self.fresh("copies")
+            self.line(f"Queue {self.queues}[{self.size}] = {{}};")
         with self.launch(), self.blocks():
             self.together(self.nest.body, None)
+        if self.queues:
+            self.line(f"drop_copies({self.queues}, {self.size});")
         if self.held:
             self.line(f"__builtin_free({self.held});")
         name = f"byparts_{func.name}"
@@ -121,6 +129,8 @@ class Emulator(WarpCode):
             self.line(f"const int64_t {number} = {at};")
             self.coordinates("block", number, self.grid_shape)
             self.block_begins(number)
+            if self.queues:
+                self.line(f"drop_copies({self.queues}, {self.size});")
             yield
 
     def block_begins(self, number: str) -> None:
@@ -218,8 +228,21 @@ class Emulator(WarpCode):
     def barrier(self, s: Barrier) -> None:
         raise AssertionError("a barrier inside of a stretch without meetings")
 
-    def collective(self, s: Collective) -> None:
-        raise AssertionError("a collective inside of a stretch without meetings")
+    def instruction(self, s: Instruction) -> None:
+        """Copies arrive at once, or backwards when the thread waits for them."""
+        if isinstance(s, CopyAsync):
+            to, source = self.element(s.target, s.index, True), self.element(s.source, s.at, False)
+            places = f"&{to}, &{source}, {s.size_bytes}"
+            if self.backwards:
+                self.line(f"put_off(&{self.queues}[{self.thread}], {places});")
+            else:
+                self.line(f"memcpy({places});")
+        elif self.backwards:
+            queue = f"&{self.queues}[{self.thread}]"
+            if isinstance(s, WaitGroups):
+                self.line(f"arrive({queue}, {s.pending});")
+            else:
+                self.line(f"++({queue})->group;")
 
     # -- neighbours: all lanes are read before one is written, as by wide accesses --------------
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.nest import has_meeting
-from byparts_tensor_ir.statement import Buffer, Collective, For, If, Statement, walk, written
+from byparts_tensor_ir.statement import Buffer, For, If, Instruction, Statement, walk, written
 from byparts_tensor_ir.substitute import expressions, loads, variables
 
 
@@ -71,6 +71,6 @@ class Lifetimes:
 def _used(s: Statement) -> set[Buffer]:
     """The local buffers that a statement uses by itself."""
     found = {x.attr for e in expressions(s) for x in loads(e)} | {*written(s)}
-    if isinstance(s, Collective):
+    if isinstance(s, Instruction):
         found |= {*s.read()}
     return {b for b in found if b.scope in ("local", "register")}

@@ -18,10 +18,11 @@ CHECKS = (
     """#include <setjmp.h>
 enum { READ, WRITE };
 enum { GLOBAL, SHARED, LOCAL };
-enum { NO_FAULT, RACE, OUTSIDE, UNWRITTEN, DIVERGENT, MISALIGNED, APART_PLACES };
+enum { NO_FAULT, RACE, OUTSIDE, UNWRITTEN, DIVERGENT, MISALIGNED, APART_PLACES, IN_COPY };
 typedef struct { uint32_t epoch; uint16_t thread, place; } Access;  // epoch 0: none
 // Of an element: two readers since the last barrier, a reader of an earlier block, the last writer.
-typedef struct { Access reader, other, old_reader, writer; } Cell;
+// How many copies into it, and from it, are under way.
+typedef struct { Access reader, other, old_reader, writer; int32_t arriving, leaving; } Cell;
 typedef struct {
   const void *base;
   const int64_t *shape;
@@ -110,6 +111,8 @@ INLINE int clashes(const Checker *c, const Region *r, Access a, int thread) {
 APART void note(Checker *c, const Region *r, const int64_t *index, Cell *cell, int kind,
                 Access me) {
   const Access none = {};
+  if (cell->arriving) fail(c, IN_COPY, r, index, cell->writer, WRITE, me, kind);
+  if (cell->leaving && kind == WRITE) fail(c, IN_COPY, r, index, cell->reader, READ, me, kind);
   if (clashes(c, r, cell->writer, me.thread))
     fail(c, RACE, r, index, cell->writer, WRITE, me, kind);
   if (kind == READ) {
@@ -148,6 +151,64 @@ APART void aligned(Checker *c, const Region *r, const int64_t *index, int width,
   for (int64_t d = 0; d < r->rank; ++d) flat = flat * r->shape[d] + index[d];
   if (((uintptr_t)r->base + flat * r->item) % (width * r->item))
     fail(c, MISALIGNED, r, index, me, READ, none, 0);
+}
+// Mark the elements of a copy as under way, or not any more.
+INLINE void mark(Checker *c, const Copy *copy, int by) {
+  const Region *to = c->regions + copy->to_region, *from = c->regions + copy->from_region;
+  for (int64_t k = 0; to->cells && k < copy->count * to->cells_each; ++k)
+    to->cells[copy->to_flat * to->cells_each + k].arriving += by;
+  for (int64_t k = 0; from->cells && k < copy->count * from->cells_each; ++k)
+    from->cells[copy->from_flat * from->cells_each + k].leaving += by;
+}
+INLINE void touch_row(Checker *c, const Region *r, int64_t flat, int64_t count, int kind,
+                      int64_t thread, int place) {
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t index[16], rest = flat + k;
+    for (int64_t d = r->rank - 1; d >= 0; --d) index[d] = rest % r->shape[d], rest /= r->shape[d];
+    touch(c, r, index, kind, thread, place);
+  }
+}
+// A copy begins, and arrives at once: its target is written now and when the thread has waited, its
+// source is read all the time.
+APART void begin_copy(Checker *c, Queue *q, const Region *to, const int64_t *to_at,
+                      const Region *from, const int64_t *from_at, int64_t count, int64_t thread,
+                      int place) {
+  Copy copy = {0, 0, count * to->item, 0, to - c->regions, from - c->regions, 0, 0, count};
+  for (int side = 0; side < 2; ++side) {
+    const Region *r = side ? from : to;
+    const int64_t *at = side ? from_at : to_at;
+    aligned(c, r, at, count, thread, place);
+    int64_t last[16];
+    for (int64_t d = 0; d < r->rank; ++d) last[d] = at[d];
+    for (int64_t k = 0; k < count; ++k, ++last[r->rank - 1]) {
+      int64_t flat = touch(c, r, last, side ? READ : WRITE, thread, place);
+      if (!k) (side ? copy.from_flat : copy.to_flat) = flat;
+    }
+  }
+  copy.to = (char *)to->base + copy.to_flat * to->item;
+  copy.from = (const char *)from->base + copy.from_flat * to->item;
+  memcpy(copy.to, copy.from, copy.bytes);
+  mark(c, &copy, 1);
+  push_copy(q, copy);
+}
+APART void end_copies(Checker *c, Queue *q, int64_t pending, int64_t thread, int place) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < q->count; ++i) {
+    const Copy copy = q->items[i];
+    if (copy.group >= q->group - pending) {
+      q->items[kept++] = copy;
+      continue;
+    }
+    mark(c, &copy, -1);
+    touch_row(c, c->regions + copy.to_region, copy.to_flat, copy.count, WRITE, thread, place);
+    touch_row(c, c->regions + copy.from_region, copy.from_flat, copy.count, READ, thread, place);
+  }
+  q->count = kept;
+}
+// What a block has not waited for.
+APART void forget_copies(Checker *c, Queue *q, int64_t threads) {
+  for (int64_t t = 0; t < threads; ++t)
+    for (int64_t i = 0; i < q[t].count; ++i) mark(c, q[t].items + i, -1);
 }
 // All threads of each group (a warp, or the block) must be there, or none.
 APART void agree(Checker *c, const char *on, int64_t size, int64_t group, int place) {

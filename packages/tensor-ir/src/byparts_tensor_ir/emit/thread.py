@@ -21,10 +21,10 @@ from byparts_tensor_ir.nest import AXES, nest_of
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
-    Collective,
     For,
     Func,
     If,
+    Instruction,
     Statement,
     Store,
     walk,
@@ -106,8 +106,8 @@ class ThreadCode(Values):
                     self.statements(s.body)
             elif isinstance(s, Barrier):
                 self.barrier(s)
-            elif isinstance(s, Collective):
-                self.collective(s)
+            elif isinstance(s, Instruction):
+                self.instruction(s)
             elif s.kind == "vectorize" and lanes_of_loop(s):
                 self.lanes(s.body, s)
             else:
@@ -119,7 +119,7 @@ class ThreadCode(Values):
     def barrier(self, s: Barrier) -> None:
         raise NotImplementedError
 
-    def collective(self, s: Collective) -> None:
+    def instruction(self, s: Instruction) -> None:
         raise NotImplementedError
 
     @contextmanager

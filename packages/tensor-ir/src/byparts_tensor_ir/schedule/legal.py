@@ -17,9 +17,9 @@ from byparts_tensor_ir.schedule.find import ScheduleError, shown
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
-    Collective,
     For,
     If,
+    Instruction,
     Store,
     stores,
     walk,
@@ -48,8 +48,8 @@ def check_order_free(
     Raises:
         ScheduleError: shows the store, and the statement that clashes with it.
     """
-    if any(isinstance(s, (Barrier, Collective)) for s in walk(loop.body)):
-        raise ScheduleError(f"{step} {loop.name}: threads meet in its rounds\n{shown(loop)}")
+    if any(isinstance(s, (Barrier, Instruction)) for s in walk(loop.body)):
+        raise ScheduleError(f"{step} {loop.name}: its rounds keep their order\n{shown(loop)}")
     own = {b for b in buffers_of(loop) if b not in live and _private(b, loop)}
     written = [(s, t) for s in stores(loop.body) for t in s.targets if t not in own]
     for s, target in written:
