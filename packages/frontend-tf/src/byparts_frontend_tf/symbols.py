@@ -191,6 +191,7 @@ def table_text() -> str:
     namespaces = sorted({n for s in symbols for n in _enclosing(s)})
     lines = [
         '"""Symbol -> where it is.  Written by `python integration/tf_symbols.py`."""',
+        "# ruff: noqa: E501",
         "",
         "TABLE: dict[str, str] = {",
     ]

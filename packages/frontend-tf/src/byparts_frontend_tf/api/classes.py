@@ -1,0 +1,235 @@
+"""Softmax, cross entropies, and what is among the best classes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import byparts_opset as ops
+from byparts_frontend_tf.api.families import FLOATS, check_dtype
+from byparts_frontend_tf.api.passing import stop_gradient
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.dtypes import bool_, int32
+from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+
+def _axis(axis: Any, dim: Any) -> int:
+    if axis is not None and dim is not None and axis != dim:
+        raise ValueError("cannot specify both axis and dim")
+    given = dim if axis is None else axis
+    return -1 if given is None else int(given)
+
+
+_SOFTMAX = Kind("Softmax", lambda x, axis: ops.softmax(x, axis), shape=like_first)
+_LOG_SOFTMAX = Kind("LogSoftmax", lambda x, axis: ops.log_softmax(x, axis), shape=like_first)
+
+
+@symbol("nn.softmax", "math.softmax")
+def softmax(
+    logits: TensorLike, axis: Any = None, name: Optional[str] = None, dim: Any = None
+) -> Tensor:
+    """exp(logits) scaled to a sum of 1 along the axis, the last by default."""
+    x = check_dtype(convert_to_tensor(logits, name="logits"), FLOATS, "logits")
+    return _SOFTMAX(x, name=name, axis=_axis(axis, dim))
+
+
+@symbol("nn.log_softmax", "math.log_softmax")
+def log_softmax(
+    logits: TensorLike, axis: Any = None, name: Optional[str] = None, dim: Any = None
+) -> Tensor:
+    """The logarithm of `softmax`."""
+    x = check_dtype(convert_to_tensor(logits, name="logits"), FLOATS, "logits")
+    return _LOG_SOFTMAX(x, name=name, axis=_axis(axis, dim))
+
+
+def _without_last(inputs: Any, **_: Any) -> Any:
+    dims = inputs[0].dims
+    return None if dims is None else dims[:-1]
+
+
+def _cross_entropy(logits: Value, labels: Value) -> Value:
+    return ops.softmax_cross_entropy(logits, labels)
+
+
+def _sparse(logits: Value, labels: Value) -> Value:
+    return ops.sparse_softmax_cross_entropy(logits, labels)
+
+
+_CROSS_ENTROPY = Kind("SoftmaxCrossEntropyWithLogits", _cross_entropy, shape=_without_last)
+_SPARSE = Kind("SparseSoftmaxCrossEntropyWithLogits", _sparse, shape=_without_last)
+
+
+def _only_named(sentinel: Any, labels: Any, logits: Any, function: str) -> None:
+    if sentinel is not None:
+        raise ValueError(
+            f"Only call `{function}` with named arguments (labels=..., logits=..., ...)"
+        )
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+
+
+@symbol("nn.softmax_cross_entropy_with_logits_v2")
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any, logits: Any, axis: Any = None, name: Optional[str] = None, dim: Any = None
+) -> Tensor:
+    """The loss of each example for labels that are distributions; gradients reach labels, too.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    at = _axis(axis, dim)
+    with name_scope(name, "softmax_cross_entropy_with_logits") as scope:
+        x = convert_to_tensor(logits, name="logits")
+        y = convert_to_tensor(labels, x.dtype.base_dtype, name="labels")
+        if not x.shape.is_compatible_with(y.shape):
+            raise ValueError(
+                f"logits and labels must be the same size: logits_size={x.shape} "
+                f"labels_size={y.shape}"
+            )
+        rank = None if x.dims is None else len(x.dims)
+        if at != -1 and rank is not None and at % rank != rank - 1:
+            from byparts_frontend_tf.api.shaping import transpose
+
+            order = [a for a in range(rank) if a != at % rank]
+            x, y = (transpose(t, [*order, at % rank]) for t in (x, y))
+        return _CROSS_ENTROPY(x, y, name=scope)
+
+
+@symbol("nn.softmax_cross_entropy_with_logits")
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: int = -1,
+    name: Optional[str] = None,
+    axis: Any = None,
+) -> Tensor:
+    """As `softmax_cross_entropy_with_logits_v2`, and no gradient reaches the labels."""
+    _only_named(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg"):
+        y = stop_gradient(convert_to_tensor(labels), name="labels_stop_gradient")
+    return softmax_cross_entropy_with_logits_v2(y, logits, dim if axis is None else axis, name)
+
+
+@symbol("nn.sparse_softmax_cross_entropy_with_logits")
+def sparse_softmax_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: Optional[str] = None
+) -> Tensor:
+    """The loss of each example for labels that are numbers of classes.
+
+    Raises:
+        ValueError: not called with named arguments, or the ranks do not fit.
+    """
+    _only_named(_sentinel, labels, logits, "sparse_softmax_cross_entropy_with_logits")
+    with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits") as scope:
+        x, y = convert_to_tensor(logits), convert_to_tensor(labels)
+        if x.dims is not None and y.dims is not None:
+            if len(x.dims) == 0:
+                raise ValueError(f"Logits cannot be scalars - received shape {x.shape}.")
+            if len(y.dims) != len(x.dims) - 1:
+                raise ValueError(
+                    f"Rank mismatch: Rank of labels (received {len(y.dims)}) should equal rank of "
+                    f"logits minus 1 (received {len(x.dims)})."
+                )
+        return _SPARSE(x, y, name=scope)
+
+
+def _sigmoid_cross_entropy(x: Value, z: Value) -> Value:
+    return ops.relu(x) - x * z + ops.log1p(ops.exp(-ops.abs(x)))
+
+
+_SIGMOID = Kind("SigmoidCrossEntropy", _sigmoid_cross_entropy, shape=like_first)
+
+
+@symbol("nn.sigmoid_cross_entropy_with_logits")
+def sigmoid_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: Optional[str] = None
+) -> Tensor:
+    """-labels log(sigmoid(logits)) - (1 - labels) log(1 - sigmoid(logits)), for each element.
+
+    Raises:
+        ValueError: not called with named arguments, or the shapes differ.
+    """
+    _only_named(_sentinel, labels, logits, "sigmoid_cross_entropy_with_logits")
+    with name_scope(name, "logistic_loss") as scope:
+        x = convert_to_tensor(logits, name="logits")
+        z = convert_to_tensor(labels, x.dtype.base_dtype, name="labels")
+        if not x.shape.is_compatible_with(z.shape):
+            raise ValueError(f"logits and labels must have the same shape ({x.shape} vs {z.shape})")
+        return _SIGMOID(x, z, name=scope)
+
+
+@symbol("nn.weighted_cross_entropy_with_logits")
+def weighted_cross_entropy_with_logits(
+    labels: Any = None,
+    logits: Any = None,
+    pos_weight: Any = None,
+    name: Optional[str] = None,
+    targets: Any = None,
+) -> Tensor:
+    """As `sigmoid_cross_entropy_with_logits`, with the first part times `pos_weight`."""
+    from byparts_frontend_tf.api.unary import absolute, exp, log1p, relu
+
+    with name_scope(name, "logistic_loss"):
+        x = convert_to_tensor(logits, name="logits")
+        z = convert_to_tensor(labels if targets is None else targets, x.dtype.base_dtype)
+        weight = 1 + (convert_to_tensor(pos_weight, x.dtype.base_dtype) - 1) * z
+        made: Tensor = (1 - z) * x + weight * (log1p(exp(-absolute(x))) + relu(-x))
+        return made
+
+
+class TopKV2(NamedTuple):
+    """The greatest values along the last axis, and where they are."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _top(x: Value, k: Any) -> tuple[Value, Value]:
+    values, indices = ops.top_k(x, int(k))
+    return values, ops.cast(indices, "i32")
+
+
+_TOP_K = Kind("TopKV2", _top, values=(1,), dtype=lambda inputs, **_: [inputs[0].dtype, int32])
+
+
+@symbol("nn.top_k", "math.top_k")
+def top_k(input: TensorLike, k: Any = 1, sorted: bool = True, name: Optional[str] = None) -> TopKV2:
+    """The k greatest along the last axis, the greatest first."""
+    return TopKV2(*_TOP_K.outputs(convert_to_tensor(input), convert_to_tensor(k, int32), name=name))
+
+
+def _in_top(predictions: Value, targets: Value, k: Any) -> Value:
+    """Of each row whether fewer than k classes are above the target's."""
+    _, classes = predictions.type.dims
+    hot = ops.one_hot(targets, classes, predictions.type.dtype)
+    mine = ops.sum(predictions * hot, 1, True)
+    above = ops.cast(ops.greater(predictions, mine), "i32")
+    return ops.less(ops.sum(above, 1, False), ops.constant(k.astype("int32").reshape(())))
+
+
+_IN_TOP_K = Kind(
+    "InTopKV2",
+    _in_top,
+    values=(2,),
+    shape=lambda inputs: inputs[1].dims,
+    dtype=bool_,
+    gradient=False,
+)
+
+
+@symbol("nn.in_top_k", "math.in_top_k")
+def in_top_k(
+    predictions: TensorLike, targets: TensorLike, k: Any, name: Optional[str] = None
+) -> Tensor:
+    """Whether the target is among the k greatest predictions of its row."""
+    return _IN_TOP_K(
+        convert_to_tensor(predictions),
+        convert_to_tensor(targets),
+        convert_to_tensor(k, int32),
+        name=name or "InTopK",
+    )

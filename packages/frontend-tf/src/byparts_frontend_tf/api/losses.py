@@ -1,0 +1,333 @@
+"""`tf.losses`: losses with weights, kept in the collection LOSSES."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from byparts_frontend_tf.api.arithmetic import (
+    add_n,
+    divide,
+    equal,
+    minimum,
+    multiply,
+    squared_difference,
+)
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.classes import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits_v2,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from byparts_frontend_tf.api.constants import constant, ones_like, zeros_like
+from byparts_frontend_tf.api.indexing import where
+from byparts_frontend_tf.api.passing import stop_gradient
+from byparts_frontend_tf.api.reductions import reduce_sum
+from byparts_frontend_tf.api.shaping import expand_dims, squeeze
+from byparts_frontend_tf.api.unary import absolute, log, relu, square
+from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.dtypes import float32
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
+from byparts_frontend_tf.symbols import symbol
+
+
+@symbol("losses.Reduction")
+class Reduction:
+    """What is done with the losses of all elements."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS
+
+    @classmethod
+    def all(cls) -> tuple[str, ...]:
+        """All of them."""
+        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_BY_NONZERO_WEIGHTS)
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Raise `ValueError` for another one."""
+        if key not in cls.all():
+            raise ValueError(f"Invalid Reduction Key {key}.")
+
+
+_USUAL = Reduction.SUM_BY_NONZERO_WEIGHTS
+
+
+def _safely(total: Tensor, count: Tensor) -> Tensor:
+    """total / count; 0 where the count is."""
+    none = equal(count, zeros_like(count))
+    return where(none, zeros_like(total), divide(total, where(none, ones_like(count), count)))
+
+
+def _spread(weights: Tensor, losses: Tensor) -> Tensor:
+    """Weights in the shape of the losses."""
+    if weights.dims is not None and losses.dims is not None:
+        rank = len(losses.dims)
+        of_weights = len(weights.dims)
+        if of_weights == rank + 1 and weights.dims[-1] == 1:
+            weights = squeeze(weights, [-1])
+        elif of_weights == rank - 1 and rank > 1:
+            weights = expand_dims(weights, -1)
+    return multiply(ones_like(losses), weights)
+
+
+@symbol("losses.compute_weighted_loss")
+def compute_weighted_loss(
+    losses: Any,
+    weights: Any = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """The losses times weights, reduced to a number; added to `loss_collection`.
+
+    Raises:
+        ValueError: another reduction.
+    """
+    Reduction.validate(reduction)
+    with name_scope(scope, "weighted_loss"):
+        given = convert_to_tensor(losses)
+        values = cast(given, float32)
+        factors = cast(convert_to_tensor(weights), float32)
+        weighted = multiply(values, factors if factors.dims == () else _spread(factors, values))
+        made: Tensor = weighted
+        if reduction != Reduction.NONE:
+            made = reduce_sum(weighted)
+        if reduction == Reduction.MEAN:
+            made = _safely(made, reduce_sum(_spread(factors, values)))
+        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+            made = _safely(made, reduce_sum(ones_like(values)))
+        elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
+            present = cast(_spread(factors, values), "bool")
+            made = _safely(made, reduce_sum(cast(present, float32)))
+        made = cast(made, given.dtype.base_dtype)
+        add_loss(made, loss_collection)
+        return made
+
+
+@symbol("losses.add_loss")
+def add_loss(loss: Any, loss_collection: Optional[str] = GraphKeys.LOSSES) -> None:
+    """Add to a collection."""
+    if loss_collection:
+        add_to_collection(loss_collection, loss)
+
+
+@symbol("losses.get_losses")
+def get_losses(scope: Optional[str] = None, loss_collection: str = GraphKeys.LOSSES) -> list[Any]:
+    """The losses of a scope."""
+    return list(get_collection(loss_collection, scope))
+
+
+@symbol("losses.get_regularization_losses")
+def get_regularization_losses(scope: Optional[str] = None) -> list[Any]:
+    """The penalties on variables."""
+    return list(get_collection(GraphKeys.REGULARIZATION_LOSSES, scope))
+
+
+@symbol("losses.get_regularization_loss")
+def get_regularization_loss(
+    scope: Optional[str] = None, name: str = "total_regularization_loss"
+) -> Tensor:
+    """Their sum."""
+    found = get_regularization_losses(scope)
+    return add_n(found, name=name) if found else constant(0.0)
+
+
+@symbol("losses.get_total_loss")
+def get_total_loss(
+    add_regularization_losses: bool = True,
+    name: str = "total_loss",
+    scope: Optional[str] = None,
+) -> Tensor:
+    """The sum of all losses, and of the penalties."""
+    found = get_losses(scope)
+    if add_regularization_losses:
+        found += get_regularization_losses(scope)
+    return add_n(found, name=name)
+
+
+def _both(labels: Any, predictions: Any, what: str) -> tuple[Tensor, Tensor]:
+    """Labels and predictions of one shape, as floats.
+
+    Raises:
+        ValueError: one is missing, or the shapes differ.
+    """
+    if labels is None:
+        raise ValueError("labels must not be None.")
+    if predictions is None:
+        raise ValueError(f"{what} must not be None.")
+    x = cast(convert_to_tensor(predictions), float32)
+    y = cast(convert_to_tensor(labels), float32)
+    x.shape.assert_is_compatible_with(y.shape)
+    return y, x
+
+
+@symbol("losses.mean_squared_error")
+def mean_squared_error(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """The squares of differences."""
+    with name_scope(scope, "mean_squared_error") as inside:
+        y, x = _both(labels, predictions, "predictions")
+        return compute_weighted_loss(
+            squared_difference(x, y), weights, inside, loss_collection, reduction
+        )
+
+
+@symbol("losses.absolute_difference")
+def absolute_difference(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """The differences without signs."""
+    with name_scope(scope, "absolute_difference") as inside:
+        y, x = _both(labels, predictions, "predictions")
+        return compute_weighted_loss(absolute(x - y), weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.huber_loss")
+def huber_loss(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    delta: float = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """Half the square of differences up to delta; straight from there on."""
+    with name_scope(scope, "huber_loss") as inside:
+        y, x = _both(labels, predictions, "predictions")
+        distance = absolute(x - y)
+        near = minimum(distance, delta)
+        losses = 0.5 * square(near) + delta * (distance - near)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.log_loss")
+def log_loss(
+    labels: Any,
+    predictions: Any,
+    weights: Any = 1.0,
+    epsilon: float = 1e-7,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """-labels log(predictions + epsilon) - (1 - labels) log(1 - predictions + epsilon)."""
+    with name_scope(scope, "log_loss") as inside:
+        y, x = _both(labels, predictions, "predictions")
+        losses = -y * log(x + epsilon) - (1 - y) * log(1 - x + epsilon)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.hinge_loss")
+def hinge_loss(
+    labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """max(0, 1 - y logits), for labels 0 and 1 that mean y = -1 and 1."""
+    with name_scope(scope, "hinge_loss") as inside:
+        y, x = _both(labels, logits, "logits")
+        losses = relu(1 - (2 * y - 1) * x)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.cosine_distance")
+def cosine_distance(
+    labels: Any,
+    predictions: Any,
+    axis: Any = None,
+    weights: Any = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+    dim: Any = None,
+) -> Tensor:
+    """1 - the sum of products along the axis, of vectors of length 1."""
+    along = dim if axis is None else axis
+    if along is None:
+        raise ValueError("You must specify 'axis'.")
+    with name_scope(scope, "cosine_distance_loss") as inside:
+        y, x = _both(labels, predictions, "predictions")
+        losses = 1 - reduce_sum(multiply(x, y), axis=(along,), keepdims=True)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.softmax_cross_entropy")
+def softmax_cross_entropy(
+    onehot_labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    label_smoothing: float = 0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """`nn.softmax_cross_entropy_with_logits_v2`; no gradient reaches the labels."""
+    with name_scope(scope, "softmax_cross_entropy_loss") as inside:
+        x = convert_to_tensor(logits)
+        y = cast(convert_to_tensor(onehot_labels), x.dtype.base_dtype)
+        x.shape.assert_is_compatible_with(y.shape)
+        if label_smoothing > 0:
+            classes = y.dims[1] if y.dims is not None else None
+            y = y * (1.0 - label_smoothing) + label_smoothing / float(classes or 1)
+        losses = softmax_cross_entropy_with_logits_v2(stop_gradient(y), x)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.sparse_softmax_cross_entropy")
+def sparse_softmax_cross_entropy(
+    labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """`nn.sparse_softmax_cross_entropy_with_logits`."""
+    with name_scope(scope, "sparse_softmax_cross_entropy_loss") as inside:
+        x, y = convert_to_tensor(logits), convert_to_tensor(labels)
+        if x.dims is not None and y.dims is not None and len(y.dims) == len(x.dims):
+            y = squeeze(y, [-1])
+        losses = sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+
+
+@symbol("losses.sigmoid_cross_entropy")
+def sigmoid_cross_entropy(
+    multi_class_labels: Any,
+    logits: Any,
+    weights: Any = 1.0,
+    label_smoothing: float = 0,
+    scope: Optional[str] = None,
+    loss_collection: Optional[str] = GraphKeys.LOSSES,
+    reduction: str = _USUAL,
+) -> Tensor:
+    """`nn.sigmoid_cross_entropy_with_logits`."""
+    with name_scope(scope, "sigmoid_cross_entropy_loss") as inside:
+        x = convert_to_tensor(logits)
+        y = cast(convert_to_tensor(multi_class_labels), x.dtype.base_dtype)
+        x.shape.assert_is_compatible_with(y.shape)
+        if label_smoothing > 0:
+            y = y * (1 - label_smoothing) + 0.5 * label_smoothing
+        losses = sigmoid_cross_entropy_with_logits(labels=y, logits=x)
+        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)

@@ -1,0 +1,261 @@
+"""Moments, normalizations and dropout."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import byparts_opset as ops
+from byparts_frontend_tf.api.arithmetic import add, maximum, multiply, subtract
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.passing import identity, stop_gradient
+from byparts_frontend_tf.api.random import random_uniform
+from byparts_frontend_tf.api.reductions import reduce_mean, reduce_sum
+from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, squeeze
+from byparts_frontend_tf.api.unary import floor, rsqrt, square
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.static import static_value
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+
+
+@symbol("nn.moments")
+def moments(
+    x: TensorLike,
+    axes: Any,
+    shift: Any = None,
+    name: Optional[str] = None,
+    keep_dims: Any = None,
+    keepdims: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """The mean and the variance along axes; computed in float32 for halves."""
+    kept = bool(keep_dims if keepdims is None else keepdims)
+    with name_scope(name, "moments"):
+        given = convert_to_tensor(x, name="x")
+        dtype = given.dtype.base_dtype
+        y = cast(given, "float32") if dtype.name in ("float16", "bfloat16") else given
+        mean = reduce_mean(y, axes, keepdims=True, name="mean")
+        distance = square(subtract(y, stop_gradient(mean)))
+        variance = reduce_mean(distance, axes, keepdims=True, name="variance")
+        if not kept:
+            listed = [axes] if isinstance(axes, int) else list(axes)
+            mean, variance = squeeze(mean, listed), squeeze(variance, listed)
+        if y is not given:
+            mean, variance = cast(mean, dtype), cast(variance, dtype)
+        return mean, variance
+
+
+@symbol("nn.batch_normalization")
+def batch_normalization(
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: Any,
+    scale: Any,
+    variance_epsilon: Any,
+    name: Optional[str] = None,
+) -> Tensor:
+    """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset."""
+    with name_scope(name, "batchnorm"):
+        given = convert_to_tensor(x)
+        inverse = rsqrt(add(convert_to_tensor(variance), variance_epsilon))
+        if scale is not None:
+            inverse = multiply(inverse, scale)
+        shift = multiply(-convert_to_tensor(mean), inverse)
+        if offset is not None:
+            shift = add(shift, offset)
+        dtype = given.dtype.base_dtype
+        made: Tensor = add(multiply(given, cast(inverse, dtype)), cast(shift, dtype))
+        return made
+
+
+@symbol("nn.fused_batch_norm")
+def fused_batch_norm(
+    x: TensorLike,
+    scale: Any,
+    offset: Any,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: Optional[str] = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(images normalized, their mean, their variance): of the batch, or those given.
+
+    The variance that is returned for training is that of a sample: n / (n - 1) times that of the
+    batch, by which images are divided.
+
+    Raises:
+        ValueError: not training, and mean or variance is not given.
+    """
+    with name_scope(name, "FusedBatchNorm"):
+        given = convert_to_tensor(x, name="input")
+        axes = [0, 1, 2] if data_format == "NHWC" else [0, 2, 3]
+        if is_training:
+            found, spread = moments(given, axes)
+        else:
+            if mean is None or variance is None:
+                raise ValueError("Both 'mean' and 'variance' must be given where is_training=False")
+            found, spread = convert_to_tensor(mean), convert_to_tensor(variance)
+
+        def placed(t: Any) -> Any:
+            return t if data_format == "NHWC" else reshape(t, [1, -1, 1, 1])
+
+        y = batch_normalization(
+            given, placed(found), placed(spread), placed(offset), placed(scale), epsilon
+        )
+        if is_training:
+            count = cast(reduce_sum(shape_of(given)[0:1]), spread.dtype.base_dtype)
+            for axis in axes[1:]:
+                count = count * cast(shape_of(given)[axis], spread.dtype.base_dtype)
+            spread = spread * (count / maximum(count - 1.0, 1.0))
+        if is_training:  # TensorFlow's kernel passes gradients through the images alone
+            found, spread = stop_gradient(found), stop_gradient(spread)
+        return y, found, spread
+
+
+@symbol("nn.batch_norm_with_global_normalization")
+def batch_norm_with_global_normalization(
+    t: Any = None,
+    m: Any = None,
+    v: Any = None,
+    beta: Any = None,
+    gamma: Any = None,
+    variance_epsilon: Any = None,
+    scale_after_normalization: Any = None,
+    name: Optional[str] = None,
+    input: Any = None,
+    mean: Any = None,
+    variance: Any = None,
+) -> Tensor:
+    """As `batch_normalization`, with gamma only where `scale_after_normalization`."""
+    return batch_normalization(
+        t if input is None else input,
+        m if mean is None else mean,
+        v if variance is None else variance,
+        beta,
+        gamma if scale_after_normalization else None,
+        variance_epsilon,
+        name,
+    )
+
+
+def _lrn(x: Value, radius: int, bias: float, alpha: float, beta: float) -> Value:
+    """Krizhevsky et al. 2012, section 3.3: each channel over the ones around it."""
+    channels = x.type.dims[-1]
+    around = [(0, 0)] * (len(x.type.dims) - 1) + [(radius, radius)]
+    squares = ops.pad(x * x, around)
+    parts = [
+        squares[tuple([slice(None)] * (len(x.type.dims) - 1) + [slice(i, i + channels)])]
+        for i in range(2 * radius + 1)
+    ]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    scale = total * alpha + bias
+    return x / (ops.sqrt(scale) if beta == 0.5 else ops.pow(scale, 0.0 * scale + beta))
+
+
+_LRN = Kind("LRN", _lrn, shape=like_first)
+
+
+@symbol("nn.local_response_normalization", "nn.lrn")
+def local_response_normalization(
+    input: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1,
+    alpha: float = 1,
+    beta: float = 0.5,
+    name: Optional[str] = None,
+) -> Tensor:
+    """input / (bias + alpha * sum of squares of the channels around) ^ beta; of images NHWC."""
+    return _LRN(
+        convert_to_tensor(input),
+        name=name,
+        radius=int(depth_radius),
+        bias=float(bias),
+        alpha=float(alpha),
+        beta=float(beta),
+    )
+
+
+@symbol("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize")
+def l2_normalize(
+    x: TensorLike,
+    axis: Any = None,
+    epsilon: float = 1e-12,
+    name: Optional[str] = None,
+    dim: Any = None,
+) -> Tensor:
+    """x / sqrt(the greater of epsilon and the sum of squares along the axis)."""
+    with name_scope(name, "l2_normalize") as scope:
+        given = convert_to_tensor(x, name="x")
+        total = reduce_sum(square(given), dim if axis is None else axis, keepdims=True)
+        made: Tensor = multiply(given, rsqrt(maximum(total, epsilon)), name=scope)
+        return made
+
+
+@symbol("nn.dropout")
+def dropout(
+    x: TensorLike,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+    rate: Any = None,
+) -> Tensor:
+    """x with elements set to 0 at random, each with probability `rate`; the others grow.
+
+    Raises:
+        ValueError: both or none of keep_prob and rate; the rate is outside of [0, 1); x is not of
+            floats.
+    """
+    if keep_prob is not None and rate is not None:
+        raise ValueError("Only one of keep_prob and rate may be given: rate = 1 - keep_prob")
+    with name_scope(name, "dropout"):
+        given = convert_to_tensor(x, name="x")
+        dtype = given.dtype.base_dtype
+        if not dtype.is_floating:
+            raise ValueError(
+                f"x has to be a floating point tensor since it's going to be scaled. Got a "
+                f"{dtype.name} tensor instead."
+            )
+        kept = _kept(keep_prob, rate)
+        known = kept if isinstance(kept, float) else static_value(kept)
+        if known is not None and float(known) == 1.0:
+            return identity(given)  # type: ignore[no-any-return]  # a tensor
+        keep = convert_to_tensor(kept, dtype) if isinstance(kept, float) else cast(kept, dtype)
+        size = shape_of(given) if noise_shape is None else _noise(given, noise_shape)
+        chosen = floor(keep + random_uniform(size, dtype=dtype, seed=seed))
+        made: Tensor = given / keep * chosen
+        if given.dims is not None:
+            made.set_shape(given.dims)
+        return made
+
+
+def _noise(x: Tensor, given: Any) -> Any:
+    """`noise_shape`, where `None` and -1 are the extent of x."""
+    if not isinstance(given, (list, tuple)):
+        return given
+    sizes = shape_of(x)
+    return [sizes[i] if n in (None, -1) else n for i, n in enumerate(given)]
+
+
+def _kept(keep_prob: Any, rate: Any) -> Any:
+    """The probability to keep an element: a number or a tensor."""
+    given = keep_prob if rate is None else rate
+    if given is None:
+        raise ValueError("You must provide a rate to dropout.")
+    if not isinstance(given, (int, float)):
+        tensor = convert_to_tensor(given)
+        return tensor if rate is None else 1.0 - tensor
+    kept = float(given) if rate is None else 1.0 - float(given)
+    if not 0.0 < kept <= 1.0:
+        raise ValueError(
+            f"rate must be a scalar tensor or a float in the range [0, 1), got {1 - kept:g}"
+        )
+    return kept

@@ -1,0 +1,64 @@
+"""Functions of `tf.nn`, losses and layers against TensorFlow's recorded numbers and names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nn_values import functions, network, value
+
+import byparts_frontend_tf as tf
+
+RECORDED = json.loads((Path(__file__).parent / "data" / "nn.json").read_text())
+
+
+@pytest.mark.parametrize("name", functions(tf))
+def test_a_function_computes_what_tensorflows_does(name: str) -> None:
+    """Numbers, gradients, shape, and the losses that it adds to the collection."""
+    found, wanted = value(tf, name), RECORDED[name]
+
+    assert found["shape"] == wanted["shape"] and found["losses"] == wanted["losses"]
+    np.testing.assert_allclose(found["some"], wanted["some"], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found["gradients"], wanted["gradients"], rtol=1e-3, atol=1e-4)
+
+
+def test_a_network_of_layers_trains_as_tensorflows_does() -> None:
+    """Losses, moving statistics, and the names of all variables."""
+    found, wanted = network(tf), RECORDED["network"]
+
+    for exact in ("shapes", "trained", "updates"):
+        assert found[exact] == wanted[exact]
+    assert list(found["variables"]) == list(wanted["variables"])
+    np.testing.assert_allclose(found["losses"], wanted["losses"], rtol=1e-4)
+    np.testing.assert_allclose(found["tested"], wanted["tested"], rtol=1e-3)
+    sums = list(found["variables"].values()), list(wanted["variables"].values())
+    np.testing.assert_allclose(*sums, rtol=2e-4, atol=1e-5)
+
+
+def test_dropout_keeps_the_mean_and_a_seed_its_draws() -> None:
+    x = tf.ones([100, 100])
+    y, z = (tf.nn.dropout(x, keep_prob=0.25, seed=3) for _ in range(2))
+    with tf.Session() as session:
+        found, other = session.run([y, tf.nn.dropout(x, rate=tf.constant(0.5))])
+
+    assert set(np.unique(found)) == {0.0, 4.0} and abs(found.mean() - 1.0) < 0.1
+    assert set(np.unique(other)) == {0.0, 2.0}
+    assert z.shape == y.shape
+
+
+def test_what_functions_refuse() -> None:
+    x = tf.zeros([2, 4, 4, 3])
+    with pytest.raises(ValueError, match="named arguments"):
+        tf.nn.softmax_cross_entropy_with_logits(x, x)
+    with pytest.raises(ValueError, match="rate must be a scalar tensor or a float in the range"):
+        tf.nn.dropout(x, keep_prob=0.0)
+    with pytest.raises(ValueError, match=r"depth \(3\) is not evenly divisible"):
+        tf.nn.conv2d(x, tf.zeros([1, 1, 2, 5]), [1, 1, 1, 1], "SAME")
+    with pytest.raises(ValueError, match="Rank of labels"):
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[[1]], logits=tf.zeros([1, 2]))
+    with pytest.raises(ValueError, match="channel dimension of the inputs to `Conv2D`"):
+        tf.layers.conv2d(tf.placeholder(tf.float32, [1, 4, 4, None]), 2, 3)
+    with pytest.raises(ValueError, match="Unknown padding mode: WRAP"):
+        tf.pad(x, [[0, 0]] * 4, "WRAP")
