@@ -172,7 +172,7 @@ def add_check_numerics_ops() -> Operation:
 
 
 def _called(*arrays: Any, function: Callable[..., Any], dtypes: Sequence[Any]) -> Any:
-    made = function(*arrays)
+    made = function(*[np.asarray(a)[()] for a in arrays])  # 0-d: NumPy's scalars, bytes
     if not dtypes:
         return None
     results = made if isinstance(made, (list, tuple)) else [made]

@@ -25,7 +25,7 @@ def _kind(type: str, meaning: Any, dtype: Any, shape: Any = None) -> Kind:
     """An operation on an array: on rows of graph-ir, or on a list where the host runs a loop."""
 
     def special(lowering: Any, op: Operation) -> Any:
-        if op.inputs and lowering.on_host_array(op.inputs[0]):
+        if op.kind is not ARRAY and lowering.on_host_array(op.inputs[0]):
             return lowering.run.call_on_array(op, HOST_MEANINGS[type])
         return meaning(lowering, op)
 

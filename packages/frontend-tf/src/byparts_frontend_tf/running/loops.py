@@ -14,6 +14,7 @@ from typing import Any, Optional, Union
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
+from byparts_frontend_tf.running.differentiated import gradient_passes
 from byparts_frontend_tf.running.lowering import Lowering, OnHost
 from byparts_frontend_tf.running.needed import needed_inside
 from byparts_frontend_tf.running.rounds import Rounds, known_rounds
@@ -42,9 +43,13 @@ def lower_while(lowering: Lowering, op: Operation) -> Any:
             return _store(lowering, op, loop.repeated(most))
         except Mixed:
             return _store(lowering, op, _with_buffers(lowering, op, first, most))
-    except OnHost:
+    except OnHost as why:
         if lowering.outer is not None:
             raise
+        if gradient_passes(lowering.run, op):
+            raise NotImplementedError(
+                f"no gradient passes through a loop on the host: {why}"
+            ) from why
         lowering.run.loop_on_host(op)
         return None
 

@@ -55,6 +55,7 @@ class Run(Programs):
         numbers: value -> the array it is known to be, on this path.
         top: the lowering of the run itself.
         assumed: variables that have no value, which the steps are true for.
+        operations: what the run needs.
         passed: numbers of the rules for gradients that the program says (`own_gradient.py`).
     """
 
@@ -72,13 +73,13 @@ class Run(Programs):
         self._after: list[tuple[Operation, Callable[..., Any], list[Any]]] = []
         self._reads: dict[Any, Value] = {}
         self.assumed: list[Any] = []
-        self._ops: set[Operation] = set()
+        self.operations: set[Operation] = set()
         self.passed: list[int] = []
 
     def finish(self, fetches: Sequence[Any]) -> Finish:
         """Do all steps; the last one says where the fetches are."""
         pending = needed(fetches, self.top.env, self.body)
-        self._ops = set(pending)
+        self.operations = set(pending)
         while True:
             pending, wanted, numbers = self._pass(pending)
             if not pending or all(self._trailing(op) for op in pending):
@@ -333,7 +334,7 @@ class Run(Programs):
     def _initial(self, variable: Any) -> Optional[Value]:
         """The first value that this very run gives a variable, for the first value of another."""
         for t in variable.outputs[0].consumers():
-            if t.__dict__.get("_initializes") is variable and t in self._ops:
+            if t.__dict__.get("_initializes") is variable and t in self.operations:
                 self.assumed.append(variable)
                 return self.top.value(t.inputs[1], t) if t.inputs[1] in self.top.env else None
         return None

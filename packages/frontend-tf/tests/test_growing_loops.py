@@ -1,0 +1,68 @@
+"""Loops whose states grow: by the host, and as their rounds where a gradient passes."""
+
+import numpy as np
+import pytest
+
+import byparts_frontend_tf as tf
+
+
+@pytest.fixture(autouse=True)
+def _graph() -> object:
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def powers(n: object, w: object) -> object:
+    """The rows 1, w, w², … of [1, 1], by a loop that appends them."""
+    _, rows = tf.while_loop(
+        lambda i, t: i < n,
+        lambda i, t: [i + 1, tf.concat([t, t[-1:] * w], 0)],
+        [tf.constant(0), tf.ones([1, 1])],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 1])],
+    )
+    return rows
+
+
+def test_a_gradient_passes_through_a_state_that_grows() -> None:
+    """d(1 + w + w² + w³)/dw and the second derivative, for numbers of rounds that are fed."""
+    w, n = tf.Variable(2.0), tf.placeholder(tf.int32, [])
+    rows = powers(n, w)
+    (first,) = tf.gradients(rows, w)
+    (second,) = tf.gradients(first, w)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found = [session.run([rows, first, second], {n: k}) for k in (0, 3)]
+
+    assert [f[0].ravel().tolist() for f in found] == [[1.0], [1.0, 2.0, 4.0, 8.0]]
+    assert [f[1:] for f in found] == [[0.0, 0.0], [1 + 4 + 12.0, 2 + 12.0]]
+
+
+def test_no_gradient_is_lost_in_silence() -> None:
+    """Rounds that depend on what is computed are the host's, and a gradient through them an error."""
+    w = tf.Variable(2.0)
+    rows = powers(tf.to_int32(w * 2.0), w)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        assert session.run(rows).shape == (5, 1)
+        with pytest.raises(tf.errors.UnimplementedError, match="no gradient passes through a lo"):
+            session.run(tf.gradients(rows, w))
+
+
+def test_an_array_of_rows_of_several_lengths() -> None:
+    """Made outside of the loop that fills it; its size is fed."""
+    w, n = tf.Variable(2.0), tf.placeholder(tf.int32, [])
+    array = tf.TensorArray(tf.float32, size=n, infer_shape=False)
+    _, filled = tf.while_loop(
+        lambda i, a: i < n, lambda i, a: (i + 1, a.write(i, tf.fill([i + 1], w))), [0, array]
+    )
+    together = filled.concat()
+    (gradient,) = tf.gradients(together, w)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        assert np.array_equal(session.run(together, {n: 2}), [2.0, 2.0, 2.0])
+        assert session.run(gradient, {n: 2}) == 3.0
