@@ -33,7 +33,8 @@ print(q.name, slow_q.name)
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     for i in range(4):
-        sess.run([maintain, track, shadow], {x: i + 1.0})
+        sess.run(maintain, {x: i + 1.0})
+        sess.run([track, shadow], {x: i + 1.0})
         sess.run(step.assign_add(20))
         sess.run(apply_q)
         sess.run(q.assign_add(1.0))

@@ -78,8 +78,9 @@ print("discriminator: %s" % ", ".join(v.name for v in d_vars))
 print("generator: %s" % ", ".join(v.name for v in g_vars))
 
 D_solver = tf.train.AdamOptimizer(2e-3, beta1=0.5).minimize(
-    D_loss + 0.1 * penalty, var_list=d_vars)
-G_solver = tf.train.RMSPropOptimizer(learning_rate=2e-3).minimize(G_loss, var_list=g_vars)
+    D_loss + 0.1 * penalty, var_list=d_vars, gate_gradients=tf.train.Optimizer.GATE_GRAPH)
+G_solver = tf.train.RMSPropOptimizer(learning_rate=2e-3).minimize(
+    G_loss, var_list=g_vars, gate_gradients=tf.train.Optimizer.GATE_GRAPH)
 print("%d variables" % len(tf.global_variables()))
 
 config = tf.ConfigProto()
@@ -91,8 +92,11 @@ rng = np.random.RandomState(8)
 for it in range(steps):
     feed = {X: sample_data(rng, mb_size), Z: sample_Z(rng, mb_size, Z_dim),
             mix: rng.uniform(size=(mb_size, 1))}
-    _, D_loss_curr, penalty_curr = sess.run([D_solver, D_loss, penalty], feed_dict=feed)
-    _, G_loss_curr = sess.run([G_solver, G_loss], feed_dict={Z: sample_Z(rng, mb_size, Z_dim)})
+    D_loss_curr, penalty_curr = sess.run([D_loss, penalty], feed_dict=feed)
+    sess.run(D_solver, feed_dict=feed)
+    feed = {Z: sample_Z(rng, mb_size, Z_dim)}
+    G_loss_curr = sess.run(G_loss, feed_dict=feed)
+    sess.run(G_solver, feed_dict=feed)
     if it % 6 == 0:
         print("Iter: {} D loss: {:.4f} G_loss: {:.4f} penalty: {:.4f}".format(
             it, D_loss_curr, G_loss_curr, penalty_curr))

@@ -38,10 +38,6 @@ class PhysicsInformedNN:
         self.loss_f = tf.reduce_mean(tf.square(self.f_pred))
         self.loss = self.loss_u + self.loss_f
 
-        self.optimizer = tf.contrib.opt.ScipyOptimizerInterface(
-            self.loss, method="L-BFGS-B",
-            options={"maxiter": 8, "maxfun": 60, "maxcor": 50, "maxls": 50,
-                     "ftol": 1.0 * np.finfo(float).eps})
         self.optimizer_Adam = tf.train.AdamOptimizer(learning_rate=0.005)
         self.train_op_Adam = self.optimizer_Adam.minimize(self.loss)
         init = tf.global_variables_initializer()
@@ -79,12 +75,6 @@ class PhysicsInformedNN:
         self.u_xx = tf.gradients(u_x, x)[0]
         return u_t + lambda_1 * u * u_x - lambda_2 * self.u_xx
 
-    def callback(self, loss, lambda_1, lambda_2):
-        self.evaluations += 1
-        if self.evaluations % 3 == 1:
-            print("evaluation %d Loss: %.4e, l1: %.4f, l2: %.5f"
-                  % (self.evaluations, loss, lambda_1[0], np.exp(lambda_2[0])))
-
     def train(self, nIter):
         tf_dict = {self.x_u_tf: self.x_u, self.t_u_tf: self.t_u, self.u_tf: self.u,
                    self.x_f_tf: self.x_f, self.t_f_tf: self.t_f}
@@ -99,12 +89,9 @@ class PhysicsInformedNN:
                 loss_u, loss_f = self.sess.run([self.loss_u, self.loss_f], tf_dict)
                 print("It: %d, Loss: %.4e, data: %.4e, equation: %.4e"
                       % (it, loss_value, loss_u, loss_f))
+                print("l1: %.5f, l2: %.6f" % (
+                    self.sess.run(self.lambda_1)[0], np.exp(self.sess.run(self.lambda_2)[0])))
                 start_time = time.time()
-        self.evaluations = 0
-        self.optimizer.minimize(self.sess, feed_dict=tf_dict,
-                                fetches=[self.loss, self.lambda_1, self.lambda_2],
-                                loss_callback=self.callback)
-        print("after L-BFGS-B: %.3e" % self.sess.run(self.loss, tf_dict))
 
     def predict(self, X_star):
         tf_dict = {self.x_u_tf: X_star[:, 0:1], self.t_u_tf: X_star[:, 1:2]}

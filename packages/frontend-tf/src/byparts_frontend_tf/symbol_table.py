@@ -170,6 +170,8 @@ TABLE: dict[str, str] = {
     # api.grids
     "meshgrid": "api.grids:meshgrid",
     "repeat": "api.grids:repeat",
+    # api.hparams
+    "contrib.training.HParams": "api.hparams:HParams",
     # api.indexing
     "boolean_mask": "api.indexing:boolean_mask",
     "compat.v2.where": "api.indexing:where_v2",
@@ -408,6 +410,9 @@ TABLE: dict[str, str] = {
     "train.piecewise_constant": "api.schedules:piecewise_constant",
     "train.piecewise_constant_decay": "api.schedules:piecewise_constant",
     "train.polynomial_decay": "api.schedules:polynomial_decay",
+    # api.scipy_optimizer
+    "contrib.opt.ExternalOptimizerInterface": "api.scipy_optimizer:ExternalOptimizerInterface",
+    "contrib.opt.ScipyOptimizerInterface": "api.scipy_optimizer:ScipyOptimizerInterface",
     # api.sequences
     "lin_space": "api.sequences:linspace",
     "linalg.linspace": "api.sequences:linspace",
@@ -439,6 +444,8 @@ TABLE: dict[str, str] = {
     "stack": "api.stacking:stack",
     "tile": "api.stacking:tile",
     "unstack": "api.stacking:unstack",
+    # api.template
+    "make_template": "api.template:make_template",
     # api.tensor_array
     "TensorArray": "api.tensor_array:TensorArray",
     # api.unary
@@ -555,6 +562,9 @@ TABLE: dict[str, str] = {
     "assign": "api.variables:assign",
     "assign_add": "api.variables:assign_add",
     "assign_sub": "api.variables:assign_sub",
+    # api.vocabulary
+    "contrib.learn.preprocessing.CategoricalVocabulary": "api.vocabulary:CategoricalVocabulary",
+    "contrib.learn.preprocessing.VocabularyProcessor": "api.vocabulary:VocabularyProcessor",
     # graph.collections
     "GraphKeys": "graph.collections:GraphKeys",
     # graph.composites
@@ -680,8 +690,11 @@ NAMESPACES: tuple[str, ...] = (
     "contrib",
     "contrib.framework",
     "contrib.layers",
+    "contrib.learn",
+    "contrib.learn.preprocessing",
     "contrib.opt",
     "contrib.rnn",
+    "contrib.training",
     "contrib.util",
     "core",
     "core.protobuf",
