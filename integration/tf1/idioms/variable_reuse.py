@@ -31,7 +31,7 @@ def attempt(what, **how):
             tf.get_variable(what, **how)
         print(what, "made")
     except ValueError as error:
-        print(what, "ValueError:", str(error).split(".")[0].split(",")[0])
+        print(what, type(error).__name__, "already exists" in str(error))
 
 
 attempt("layer/w", shape=[3, 2])

@@ -47,7 +47,7 @@ def test_no_gradient_is_lost_in_silence() -> None:
         session.run(tf.global_variables_initializer())
 
         assert session.run(rows).shape == (5, 1)
-        with pytest.raises(tf.errors.UnimplementedError, match="no gradient passes through a lo"):
+        with pytest.raises(tf.errors.UnimplementedError, match="no gradient passes through the lo"):
             session.run(tf.gradients(rows, w))
 
 

@@ -128,6 +128,8 @@ TABLE: dict[str, str] = {
     "nn.depthwise_conv2d": "api.convolving:depthwise_conv2d",
     "nn.depthwise_conv2d_native": "api.convolving:depthwise_conv2d",
     "nn.separable_conv2d": "api.convolving:separable_conv2d",
+    # api.counting
+    "count_up_to": "api.counting:count_up_to",
     # api.custom_gradients
     "NoGradient": "api.custom_gradients:not_differentiable",
     "NotDifferentiable": "api.custom_gradients:not_differentiable",

@@ -15,6 +15,7 @@ from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.operators import Operators
 from byparts_frontend_tf.graph.scopes import init_scope, name_scope
@@ -237,6 +238,11 @@ class Variable(Operators):
     ) -> Any:
         """Subtract from its value; a tensor of the difference."""
         return assign_sub(self, delta, use_locking, name)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Its value, which is then one more; at the limit an `OutOfRangeError`."""
+        counted: Tensor = late("api.counting:count_up_to")(self, limit)
+        return counted
 
     def _ref(self) -> Tensor:
         return self._variable

@@ -14,10 +14,10 @@ from typing import Any, Optional, Union
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
-from byparts_frontend_tf.running.differentiated import gradient_passes
 from byparts_frontend_tf.running.lowering import Lowering, OnHost
 from byparts_frontend_tf.running.needed import needed_inside
 from byparts_frontend_tf.running.rounds import Rounds, known_rounds
+from byparts_frontend_tf.running.unrolled import gradient_passes, unrolled
 from byparts_graph_ir import Graph, Input, ShapeError, Value
 from byparts_opset import Scan, While
 
@@ -47,11 +47,20 @@ def lower_while(lowering: Lowering, op: Operation) -> Any:
         if lowering.outer is not None:
             raise
         if gradient_passes(lowering.run, op):
-            raise NotImplementedError(
-                f"no gradient passes through a loop on the host: {why}"
-            ) from why
+            return _store(lowering, op, _one_by_one(lowering, op, why))
         lowering.run.loop_on_host(op)
         return None
+
+
+def _one_by_one(lowering: Lowering, op: Operation, why: OnHost) -> list[Lowered]:
+    """Each round for its own shapes, for a gradient, which the host does not compute."""
+    try:
+        first = [_initial(lowering, t, op) for t in op.inputs[: len(op.outputs)]]
+        return unrolled(lowering, op, first, _most_rounds(lowering, op))
+    except OnHost as error:
+        raise NotImplementedError(
+            f"no gradient passes through the loop {op.name}, which the host runs: {why}; {error}"
+        ) from error
 
 
 def _initial(lowering: Lowering, tensor: Tensor, op: Operation) -> Lowered:

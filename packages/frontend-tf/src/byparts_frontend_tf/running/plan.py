@@ -34,6 +34,8 @@ class Plan:
         self.first: dict[Any, Step] = {}
         self.built = 0
         self._single = self._fetches.leaves == (fetches,)
+        fed_too = [i for i, f in enumerate(self._fetches.leaves) if f in self._feeds.tensors]
+        self._fed_too = tuple(fed_too)  # these come as the arrays that are fed
 
     def run(self, feed_dict: Any) -> Any:
         """Run; the values of the fetches in their structure."""
@@ -45,7 +47,10 @@ class Plan:
     def steps(self, slots: list[Any], key: Any) -> list[Any]:
         """Do the steps; the values of the leaves."""
         found = do_steps(self.first, key, slots, self._explore)
-        return [v[()] if v.__class__ is ndarray and not v.ndim else v for v in found]
+        results = [v[()] if v.__class__ is ndarray and not v.ndim else v for v in found]
+        for i in self._fed_too:
+            results[i] = found[i]
+        return results
 
     def _explore(self, slots: list[Any], key: Any, log: Log) -> Finish:
         self.built += 1
