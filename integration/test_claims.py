@@ -55,7 +55,8 @@ def test_a_part_keeps_to_the_lines_that_its_readme_allows(readme: Path) -> None:
 def test_no_file_is_longer_than_its_readme_allows(readme: Path) -> None:
     """The longest of a part, where its README says so; lists of names apart."""
     match = re.search(r"Line budget: \d+, (\d+) a file", readme.read_text(encoding="utf-8"))
-    files = [p for p in readme.parent.glob("src/**/*.py") if p.name != "__init__.py"]
+    names = ("__init__.py", "symbol_table.py")
+    files = [p for p in readme.parent.glob("src/**/*.py") if p.name not in names]
     most = int(match[1]) if match else 600
 
     assert {p.name: claims.lines_of(p) for p in files if claims.lines_of(p) > most} == {}
