@@ -190,6 +190,7 @@ def table_text() -> str:
     symbols = collect()
     namespaces = sorted({n for s in symbols for n in _enclosing(s)})
     lines = [
+        "# ruff: noqa: E501",
         '"""Symbol -> where it is.  Written by `python integration/tf_symbols.py`."""',
         "# ruff: noqa: E501",
         "",
