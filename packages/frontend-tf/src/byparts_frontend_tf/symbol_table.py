@@ -1,5 +1,6 @@
 # ruff: noqa: E501
 """Symbol -> where it is.  Written by `python integration/tf_symbols.py`."""
+# ruff: noqa: E501
 
 TABLE: dict[str, str] = {
     # api.adaptive
@@ -73,6 +74,20 @@ TABLE: dict[str, str] = {
     "to_float": "api.casting:to_float",
     "to_int32": "api.casting:to_int32",
     "to_int64": "api.casting:to_int64",
+    # api.classes
+    "math.in_top_k": "api.classes:in_top_k",
+    "math.log_softmax": "api.classes:log_softmax",
+    "math.softmax": "api.classes:softmax",
+    "math.top_k": "api.classes:top_k",
+    "nn.in_top_k": "api.classes:in_top_k",
+    "nn.log_softmax": "api.classes:log_softmax",
+    "nn.sigmoid_cross_entropy_with_logits": "api.classes:sigmoid_cross_entropy_with_logits",
+    "nn.softmax": "api.classes:softmax",
+    "nn.softmax_cross_entropy_with_logits": "api.classes:softmax_cross_entropy_with_logits",
+    "nn.softmax_cross_entropy_with_logits_v2": "api.classes:softmax_cross_entropy_with_logits_v2",
+    "nn.sparse_softmax_cross_entropy_with_logits": "api.classes:sparse_softmax_cross_entropy_with_logits",
+    "nn.top_k": "api.classes:top_k",
+    "nn.weighted_cross_entropy_with_logits": "api.classes:weighted_cross_entropy_with_logits",
     # api.clipping
     "clip_by_average_norm": "api.clipping:clip_by_average_norm",
     "clip_by_global_norm": "api.clipping:clip_by_global_norm",
@@ -105,17 +120,17 @@ TABLE: dict[str, str] = {
     "ones_like": "api.constants:ones_like",
     "zeros": "api.constants:zeros",
     "zeros_like": "api.constants:zeros_like",
-    # api.convolution
-    "nn.atrous_conv2d": "api.convolution:atrous_conv2d",
-    "nn.avg_pool": "api.convolution:avg_pool",
-    "nn.avg_pool2d": "api.convolution:avg_pool",
-    "nn.conv1d": "api.convolution:conv1d",
-    "nn.conv2d": "api.convolution:conv2d",
-    "nn.conv2d_transpose": "api.convolution:conv2d_transpose",
-    "nn.depthwise_conv2d": "api.convolution:depthwise_conv2d",
-    "nn.depthwise_conv2d_native": "api.convolution:depthwise_conv2d",
-    "nn.max_pool": "api.convolution:max_pool",
-    "nn.separable_conv2d": "api.convolution:separable_conv2d",
+    # api.convolving
+    "nn.atrous_conv2d": "api.convolving:atrous_conv2d",
+    "nn.conv1d": "api.convolving:conv1d",
+    "nn.conv2d": "api.convolving:conv2d",
+    "nn.conv2d_backprop_input_v2": "api.convolving:conv2d_transpose",
+    "nn.conv2d_transpose": "api.convolving:conv2d_transpose",
+    "nn.depthwise_conv2d": "api.convolving:depthwise_conv2d",
+    "nn.depthwise_conv2d_native": "api.convolving:depthwise_conv2d",
+    "nn.separable_conv2d": "api.convolving:separable_conv2d",
+    # api.counting
+    "count_up_to": "api.counting:count_up_to",
     # api.custom_gradients
     "NoGradient": "api.custom_gradients:not_differentiable",
     "NotDifferentiable": "api.custom_gradients:not_differentiable",
@@ -158,6 +173,8 @@ TABLE: dict[str, str] = {
     # api.grids
     "meshgrid": "api.grids:meshgrid",
     "repeat": "api.grids:repeat",
+    # api.hparams
+    "contrib.training.HParams": "api.hparams:HParams",
     # api.indexing
     "boolean_mask": "api.indexing:boolean_mask",
     "compat.v2.where": "api.indexing:where_v2",
@@ -205,34 +222,76 @@ TABLE: dict[str, str] = {
     # api.layer
     "layers.Layer": "api.layer:Layer",
     "python.layers.base.Layer": "api.layer:Layer",
+    # api.layers
+    "layers.Conv1D": "api.layers:Conv1D",
+    "layers.Conv2D": "api.layers:Conv2D",
+    "layers.Conv2DTranspose": "api.layers:Conv2DTranspose",
+    "layers.Dense": "api.layers:Dense",
+    "layers.SeparableConv2D": "api.layers:SeparableConv2D",
+    "layers.conv1d": "api.layers:conv1d",
+    "layers.conv2d": "api.layers:conv2d",
+    "layers.conv2d_transpose": "api.layers:conv2d_transpose",
+    "layers.dense": "api.layers:dense",
+    "layers.separable_conv2d": "api.layers:separable_conv2d",
+    # api.layers_without_weights
+    "layers.AveragePooling2D": "api.layers_without_weights:AveragePooling2D",
+    "layers.BatchNormalization": "api.layers_without_weights:BatchNormalization",
+    "layers.Dropout": "api.layers_without_weights:Dropout",
+    "layers.Flatten": "api.layers_without_weights:Flatten",
+    "layers.MaxPooling2D": "api.layers_without_weights:MaxPooling2D",
+    "layers.average_pooling1d": "api.layers_without_weights:average_pooling1d",
+    "layers.average_pooling2d": "api.layers_without_weights:average_pooling2d",
+    "layers.batch_normalization": "api.layers_without_weights:batch_normalization",
+    "layers.dropout": "api.layers_without_weights:dropout",
+    "layers.flatten": "api.layers_without_weights:flatten",
+    "layers.max_pooling1d": "api.layers_without_weights:max_pooling1d",
+    "layers.max_pooling2d": "api.layers_without_weights:max_pooling2d",
     # api.loops
     "while_loop": "api.loops:while_loop",
-    # api.networks
-    "linalg.l2_normalize": "api.networks:l2_normalize",
-    "math.in_top_k": "api.networks:in_top_k",
-    "math.l2_normalize": "api.networks:l2_normalize",
-    "math.top_k": "api.networks:top_k",
-    "math.zero_fraction": "api.networks:zero_fraction",
-    "nn.batch_norm_with_global_normalization": "api.networks:batch_norm_with_global_normalization",
-    "nn.batch_normalization": "api.networks:batch_normalization",
-    "nn.bias_add": "api.networks:bias_add",
-    "nn.crelu": "api.networks:crelu",
-    "nn.dropout": "api.networks:dropout",
-    "nn.fused_batch_norm": "api.networks:fused_batch_norm",
-    "nn.in_top_k": "api.networks:in_top_k",
-    "nn.l2_loss": "api.networks:l2_loss",
-    "nn.l2_normalize": "api.networks:l2_normalize",
-    "nn.leaky_relu": "api.networks:leaky_relu",
-    "nn.local_response_normalization": "api.networks:lrn",
-    "nn.lrn": "api.networks:lrn",
-    "nn.moments": "api.networks:moments",
-    "nn.relu_layer": "api.networks:relu_layer",
-    "nn.swish": "api.networks:swish",
-    "nn.top_k": "api.networks:top_k",
-    "nn.xw_plus_b": "api.networks:xw_plus_b",
-    "nn.zero_fraction": "api.networks:zero_fraction",
+    # api.losses
+    "losses.Reduction": "api.losses:Reduction",
+    "losses.absolute_difference": "api.losses:absolute_difference",
+    "losses.add_loss": "api.losses:add_loss",
+    "losses.compute_weighted_loss": "api.losses:compute_weighted_loss",
+    "losses.cosine_distance": "api.losses:cosine_distance",
+    "losses.get_losses": "api.losses:get_losses",
+    "losses.get_regularization_loss": "api.losses:get_regularization_loss",
+    "losses.get_regularization_losses": "api.losses:get_regularization_losses",
+    "losses.get_total_loss": "api.losses:get_total_loss",
+    "losses.hinge_loss": "api.losses:hinge_loss",
+    "losses.huber_loss": "api.losses:huber_loss",
+    "losses.log_loss": "api.losses:log_loss",
+    "losses.mean_squared_error": "api.losses:mean_squared_error",
+    "losses.sigmoid_cross_entropy": "api.losses:sigmoid_cross_entropy",
+    "losses.softmax_cross_entropy": "api.losses:softmax_cross_entropy",
+    "losses.sparse_softmax_cross_entropy": "api.losses:sparse_softmax_cross_entropy",
+    # api.nn
+    "math.zero_fraction": "api.nn:zero_fraction",
+    "nn.bias_add": "api.nn:bias_add",
+    "nn.crelu": "api.nn:crelu",
+    "nn.l2_loss": "api.nn:l2_loss",
+    "nn.leaky_relu": "api.nn:leaky_relu",
+    "nn.log_poisson_loss": "api.nn:log_poisson_loss",
+    "nn.relu_layer": "api.nn:relu_layer",
+    "nn.silu": "api.nn:swish",
+    "nn.swish": "api.nn:swish",
+    "nn.xw_plus_b": "api.nn:xw_plus_b",
+    "nn.zero_fraction": "api.nn:zero_fraction",
+    # api.normalizing
+    "linalg.l2_normalize": "api.normalizing:l2_normalize",
+    "math.l2_normalize": "api.normalizing:l2_normalize",
+    "nn.batch_norm_with_global_normalization": "api.normalizing:batch_norm_with_global_normalization",
+    "nn.batch_normalization": "api.normalizing:batch_normalization",
+    "nn.dropout": "api.normalizing:dropout",
+    "nn.fused_batch_norm": "api.normalizing:fused_batch_norm",
+    "nn.l2_normalize": "api.normalizing:l2_normalize",
+    "nn.local_response_normalization": "api.normalizing:local_response_normalization",
+    "nn.lrn": "api.normalizing:local_response_normalization",
+    "nn.moments": "api.normalizing:moments",
     # api.optimizer
     "train.Optimizer": "api.optimizer:Optimizer",
+    # api.padding
+    "pad": "api.padding:pad",
     # api.passing
     "group": "api.passing:group",
     "identity": "api.passing:identity",
@@ -242,6 +301,12 @@ TABLE: dict[str, str] = {
     "placeholder_with_default": "api.passing:placeholder_with_default",
     "stop_gradient": "api.passing:stop_gradient",
     "tuple": "api.passing:tuple_",
+    # api.pools
+    "nn.avg_pool": "api.pools:avg_pool",
+    "nn.avg_pool2d": "api.pools:avg_pool",
+    "nn.max_pool": "api.pools:max_pool",
+    "nn.max_pool2d": "api.pools:max_pool",
+    "nn.pool": "api.pools:pool",
     # api.products
     "batch_matmul": "api.products:matmul",
     "einsum": "api.products:einsum",
@@ -348,6 +413,9 @@ TABLE: dict[str, str] = {
     "train.piecewise_constant": "api.schedules:piecewise_constant",
     "train.piecewise_constant_decay": "api.schedules:piecewise_constant",
     "train.polynomial_decay": "api.schedules:polynomial_decay",
+    # api.scipy_optimizer
+    "contrib.opt.ExternalOptimizerInterface": "api.scipy_optimizer:ExternalOptimizerInterface",
+    "contrib.opt.ScipyOptimizerInterface": "api.scipy_optimizer:ScipyOptimizerInterface",
     # api.sequences
     "lin_space": "api.sequences:linspace",
     "linalg.linspace": "api.sequences:linspace",
@@ -373,22 +441,14 @@ TABLE: dict[str, str] = {
     "newaxis": "api.slicing:newaxis",
     "slice": "api.slicing:slice_",
     "strided_slice": "api.slicing:strided_slice",
-    # api.softmax
-    "math.log_softmax": "api.softmax:log_softmax",
-    "math.softmax": "api.softmax:softmax",
-    "nn.log_softmax": "api.softmax:log_softmax",
-    "nn.sigmoid_cross_entropy_with_logits": "api.softmax:sigmoid_cross_entropy_with_logits",
-    "nn.softmax": "api.softmax:softmax",
-    "nn.softmax_cross_entropy_with_logits": "api.softmax:softmax_cross_entropy_with_logits",
-    "nn.softmax_cross_entropy_with_logits_v2": "api.softmax:softmax_cross_entropy_with_logits_v2",
-    "nn.sparse_softmax_cross_entropy_with_logits": "api.softmax:sparse_softmax_cross_entropy_with_logits",
-    "nn.weighted_cross_entropy_with_logits": "api.softmax:weighted_cross_entropy_with_logits",
     # api.stacking
     "concat": "api.stacking:concat",
     "split": "api.stacking:split",
     "stack": "api.stacking:stack",
     "tile": "api.stacking:tile",
     "unstack": "api.stacking:unstack",
+    # api.template
+    "make_template": "api.template:make_template",
     # api.tensor_array
     "TensorArray": "api.tensor_array:TensorArray",
     # api.unary
@@ -505,6 +565,9 @@ TABLE: dict[str, str] = {
     "assign": "api.variables:assign",
     "assign_add": "api.variables:assign_add",
     "assign_sub": "api.variables:assign_sub",
+    # api.vocabulary
+    "contrib.learn.preprocessing.CategoricalVocabulary": "api.vocabulary:CategoricalVocabulary",
+    "contrib.learn.preprocessing.VocabularyProcessor": "api.vocabulary:VocabularyProcessor",
     # graph.collections
     "GraphKeys": "graph.collections:GraphKeys",
     # graph.composites
@@ -630,8 +693,11 @@ NAMESPACES: tuple[str, ...] = (
     "contrib",
     "contrib.framework",
     "contrib.layers",
+    "contrib.learn",
+    "contrib.learn.preprocessing",
     "contrib.opt",
     "contrib.rnn",
+    "contrib.training",
     "contrib.util",
     "core",
     "core.protobuf",
@@ -644,6 +710,7 @@ NAMESPACES: tuple[str, ...] = (
     "keras.initializers",
     "layers",
     "linalg",
+    "losses",
     "manip",
     "math",
     "nn",
