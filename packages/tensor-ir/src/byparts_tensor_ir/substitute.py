@@ -117,7 +117,12 @@ def buffers_replaced(
             condition = loads_replaced(s.condition, by, index)
             out.append(If(condition, buffers_replaced(s.body, by, index)))
         elif isinstance(s, For):
-            out.append(replace(s, body=buffers_replaced(s.body, by, index)))
+            extent, body = loads_replaced(s.extent, by, index), buffers_replaced(s.body, by, index)
+            if extent is s.extent:
+                out.append(replace(s, body=body))
+            else:
+                var = renewed(s.var, extent)
+                out.append(For(var, in_statements(body, {s.var: var}), s.kind))
         elif isinstance(s, Instruction):
             out.append(s.changed(lambda e: loads_replaced(e, by, index), lambda b: by.get(b, b)))
         else:

@@ -37,7 +37,7 @@ def team_for(rows: Rows, phases: Sequence[Phase], machine: Machine) -> Team:
     size = max(size, _power_below(min(_wanted(rows, machine), longest // _FEW)))
     size = min(size, machine.most_threads)
     if size >= machine.block_threads or not _alike(phases):
-        return Team(size, 1)
+        return Team(max(size, WARP), 1)
     most = max(2 * _power_below(rows.count - 1), WARP // size, 1)
     return Team(size, min(machine.block_threads // size, most))
 

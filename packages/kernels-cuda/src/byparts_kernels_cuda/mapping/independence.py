@@ -39,10 +39,14 @@ class Surroundings:
     def independent(self, loop: For, reductions: bool = False) -> bool:
         """Whether the rounds of a loop may run at the same time.
 
+        A loop that is parallel says so itself: indices that are read may be known to differ.
+
         Args:
             loop: any loop of the function.
             reductions: whether they may add to the same elements.
         """
+        if loop.kind == "parallel":
+            return True
         try:
             check_order_free(loop, "share", reductions, self.live, self.memory)
         except ScheduleError:

@@ -8,22 +8,24 @@ from dataclasses import replace
 from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
 from byparts_tensor_ir.expression import const
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
-from byparts_tensor_ir.substitute import in_statements, loads
+from byparts_tensor_ir.substitute import buffers_replaced, in_statements, loads
 
 Memory = Callable[[Buffer], Buffer]
 
 
 def plain(func: Func, inplace: Pairs = ()) -> Func:
-    """The same function: all loops serial, none of one round, and a store for each target.
+    """The same function: no vectors, no loops of one round, and a store for each target.
 
     Args:
         func: of static shapes.
         inplace: pairs (input, output) that may be the same bytes.
     """
     memory = surroundings(func, inplace).memory
-    body = _plain(func.body, memory)
+    own = {b: replace(b, scope="local") for b in func.locals if b.scope != "local"}
+    body = buffers_replaced(_plain(func.body, memory), own)
     kept = used(body)
-    return replace(func, body=body, locals=tuple([b for b in func.locals if b in kept]))
+    locals = [own.get(b, b) for b in func.locals]
+    return replace(func, body=body, locals=tuple([b for b in locals if b in kept]))
 
 
 def _plain(statements: Sequence[Statement], memory: Memory) -> tuple[Statement, ...]:
@@ -36,7 +38,8 @@ def _plain(statements: Sequence[Statement], memory: Memory) -> tuple[Statement, 
                 out += _plain(in_statements(s.body, {s.var: const(s.var.attr.low)}), memory)
                 continue
             body = _plain(s.body, memory)
-            out += [For(s.var, body)] if body else []
+            kind = "parallel" if s.kind == "parallel" else "serial"
+            out += [For(s.var, body, kind)] if body else []
         elif isinstance(s, If):
             body = _plain(s.body, memory)
             out += [If(s.condition, body)] if body else []

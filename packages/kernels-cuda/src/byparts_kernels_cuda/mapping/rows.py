@@ -126,7 +126,8 @@ def _merged(body: Sequence[Statement], var: Expr, around: Surroundings) -> For |
     for s in body:
         for loop in chain(s):
             if loop.extent is var.attr.extent and loop.var.attr.low == var.attr.low:
-                longer = For(var, (*merged.body, *_without(s, loop, var)))
+                kind = loop.kind if len(body) == 1 else "serial"
+                longer = For(var, (*merged.body, *_without(s, loop, var)), kind)
                 if around.independent(longer):
                     merged = longer
                     break

@@ -21,7 +21,7 @@ from byparts_kernels_cuda.mapping.team import Team
 from byparts_kernels_cuda.mapping.traffic import bytes_of
 from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.statement import For, Func, If, Statement
-from byparts_tensor_ir.substitute import buffers_replaced
+from byparts_tensor_ir.substitute import buffers_replaced, loads_replaced
 
 _SLOW = 1.5  # times as long as the bytes take
 _ROUND_S = 5e-9  # of a loop of one thread, at least
@@ -142,14 +142,15 @@ class Stages:
         statements = tuple([s for _, s in items[first:end]])
         conditions = items[first][0]
         others = [s for _, s in (*items[:first], *items[end:])]
-        others += [If(c, ()) for c in conditions]
+        others += [If(c, ()) for all_of_one, _ in items for c in all_of_one]
         away = {b for b in used(others) if b in self.twins}
         while True:
             by = {b: self.twins[b] for b in away}
             here = replace(self.around, locals=frozenset(self.twins) - away)
             rows = rows_of(buffers_replaced(statements, by), here)
             if not rows.scattered():
-                return Stage(conditions, rows.without_dimensions(), self.machine)
+                known = tuple([loads_replaced(c, by, lambda _, index: index) for c in conditions])
+                return Stage(known, rows.without_dimensions(), self.machine)
             away |= set(rows.scattered())
 
 
