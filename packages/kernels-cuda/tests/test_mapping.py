@@ -12,10 +12,10 @@ from region_graphs import arrays_of, graphs_that_move, graphs_that_reduce
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Op, Refused
+from byparts_kernels_cuda.loops import loops_of
 from byparts_kernels_cuda.mapping import mapped
 from byparts_opset.dtypes import type_of
 from byparts_opset.evaluate import evaluate
-from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.regions.region import RegionLoops
 
 
@@ -93,8 +93,8 @@ _IMAGES = _LONG[:, :192].reshape(3, 3, 8, 8)
 )
 def test_a_function_computes_what_its_op_does(op: Op, arrays: tuple[Any, ...], over: bool) -> None:
     """It checks every index of every load and store; `error` stays 0."""
-    made = function[op](op, [type_of(a) for a in arrays])
-    func = made.over if over else made.unscheduled or made.func
+    made = loops_of(op, [type_of(a) for a in arrays])
+    func = made.over if over else made.func
     if func is None:
         return
     expected = op.evaluate(*arrays)

@@ -69,6 +69,15 @@ def test_memory_that_is_read_after_the_loop_is_no_rounds_own() -> None:
     assert "may write one element of t" in refusal(*body, live=(t,))
 
 
+def test_memory_of_which_each_round_writes_a_part_is_no_rounds_own() -> None:
+    """Each round reads what all have written."""
+    parts = Buffer("parts", (const(8),), "f32", "local")
+    read = For(k, (store(y, parts[k], i * 4 + k),))
+
+    assert "a round reads elements of parts" in refusal(store(parts, x[i], i), read)
+    assert not refusal(For(k, (store(parts, x[i], k),)), read)
+
+
 def test_two_buffers_may_be_the_same_bytes() -> None:
     """y over x: a round may write what it alone reads."""
     assert not refusal(store(y, x[i + 1], i))

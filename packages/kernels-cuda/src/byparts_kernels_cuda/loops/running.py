@@ -39,14 +39,13 @@ def _cumsum(op: ops.CumSum, types: Sequence[TensorType]) -> Function:
     run, nest, nothing = local("run", 1, t.dtype), Loops(), const(0, t.dtype)
 
     def place(i: Expr) -> Expr:
-        i = minimum(i, const(n - 1))
         return n - 1 - i if op.reverse else i
 
     def row(o: Expr, j: Expr) -> Body:
         c, d, e = (variable(name, parts) for name in ("c", "d", "e"))
         k, m, f = variable("k", size), variable("m", size), variable("f", parts)
         there = c * size + k < n
-        value = select(there, x[o, place(c * size + k), j], nothing)
+        value = select(there, x[o, place(minimum(c * size + k, n - 1)), j], nothing)
         total = Store("totals", (totals,), (c,), (value,), SUM, (k,), True)
         before = select(f < d, totals[f], nothing)
         start = Store("starts", (starts,), (d,), (before,), SUM, (f,), True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from byparts_kernels_cuda.mapping.kept import Keeper
 from byparts_kernels_cuda.mapping.phases import Alone
 from byparts_kernels_cuda.mapping.piece import Piece
@@ -12,7 +14,7 @@ from byparts_kernels_cuda.mapping.team import Team
 from byparts_kernels_cuda.mapping.weave import Weaver, guarded
 from byparts_tensor_ir.expression import Expr, variable
 from byparts_tensor_ir.statement import For, If
-from byparts_tensor_ir.substitute import in_statements
+from byparts_tensor_ir.substitute import buffers_replaced, in_statements
 
 
 def piece_of(stage: Stage) -> Piece:
@@ -52,8 +54,11 @@ def _in_vectors(rows: Rows) -> Rows:
         return rows
     vector = variable(last.attr.name, int(last.attr.extent.attr) // lanes)
     lane = variable(f"{last}_v", lanes)
-    inner = in_statements(rows.body, {last: vector * lanes + lane})
-    return Rows((*outer, vector), (For(lane, inner, "vectorize"),), rows.around)
+    by = {b: replace(b, shape=(*b.shape, lane.attr.extent)) for b in rows.own()}
+    body = buffers_replaced(rows.body, by, lambda _, index: (*index, lane))
+    inner = in_statements(body, {last: vector * lanes + lane})
+    wide = Rows((*outer, vector), (For(lane, inner, "vectorize"),), rows.around)
+    return wide.with_locals([*by.values()])
 
 
 def _indices(rows: Rows, block: Expr, team: Team, thread: Expr) -> dict[Expr, Expr]:

@@ -36,10 +36,25 @@ def team_for(rows: Rows, phases: Sequence[Phase], machine: Machine) -> Team:
     size = _power_below(min(least, longest // _FEW))
     size = max(size, _power_below(min(_wanted(rows, machine), longest // _FEW)))
     size = min(size, machine.most_threads)
-    if size >= machine.block_threads or not _alike(phases):
-        return Team(max(size, WARP), 1)
+    if not _alike(phases):
+        return Team(
+            max(size, WARP, _power_below(min(machine.block_threads // 2, longest // _FEW))), 1
+        )
+    if size >= machine.block_threads:
+        return Team(size, 1)
     most = max(2 * _power_below(rows.count - 1), WARP // size, 1)
     return Team(size, min(machine.block_threads // size, most))
+
+
+def resized(team: Team, threads: int, phases: Sequence[Phase]) -> Team | None:
+    """A team like this one in a block of so many threads; `None` where there is none."""
+    if team.size == 1:
+        return Team(1, threads)
+    if team.across:
+        return Team(threads // team.teams, team.teams, True) if threads > team.teams else None
+    if team.teams == 1 or team.size > threads:
+        return Team(threads, 1)
+    return Team(team.size, threads // team.size)
 
 
 def _across(rows: Rows, shared: Sequence[Shared]) -> bool:

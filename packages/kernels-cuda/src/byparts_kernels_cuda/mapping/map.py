@@ -13,7 +13,7 @@ from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.mapping.binding import piece_of
 from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
 from byparts_kernels_cuda.mapping.machine import H100, Machine
-from byparts_kernels_cuda.mapping.order import launches_of
+from byparts_kernels_cuda.mapping.order import alike, launches_of
 from byparts_kernels_cuda.mapping.piece import Piece, beside, kernel
 from byparts_kernels_cuda.mapping.plain import plain
 from byparts_kernels_cuda.mapping.stages import Stages
@@ -35,7 +35,7 @@ def mapped(func: Func, inplace: Pairs = (), machine: Machine = H100) -> Launches
     pieces: list[Piece] = []
     for together in launches_of(stages.found(), around.memory):
         by_threads: dict[int, list[Piece]] = {}
-        for piece in map(piece_of, together):
+        for piece in map(piece_of, alike(together)):
             by_threads.setdefault(piece.threads, []).append(piece)
         pieces += [beside(group) for group in by_threads.values()]
     workspace = [b for p in pieces for b in p.workspace]

@@ -35,6 +35,14 @@ def launches_of(stages: Sequence[Stage], memory: Memory) -> list[list[Stage]]:
     return [[s for s, n in zip(stages, number, strict=True) if n == i] for i in range(count)]
 
 
+def alike(stages: Sequence[Stage]) -> list[Stage]:
+    """Stages of one launch in blocks of the same size, as far as that costs nothing."""
+    if not stages:
+        return []
+    most = max(stages, key=lambda s: s.seconds)
+    return [s.in_blocks_of(most.team.threads) for s in stages]
+
+
 _Touched = tuple[list[Access], list[Access]]  # what is read, what is written
 
 

@@ -56,9 +56,11 @@ def beside(pieces: Sequence[Piece]) -> Piece:
     first = 0
     for p in pieces:
         inner = in_statements(p.body, {p.block: block - first, p.thread: thread})
-        here = (const(first) <= block) & (block < first + p.blocks)
-        body.append(If(here, inner))
+        here = const(True, "bool")
+        here = here & (const(first) <= block) if first else here
         first += p.blocks
+        here = here & (block < first) if p is not pieces[-1] else here
+        body.append(If(here, inner))
     locals = tuple([b for p in pieces for b in p.locals])
     workspace = tuple([b for p in pieces for b in p.workspace])
     return Piece(block, thread, tuple(body), locals, workspace)

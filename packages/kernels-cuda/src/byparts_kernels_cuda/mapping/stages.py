@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from byparts_kernels_cuda.mapping.choice import team_for
+from byparts_kernels_cuda.mapping.choice import resized, team_for
 from byparts_kernels_cuda.mapping.independence import Surroundings, rounds, used
 from byparts_kernels_cuda.mapping.machine import Machine
 from byparts_kernels_cuda.mapping.parts import in_parts
@@ -35,21 +35,36 @@ class Stage:
         conditions: around all of them.
         rows: the statements.
         machine: that runs them.
+        given: who does a row, if that is chosen already.
     """
 
     conditions: tuple[Expr, ...]
     rows: Rows
     machine: Machine
+    given: Team | None = None
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
         """What a team does for a row."""
         return phases_of(self.rows.body, self.rows.around)
 
-    @cached_property
+    @property
     def team(self) -> Team:
         """Who does a row."""
+        return self.given or self.best_team
+
+    @cached_property
+    def best_team(self) -> Team:
+        """Who does a row, where nothing else matters."""
         return team_for(self.rows, self.phases, self.machine)
+
+    def in_blocks_of(self, threads: int) -> Stage:
+        """The stage in blocks of so many threads, where that takes hardly longer; else itself."""
+        team = resized(self.team, threads, self.phases)
+        if team is None:
+            return self
+        other = replace(self, given=team)
+        return other if other.seconds < self.seconds + self.machine.launch_s else self
 
     @cached_property
     def nest(self) -> tuple[Statement, ...]:

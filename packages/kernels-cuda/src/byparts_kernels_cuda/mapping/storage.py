@@ -45,12 +45,14 @@ class Place:
         buffer: its memory.
         before: indices in front of its own.
         owned: whether a member has the elements of its own rounds, by the number of the round.
+        lanes: rounds that are done at once and have an element each, by the last index.
         met: whether members see what others write, so that they may have to meet.
     """
 
     buffer: Buffer
     before: tuple[Expr, ...] = ()
     owned: bool = False
+    lanes: int = 1
     met: bool = False
 
 
@@ -89,12 +91,15 @@ class Storage:
     def _place(self, b: Buffer, copied: set[Buffer]) -> Place:
         if self.team.size == 1:
             return Place(b) if size_bytes(b) <= _SCRATCH_BYTES else self._in_row(b)
-        if b in copied or (self._scratch(b) and size_bytes(b) <= _SCRATCH_BYTES):
+        if b in copied:
             return Place(b)
+        if (lanes := self._scratch(b)) and lanes * size_bytes(b) <= _SCRATCH_BYTES:
+            shape = (*b.shape, const(lanes)) if lanes > 1 else b.shape
+            return Place(replace(b, shape=shape), lanes=lanes)
         share = self._owner(b)
         if share is not None and share.elements <= _OWNED:
             shape = tuple([const(n) for n in (share.rounds, share.lanes) if n > 1])
-            return Place(replace(b, shape=shape), (), True)
+            return Place(replace(b, shape=shape), owned=True)
         size = size_bytes(b) * self.team.teams
         if size > self.left_bytes:
             return self._in_row(b)
@@ -128,13 +133,15 @@ class Storage:
     def _users(self, b: Buffer) -> list[Phase]:
         return [p for p in self.all if b in used(statements_of(p))]
 
-    def _scratch(self, b: Buffer) -> bool:
-        """Whether each round of one shared loop begins the buffer anew."""
+    def _scratch(self, b: Buffer) -> int:
+        """How many rounds are done at once of one shared loop that begins the buffer anew; or 0."""
         (user, *others) = self._users(b)
         if others or not isinstance(user, Shared) or any(b in s.targets for s in user.sums):
-            return False
+            return 0
         mine = {x.var for x in user.loops}
-        return not any(variables(i) & mine for at in indices_of(b, user.body) for i in at)
+        if any(variables(i) & mine for at in indices_of(b, user.body) for i in at):
+            return 0
+        return self.shares[user].lanes
 
     def _owner(self, b: Buffer) -> Share | None:
         """How the rounds are shared by which the buffer is always indexed."""

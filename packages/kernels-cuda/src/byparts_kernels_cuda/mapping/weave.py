@@ -208,7 +208,9 @@ class Weaver:
 
         def at(b: Buffer, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
             place = self.places[b]
-            return round if place.owned else (*place.before, *index)
+            if place.owned:
+                return round
+            return (*place.before, *index, *(round[-1:] if place.lanes > 1 else ()))
 
         return buffers_replaced(statements, {b: p.buffer for b, p in self.places.items()}, at)
 

@@ -205,9 +205,10 @@ def buffers_of(loop: For) -> set[Buffer]:
 def _private(buffer: Buffer, loop: For) -> bool:
     """Whether the buffer is local and begins anew in each round: written before it is read.
 
-    A reduction begins anew where all its loops are inside of this one.
+    All rounds use the same elements then, so that none finds what another has left.  A reduction
+    begins anew where all its loops are inside of this one.
     """
-    if buffer.scope == "global":
+    if buffer.scope == "global" or _of_round(buffer, loop):
         return False
     for s in walk(loop.body):
         if any(x.attr is buffer for e in expressions(s) for x in loads(e)):
@@ -217,4 +218,14 @@ def _private(buffer: Buffer, loop: For) -> bool:
         if isinstance(s, Store) and buffer in s.targets:
             own = {v for e in s.over for v in variables(e)} <= _inner(loop)
             return s.reducer is None or (s.begins and own)
+    return False
+
+
+def _of_round(buffer: Buffer, loop: For) -> bool:
+    """Whether rounds use different elements of a buffer."""
+    for s in walk(loop.body):
+        used = [x.args for e in expressions(s) for x in loads(e) if x.attr is buffer]
+        used += [s.index] if isinstance(s, Store) and buffer in s.targets else []
+        if any(loop.var in variables(i) for index in used for i in index):
+            return True
     return False
