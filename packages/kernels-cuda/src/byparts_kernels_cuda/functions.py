@@ -18,12 +18,12 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda.flags import Flag, flag
 from byparts_kernels_cuda.launch import launched
+from byparts_kernels_cuda.loops import loops_of
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
 from byparts_opset.dtypes import numpy_dtype
 from byparts_opset.index import check_range
 from byparts_tensor_ir.expression import ExpressionError
-from byparts_tensor_ir.lowering.function import function
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -37,7 +37,7 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     results = op.infer(*types)
     about = f"{op_text(op)} of {', '.join(map(str, types))}"
     try:
-        made = function[op](op, types)
+        made = loops_of(op, types)
         plain = over = launched(about.encode(), lambda: mapped(made.func), len(types))
         if (func := made.over) is not None:
             key = f"{about} in place".encode()

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_graph_ir import Op, Table, TensorType
-from byparts_tensor_ir.lowering.function import Function, Rule, function
+from byparts_tensor_ir.lowering.function import Function, Functions, Rule, function
 
-loops: Table[Rule] = Table.lazily(  # op -> rule(op, types of inputs)
+loops: Table[Rule] = Functions.lazily(  # op -> rule(op, types of inputs)
     "function of loops for a GPU",
     "byparts_kernels_cuda.loops",
     "byparts_opset",

@@ -25,8 +25,9 @@ from byparts_tensor_ir.lowering.function import (
     folded,
     function,
     local,
-    stored,
+    of_bits,
 )
+from byparts_tensor_ir.lowering.narrow import bits
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Store, stores
 from byparts_tensor_ir.tensor import MAX, SUM
 
@@ -35,10 +36,11 @@ _MOST = 1 << 17  # updates that ask all others
 
 
 @loops.on(ops.Gather)
+@of_bits
 def _gather(op: ops.Gather, types: Types) -> Function:
     """y[o, k, j] = x[o, indices[k], j]; of an index out of range, a row that is there."""
     (outer, n, inner), k = folded(types[0], op.axis), types[1].size
-    kind = stored(types[0].dtype)
+    kind = bits(types[0].dtype)
     x, y = buffer("x", (outer, n, inner), kind), buffer("y", (outer, k, inner), kind)
     indices, error, nest = buffer("indices", (k,), types[1].dtype), _error(), Loops()
 
@@ -51,12 +53,13 @@ def _gather(op: ops.Gather, types: Types) -> Function:
 
 
 @loops.on(ops.Scatter)
+@of_bits
 def _scatter(op: ops.Scatter, types: Types) -> Function:
     """y = x, then each update that is the last of its row is put there."""
     (outer, n, inner), k = folded(types[0], op.axis), types[1].size
     if k > _MOST:
         return function[op](op, types)
-    kind = stored(types[0].dtype)
+    kind = bits(types[0].dtype)
     x, y = (buffer(name, (outer, n, inner), kind) for name in "xy")
     updates, indices = (
         buffer("updates", (outer, k, inner), kind),

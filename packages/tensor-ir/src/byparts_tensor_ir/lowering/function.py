@@ -60,7 +60,7 @@ def of_bits(rule: Rule) -> Rule:
     return rule
 
 
-class _Functions(Table[Rule]):
+class Functions(Table[Rule]):
     """Rules that see wide dtypes for narrow ones, but for those that only move elements."""
 
     def get(self, op: Op | type[Op]) -> Rule | None:
@@ -88,7 +88,7 @@ def _of_bits(rule: Rule, op: Op, types: Sequence[TensorType]) -> Function:
     return replace(made, func=of_narrow(made.func, dtypes), over=over)
 
 
-function: Table[Rule] = _Functions.lazily(  # op -> rule(op, types of inputs)
+function: Table[Rule] = Functions.lazily(  # op -> rule(op, types of inputs)
     "function of loops",
     "byparts_tensor_ir.lowering",
     "byparts_opset",
