@@ -19,11 +19,13 @@ from ctypes import (
     py_object,
     pythonapi,
 )
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from byparts_graph_ir import ITEM_BYTES, SUB_BYTE, GraphError, ShapeError, TensorType
 from byparts_kernels_cuda.gpu import Gpu
-from byparts_kernels_cuda.memory import DeviceArray, DeviceMemory
+
+if TYPE_CHECKING:
+    from byparts_kernels_cuda.memory import DeviceArray
 
 _CUDA = 2
 _KINDS = {0: "i", 1: "u", 2: "f", 4: "bf", 6: "bool"}
@@ -54,8 +56,8 @@ class _Managed(Structure):
 _given: dict[int, tuple[Any, ...]] = {}  # address of a structure -> it, its shape, its memory
 
 
-def adopted(value: Any, gpu: Gpu) -> tuple[DeviceMemory, TensorType]:
-    """The memory and the type of another library's array on this GPU.
+def adopted(value: Any, gpu: Gpu) -> tuple[int, TensorType, object]:
+    """The address and the type of another library's array on this GPU, and what keeps it alive.
 
     The library makes our stream wait for what writes the array.
 
@@ -75,7 +77,7 @@ def adopted(value: Any, gpu: Gpu) -> tuple[DeviceMemory, TensorType]:
         strides = tuple(tensor.strides[: len(dims)])
         raise GraphError(f"the array has strides {strides}: make it contiguous first")
     address = (tensor.data or 0) + tensor.offset
-    return DeviceMemory(gpu, address, kind.size_bytes, owner=made), kind
+    return address, kind, made
 
 
 def _dtype(tensor: _Tensor) -> str:

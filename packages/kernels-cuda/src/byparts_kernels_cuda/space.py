@@ -114,7 +114,8 @@ class CudaSpace(Space):
             return None
         from byparts_kernels_cuda.dlpack import adopted  # only where such an array is met
 
-        return adopted(value, self.gpu)
+        address, kind, owner = adopted(value, self.gpu)
+        return DeviceMemory(self.gpu, address, kind.size_bytes, owner=owner), kind
 
     def _pinned(self) -> tuple[Pinned, Event]:
         """Memory of the host, and when it may be filled again.  The caller holds the lock."""
