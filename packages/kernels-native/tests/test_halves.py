@@ -11,10 +11,12 @@ import pytest
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
-from byparts_graph_ir import Fused, Graph, Input, TensorType, Value
+from byparts_graph_ir import Fused, Graph, Input, Kernel, TensorType, Value
+from byparts_kernels_native import make
 from byparts_opset.dtypes import numpy_dtype
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, build
+from byparts_tensor_ir.target import has
 
 pytest.importorskip("ml_dtypes")
 pytestmark = pytest.mark.skipif(
@@ -159,3 +161,44 @@ def test_i4_wraps() -> None:
     a, b = (m.astype(numpy_dtype("i4")) for m in np.meshgrid(numbers, numbers))
     for got, want in zip(_program(graph)(a, b), evaluate(graph, a, b), strict=True):
         assert np.asarray(got, float).tolist() == np.asarray(want, float).tolist()
+
+
+_no_dots = pytest.mark.skipif(not has("avx512_bf16"), reason="no AVX512_BF16")
+
+
+@_no_dots
+@pytest.mark.parametrize(("m", "k", "n"), [(8, 7, 9), (12, 32, 32), (25, 33, 70), (13, 1, 33)])
+def test_dot_products_of_pairs_where_they_are_asked_for(
+    m: int, k: int, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Odd depths, tiles with few rows, panels with few columns; with a sum; b packed once."""
+    monkeypatch.setenv("BYPARTS_BF16_DOTS", "1")
+    monkeypatch.setenv("BYPARTS_TARGET", "avx512")
+    monkeypatch.setenv("BYPARTS_EMITTER", "c")
+    backend = make()
+    for flips in ((False, False), (True, False), (False, True), (True, True)):
+        shapes = [dims[:: -1 if f else 1] for dims, f in zip(((m, k), (k, n)), flips, strict=True)]
+        types = [TensorType("bf16", s) for s in ((m, n), *shapes)]
+        for op, given in ((ops.MatMul(*flips), types[1:]), (ops.AddMatmul(*flips, -0.5), types)):
+            graph = Graph.of(inputs := [Input(t) for t in given], [op(*inputs)])
+            arrays = _arrays(graph)
+            (want,) = evaluate(graph, *arrays)
+            for constants in (frozenset[int](), frozenset({len(given) - 1})):
+                kernel = backend.compile(op, given, constants)
+                assert "dpbf16" in kernel.source
+                got = np.zeros_like(want)
+                space = [np.zeros(b + 64, np.uint8) for b in _sizes(kernel)]
+                at = [a.ctypes.data for a in arrays]
+                kernel.bind(at, [got.ctypes.data], *[-(-s.ctypes.data // 64) * 64 for s in space])()
+                apart = np.abs(np.asarray(got, float) - np.asarray(want, float))
+                assert apart.max() <= ULP["bf16"] * np.abs(np.asarray(want, float)).max()
+
+
+def _sizes(kernel: Kernel) -> tuple[int, int]:
+    return kernel.workspace_bytes, kernel.persistent_bytes
+
+
+def test_dot_products_are_not_used_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("BYPARTS_BF16_DOTS", raising=False)
+    types = [TensorType("bf16", (16, 16))] * 2
+    assert "dpbf16" not in make().compile(ops.MatMul(), types).source

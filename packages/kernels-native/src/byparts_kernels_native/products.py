@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import blas, choice, code
+from byparts_kernels_native import blas, choice, code, dots
 from byparts_kernels_native.generated import Generated, Pairs, generated
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
 from byparts_tensor_ir.compile import default_emitter
@@ -206,6 +206,8 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
     """The ways to measure, or the only one where a rule decides."""
     one, many = p.of, prod(p.lead)
     work = many * one.m * one.n * one.k
+    if dots.wanted(one) and default_emitter() == "c":
+        return [_dots(p, constant_b)]
     libraries = [x for x in blas.libraries() if x.gemm(one.dtype) and work]
     if not libraries or work <= _TINY or default_emitter() == "llvm":
         return [_own(p, constant_b)]
@@ -225,6 +227,14 @@ def _own(p: Product, constant_b: bool) -> Way:
     size = packed_bytes(p.of, t, width) if once else 0
     pack = own_packing(p.of, t).name if size else ""
     return Way("own", one.name, one.workspace_bytes, 0, pack, size, one.source)
+
+
+def _dots(p: Product, constant_b: bool) -> Way:
+    once = constant_b and not p.lead
+    one = dots.product(p.of, once)
+    pack, size = (code.later(dots.packing(p.of)), dots.b_bytes(p.of)) if once else ("", 0)
+    workspace_bytes = dots.a_bytes(p.of) + (0 if once else dots.b_bytes(p.of))
+    return Way("dots", code.later(one), workspace_bytes, 0, pack, size, one.body)
 
 
 def own_product(p: Matrices, t: Tiling, packed_apart: bool) -> Generated:

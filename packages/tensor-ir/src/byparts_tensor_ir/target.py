@@ -87,6 +87,11 @@ def lacking(wanted: Target) -> tuple[str, ...]:
     return tuple([f for f in wanted.features if _LINUX_NAMES.get(f, f) not in here])
 
 
+def has(feature: str) -> bool:
+    """Whether Linux says that this CPU has a feature, by its name in /proc/cpuinfo."""
+    return feature in _features()
+
+
 @lru_cache(maxsize=1)
 def _features() -> frozenset[str]:
     """What Linux says that this CPU has; nothing where it is not asked: then plain vectors do."""
