@@ -11,7 +11,7 @@ from cuda_on_cpu import on_cpu
 from emitters import c_emitter, needs_nvcc, ptxas_report
 from gpu_kernels import KERNELS, empty
 from test_matrices import product
-from test_operations import casts, check, convertible, operands, rules
+from test_operations import casts, check, convertible, func_of, operands, rules
 from thread_programs import programs
 
 from byparts_tensor_ir.build import build
@@ -35,6 +35,15 @@ def test_operations_in_cuda_c_give_the_interpreters_bits(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", BYTES)
 def test_casts_in_cuda_c_give_the_interpreters_bits(dtype: str) -> None:
     check(dtype, list(casts(dtype)), convertible(dtype), on_cpu)
+
+
+@needs_nvcc
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", BYTES)
+def test_a_compiler_takes_all_operations(dtype: str) -> None:
+    func = func_of(dtype, [*rules(dtype), *casts(dtype)], 40)
+    (report,) = ptxas_report([emit_cuda(func)], "sm_80")
+    assert report.registers > 0
 
 
 @c_emitter

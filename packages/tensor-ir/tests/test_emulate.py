@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from emitters import c_emitter
 from gpu_kernels import KERNELS, bound, buffer, empty, local, put
+from test_operations import casts, check, convertible, operands, rules
 
 from byparts_tensor_ir import compile
 from byparts_tensor_ir.build import EMULATIONS, build
 from byparts_tensor_ir.emit.emulate import emulate
 from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_caller
 from byparts_tensor_ir.emit.strategy import EmitError
-from byparts_tensor_ir.expression import variable
+from byparts_tensor_ir.expression import BYTES, variable
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.statement import Barrier, For, Func, Statement
 
@@ -35,6 +37,15 @@ def test_an_emulated_kernel_is_numpy(name: str, emitter: str) -> None:
     func, inputs, expected = KERNELS[name]()
     for got, wanted in zip(_answers(func, inputs, emitter), expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.long
+@c_emitter
+@pytest.mark.parametrize("emitter", EMULATIONS)
+@pytest.mark.parametrize("dtype", BYTES)
+def test_operations_give_the_interpreters_bits(dtype: str, emitter: str) -> None:
+    check(dtype, list(rules(dtype)), operands(dtype), partial(build, emitter=emitter))
+    check(dtype, list(casts(dtype)), convertible(dtype), partial(build, emitter=emitter))
 
 
 @c_emitter

@@ -91,27 +91,31 @@ def casts(dtype: str) -> Iterator[tuple[str, Rule]]:
             yield f"as {other}", lambda a, b, other=other: bitcast(a, other)  # type: ignore[misc]
 
 
-def check(
-    dtype: str, rules: list[tuple[str, Rule]], inputs: Any, made: Callable[[Func], Any]
-) -> None:
-    """What is made of the function gives the interpreter's bits."""
-    n = const(len(inputs[0]))
-    a, b = Buffer("A", (n,), dtype), Buffer("B", (n,), dtype)
+def func_of(dtype: str, rules: list[tuple[str, Rule]], n: int) -> Func:
+    """Of each rule two loops, of numbers and of vectors, over n operands of the dtype."""
+    a, b = Buffer("A", (const(n),), dtype), Buffer("B", (const(n),), dtype)
     outputs, loops = [], []
     for k, (_, rule) in enumerate(rules):
         for kind in ("serial", "vectorize"):
             i = variable("i", n)
             value = rule(a[i], b[i])
-            outputs.append(Buffer(f"O{k}{kind[0]}", (n,), value.dtype))
+            outputs.append(Buffer(f"O{k}{kind[0]}", (const(n),), value.dtype))
             loops.append(For(i, (Store("O", (outputs[-1],), (i,), (value,)),), kind))
-    func = Func("f", (a, b, *outputs), tuple(outputs), (), tuple(loops))
-    answers: list[Any] = [np.zeros(len(inputs[0]), NUMPY[o.dtype]) for o in outputs]
+    return Func("f", (a, b, *outputs), tuple(outputs), (), tuple(loops))
+
+
+def check(
+    dtype: str, rules: list[tuple[str, Rule]], inputs: Any, made: Callable[[Func], Any]
+) -> None:
+    """What is made of the function gives the interpreter's bits."""
+    func = func_of(dtype, rules, len(inputs[0]))
+    answers: list[Any] = [np.zeros(len(inputs[0]), NUMPY[o.dtype]) for o in func.outputs]
     results = [x.copy() for x in answers]
     interpret(func, *inputs, *answers)
     made(func)(*inputs, *results)
     for k, (answer, result) in enumerate(zip(answers, results, strict=True)):
         np.testing.assert_array_equal(
-            _bits(result), _bits(answer), f"{rules[k // 2][0]}, {loops[k].kind}"
+            _bits(result), _bits(answer), f"{rules[k // 2][0]}, loop {k % 2}"
         )
 
 

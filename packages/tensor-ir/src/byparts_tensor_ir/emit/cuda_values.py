@@ -364,8 +364,7 @@ def _float_literal(x: float, dtype: str) -> str:
         bits = struct.unpack("<I", struct.pack("<f", rounded))[0]
         return f"__int_as_float({_bits(rounded, bits, 32)})"
     texts = [f"{rounded:.{digits}g}" for digits in range(1, 10)]
-    text = next(t for t in texts if _nearest(float(t)) == rounded)
-    return f"{text if '.' in text or 'e' in text else text + '.0'}f"
+    return f"{float(next(t for t in texts if _nearest(float(t)) == rounded))!r}f"
 
 
 def _nearest(x: float) -> float:
