@@ -13,6 +13,7 @@ from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import merged
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -216,7 +217,7 @@ _IN_TOP_K = Kind(
     "InTopKV2",
     _in_top,
     values=(2,),
-    shape=lambda inputs: inputs[1].dims,
+    shape=lambda inputs: merged(inputs[1].dims, (None,)),
     dtype=bool_,
     gradient=False,
 )

@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.families import FLOATS, check_dtype
+from byparts_frontend_tf.api.image_shapes import conv_shape, depthwise_shape, transposed_shape
 from byparts_frontend_tf.api.shaping import expand_dims, squeeze
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.kind import Kind
@@ -49,9 +50,9 @@ def padding_of(given: Any, layout: str) -> Any:
         ValueError: none of these.
     """
     if isinstance(given, str):
-        if given.upper() not in ("SAME", "VALID"):
+        if given not in ("SAME", "VALID"):
             raise ValueError(f'padding must be either "VALID", "SAME", or "EXPLICIT": {given!r}')
-        return given.upper()
+        return given
     pairs = [tuple(map(int, p)) for p in given]
     return tuple(pairs[1:3] if layout == "NHWC" else pairs[2:4])
 
@@ -79,7 +80,7 @@ def _conv2d(x: Value, w: Value, strides: Pair, padding: Any, dilations: Pair, la
     return ops.conv2d(x, _filter(w, layout), strides, padding, dilations, groups, layout)
 
 
-CONV2D = Kind("Conv2D", _conv2d)
+CONV2D = Kind("Conv2D", _conv2d, shape=conv_shape)
 
 
 @symbol("nn.conv2d")
@@ -142,7 +143,7 @@ def _transposed(
     )
 
 
-CONV2D_TRANSPOSE = Kind("Conv2DBackpropInput", _transposed, values=(2,))
+CONV2D_TRANSPOSE = Kind("Conv2DBackpropInput", _transposed, values=(2,), shape=transposed_shape)
 
 
 @symbol("nn.conv2d_transpose", "nn.conv2d_backprop_input_v2")
@@ -183,7 +184,7 @@ def _depthwise(
     return ops.conv2d(x, _filter(filter, layout), strides, padding, dilations, channels, layout)
 
 
-_DEPTHWISE = Kind("DepthwiseConv2dNative", _depthwise)
+_DEPTHWISE = Kind("DepthwiseConv2dNative", _depthwise, shape=depthwise_shape)
 
 
 @symbol("nn.depthwise_conv2d", "nn.depthwise_conv2d_native")

@@ -113,6 +113,7 @@ def fused_batch_norm(
             for axis in axes[1:]:
                 count = count * cast(shape_of(given)[axis], spread.dtype.base_dtype)
             spread = spread * (count / maximum(count - 1.0, 1.0))
+        y.set_shape((None,) * 4)
         if is_training:  # TensorFlow's kernel passes gradients through the images alone
             found, spread = stop_gradient(found), stop_gradient(spread)
         return y, found, spread

@@ -24,7 +24,7 @@ def _pad(x: Value, paddings: Any, mode: str, value: float) -> Value:
 def _padded(inputs: Any, **_: Any) -> Dims:
     dims, known = inputs[0].dims, static_value(inputs[1])
     if dims is None:
-        return None
+        return None if known is None else (None,) * len(known)
     if known is None:
         return (None,) * len(dims)
     pairs = zip(dims, known, strict=True)

@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.convolving import Pair, layout_of, padding_of, spatial
+from byparts_frontend_tf.api.image_shapes import pool_shape
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
@@ -21,7 +22,8 @@ def _average(x: Value, ksize: Pair, strides: Pair, padding: Any, layout: str) ->
     return ops.average_pool(x, ksize, strides, padding, layout, count_include_pad=False)
 
 
-MAX_POOL, AVERAGE_POOL = Kind("MaxPool", _max), Kind("AvgPool", _average)
+MAX_POOL = Kind("MaxPool", _max, shape=pool_shape)
+AVERAGE_POOL = Kind("AvgPool", _average, shape=pool_shape)
 
 
 def _pool(
