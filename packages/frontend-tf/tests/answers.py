@@ -229,6 +229,8 @@ def compared(want: Any, got: Any, rtol: float, atol: float) -> str | None:
         flat = [x.decode("latin1") if isinstance(x, bytes) else str(x) for x in np.ravel(got)]
         same = flat[:50] == want["obj"] and list(np.shape(got)) == want["shape"]
         return None if same else f"{flat[:6]!r}, want {want['obj'][:6]!r}"
+    if want is None:
+        return None if got is None else f"{got!r:.60}, want None"
     got = got.item() if isinstance(got, np.generic) else got
     got = got.decode("latin1") if isinstance(got, bytes) else got
     same = got == want and isinstance(got, bool) == isinstance(want, bool)

@@ -86,7 +86,7 @@ def div(x: TensorLike, y: TensorLike, name: Optional[str] = None) -> Any:
 
 
 @symbol("div_no_nan", "math.divide_no_nan")
-def div_no_nan(x: TensorLike, y: TensorLike, name: Optional[str] = None) -> Any:
+def div_no_nan(x: TensorLike, y: TensorLike, name: Optional[str] = None) -> Tensor:
     """Compute x / y; 0 where y is 0."""
     x, y, name = pair(x, y, "div_no_nan", name or "div_no_nan")
     return _DIV_NO_NAN(check_dtype(x, FLOATS), y, name=name)

@@ -321,7 +321,8 @@ class BatchNormalization(Layer):
             unbiased = variance * (count / (count - 1.0))
             variance = either(training, lambda: unbiased, lambda: identity(variance))
         for moving, new in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            self.add_update(assign_sub(moving, (moving - new) * factor, name="AssignMovingAvg"))
+            update = assign_sub(moving, (moving - new) * factor, name="AssignMovingAvg")
+            self.add_update(update.op)
 
 
 @symbol("layers.batch_normalization")

@@ -6,8 +6,7 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import (
     add_n,
-    divide,
-    equal,
+    div_no_nan,
     minimum,
     multiply,
     squared_difference,
@@ -18,8 +17,7 @@ from byparts_frontend_tf.api.classes import (
     softmax_cross_entropy_with_logits_v2,
     sparse_softmax_cross_entropy_with_logits,
 )
-from byparts_frontend_tf.api.constants import constant, ones_like, zeros_like
-from byparts_frontend_tf.api.indexing import where
+from byparts_frontend_tf.api.constants import constant, ones_like
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.shaping import expand_dims, squeeze
@@ -60,8 +58,7 @@ _USUAL = Reduction.SUM_BY_NONZERO_WEIGHTS
 
 def _safely(total: Tensor, count: Tensor) -> Tensor:
     """total / count; 0 where the count is."""
-    none = equal(count, zeros_like(count))
-    return where(none, zeros_like(total), divide(total, where(none, ones_like(count), count)))
+    return div_no_nan(total, count, name="value")
 
 
 def _spread(weights: Tensor, losses: Tensor) -> Tensor:
