@@ -116,6 +116,8 @@ def fused_batch_norm(
         y.set_shape((None,) * 4)
         if is_training:  # TensorFlow's kernel passes gradients through the images alone
             found, spread = stop_gradient(found), stop_gradient(spread)
+        for statistic in (found, spread):
+            statistic.set_shape((None,))
         return y, found, spread
 
 
