@@ -26,8 +26,8 @@ class Program:
         func: the function.
     """
 
-    def __init__(self, seed: int, faulty: bool = True) -> None:
-        self.random, self.faulty = Random(seed), faulty
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
         self.x, self.y = buffer("x", BLOCKS, 4 * THREADS), buffer("y", BLOCKS, 4 * THREADS)
         self.s = buffer("s", THREADS, scope="shared")
         self.plane = buffer("plane", 8, 9, scope="shared")
@@ -66,7 +66,7 @@ class Program:
 
     def maybe(self, chance: float) -> bool:
         """Whether to do what may be a fault."""
-        return self.faulty and self.random.random() < chance
+        return self.random.random() < chance
 
     def register(self) -> Buffer:
         return self.random.choice(self.numbers)
@@ -199,5 +199,5 @@ def variables_of_memory(e: Expr) -> bool:
     return e.op == "load" or any(map(variables_of_memory, e.args))
 
 
-def programs(seeds: Sequence[int], faulty: bool = True) -> list[Func]:
-    return [Program(seed, faulty).func for seed in seeds]
+def programs(seeds: Sequence[int]) -> list[Func]:
+    return [Program(seed).func for seed in seeds]
