@@ -56,7 +56,7 @@ with tf.Session() as sess:
         print("%.5f %.5f" % (value.mean(), np.abs(value).mean()))
     print(" ".join("%.5f" % v for v in sess.run(losses, feed)))
     feed[training] = True
-    print(np.round(sess.run(normed, feed), 3).tolist())
+    print(" ".join("%.4f" % v for v in sess.run(normed, feed).ravel()))
     sess.run(tf.get_collection(tf.GraphKeys.UPDATE_OPS), feed)
     mean, variance = [v for v in tf.global_variables() if "moving" in v.op.name]
     print(np.round(mean.eval(), 5).tolist(), np.round(variance.eval(), 5).tolist())

@@ -16,7 +16,7 @@ from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.scopes import add_to_collection, name_scope
+from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
 from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
@@ -149,6 +149,7 @@ class Layer:
         **given: Any,
     ) -> Any:
         """A variable of this layer, made or found in its scope."""
+        penalties = len(get_collection(GraphKeys.REGULARIZATION_LOSSES))
         made = get_variable(
             name,
             TensorShape(shape),
@@ -162,6 +163,7 @@ class Layer:
         )
         if made not in self._weights:
             self._weights.append(made)
+        self._losses += get_collection(GraphKeys.REGULARIZATION_LOSSES)[penalties:]
         return made
 
     add_variable = add_weight

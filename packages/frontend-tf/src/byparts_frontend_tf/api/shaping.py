@@ -79,7 +79,7 @@ def _measure(kind: Kind, input: Any, name: Optional[str], out_type: Any, known: 
     from byparts_frontend_tf.graph.convert import constant_of
 
     x, dtype = convert_to_tensor(input), as_dtype(out_type)
-    if is_static(x.dims):
+    if is_static(x.dims) or (kind is RANK and x.dims is not None):
         return constant_of(known(x.dims).astype(dtype.as_numpy_dtype), name or kind.type)
     return kind(x, name=name, dtype=dtype)
 

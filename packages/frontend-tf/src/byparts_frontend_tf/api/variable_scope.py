@@ -138,6 +138,8 @@ class VariableScope:
                 "reuse": self.reuse if reuse is None else reuse,
                 **options,
             }
+            if given.get("trainable") is None:
+                given["trainable"] = True
             if given.get("constraint") is None:
                 given["constraint"] = self.constraint
             if given.get("use_resource") is None:

@@ -127,6 +127,10 @@ class Operation:
         )
 
 
+class OperatorNotAllowedInGraphError(TypeError):
+    """Python asks a tensor for what only a run can tell."""
+
+
 class Tensor(Operators):
     """One output of an operation.
 
@@ -217,7 +221,7 @@ class Tensor(Operators):
         return self
 
     def __iter__(self) -> Iterator[Tensor]:
-        raise TypeError(
+        raise OperatorNotAllowedInGraphError(
             "Tensor objects are only iterable when eager execution is enabled. To iterate over "
             "this tensor use tf.map_fn."
         )
@@ -226,7 +230,7 @@ class Tensor(Operators):
         raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name})")
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise OperatorNotAllowedInGraphError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead"
             " of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to"
             " execute subgraphs conditioned on the value of a tensor."

@@ -34,6 +34,8 @@ def _find(tensor: Tensor) -> Optional[Any]:
     op = tensor.op
     if op.type == "Const":
         return op.attributes["value"]
+    if op.type == "PlaceholderWithDefault":
+        return None  # it may be fed
     if op.type in _MEASURES and op.inputs[0].dims is not None:
         return _MEASURES[op.type](op)
     if op.kind.meaning is None or not op.inputs or not tensor.dtype.own or op.body is not None:
