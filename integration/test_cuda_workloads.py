@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from byparts_graph_ir.parts.hub import parts
-from gpu.small import NAMES, steps
+from gpu.programs import NAMES, steps
 
 LONG = {"w3", "w4", "w4i", "w5s", "w6", "w6i", "w8m", "w5"}
 NAMED = [pytest.param(n, marks=[pytest.mark.long] if n in LONG else []) for n in NAMES]

@@ -92,3 +92,13 @@ def test_bad_operands_are_named() -> None:
         select(n, x, x)
     with pytest.raises(ExpressionError, match="4 bytes, i64 8"):
         bitcast(x, "i64")
+
+
+def test_a_long_chain_is_printed_in_part() -> None:
+    """Neither Python's stack nor memory ends: each value is used twice, 5000 times over."""
+    x = variable("x", 4)
+    deep = cast(x, "f32")
+    for _ in range(5000):
+        deep = deep * deep + 1.0
+
+    assert len(str(deep)) < 5000 and "..." in str(deep)

@@ -28,7 +28,7 @@ on halves is cast to f32 and back.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Union
 from weakref import WeakValueDictionary
@@ -343,17 +343,31 @@ _SIGNS |= {"le": "<=", "eq": "==", "ne": "!=", "and": "&", "or": "|", "xor": "^"
 _SIGNS["shr"] = ">>"
 
 
+_MOST_LEVELS, _MOST_LETTERS = 100, 4000  # of a text; longer chains are cut
+
+
 def expression_text(e: Expr) -> str:
-    """The expression as Python would write it."""
+    """The expression as Python would write it; "..." stands for what is very deep or long."""
+    return _text(e, {}, 0)
+
+
+def _text(e: Expr, known: dict[Expr, str], level: int) -> str:
+    text = known.get(e)
+    if text is None:
+        text = known[e] = _written(e, known, level + 1) if level < _MOST_LEVELS else "..."
+    return text if len(text) <= _MOST_LETTERS else "..."
+
+
+def _written(e: Expr, known: dict[Expr, str], level: int) -> str:
     if e.op == "const":
         return f"{e.attr!r}"
     if e.op == "var":
         return str(e.attr.name)
+    inner = [_text(a, known, level) for a in e.args]
     if e.op == "load":
-        return f"{e.attr.name}[{', '.join(map(expression_text, e.args))}]"
+        return f"{e.attr.name}[{', '.join(inner)}]"
     if e.op == "linear":
-        return _sum_text(e)
-    inner = [expression_text(a) for a in e.args]
+        return _sum_text(e, inner)
     if e.op in _SIGNS:
         parts = [
             f"({t})" if (" " in t and t[-1] not in ")]") or " + " in t or " - " in t else t
@@ -367,11 +381,10 @@ def expression_text(e: Expr) -> str:
     return f"{e.op}({', '.join(inner)})"
 
 
-def _sum_text(e: Expr) -> str:
+def _sum_text(e: Expr, inner: Sequence[str]) -> str:
     coefficients, constant = e.attr
     out = ""
-    for atom, c in zip(e.args, coefficients, strict=True):
-        t = expression_text(atom)
+    for atom, t, c in zip(e.args, inner, coefficients, strict=True):
         t = f"({t})" if atom.op in ("mod", "floordiv") and abs(c) != 1 else t
         t = t if abs(c) == 1 else f"{t} * {abs(c)}"
         out += (" - " if c < 0 else " + ") + t if out else ("-" if c < 0 else "") + t

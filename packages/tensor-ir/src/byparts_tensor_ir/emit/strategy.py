@@ -133,7 +133,8 @@ class Strategy:
     def operands_first(self, e: Expr, lanes: Lanes | None) -> Iterator[Expr]:
         """The values to compute before that of a long chain, so that Python's stack suffices."""
         order = list(subexpressions(e))
-        if len(order) > _DEEP and is_safe(e):
+        chooses = any(x.op in ("select", "and", "or") for x in order)  # else all is computed anyway
+        if len(order) > _DEEP and (not chooses or is_safe(e)):
             for x in order:
                 if lanes is not None:
                     self.varies(x, lanes)
