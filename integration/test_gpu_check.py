@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -33,9 +34,27 @@ def test_it_runs_on_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     status, text = check("--device", "double", "--small", "--out", str(out), *wanted)
 
     assert status == 0, text
-    assert "Kernels: 2 of 2 ops right" in text
+    assert "Kernels of torch-cuda: 2 of 2 ops right" in text
     replayed = [row for row in json.loads(out.read_text()) if row.get("peer") == "ours, replayed"]
     assert ["steps replayed as one CUDA graph" in row["said"] for row in replayed] == [True]
+
+
+@pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
+)
+def test_it_runs_on_generated_kernels_of_a_gpu_that_is_not_there(tmp_path: Path) -> None:
+    """Without torch: the kit, bandwidth, products, and a training step that is replayed."""
+    out = tmp_path / "found.json"
+    wanted = ("--workloads", "w2", "--precisions", "f32", "--ops", "tanh", "matmul")
+
+    status, text = check("--emulated", "--small", "--out", str(out), *wanted)
+
+    assert status == 0, text
+    assert "Kernels of cuda: 2 of 2 ops right" in text
+    assert "| softmax |" in text and "| f32 40 x 24 x 36 |" in text
+    rows = [row for row in json.loads(out.read_text()) if "loss" in row]
+    assert [row["peer"] for row in rows] == ["generated", "generated, replayed"]
+    assert rows[0]["loss"] == rows[1]["loss"] and "one CUDA graph" in rows[1]["said"]
 
 
 @needs_torch
@@ -62,20 +81,25 @@ def test_the_report_compares_the_best_of_ours() -> None:
 
     *_, line = report(rows).splitlines()
 
-    assert line == "| w1 | f32 | 4 | 3 |  | 2 | 1 | 4.00 | 3.00 | 10.0, 8.0, 6.0 | 0.1 |"
+    assert line == "| w1 | f32 | 4 | 3 |  | 2 | 1 |  |  | 4.00 | 3.00 | 10.0, 8.0, 6.0 | 0.1 |"
 
 
 def test_the_report_says_what_went_wrong() -> None:
     text = report(
         [
-            {"op": "tanh", "said": {"ok": 3, "FAIL": 1}, "wrong": ["tanh(f32[2]) plain: no"]},
+            {
+                "backend": "cuda",
+                "op": "tanh",
+                "said": {"ok": 3, "FAIL": 1},
+                "wrong": ["tanh(f32[2]) plain: no"],
+            },
             {"section": "kernels", "failed": "stopped after 5 s"},
             {"workload": "w1", "precision": "f32", "peer": "ours", "error": "ValueError: no"},
             row("ours, replayed", 1.0, said="not captured: print is an effect"),
         ]
     )
 
-    assert "Kernels: 0 of 1 ops right; cases: 1 FAIL, 3 ok." in text
+    assert "Kernels of cuda: 0 of 1 ops right; cases: 1 FAIL, 3 ok." in text
     assert "- tanh: tanh(f32[2]) plain: no" in text
     assert "- kernels: stopped after 5 s" in text
     assert "- w1 f32 ours: ValueError: no" in text

@@ -12,13 +12,12 @@ from typing import Any
 
 import torch
 
-import byparts_opset as ops
-from byparts_autodiff import gradients
 from byparts_graph_ir import Backend, Graph, Input, TensorType
 from byparts_kernels_torch import make
 from byparts_kernels_torch.cuda import on_gpu
 from byparts_kernels_torch.cuda_space import Gpu
 from byparts_runtime import Variable, build
+from gpu.generated import updates
 from gpu.workloads import Workload
 
 Step = Callable[[], torch.Tensor]
@@ -45,7 +44,7 @@ def ours(work: Workload, device: str, precision: str, *, capture: Any) -> tuple[
     }
     loss = work.ours(values)
     feeds = [values[k] for k in inputs]
-    old, new, starts = _updates(work, loss, [values[k] for k in weights])
+    old, new, starts = updates(work, loss, [values[k] for k in weights])
     begin = {**weights, **starts}
     variables = tuple(Variable(v.name, begin.get(v.name, v.type), space=backend.space) for v in old)
     options: dict[str, Any] = {"variables": variables, "updates": variables, "capture": capture}
@@ -112,18 +111,3 @@ def _output(run: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
     with torch.no_grad():
         y: torch.Tensor = run(inputs)
     return y
-
-
-def _updates(work: Workload, loss: Any, weights: list[Any]) -> tuple[list[Any], list[Any], Any]:
-    """All old values, all new ones, and what the first begin with if not with zero."""
-    if not work.optimizer:
-        return [], [], {}
-    dws = gradients(loss, weights)
-    rate = ops.fill(work.rate, "f32")
-    if work.optimizer == "sgd":
-        return weights, list(ops.gradient_descent(weights, dws, rate)), {}
-    means, squares = ([Input(v.type, name=f"{s}.{v.name}") for v in weights] for s in "mv")
-    count = Input(TensorType("f32", ()), name="count")
-    number = count + 1.0
-    new = ops.adam(weights, means, squares, dws, rate, number)
-    return [*weights, *means, *squares, count], [*(v for of in new for v in of), number], {}

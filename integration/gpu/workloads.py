@@ -1,8 +1,10 @@
 """The programs that are timed: each once in our ops and once in torch, on the same numbers.
 
 They are those of the notes' side-by-side benchmark: softmax regression (w1), a multilayer
-perceptron with Adam (w2), LeNet (w3), an unrolled LSTM (w5), GPT blocks with Adam (w6), and a chain
-of tiny elementwise ops (w8).  On a GPU there is a larger w6 as well, which has work for it.
+perceptron with Adam (w2), LeNet (w3), ResNet-18 (w4), an unrolled LSTM (w5), GPT blocks with Adam
+(w6), GELU between elementwise ops (w7a), a softmax of a layer norm (w7b), and chains of tiny
+elementwise ops (w8) and products (w8m).  On a GPU there is a larger w6 as well, which has work for
+it.  Without torch there are ours alone.
 """
 
 from __future__ import annotations
@@ -12,10 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-import torch.nn.functional as functional
 
 import byparts_opset as ops
+
+try:
+    import torch
+    import torch.nn.functional as functional
+except ImportError:
+    torch = functional = None
 
 Values = Mapping[str, Any]  # of the graph, or tensors of torch
 
@@ -189,8 +195,8 @@ _OURS: dict[str, Any] = {
 }
 _THEIRS: dict[str, Any] = {
     "norm": lambda x, g, s: functional.layer_norm(x, x.shape[-1:], g, s),
-    "reshape": torch.reshape,
-    "permute": torch.permute,
+    "reshape": lambda x, shape: x.reshape(shape),
+    "permute": lambda x, order: x.permute(order),
     "unbind": lambda x: x.unbind(0),
     "attend": lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, is_causal=True),
     "gelu": lambda x: functional.gelu(x, approximate="tanh"),
@@ -210,13 +216,115 @@ def _chain(rng: Any, small: bool) -> Workload:
     return Workload(inputs, {}, run, run, "")
 
 
+_STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))  # of ResNet-18: channels, stride of the first
+
+
+def _resnet(rng: Any, small: bool) -> Workload:
+    batch, rows, share = (2, 8, 16) if small else (128, 32, 1)
+    inputs = {"x": _normal(rng, batch, 3, rows, rows), "y": _one_hot(rng, batch)}
+    before = _STAGES[0][0] // share
+    weights: dict[str, Any] = {"stem": _weight(rng, before, 3, 3, 3)}
+    blocks: list[tuple[str, int]] = []
+    norms = {"stem.n": before}
+    for s, (width, first) in enumerate(_STAGES):
+        for b, stride in enumerate((first, 1)):
+            name, after = f"{s}.{b}", width // share
+            weights[f"{name}.c1"] = _weight(rng, after, before, 3, 3)
+            weights[f"{name}.c2"] = _weight(rng, after, after, 3, 3)
+            norms |= {f"{name}.n1": after, f"{name}.n2": after}
+            if stride != 1 or before != after:
+                weights[f"{name}.d"] = _weight(rng, after, before, 1, 1)
+                norms[f"{name}.nd"] = after
+            blocks.append((name, stride))
+            before = after
+    weights |= {f"{k}.g": _zeros(n) + 1 for k, n in norms.items()}
+    weights |= {f"{k}.b": _zeros(n) for k, n in norms.items()}
+    weights |= {"w": _weight(rng, before, 10), "b": _zeros(10)}
+
+    def run(v: Values, conv: Any, norm: Any, relu: Any, mean: Any) -> Any:
+        def normal(name: str, x: Any) -> Any:
+            return norm(x, v[f"{name}.g"], v[f"{name}.b"])
+
+        x = relu(normal("stem.n", conv(v["x"], v["stem"], 1, 1)))
+        for name, stride in blocks:
+            y = relu(normal(f"{name}.n1", conv(x, v[f"{name}.c1"], stride, 1)))
+            y = normal(f"{name}.n2", conv(y, v[f"{name}.c2"], 1, 1))
+            if f"{name}.d" in weights:
+                x = normal(f"{name}.nd", conv(x, v[f"{name}.d"], stride, 0))
+            x = relu(x + y)
+        return mean(x, (2, 3)) @ v["w"] + v["b"]
+
+    def ours(v: Values) -> Any:
+        def conv(x: Any, w: Any, stride: int, padding: int) -> Any:
+            return ops.conv2d(x, w, stride, padding=padding)
+
+        def norm(x: Any, g: Any, b: Any) -> Any:
+            return ops.BatchNorm(1, 1e-5).outputs_of(x, g, b)[0]
+
+        return _cross_entropy(run(v, conv, norm, ops.relu, ops.mean), v["y"])
+
+    def theirs(v: Values) -> Any:
+        def conv(x: Any, w: Any, stride: int, padding: int) -> Any:
+            return functional.conv2d(x, w, None, stride, padding)
+
+        def norm(x: Any, g: Any, b: Any) -> Any:
+            return functional.batch_norm(x, None, None, g, b, True, eps=1e-5)
+
+        return functional.cross_entropy(run(v, conv, norm, torch.relu, torch.mean), v["y"])
+
+    return Workload(inputs, weights, ours, theirs, "sgd", 0.01)
+
+
+def _rows(rng: Any, small: bool) -> Workload:
+    shape = (8, 40) if small else (4096, 4096)
+    inputs = {k: _normal(rng, *shape) for k in "abcd"}
+
+    def run(v: Values, gelu: Any, mean: Any) -> Any:
+        t = gelu(v["a"] * v["b"] + v["c"]) * v["d"]
+        return t - mean(t)
+
+    def ours(v: Values) -> Any:
+        return run(v, _OURS["gelu"], lambda t: ops.mean(t, -1, keepdims=True))
+
+    def theirs(v: Values) -> Any:
+        return run(v, _THEIRS["gelu"], lambda t: t.mean(-1, keepdim=True))
+
+    return Workload(inputs, {}, ours, theirs, "")
+
+
+def _norm_softmax(rng: Any, small: bool) -> Workload:
+    rows, columns = (8, 40) if small else (4096, 1024)
+    inputs = {"x": _normal(rng, rows, columns), "g": _normal(rng, columns), "b": _zeros(columns)}
+
+    def ours(v: Values) -> Any:
+        return ops.softmax(ops.layer_norm(v["x"], v["g"], v["b"]), -1)
+
+    def theirs(v: Values) -> Any:
+        return _THEIRS["norm"](v["x"], v["g"], v["b"]).softmax(-1)
+
+    return Workload(inputs, {}, ours, theirs, "")
+
+
+def _products(rng: Any, small: bool) -> Workload:
+    count = 5 if small else 200
+
+    def run(v: Values) -> Any:
+        x = v["x"]
+        for _ in range(count):
+            x = x @ v["w"]
+        return x
+
+    return Workload({"x": _normal(rng, 1, 8), "w": _weight(rng, 8, 8)}, {}, run, run, "")
+
+
 def _large_gpt(rng: Any, small: bool) -> Workload:
     return _gpt(rng, small, 1024, 512, 8)
 
 
 _MAKERS: dict[str, Callable[[Any, bool], Workload]] = {
-    **{"w1": _softmax_regression, "w2": _perceptron, "w3": _lenet, "w5": _lstm},
-    **{"w6": _gpt, "w6-large": _large_gpt, "w8": _chain},
+    **{"w1": _softmax_regression, "w2": _perceptron, "w3": _lenet, "w4": _resnet, "w5": _lstm},
+    **{"w6": _gpt, "w6-large": _large_gpt, "w7a": _rows, "w7b": _norm_softmax},
+    **{"w8": _chain, "w8m": _products},
 }
 NAMES = tuple(_MAKERS)
 
