@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from byparts_graph_ir import Graph, Input, TensorType
+from byparts_graph_ir import Graph, Input, TensorType, Value
 from byparts_kernels_cuda.mapping import mapped
 from byparts_tensor_ir.emit.cuda import emit_cuda
 from byparts_tensor_ir.emit.emulate import emulate
@@ -15,7 +15,7 @@ from byparts_tensor_ir.lowering.regions.region import RegionLoops
 def test_a_chain_of_a_thousand(n: int) -> None:
     """Also where a thread asks whether it has an element."""
     x, a, b = (Input(TensorType("f32", (n,)), name=name) for name in "xab")
-    y = x
+    y: Value = x
     for _ in range(500):
         y = y * b + a
     made = RegionLoops(Graph.of([x, a, b], [y]))
