@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fuzz import digits, graph_json, graph_text, plans, weights
+from fuzz import digits, graph_json, graph_text, plans, tensorflow, weights
 from fuzz.reader import Reader
 
 READERS: Mapping[str, Callable[[], Reader]] = {
@@ -16,4 +16,9 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "placement": plans.placement_json,
     "plan": plans.plan_json,
     "digits": digits.reader,
+    "graph-def": tensorflow.graph_def,
+    "pbtxt": tensorflow.pbtxt,
+    "tfrecord": tensorflow.tfrecord,
+    "checkpoint": tensorflow.second_format,
+    "checkpoint-1": tensorflow.first_format,
 }

@@ -249,7 +249,7 @@ class Graph(Elements):
 
     def as_graph_def(self, from_version: Optional[int] = None, add_shapes: bool = False) -> Any:
         """The graph as a message of TensorFlow's files."""
-        return late("api.protos:graph_def")(self)
+        return late("api.protos:graph_def")(self, add_shapes)
 
     def switch_to_thread_local(self) -> None:
         """Accepted: scopes of one graph are not meant for several threads at once."""

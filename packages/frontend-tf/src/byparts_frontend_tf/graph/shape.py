@@ -171,7 +171,7 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """As the message of TensorFlow's files."""
-        return late("api.protos:TensorShapeProto").of(self._dims)
+        return late("files.tensors:shape_proto")(self._dims)
 
     def num_elements(self) -> Optional[int]:
         """How many elements; `None` where that is not known."""

@@ -1,0 +1,28 @@
+"""`tf.train.write_graph`: a graph as a file."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from byparts_frontend_tf.files.atomic import replace_file
+from byparts_frontend_tf.files.file_system import make_directories
+from byparts_frontend_tf.files.paths import local_path
+from byparts_frontend_tf.files.text_format import MessageToString
+from byparts_frontend_tf.symbols import symbol
+
+
+@symbol("train.write_graph", "io.write_graph")
+def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
+    """Write a graph, or the message of one, as text or as bytes; the path.
+
+    Raises:
+        OpError: it cannot be written.
+    """
+    graph = graph_or_graph_def
+    message = graph.as_graph_def() if hasattr(graph, "as_graph_def") else graph
+    make_directories(logdir)
+    path = os.path.join(local_path(logdir), name)
+    data = MessageToString(message).encode() if as_text else message.SerializeToString()
+    replace_file(path, data)
+    return path

@@ -1,0 +1,1 @@
+"""TensorFlow's file formats, read and written without TensorFlow or protobuf."""
