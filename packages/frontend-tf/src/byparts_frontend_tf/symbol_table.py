@@ -454,6 +454,8 @@ TABLE: dict[str, str] = {
     "nn.rnn_cell.DeviceWrapper": "api.rnn_wrappers:DeviceWrapper",
     "nn.rnn_cell.DropoutWrapper": "api.rnn_wrappers:DropoutWrapper",
     "nn.rnn_cell.ResidualWrapper": "api.rnn_wrappers:ResidualWrapper",
+    # api.saver
+    "train.Saver": "api.saver:Saver",
     # api.scatter
     "scatter_add": "api.scatter:scatter_add",
     "scatter_div": "api.scatter:scatter_div",
