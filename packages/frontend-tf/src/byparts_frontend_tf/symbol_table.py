@@ -512,6 +512,14 @@ TABLE: dict[str, str] = {
     "stack": "api.stacking:stack",
     "tile": "api.stacking:tile",
     "unstack": "api.stacking:unstack",
+    # api.summary
+    "summary.audio": "api.summary:audio",
+    "summary.histogram": "api.summary:histogram",
+    "summary.image": "api.summary:image",
+    "summary.merge": "api.summary:merge",
+    "summary.merge_all": "api.summary:merge_all",
+    "summary.scalar": "api.summary:scalar",
+    "summary.text": "api.summary:text",
     # api.system
     "COMPILER_VERSION": "api.system:COMPILER_VERSION",
     "CXX11_ABI_FLAG": "api.system:CXX11_ABI_FLAG",
