@@ -16,7 +16,7 @@ from byparts_kernels_cuda import backend as cuda, graph, launch
 from byparts_kernels_cuda.code import Argument, KernelCode
 from byparts_kernels_cuda.driver.api import Driver
 from byparts_kernels_cuda.driver.double import Double
-from byparts_kernels_cuda.gpu import Gpu
+from byparts_kernels_cuda.gpu import Context, Gpu
 from byparts_kernels_cuda.space import space_of
 
 ADD = """
@@ -61,7 +61,7 @@ def adder(gpu: Gpu) -> Backend:
         partial(cuda.view, gpu),
         kernels,
         space=space_of(gpu),
-        around=partial(cuda.Context, gpu),
+        around=partial(Context, gpu),
         capture=partial(graph.record, gpu),
         stretches=True,
         copy=cuda.owned,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from byparts_graph_ir import (
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda import graph, memory
-from byparts_kernels_cuda.gpu import Gpu, gpu
+from byparts_kernels_cuda.gpu import Context, Gpu, gpu
 from byparts_kernels_cuda.launch import launched
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import space_of
@@ -40,6 +41,7 @@ from byparts_tensor_ir.lowering.regions.updates import UPDATES
 if TYPE_CHECKING:
     from byparts_kernels_cuda.launches import Launches
 
+_MOST_NAMES = 4  # of ops in the name of a kernel
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
@@ -103,23 +105,6 @@ def owned(x: DeviceArray) -> DeviceArray:
     return y
 
 
-class Context:
-    """For one run: the context of the GPU; what a run that failed had to tell is told."""
-
-    __slots__ = ("_gpu",)
-
-    def __init__(self, gpu: Gpu) -> None:
-        self._gpu = gpu
-
-    def __enter__(self) -> None:
-        self._gpu.__enter__()
-
-    def __exit__(self, *raised: object) -> None:
-        if raised[0] is not None:
-            self._gpu.told.clear()
-        self._gpu.__exit__(*raised)
-
-
 # -- rules ----------------------------------------------------------------------------------------
 
 
@@ -132,9 +117,15 @@ def region_kernel(graph: Graph) -> Kernel:
         from byparts_tensor_ir.lowering.regions.region import RegionLoops
 
         made = RegionLoops(graph)
-        return mapped(made.func, made.inplace)
+        return mapped(replace(made.func, name=_title(graph)), made.inplace)
 
     return launched(b"region" + graph.digest, launches, len(graph.inputs))
+
+
+def _title(graph: Graph) -> str:
+    """The name of the region in profiles: its first ops and its last."""
+    names = [node.op.name for node in graph.nodes]
+    return "_".join(names if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], "to", names[-1]])
 
 
 @kernels.compiles(Fused)

@@ -26,6 +26,7 @@ from byparts_kernels_cuda.stream_call import Told
 
 _lock = make_lock()
 _known: dict[tuple[int, int], Gpu] = {}
+_here = local()  # the backends within whose contexts this thread is
 _all: WeakSet[Gpu] = WeakSet()
 
 
@@ -192,6 +193,35 @@ class Gpu:
 
     def __repr__(self) -> str:
         return f"Gpu({self.name!r})"
+
+
+def backend_mode() -> str:
+    """How kernels are emitted: for the GPU of the backend that compiles, else for `driver()`."""
+    inside: list[Gpu] = _here.__dict__.get("inside", [])
+    return inside[-1].driver.mode if inside else driver().mode
+
+
+class Context:
+    """For one run of a backend: the context of its GPU; what a run that failed had to tell is told.
+
+    Args:
+        gpu: of the backend.
+    """
+
+    __slots__ = ("_gpu",)
+
+    def __init__(self, gpu: Gpu) -> None:
+        self._gpu = gpu
+
+    def __enter__(self) -> None:
+        self._gpu.__enter__()
+        _here.__dict__.setdefault("inside", []).append(self._gpu)
+
+    def __exit__(self, *raised: object) -> None:
+        _here.inside.pop()
+        if raised[0] is not None:
+            self._gpu.told.clear()
+        self._gpu.__exit__(*raised)
 
 
 def gpu(index: int) -> Gpu:

@@ -19,8 +19,7 @@ import byparts_tensor_ir
 from byparts_graph_ir import Kernel
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_cuda.code import Argument, KernelCode, function, later
-from byparts_kernels_cuda.driver.api import driver
-from byparts_kernels_cuda.gpu import Gpu
+from byparts_kernels_cuda.gpu import Gpu, backend_mode
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
 from byparts_tensor_ir.cache import files_of, keep_text, kept_text
@@ -46,7 +45,7 @@ def launched(key: bytes, make: Callable[[], Launches], inputs: int) -> Kernel:
     Raises:
         EmitError: a launch has no form in C.
     """
-    mode = driver().mode
+    mode = backend_mode()
     about = "\0".join([mode, *_our_code()]).encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = kept_text(name)
