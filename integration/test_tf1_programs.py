@@ -34,7 +34,6 @@ WAITING = {
     "idioms/schedules_and_global_step": "nn.l2_loss",
     "idioms/slim_layers": "slim",
     "idioms/sparse_tensors": "sparse",
-    "idioms/static_and_raw_rnn": "rnn",
     "idioms/static_shapes": "layers",
     "idioms/streaming_metrics": "metrics",
     "idioms/summaries": "summary",

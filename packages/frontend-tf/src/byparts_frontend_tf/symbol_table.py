@@ -309,6 +309,17 @@ TABLE: dict[str, str] = {
     "layers.flatten": "api.layers_without_weights:flatten",
     "layers.max_pooling1d": "api.layers_without_weights:max_pooling1d",
     "layers.max_pooling2d": "api.layers_without_weights:max_pooling2d",
+    # api.legacy_decoders
+    "contrib.legacy_seq2seq.attention_decoder": "api.legacy_decoders:attention_decoder",
+    "contrib.legacy_seq2seq.embedding_attention_decoder": "api.legacy_decoders:embedding_attention_decoder",
+    "contrib.legacy_seq2seq.embedding_rnn_decoder": "api.legacy_decoders:embedding_rnn_decoder",
+    "contrib.legacy_seq2seq.rnn_decoder": "api.legacy_decoders:rnn_decoder",
+    # api.legacy_models
+    "contrib.legacy_seq2seq.basic_rnn_seq2seq": "api.legacy_models:basic_rnn_seq2seq",
+    "contrib.legacy_seq2seq.embedding_attention_seq2seq": "api.legacy_models:embedding_attention_seq2seq",
+    "contrib.legacy_seq2seq.embedding_rnn_seq2seq": "api.legacy_models:embedding_rnn_seq2seq",
+    "contrib.legacy_seq2seq.model_with_buckets": "api.legacy_models:model_with_buckets",
+    "contrib.legacy_seq2seq.tied_rnn_seq2seq": "api.legacy_models:tied_rnn_seq2seq",
     # api.loops
     "while_loop": "api.loops:while_loop",
     # api.losses
@@ -481,6 +492,10 @@ TABLE: dict[str, str] = {
     # api.scipy_optimizer
     "contrib.opt.ExternalOptimizerInterface": "api.scipy_optimizer:ExternalOptimizerInterface",
     "contrib.opt.ScipyOptimizerInterface": "api.scipy_optimizer:ScipyOptimizerInterface",
+    # api.sequence_losses
+    "contrib.legacy_seq2seq.sequence_loss": "api.sequence_losses:legacy_sequence_loss",
+    "contrib.legacy_seq2seq.sequence_loss_by_example": "api.sequence_losses:sequence_loss_by_example",
+    "contrib.seq2seq.sequence_loss": "api.sequence_losses:sequence_loss",
     # api.sequences
     "lin_space": "api.sequences:linspace",
     "linalg.linspace": "api.sequences:linspace",
@@ -1043,8 +1058,10 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.layers",
     "contrib.learn",
     "contrib.learn.preprocessing",
+    "contrib.legacy_seq2seq",
     "contrib.opt",
     "contrib.rnn",
+    "contrib.seq2seq",
     "contrib.training",
     "contrib.util",
     "core",
