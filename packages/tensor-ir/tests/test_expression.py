@@ -57,6 +57,8 @@ def test_equal_indices_are_one_object() -> None:
     f = variable("f", M * 5)
     assert (f // M) * M + f % M is f
     assert (f // 5) * 5 + f % 5 is f
+    assert (f * 4) % 12 is (f % 3) * 4
+    assert (f * 8) // 12 * 12 + (f * 8) % 12 is f * 8
 
 
 def test_bounds_of_symbolic_extents() -> None:

@@ -106,7 +106,15 @@ def mod(a: Expr, b: Expr) -> Expr:
     if b is const(1):
         return const(0)
     _, rest = _divided(a, b)
-    return rest if _between(rest, b) else make("mod", (rest, b), INDEX)
+    if _between(rest, b):
+        return rest
+    if b.op == "const" and b.attr > 0:  # 4 i % 12 is 4 (i % 3), which is seen to be a multiple of 4
+        coefficients, constant = terms(rest)
+        common = gcd(b.attr, constant, *coefficients.values())
+        if common > 1:
+            inner = linear({x: c // common for x, c in coefficients.items()}, constant // common)
+            return _times(const(common), mod(inner, const(b.attr // common)))
+    return make("mod", (rest, b), INDEX)
 
 
 def _divided(a: Expr, b: Expr) -> tuple[Expr, Expr]:
