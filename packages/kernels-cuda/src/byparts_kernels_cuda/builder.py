@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from byparts_tensor_ir.expression import Expr, Operand, as_expr, variable
+from byparts_tensor_ir.expression import Expr, Operand, as_expr, const, variable
 from byparts_tensor_ir.guards import room
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.statement import (
     Barrier,
     Buffer,
-    Collective,
     Exchange,
     For,
     Func,
@@ -101,8 +100,8 @@ class Builder:
         """All threads of the block arrive before one goes on."""
         self._add(Barrier())
 
-    def meet(self, s: Collective) -> None:
-        """What the threads of a warp do together."""
+    def add(self, s: Statement) -> None:
+        """Any other statement: what the threads of a warp do together, or copies under way."""
         self._add(s)
 
     def add_over_warp(self, sums: Buffer, index: Sequence[Operand]) -> None:
@@ -110,7 +109,7 @@ class Builder:
         at = tuple([as_expr(i) for i in index])
         other = self.buffer("register", "other", (), sums.dtype)
         for mask in (16, 8, 4, 2, 1):
-            self.meet(Exchange(other, sums[at], mask))
+            self.add(Exchange(other, sums[at], mask))
             self.store(sums, at, sums[at] + other[()])
 
     def function(self, name: str, params: Sequence[Buffer], outputs: Sequence[Buffer]) -> Func:
@@ -130,6 +129,14 @@ class Builder:
 def array(name: str, shape: Sequence[int], dtype: str, scope: str = "global") -> Buffer:
     """A buffer of a static shape."""
     return Buffer(name, tuple([as_expr(n) for n in shape]), dtype, scope)
+
+
+def all_of(conditions: Sequence[Expr]) -> Expr:
+    """Whether all of them hold."""
+    whole = const(True, "bool")
+    for c in conditions:
+        whole = whole & c
+    return whole
 
 
 def needed(conditions: Sequence[Expr]) -> list[Expr]:

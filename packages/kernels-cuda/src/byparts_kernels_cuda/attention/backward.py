@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from byparts_graph_ir import TensorType
-from byparts_kernels_cuda.attention.sizes import Sizes, all_of, block_for, sizes_of
+from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
 from byparts_kernels_cuda.attention.team import Block, Team, width_of_thread
-from byparts_kernels_cuda.builder import Builder, needed
+from byparts_kernels_cuda.builder import Builder, all_of, needed
 from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.contraction import decoded, multiply_add
 from byparts_kernels_cuda.products.tiles import WARP

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from math import inf
 
 from byparts_graph_ir import TensorType
-from byparts_kernels_cuda.attention.sizes import Sizes, all_of, block_for, sizes_of
+from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
 from byparts_kernels_cuda.attention.team import Block, Team, width_of_thread
-from byparts_kernels_cuda.builder import Builder, needed
+from byparts_kernels_cuda.builder import Builder, all_of, needed
 from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.contraction import decoded
 from byparts_opset import Attention

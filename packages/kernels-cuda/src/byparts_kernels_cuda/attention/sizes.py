@@ -12,7 +12,7 @@ from byparts_kernels_cuda.attention.team import Block, tile_bytes, width_of_thre
 from byparts_kernels_cuda.builder import array
 from byparts_kernels_cuda.products.contraction import sum_dtype
 from byparts_opset import Attention, AttentionGradient
-from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, const
+from byparts_tensor_ir.expression import BYTES, FLOATS, Expr
 from byparts_tensor_ir.statement import Buffer
 
 Op = Union[Attention, AttentionGradient]
@@ -102,11 +102,3 @@ def block_for(
         if size <= MOST_SHARED_BYTES and numbers * words <= _MOST_REGISTERS:
             return block
     raise Refused(f"attention of lines of {sizes.d} and {sizes.e} {dtype}: no tiles are so small")
-
-
-def all_of(conditions: Sequence[Expr]) -> Expr:
-    """Whether all of them hold."""
-    whole = const(True, "bool")
-    for c in conditions:
-        whole = whole & c
-    return whole

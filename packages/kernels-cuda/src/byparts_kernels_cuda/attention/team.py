@@ -210,7 +210,7 @@ class Team:
         """Combine a number of each thread with those of all threads that have the same rows."""
         other = self.registers("other")
         for mask in (1, 2, 4):
-            self.build.meet(Exchange(other, own[tuple(index)], mask))
+            self.build.add(Exchange(other, own[tuple(index)], mask))
             self.build.store(own, index, combine(own[tuple(index)], other[()]))
 
     def write(

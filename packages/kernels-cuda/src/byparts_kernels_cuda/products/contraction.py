@@ -125,7 +125,7 @@ def moved(index: Index, lane: Expr) -> Index:
 
 def lanes_of(dtype: str, *steps: int) -> int:
     """How many elements one access takes: as wide as can be, of what divides all `steps`."""
-    width = VECTOR_BYTES // BYTES[sum_dtype(dtype)]
+    width = VECTOR_BYTES // max(2, BYTES[dtype] if dtype in HALVES else BYTES[sum_dtype(dtype)])
     while any(step % width for step in steps):
         width //= 2
     return width

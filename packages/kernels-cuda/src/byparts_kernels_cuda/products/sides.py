@@ -7,12 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Union
 
-from byparts_kernels_cuda.builder import Builder
-from byparts_kernels_cuda.products.contraction import VECTOR_BYTES, Contraction, decoded
+from byparts_kernels_cuda.builder import Builder, all_of, needed
+from byparts_kernels_cuda.products.contraction import (
+    VECTOR_BYTES,
+    Contraction,
+    decoded,
+    moved,
+)
 from byparts_kernels_cuda.products.reads import limits, read
 from byparts_kernels_cuda.products.tiles import Tile, WarpTile
 from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.statement import Buffer
+from byparts_tensor_ir.transfer import COPY_BYTES, CopyAsync
 
 AnyTile = Union[Tile, WarpTile]
 _SWIZZLE = (8, 4, 2, 1)  # tiles of a column that blocks which run together take
@@ -79,16 +85,25 @@ class Place:
         return [*limits(c.a, row, tile.rows), *limits(c.b, column, tile.columns)]
 
 
+def copies_alone(job: Job, dtype: str) -> bool:
+    """Whether both tiles can be copied to shared memory as they are, by whole accesses."""
+    sides = (job.c.a, job.c.b)
+    whole = all(x.lanes * BYTES[dtype] in COPY_BYTES for x in sides)
+    return whole and all(x.buffer.dtype == dtype for x in sides) and job.steps > 1
+
+
 class Side:
     """The tile of one operand: fetched into registers, then put into shared memory.
 
     Attributes:
         x: the operand.
-        shared: elements (copy, summand, row or column), or where `by_rows` (copy, row, summand).
+        shared: elements (stage, summand, row or column), or where `by_rows` (stage, row, summand).
         by_rows: whether they stand as in global memory, if summands are neighbours there.
     """
 
-    def __init__(self, build: Builder, at: Place, name: str, dtype: str, turns: bool) -> None:
+    def __init__(
+        self, build: Builder, at: Place, name: str, dtype: str, turns: bool, stages: int = 2
+    ) -> None:
         """Make room for a tile.
 
         Args:
@@ -97,6 +112,7 @@ class Side:
             name: "a" or "b".
             dtype: of elements in shared memory.
             turns: whether summands come first even if they are neighbours in global memory.
+            stages: how many steps there is room for.
         """
         job = at.job
         self.build, self.at = build, at
@@ -108,8 +124,8 @@ class Side:
         self.by_rows = x.along == "sum" and not turns
         shape = (self.extent, depth) if self.by_rows else (depth, self.extent)
         pad = VECTOR_BYTES // BYTES[dtype] if x.along == "sum" or not turns else 0
-        copies = min(2, job.steps)
-        self.shared = build.buffer("shared", f"{name}s", (copies, shape[0], shape[1] + pad), dtype)
+        stages = min(stages, job.steps)
+        self.shared = build.buffer("shared", f"{name}s", (stages, shape[0], shape[1] + pad), dtype)
         self.count = self.extent * depth // lanes  # accesses of the block
         self.each = -(-self.count // job.tile.threads)
         self.fetched = build.buffer("register", f"{name}f", (self.each, lanes), dtype)
@@ -121,6 +137,21 @@ class Side:
             i, r = self.first + outer, at.begin + step * job.tile.depth + summed
             guards = [*limits(x, i, self.extent), *([] if job.whole else [r < job.c.sums])]
             read(build, x, (at.batch, i, r), (self.fetched, (access,)), x.lanes, guards)
+
+    def begin_copy(self, step: Expr, stage: Expr) -> None:
+        """Begin to copy the tile of a step into a stage; 0 where there is no element."""
+        build, x, at, job = self.build, self.x, self.at, self.at.job
+        with self._accesses() as (_, outer, summed):
+            i, r = self.first + outer, at.begin + step * job.tile.depth + summed
+            guards = [*limits(x, i, self.extent), *([] if job.whole else [r < job.c.sums])]
+            inside = needed([*x.inside(at.batch, i, r), *guards])
+            place = (stage, *((outer, summed) if self.by_rows else (summed, outer)))
+            with build.when(*inside):
+                source = x.index(at.batch, i, r)
+                build.add(CopyAsync(self.shared, place, x.buffer, source, x.lanes))
+            if inside:
+                with build.when(~all_of(inside)), build.lanes(x.lanes) as lane:
+                    build.store(self.shared, moved(place, lane), 0)
 
     def put(self, copy: Expr) -> None:
         """Write what was fetched into a copy of the tile in shared memory."""

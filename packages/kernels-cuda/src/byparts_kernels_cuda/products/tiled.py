@@ -7,7 +7,8 @@
 
 Shared memory has room for two steps, so one barrier a step is enough: what is written in a step was
 last read in the step before the barrier.  Who multiplies is another matter: threads (`threads.py`),
-or the matrix units of their warps (`warps.py`).
+or the matrix units of their warps (`warps.py`).  These are so fast that tiles are copied some steps
+ahead, past the registers, where memory has them as shared memory wants them.
 
 After Volkov and Demmel 2008 (https://doi.org/10.1145/1413370.1413402) and CUTLASS
 (https://github.com/NVIDIA/cutlass, `efficient_gemm.md`).
@@ -20,14 +21,16 @@ from typing import Union
 from byparts_kernels_cuda.builder import Builder, array
 from byparts_kernels_cuda.products.contraction import Contraction
 from byparts_kernels_cuda.products.results import added
-from byparts_kernels_cuda.products.sides import AnyTile, Job, Place, Side
+from byparts_kernels_cuda.products.sides import AnyTile, Job, Place, Side, copies_alone
 from byparts_kernels_cuda.products.threads import Threads
 from byparts_kernels_cuda.products.tiles import Tile, parts
 from byparts_kernels_cuda.products.warps import Warps
 from byparts_tensor_ir.expression import as_expr
 from byparts_tensor_ir.statement import Buffer, Func
+from byparts_tensor_ir.transfer import CloseGroup, WaitGroups
 
 Multiplier = Union[Threads, Warps]
+_STAGES = 3  # of tiles in shared memory, where copies go on by themselves
 
 
 def tiled(
@@ -54,7 +57,8 @@ def _function(job: Job) -> Func:
         by = Threads(build, at, tile) if isinstance(tile, Tile) else Warps(build, at, tile)
         by.begin()
         if job.steps and c.sums:
-            _multiply(build, at, by)
+            alone = isinstance(by, Warps) and copies_alone(job, by.dtype)
+            (_multiply_copies if alone else _multiply)(build, at, by)
         by.finish()
     y = (c.y,) if job.part is None else (job.part,)
     reads = c.reads if job.part is None else ()
@@ -79,3 +83,27 @@ def _multiply(build: Builder, at: Place, by: Multiplier) -> None:
             for side in (a, b):
                 side.put((step + 1) % copies)
             build.barrier()
+
+
+def _multiply_copies(build: Builder, at: Place, by: Multiplier) -> None:
+    """Add all products of the tile, while tiles of later steps are copied to shared memory.
+
+    A thread waits for its own copies of a step, the barrier for those of the others; after it
+    nobody reads the stage of the step before, into which the next copies go.
+    """
+    steps = at.job.steps
+    stages = min(_STAGES, steps)
+    a, b = (Side(build, at, name, by.dtype, by.turns, stages) for name in ("a", "b"))
+    for step in range(stages - 1):
+        for side in (a, b):
+            side.begin_copy(as_expr(step), as_expr(step))
+        build.add(CloseGroup())
+    with build.loop("step", steps) as now:
+        build.add(WaitGroups(stages - 2))
+        build.barrier()
+        later = now + (stages - 1)
+        with build.when(later < steps):
+            for side in (a, b):
+                side.begin_copy(later, later % stages)
+        build.add(CloseGroup())
+        by.add_products(a, b, now % stages)

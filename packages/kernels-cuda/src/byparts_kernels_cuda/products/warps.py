@@ -49,7 +49,7 @@ class Warps:
         """All sums are 0."""
         self.sums = self._matrices("accumulator", "f32", self.tile.m, self.tile.n)
         with self.build.unrolled(i=self.tile.m, j=self.tile.n) as (i, j):
-            self.build.meet(FillMatrix(Matrix(self.sums, (i, j)), 0.0))
+            self.build.add(FillMatrix(Matrix(self.sums, (i, j)), 0.0))
 
     def add_products(self, a: Side, b: Side, copy: Expr) -> None:
         """Add the products of the tiles that stand in shared memory."""
@@ -63,14 +63,14 @@ class Warps:
                 self._load(b, Matrix(right, (j,)), copy, self.column + j * SIDE, k * depth)
             with build.unrolled(i=tile.m, j=tile.n) as (i, j):
                 sides = (Matrix(left, (i,)), Matrix(right, (j,)))
-                build.meet(MultiplyAdd(Matrix(self.sums, (i, j)), *sides))
+                build.add(MultiplyAdd(Matrix(self.sums, (i, j)), *sides))
 
     def _load(self, side: Side, matrix: Matrix, copy: Expr, outer: Expr, summed: Expr) -> None:
         """Load rows of a, or columns of b, from their tile."""
         at = (copy, outer, summed) if side.by_rows else (copy, summed, outer)
         rows_first = side.by_rows == (matrix.buffer.scope == "matrix_a")
         dims = (1, 2) if rows_first else (2, 1)
-        self.build.meet(LoadMatrix(matrix, side.shared, at, dims))
+        self.build.add(LoadMatrix(matrix, side.shared, at, dims))
 
     def finish(self) -> None:
         """Write the sums, or this block's part of them: one matrix of each warp at a time."""
@@ -82,7 +82,7 @@ class Warps:
         lanes = min(4, c.lanes if part is None else lanes_of("f32", c.b.extent))
         with build.unrolled(i=tile.m, j=tile.n) as (i, j):
             matrix = Matrix(self.sums, (i, j))
-            build.meet(StoreMatrix(matrix, shared, (warp, as_expr(0), as_expr(0)), (1, 2)))
+            build.add(StoreMatrix(matrix, shared, (warp, as_expr(0), as_expr(0)), (1, 2)))
             build.barrier()
             half = lane // (SIDE // _OF_LANE)
             first = lane % (SIDE // _OF_LANE) * _OF_LANE
