@@ -12,6 +12,7 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def main() -> None:
     for version, sharded in ((1, False), (1, True), (2, False), (2, True)):
         checkpoint(tf, folder, version, sharded)
     graph(tf, folder)
+    saved_model(tf, folder)
     records(tf, folder)
     summaries(tf, folder)
     messages(tf, folder)
@@ -94,6 +96,19 @@ def graph(tf: Any, folder: Path) -> None:
     (folder / "graph.pb").write_bytes(definition.SerializeToString(deterministic=True))
     tf.train.write_graph(definition, str(folder), "graph.pbtxt")
     tf.train.export_meta_graph(str(folder / "graph.meta"), clear_extraneous_savers=True)
+
+
+def saved_model(tf: Any, folder: Path) -> None:
+    """y = x * w, ready to be served."""
+    tf.reset_default_graph()
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    w = tf.get_variable("w", initializer=np.array([1, 2, 3], np.float32), use_resource=False)
+    rmtree(folder / "saved_model", ignore_errors=True)
+    with tf.Session() as session:
+        session.run(w.initializer)
+        tf.saved_model.simple_save(
+            session, str(folder / "saved_model"), {"x": x}, {"y": tf.multiply(x, w, name="y")}
+        )
 
 
 def records(tf: Any, folder: Path) -> None:

@@ -5,7 +5,8 @@ from hypothesis import given, strategies as st
 
 from byparts_frontend_tf.files.fields import many, one
 from byparts_frontend_tf.files.message import Message
-from byparts_frontend_tf.files.wire import SCALARS, DecodeError, read_varint, varint
+from byparts_frontend_tf.files.scalars import SCALARS
+from byparts_frontend_tf.files.wire import DecodeError, read_varint, varint
 
 
 class Tree(Message):

@@ -139,6 +139,9 @@ _EVENTS = {
     "summary.FileWriterCache": "files.event_file:FileWriterCache",
     "train.SummaryWriter": "files.event_file:FileWriter",
     "train.summary_iterator": "files.event_file:summary_iterator",
+    "saved_model.maybe_saved_model_directory": "files.saved_model:contains_saved_model",
+    "saved_model.contains_saved_model": "files.saved_model:contains_saved_model",
+    "saved_model.loader.maybe_saved_model_directory": "files.saved_model:contains_saved_model",
     "python.pywrap_tensorflow.EventsWriter": "files.event_file:EventsWriter",
 }
 SYMBOLS = {

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from byparts_frontend_tf.api import flag_kinds as kinds
-from byparts_frontend_tf.api.flag_kinds import Flag
+from byparts_frontend_tf.api.flag_kinds import Flag, flag_symbol
 from byparts_frontend_tf.api.flags import FLAGS
-from byparts_frontend_tf.symbols import symbol
 
 
 def _define(
@@ -22,7 +21,7 @@ def _define(
     (FLAGS if flag_values is None else flag_values)[name] = Flag(name, default, help, parse, **how)
 
 
-@symbol("flags.DEFINE_string", "app.flags.DEFINE_string")
+@flag_symbol("DEFINE_string")
 def define_string(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -30,7 +29,7 @@ def define_string(
     _define(kinds.parse_string, name, default, help, flag_values)
 
 
-@symbol("flags.DEFINE_integer", "app.flags.DEFINE_integer")
+@flag_symbol("DEFINE_integer")
 def define_integer(
     name: str,
     default: Any,
@@ -45,7 +44,7 @@ def define_integer(
     _define(parse, name, default, help, flag_values)
 
 
-@symbol("flags.DEFINE_float", "app.flags.DEFINE_float")
+@flag_symbol("DEFINE_float")
 def define_float(
     name: str,
     default: Any,
@@ -60,10 +59,7 @@ def define_float(
     _define(parse, name, default, help, flag_values)
 
 
-@symbol(
-    *("flags.DEFINE_boolean", "app.flags.DEFINE_boolean"),
-    *("flags.DEFINE_bool", "app.flags.DEFINE_bool"),
-)
+@flag_symbol("DEFINE_boolean", "DEFINE_bool")
 def define_boolean(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -71,7 +67,7 @@ def define_boolean(
     _define(kinds.parse_boolean, name, default, help, flag_values, boolean=True)
 
 
-@symbol("flags.DEFINE_enum", "app.flags.DEFINE_enum")
+@flag_symbol("DEFINE_enum")
 def define_enum(
     name: str,
     default: Any,
@@ -84,7 +80,7 @@ def define_enum(
     _define(kinds.enum_parser(enum_values), name, default, help, flag_values)
 
 
-@symbol("flags.DEFINE_list", "app.flags.DEFINE_list")
+@flag_symbol("DEFINE_list")
 def define_list(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -92,7 +88,7 @@ def define_list(
     _define(kinds.parse_list, name, default, help, flag_values)
 
 
-@symbol("flags.DEFINE_spaceseplist", "app.flags.DEFINE_spaceseplist")
+@flag_symbol("DEFINE_spaceseplist")
 def define_spaceseplist(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -100,10 +96,7 @@ def define_spaceseplist(
     _define(kinds.parse_words, name, default, help, flag_values)
 
 
-@symbol(
-    *("flags.DEFINE_multi_string", "app.flags.DEFINE_multi_string"),
-    *("flags.DEFINE_multistring", "app.flags.DEFINE_multistring"),
-)
+@flag_symbol("DEFINE_multi_string", "DEFINE_multistring")
 def define_multi_string(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -111,7 +104,7 @@ def define_multi_string(
     _define(kinds.parse_string, name, default, help, flag_values, several=True)
 
 
-@symbol("flags.DEFINE_multi_integer", "app.flags.DEFINE_multi_integer")
+@flag_symbol("DEFINE_multi_integer")
 def define_multi_integer(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -119,7 +112,7 @@ def define_multi_integer(
     _define(kinds.parse_integer, name, default, help, flag_values, several=True)
 
 
-@symbol("flags.DEFINE_multi_float", "app.flags.DEFINE_multi_float")
+@flag_symbol("DEFINE_multi_float")
 def define_multi_float(
     name: str, default: Any, help: str | None = None, flag_values: Any = None, **_: Any
 ) -> None:
@@ -127,7 +120,7 @@ def define_multi_float(
     _define(kinds.parse_float, name, default, help, flag_values, several=True)
 
 
-@symbol("flags.register_validator", "app.flags.register_validator")
+@flag_symbol("register_validator")
 def register_validator(
     flag_name: str,
     checker: Callable[[Any], bool],
@@ -146,14 +139,14 @@ def register_validator(
         flag.check()
 
 
-@symbol("flags.mark_flag_as_required", "app.flags.mark_flag_as_required")
+@flag_symbol("mark_flag_as_required")
 def mark_flag_as_required(flag_name: str, flag_values: Any = None) -> None:
     """Refuse command lines without a flag whose default is `None`."""
     message = f"Flag --{flag_name} must have a value other than None."
     register_validator(flag_name, lambda value: value is not None, message, flag_values)
 
 
-@symbol("flags.mark_flags_as_required", "app.flags.mark_flags_as_required")
+@flag_symbol("mark_flags_as_required")
 def mark_flags_as_required(flag_names: Iterable[str], flag_values: Any = None) -> None:
     """Refuse command lines without one of these flags."""
     for name in flag_names:

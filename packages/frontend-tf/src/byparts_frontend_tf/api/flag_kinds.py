@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from byparts_frontend_tf.symbols import symbol
 
+F = TypeVar("F")
 
-@symbol("flags.Error", "app.flags.Error")
+
+def flag_symbol(*names: str) -> Callable[[F], F]:
+    """The function or class below is these names of `tf.flags`, and of `tf.app.flags`."""
+    places = ("flags", "app.flags", "python.platform.flags")
+    return symbol(*[f"{place}.{name}" for name in names for place in places])
+
+
+@flag_symbol("Error")
 class Error(Exception):
     """Something is wrong with flags."""
 
 
-@symbol("flags.DuplicateFlagError", "app.flags.DuplicateFlagError")
+@flag_symbol("DuplicateFlagError")
 class DuplicateFlagError(Error):
     """A flag is defined twice."""
 
 
-@symbol("flags.IllegalFlagValueError", "app.flags.IllegalFlagValueError")
+@flag_symbol("IllegalFlagValueError")
 class IllegalFlagValueError(Error):
     """The command line gives a flag a value that it does not take."""
 
 
-@symbol("flags.UnrecognizedFlagError", "app.flags.UnrecognizedFlagError")
+@flag_symbol("UnrecognizedFlagError")
 class UnrecognizedFlagError(Error):
     """The command line has a flag that is not defined."""
 
 
-@symbol("flags.UnparsedFlagAccessError", "app.flags.UnparsedFlagAccessError")
+@flag_symbol("UnparsedFlagAccessError")
 class UnparsedFlagAccessError(Error):
     """A flag is used before the command line is read."""
 
 
-@symbol("flags.ValidationError", "app.flags.ValidationError")
+@flag_symbol("ValidationError")
 class ValidationError(Error):
     """The value of a flag does not pass a check."""
 

@@ -20,11 +20,11 @@ from byparts_frontend_tf.api.flag_kinds import (
     Error,
     Flag,
     UnrecognizedFlagError,
+    flag_symbol,
 )
-from byparts_frontend_tf.symbols import symbol
 
 
-@symbol("flags.FlagValues", "app.flags.FlagValues")
+@flag_symbol("FlagValues")
 class FlagValues:
     """All flags; each is an attribute, which may be set.
 

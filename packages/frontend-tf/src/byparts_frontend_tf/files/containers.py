@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, MutableSequence
 from typing import Any
 
-from byparts_frontend_tf.files.wire import Scalar
+from byparts_frontend_tf.files.scalars import Scalar
 
 
 def nothing() -> None:
@@ -36,7 +36,7 @@ class Scalars(MutableSequence[Any]):
 
     def __setitem__(self, at: Any, value: Any) -> None:
         one = not isinstance(at, slice)
-        self._items[at] = self._scalar.checked(value) if one else self._all_checked(value)
+        self._items[at] = self._scalar.checked(value) if one else self._scalar.all_checked(value)
         self._changed()
 
     def __delitem__(self, at: Any) -> None:
@@ -57,7 +57,7 @@ class Scalars(MutableSequence[Any]):
         """Add all values, or none if one is of the wrong kind; `None` is no values."""
         if values is None:
             return
-        self._items.extend(self._all_checked(values))
+        self._items.extend(self._scalar.all_checked(values))
         self._changed()
 
     def add_read(self, values: Iterable[Any]) -> None:
@@ -69,9 +69,6 @@ class Scalars(MutableSequence[Any]):
     def sort(self, *args: Any, **how: Any) -> None:
         """Order the values, as a list's `sort`."""
         self._items.sort(*args, **how)
-
-    def _all_checked(self, values: Iterable[Any]) -> list[Any]:
-        return [*map(self._scalar.checked, values)]
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Scalars):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from byparts_frontend_tf.files.wire import SCALARS, VARINT, Scalar
+from byparts_frontend_tf.files.scalars import SCALARS, Scalar
+from byparts_frontend_tf.files.wire import VARINT
 
 
 class Enum:

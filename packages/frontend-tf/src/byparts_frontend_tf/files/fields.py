@@ -18,7 +18,8 @@ from typing import Any, Union
 
 from byparts_frontend_tf.files.containers import Map, Messages, Scalars, nothing
 from byparts_frontend_tf.files.enums import Enum
-from byparts_frontend_tf.files.wire import LENGTH, MAX_DEPTH, SCALARS, fault, read_length, varint
+from byparts_frontend_tf.files.scalars import SCALARS
+from byparts_frontend_tf.files.wire import LENGTH, MAX_DEPTH, fault, read_length, varint
 
 Kind = Union[str, Enum, type, Callable[[], type]]
 

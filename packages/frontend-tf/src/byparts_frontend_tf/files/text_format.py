@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any, TypeVar, Union
 
 from byparts_frontend_tf.files.fields import Field, ScalarField, ScalarsField
+from byparts_frontend_tf.files.scalars import SCALARS
 from byparts_frontend_tf.files.text_parse import ParseError, merge_text
-from byparts_frontend_tf.files.wire import SCALARS
 
 M = TypeVar("M")
 _SHORT = {10: r"\n", 13: r"\r", 9: r"\t", 34: r"\"", 39: r"\'", 92: r"\\"}
