@@ -49,7 +49,7 @@ def _lines() -> Iterator[str]:
     count = sum(here.values())
     yield f"{count} of the {len(rows)} symbols that 1,871 public programs use are here, and {first}"
     yield "of the first 400 in the order in which adding symbols makes most programs whole (the"
-    yield "number). Another name is an `AttributeError` that says the nearest one. What is missing is"
+    yield "number). Another name is an `AttributeError` that says the nearest. What is missing is"
     yield "struck."
     for theme in dict.fromkeys([row["theme"] for row in rows]):
         own = [row for row in rows if row["theme"] == theme]
