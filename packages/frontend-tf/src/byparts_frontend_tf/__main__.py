@@ -1,7 +1,8 @@
 """`python -m byparts_frontend_tf program.py arguments…` runs a TensorFlow 1 program as it is.
 
-`import tensorflow` gives this part, in the program and in the modules it imports.  The program is
-run as `python program.py arguments…` would: `-m module` and its arguments work too.
+`import tensorflow` gives this part, in the program and in the modules it imports, and
+`google.protobuf.text_format` takes its messages.  The program is run as `python program.py
+arguments…` would: `-m module` and its arguments work too.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import runpy
 import sys
 
+from byparts_frontend_tf.files.protobuf_modules import install_protobuf
 from byparts_frontend_tf.symbols import install_as
 
 _USAGE = (
@@ -27,6 +29,7 @@ def main(arguments: list[str]) -> None:
     if not named:
         raise SystemExit(_USAGE)
     install_as("tensorflow")
+    install_protobuf()
     sys.argv = named
     if named is not arguments:
         sys.path[0] = os.getcwd()
