@@ -21,4 +21,5 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "tfrecord": tensorflow.tfrecord,
     "checkpoint": tensorflow.second_format,
     "checkpoint-1": tensorflow.first_format,
+    "snappy": tensorflow.snappy,
 }

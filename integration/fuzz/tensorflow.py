@@ -15,6 +15,7 @@ from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.messages.example import Example
 from byparts_frontend_tf.files.messages.graph import GraphDef
 from byparts_frontend_tf.files.records import TFRecordWriter, tf_record_iterator
+from byparts_frontend_tf.files.snappy import unpacked
 from byparts_frontend_tf.files.table import Table, write_table
 from byparts_frontend_tf.files.tensors import make_ndarray
 from byparts_frontend_tf.files.text_format import MessageToString, Parse
@@ -116,6 +117,18 @@ def first_format() -> Reader:
 
     seeds = [(_entries(_RECORDED / "v1.ckpt-7"), b"")]
     return Reader("checkpoint-1", seeds, _changed_checkpoint, read, _check_tensors, _REFUSALS)
+
+
+def snappy() -> Reader:
+    """Data packed by snappy."""
+    with np.load(_RECORDED / "snappy.npz") as file:
+        packed = file["packed"].tobytes()
+    seeds = [packed, b"\x0f\x08abc\x2e\3\0", b"\x07\0a\x17\1\0\0\0"]
+
+    def check(found: bytes) -> None:
+        assert len(found) <= 64 * len(packed), len(found)
+
+    return Reader("snappy", seeds, changed_bytes, unpacked, check)
 
 
 def _graph() -> GraphDef:

@@ -138,8 +138,8 @@ def stat(filename: Any) -> FileStatistics:
     """
     name = local_path(filename)
     with as_tensorflow_errors(name):
-        found = os.stat(name)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
+        status = os.stat(name)
+    return FileStatistics(status.st_size, status.st_mtime_ns, os.path.isdir(name))
 
 
 def _check_free(path: str, overwrite: bool) -> None:

@@ -59,9 +59,9 @@ def meta_graph_of(model: SavedModel, tags: Iterable[str]) -> MetaGraphDef:
         RuntimeError: none has.
     """
     wanted = set(tags)
-    for found in model.meta_graphs:
-        if set(found.meta_info_def.tags) == wanted:
-            graph: MetaGraphDef = found
+    graph: MetaGraphDef
+    for graph in model.meta_graphs:
+        if set(graph.meta_info_def.tags) == wanted:
             return graph
     there = [sorted(g.meta_info_def.tags) for g in model.meta_graphs]
     raise RuntimeError(

@@ -59,8 +59,8 @@ class Scalar:
             ValueError: one is out of range.
         """
         given = values.tolist() if isinstance(values, np.ndarray) else list(values)
-        found = self.many_checked(self, given) if self.many_checked else None
-        return [*map(self.checked, given)] if found is None else found
+        checked = self.many_checked(self, given) if self.many_checked else None
+        return [*map(self.checked, given)] if checked is None else checked
 
     def read(self, data: bytes, at: int, end: int) -> tuple[Any, int]:
         """The value at byte `at`, and the byte behind it.

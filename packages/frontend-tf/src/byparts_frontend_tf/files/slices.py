@@ -48,16 +48,16 @@ def extents(part: TensorSliceProto, dims: tuple[int, ...]) -> tuple[slice, ...]:
     Raises:
         FormatError: it is no part of such a tensor.
     """
-    found = []
+    place = []
     for extent, size in zip(part.extent, dims, strict=False):
         start = extent.start
         length = extent.length if extent.has("length") else size - start
         if not 0 <= start <= start + length <= size:
             raise FormatError(f"[{start}, {start + length}) of an axis of {size}")
-        found.append(slice(start, start + length))
+        place.append(slice(start, start + length))
     if len(part.extent) != len(dims):
         raise FormatError(f"a part with {len(part.extent)} axes of a tensor with {len(dims)}")
-    return tuple(found)
+    return tuple(place)
 
 
 def sizes(part: tuple[slice, ...]) -> tuple[int, ...]:

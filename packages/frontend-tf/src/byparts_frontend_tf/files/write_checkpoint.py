@@ -114,17 +114,17 @@ def _settle(prefix: str) -> None:
 def remove_checkpoint(path: Any, **_: Any) -> None:
     """Remove the files of a checkpoint, of either format; none is no error."""
     prefix = path_of(path)
-    found = [index_file(prefix), f"{prefix}.meta", *glob(f"{escape(prefix)}.data-?????-of-?????*")]
+    files = [index_file(prefix), f"{prefix}.meta", *glob(f"{escape(prefix)}.data-?????-of-?????*")]
     with as_tensorflow_errors(prefix):
-        for file in [*first_format_files(prefix), *found]:
+        for file in [*first_format_files(prefix), *files]:
             with suppress(FileNotFoundError):
                 os.remove(file)
 
 
 def _ordered(tensors: Mapping[str, Array]) -> list[_Tensor]:
     """Tensors with large elements first, so that each is aligned; then by name."""
-    found = [_tensor(name, as_array(value)) for name, value in tensors.items()]
-    return sorted(found, key=lambda t: (-_item_bytes(t.dtype), t.name))
+    all_tensors = [_tensor(name, as_array(value)) for name, value in tensors.items()]
+    return sorted(all_tensors, key=lambda t: (-_item_bytes(t.dtype), t.name))
 
 
 def _item_bytes(dtype: DType) -> int:
