@@ -203,17 +203,24 @@ def const(value: Number, dtype: str = INDEX) -> Expr:
     return make("const", (), dtype, number)
 
 
-def nearest_half(x: float, dtype: str) -> float:
-    """The number of f16 or bf16 nearest to x, ties to even; beyond the largest an infinity."""
+def half_bits(x: float, half: str) -> int:
+    """The 16 bits of the number of f16 or bf16 nearest to x, ties to even."""
+    kind, of_bits = ("<e", "<H") if half == "f16" else ("<f", "<I")
     try:
-        if dtype == "f16":
-            return float(struct.unpack("<e", struct.pack("<e", x))[0])
-        (bits,) = struct.unpack("<I", struct.pack("<f", x))
+        (bits,) = struct.unpack(of_bits, struct.pack(kind, x))
     except OverflowError:
-        return float("inf") if x > 0 else float("-inf")
-    if x == x:
-        bits += 0x7FFF + (bits >> 16 & 1)
-    return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0])
+        return half_bits(float("inf") if x > 0 else float("-inf"), half)
+    if half == "f16":
+        return int(bits)
+    return int(bits + 0x7FFF + (bits >> 16 & 1) if x == x else bits) >> 16
+
+
+def nearest_half(x: float, half: str) -> float:
+    """The number of f16 or bf16 nearest to x, ties to even; beyond the largest an infinity."""
+    bits = half_bits(x, half)
+    if half == "f16":
+        return float(struct.unpack("<e", struct.pack("<H", bits))[0])
+    return float(struct.unpack("<f", struct.pack("<I", bits << 16))[0])
 
 
 def widened(x: Expr) -> Expr:

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr, const, variable, widened
+from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const, half_bits, variable, widened
 from byparts_tensor_ir.functions import cast
 from byparts_tensor_ir.statement import Buffer, For, Func, Statement, Store, rebuilt, stores, walk
 from byparts_tensor_ir.substitute import buffers_replaced, expressions, in_statements, loads
@@ -43,10 +40,9 @@ def bits(dtype: str) -> str:
 
 def number(value: float, dtype: str) -> Expr:
     """A number as a buffer of `bits(dtype)` holds it."""
-    array = np.array(value).astype(numpy_dtype(dtype))
-    kept = array.view("i2") if dtype in HALVES else array
-    exact = const(float(kept) if bits(dtype) in FLOATS else int(kept), bits(dtype))
-    return const(exact.attr & 15, exact.dtype) if dtype == "i4" else exact
+    if dtype in HALVES:
+        return const(half_bits(value, dtype), "i16")
+    return const(int(value) & 15, "i8") if dtype == "i4" else const(value, dtype)
 
 
 def narrowed(e: Expr, dtype: str) -> Expr:
