@@ -70,6 +70,7 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(
 def test_the_cache_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
     monkeypatch.setattr(cache, "CACHE_BYTES", 20_000)
+    monkeypatch.setattr(cache, "EVERY", 1)
     for k in range(4):
         _run(f"bounded{k}")
     assert len(_objects(tmp_path)) < 4
