@@ -8,7 +8,7 @@ from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.schedule.find import ScheduleError
 from byparts_tensor_ir.schedule.legal import check_order_free
 from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store
-from byparts_tensor_ir.tensor import SUM
+from byparts_tensor_ir.tensor import MAX, SUM
 
 i, k = variable("i", 8), variable("k", 4)
 x, y, z = (Buffer(name, (const(40),)) for name in "xyz")
@@ -52,6 +52,14 @@ def test_a_running_sum_is_not_a_sum() -> None:
     assert "a round reads elements of t" in refusal(add, store(y, t[()], i), reductions=True)
     assert not refusal(add, store(y, x[i], i), reductions=True)
     assert "add to the same" in refusal(add)
+
+
+def test_two_reductions_into_one_element_are_alike() -> None:
+    add = Store("t", (t,), (), (x[i],), SUM, (i,), True)
+    most = Store("m", (t,), (), (x[i],), MAX, (i,))
+
+    assert "another round writes" in refusal(add, most, reductions=True)
+    assert not refusal(add, Store("u", (t,), (), (y[i],), SUM, (i,)), reductions=True)
 
 
 def test_memory_that_is_kept_from_round_to_round_is_no_rounds_own() -> None:

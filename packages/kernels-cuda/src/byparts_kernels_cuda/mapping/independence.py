@@ -57,11 +57,19 @@ class Surroundings:
 def surroundings(func: Func, inplace: Pairs) -> Surroundings:
     """Those of all statements of a function whose outputs may lie over these inputs."""
     first = len(func.params) - len(func.outputs)
-    one = {b: b for b in func.params}
+    over: dict[Buffer, Buffer] = {}  # union-find
+
+    def memory(b: Buffer) -> Buffer:
+        while b in over:
+            b = over[b]
+        return b
+
     for i, o in inplace:
-        old, new = one[func.params[first + o]], one[func.params[i]]
-        one = {b: new if c is old else c for b, c in one.items()}
-    return Surroundings(frozenset(func.locals), frozenset(), lambda b: one.get(b, b))
+        x, y = memory(func.params[i]), memory(func.params[first + o])
+        if x is not y:
+            over[y] = x
+    same = {b: memory(b) for b in func.params}
+    return Surroundings(frozenset(func.locals), frozenset(), lambda b: same.get(b, b))
 
 
 def used(statements: Iterable[Statement]) -> dict[Buffer, None]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
 from byparts_tensor_ir.expression import const
-from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
+from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, walk
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements, loads
 
 Memory = Callable[[Buffer], Buffer]
@@ -21,6 +22,8 @@ def plain(func: Func, inplace: Pairs = ()) -> Func:
         inplace: pairs (input, output) that may be the same bytes.
     """
     memory = surroundings(func, inplace).memory
+    if any(isinstance(s, For) and s.extent is const(0) for s in walk(func.body)):
+        func = placed_identities(func)  # a sum of nothing is stored too
     own = {b: replace(b, scope="local") for b in func.locals if b.scope != "local"}
     body = buffers_replaced(_plain(func.body, memory), own)
     kept = used(body)

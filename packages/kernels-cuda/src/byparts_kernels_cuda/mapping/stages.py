@@ -1,8 +1,7 @@
 """Which statements of a function are one piece of a launch.
 
 Statements that have rows in common are one piece where that costs less than a launch for each: what
-a row reads twice is near the second time, but few rows keep only a part of the GPU busy.  Time is
-reckoned as a launch, and the bytes that pass at the speed that so many threads reach.
+a row reads twice is near the second time, but few rows keep only a part of the GPU busy.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from byparts_kernels_cuda.mapping.choice import resized, team_for
-from byparts_kernels_cuda.mapping.independence import Surroundings, rounds, used
+from byparts_kernels_cuda.mapping.cost import seconds_of
+from byparts_kernels_cuda.mapping.independence import Surroundings, used
 from byparts_kernels_cuda.mapping.machine import Machine
 from byparts_kernels_cuda.mapping.parts import in_parts
 from byparts_kernels_cuda.mapping.phases import Phase, phases_of
@@ -20,11 +20,10 @@ from byparts_kernels_cuda.mapping.rows import Rows, rows_of
 from byparts_kernels_cuda.mapping.team import Team
 from byparts_kernels_cuda.mapping.traffic import bytes_of
 from byparts_tensor_ir.expression import Expr
-from byparts_tensor_ir.statement import For, Func, If, Statement
+from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement
 from byparts_tensor_ir.substitute import buffers_replaced, loads_replaced
 
 _SLOW = 1.5  # times as long as the bytes take
-_ROUND_S = 5e-9  # of a loop of one thread, at least
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,9 @@ class Stage:
     @cached_property
     def seconds(self) -> float:
         """About how long it takes, as a launch of its own."""
-        threads = self.rows.count * self.team.size
-        speed = self.machine.bytes_a_second * min(1.0, threads / self.machine.threads)
-        alone = longest(self.rows.body) / self.team.size * _ROUND_S
-        return self.machine.launch_s + max(bytes_of(self.nest) / speed, alone)
+        return self.machine.launch_s + seconds_of(
+            self.phases, self.team, self.rows.count, bytes_of(self.nest), self.machine
+        )
 
     @property
     def least_s(self) -> float:
@@ -108,6 +106,8 @@ class Stages:
         self.around, self.machine = around, machine
         self.twins = {b: replace(b, scope="global") for b in func.locals}
         self.items: list[Item] = list(_flat(func.body, ()))
+        self.known: dict[tuple[tuple[Statement, ...], frozenset[Buffer]], Stage] = {}
+        self.uses: dict[Statement, list[Buffer]] = {}
 
     def found(self) -> list[Stage]:
         """The stages, in order: of the statements, or of their sums in two steps."""
@@ -156,17 +156,34 @@ class Stages:
         """Some items as one stage."""
         statements = tuple([s for _, s in items[first:end]])
         conditions = items[first][0]
-        others = [s for _, s in (*items[:first], *items[end:])]
-        others += [If(c, ()) for all_of_one, _ in items for c in all_of_one]
-        away = {b for b in used(others) if b in self.twins}
-        while True:
-            by = {b: self.twins[b] for b in away}
-            here = replace(self.around, locals=frozenset(self.twins) - away)
-            rows = rows_of(buffers_replaced(statements, by), here)
-            if not rows.scattered():
-                known = tuple([loads_replaced(c, by, lambda _, index: index) for c in conditions])
-                return Stage(known, rows.without_dimensions(), self.machine)
-            away |= set(rows.scattered())
+        elsewhere = [b for item in (*items[:first], *items[end:]) for b in self._locals(item[1])]
+        asked = used([If(c, ()) for all_of_one, _ in items for c in all_of_one])
+        away = frozenset([*elsewhere, *[b for b in asked if b in self.twins]])
+        key = statements, away
+        if key not in self.known:
+            self.known[key] = self._made(statements, conditions, away)
+        return self.known[key]
+
+    def _locals(self, s: Statement) -> Sequence[Buffer]:
+        """The local buffers that a statement uses."""
+        if s not in self.uses:
+            self.uses[s] = [b for b in used([s]) if b in self.twins]
+        return self.uses[s]
+
+    def _made(
+        self,
+        statements: tuple[Statement, ...],
+        conditions: tuple[Expr, ...],
+        away: frozenset[Buffer],
+    ) -> Stage:
+        """The stage, where these local buffers are global: others use them."""
+        by = {b: self.twins[b] for b in away}
+        here = replace(self.around, locals=frozenset(self.twins) - away)
+        rows = rows_of(buffers_replaced(statements, by), here)
+        if more := rows.scattered():
+            return self._made(statements, conditions, away | {*more})
+        known = tuple([loads_replaced(c, by, lambda _, index: index) for c in conditions])
+        return Stage(known, rows.without_dimensions(), self.machine)
 
 
 def _seconds(found: Found) -> float:
@@ -186,14 +203,3 @@ def _flat(body: Sequence[Statement], conditions: tuple[Expr, ...]) -> Iterator[I
             yield from _flat(s.body, (*conditions, s.condition))
         else:
             yield conditions, s
-
-
-def longest(body: Sequence[Statement]) -> int:
-    """Rounds of the innermost loops, one after the other."""
-    total = 0
-    for s in body:
-        if isinstance(s, For):
-            total += rounds([s]) * max(1, longest(s.body))
-        elif isinstance(s, If):
-            total += longest(s.body)
-    return total

@@ -20,6 +20,8 @@ from byparts_tensor_ir.statement import (
     For,
     If,
     Instruction,
+    Reducer,
+    Statement,
     Store,
     stores,
     walk,
@@ -51,22 +53,41 @@ def check_order_free(
     if any(isinstance(s, (Barrier, Instruction)) for s in walk(loop.body)):
         raise ScheduleError(f"{step} {loop.name}: its rounds keep their order\n{shown(loop)}")
     own = {b for b in buffers_of(loop) if b not in live and _private(b, loop)}
-    written = [(s, t) for s in stores(loop.body) for t in s.targets if t not in own]
-    for s, target in written:
+    writes: dict[tuple[Buffer, Index, Reducer | None], Store] = {}
+    for s in stores(loop.body):
         added = s.reducer is not None and any(loop.var in variables(e) for e in s.over)
-        if added and not reductions:
-            raise ScheduleError(
-                f"{step} {loop.name}: its rounds add to the same elements; use rfactor first\n"
-                f"{shown(s)}"
-            )
-        if not added and not distinct(s.index, loop):
-            raise ScheduleError(
-                f"{step} {loop.name}: several rounds may write one element of {target.name}"
-                f"\n{shown(s)}"
-            )
-        others = [o for o, t in written if memory(t) is memory(target) and o is not s]
-        _check_writes(loop, s, target, others, added, step)
-        _check_reads(loop, s, target, added, step, memory)
+        for target in s.targets:
+            if target not in own:
+                _check_alone(loop, s, target, added, reductions, step)
+                writes.setdefault((memory(target), s.index, s.reducer if added else None), s)
+    reads: dict[tuple[Buffer, Index], Statement] = {}
+    for x in walk(loop.body):
+        for load in [load for e in expressions(x) for load in loads(e)]:
+            reads.setdefault((memory(load.attr), load.args), x)
+    for (target, index, reducer), s in writes.items():
+        others = [o for (t, _, _), o in writes.items() if t is target]
+        _check_writes(loop, s, target, others, reducer is not None, step)
+        for (read, at), x in reads.items():
+            if read is target and not _apart_or_one(at, index, loop, reducer is not None):
+                raise ScheduleError(
+                    f"{step} {loop.name}: a round reads elements of {_name(s, target, memory)} "
+                    f"that another round writes\n{shown(s)}\n{shown(x)}"
+                )
+
+
+def _check_alone(
+    loop: For, s: Store, target: Buffer, added: bool, reductions: bool, step: str
+) -> None:
+    """Rounds write different elements, or add to the same where they may."""
+    if added and not reductions:
+        raise ScheduleError(
+            f"{step} {loop.name}: its rounds add to the same elements; use rfactor first\n"
+            f"{shown(s)}"
+        )
+    if not added and not distinct(s.index, loop):
+        raise ScheduleError(
+            f"{step} {loop.name}: several rounds may write one element of {target.name}\n{shown(s)}"
+        )
 
 
 def _check_writes(
@@ -75,33 +96,25 @@ def _check_writes(
     """Other stores write other elements, or the same in the same round, or add alike."""
     for other in others:
         alike = other.reducer is s.reducer and other.targets == s.targets and other.over == s.over
-        if not (
-            alike
-            if added
-            else apart(s.index, other.index) or same_round(other.index, s.index, loop)
-        ):
+        free = alike if added else _apart_or_one(other.index, s.index, loop, False)
+        if other is not s and not free:
             raise ScheduleError(
-                f"{step} {loop.name}: a round writes elements of {target.name} that another "
+                f"{step} {loop.name}: a round writes elements of {s.targets[0].name} that another "
                 f"round writes\n{shown(s)}\n{shown(other)}"
             )
 
 
-def _check_reads(
-    loop: For, s: Store, target: Buffer, added: bool, step: str, memory: Memory
-) -> None:
-    """Each read of the target is of an element that the same round writes."""
-    for other in walk(loop.body):
-        for load in [x for e in expressions(other) for x in loads(e)]:
-            if memory(load.attr) is not memory(target) or apart(load.args, s.index):
-                continue
-            if added or not same_round(load.args, s.index, loop):
-                raise ScheduleError(
-                    f"{step} {loop.name}: a round reads elements of {target.name} that another "
-                    f"round writes\n{shown(s)}\n{shown(other)}"
-                )
+def _apart_or_one(a: Index, b: Index, loop: For, added: bool) -> bool:
+    """Whether rounds meet in no element, but a round with itself."""
+    return (not added and same_round(a, b, loop)) or apart(a, b)
 
 
-Index = Sequence[Expr]
+def _name(s: Store, target: Buffer, memory: Memory) -> str:
+    """Of the buffer that a store writes and that stands in this memory."""
+    return next(t.name for t in s.targets if memory(t) is target)
+
+
+Index = tuple[Expr, ...]
 
 
 def apart(a: Index, b: Index) -> bool:
