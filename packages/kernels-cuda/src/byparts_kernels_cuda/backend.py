@@ -31,6 +31,7 @@ from byparts_kernels_cuda.launch import launched
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import space_of
 from byparts_kernels_cuda.stream_call import run_of
+from byparts_kernels_cuda.sums import PASSES
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.lowering.elementwise import takes
 from byparts_tensor_ir.lowering.function import function
@@ -82,6 +83,7 @@ def make(index: int = 0) -> Backend:
         partial(view, found),
         kernels,
         space=space_of(found),
+        passes=PASSES,
         around=partial(Context, found),
         wants=wanted,
         joins=joins,
