@@ -19,6 +19,7 @@ from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
 
 _WEIGHTS = ("kernel", "bias")
@@ -131,6 +132,10 @@ class Dense(WeightedLayer):
         if x.dims is not None:
             outputs.set_shape([*x.dims[:-1], self.units])
         return self.finished(outputs)
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        """[..., inputs] -> [..., units]."""
+        return TensorShape([*TensorShape(input_shape).as_list()[:-1], self.units])
 
 
 class _Convolution(WeightedLayer):
