@@ -81,7 +81,7 @@ def test_the_report_compares_the_best_of_ours() -> None:
 
     *_, line = report(rows).splitlines()
 
-    assert line == "| w1 | f32 | 4 | 3 |  | 2 | 1 |  |  | 4.00 | 3.00 | 10.0, 8.0, 6.0 | 0.1 |"
+    assert line == "| w1 | f32 | 4 | 3 |  | 2 | 1 |  |  |  | 4.00 | 3.00 | 10.0, 8.0, 6.0 | 0.1 |"
 
 
 def test_the_report_says_what_went_wrong() -> None:

@@ -104,6 +104,8 @@ class Check:
             peers = ("eager", *OURS[: 1 if on_cpu else 2]) if asked.torch else ()
         if not on_cpu and asked.device != "double":
             peers = (*peers, *GENERATED)
+        if asked.jax:
+            peers = (*peers, "jax")
         without = () if asked.torch and not on_cpu else ("tf32",)
         precisions = [p for p in asked.precisions if p not in without]
         for precision in precisions:
@@ -169,6 +171,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     if asked.emulated:
         asked.device, on_gpu = "emulated", False
     asked.torch = find_spec("torch") is not None and not asked.emulated
+    known = find_spec("jax") is not None
+    asked.jax = known and not asked.emulated and asked.device != "double"
     asked.workloads = asked.workloads or [w for w in WORKLOADS if on_gpu or w != "w6-large"]
     asked.compile = (on_gpu if asked.compile is None else asked.compile) and asked.torch
     return asked

@@ -21,6 +21,7 @@ from byparts_kernels_cuda.driver.functions import EVENT_TIMING
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.memory import DeviceArray, Event
 from byparts_runtime import Variable, build
+from gpu import words
 from gpu.workloads import Workload
 
 RUNS = 20  # of a program between two events
@@ -57,14 +58,15 @@ def step_of(work: Workload, device: str, precision: str, capture: Any) -> tuple[
     kind = "bf16" if precision == "bf16" else "f32"
     given = {k: TensorType(kind, a.shape) for k, a in (work.inputs | work.weights).items()}
     values = {k: Input(t, name=k) for k, t in given.items()}
-    old, new, begin = updates(work, work.ours(values), [values[k] for k in work.weights])
+    loss = work.define(words.ours(), values)
+    old, new, begin = updates(work, loss, [values[k] for k in work.weights])
     variables = []
     for v in old:
         value = work.weights.get(v.name, begin.get(v.name))
         variables.append(Variable(v.name, v.type, space=backend.space))
         if value is not None:
             variables[-1].write(array(backend, value, v.type.dtype))
-    graph = Graph.of([*[values[k] for k in work.inputs], *old], [work.ours(values), *new])
+    graph = Graph.of([*[values[k] for k in work.inputs], *old], [loss, *new])
     program = build(
         graph,
         backends=(backend,),

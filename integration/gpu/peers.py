@@ -17,6 +17,7 @@ from byparts_kernels_torch import make
 from byparts_kernels_torch.cuda import on_gpu
 from byparts_kernels_torch.cuda_space import Gpu
 from byparts_runtime import Variable, build
+from gpu import words
 from gpu.generated import updates
 from gpu.workloads import Workload
 
@@ -42,7 +43,7 @@ def ours(work: Workload, device: str, precision: str, *, capture: Any) -> tuple[
     values = {
         k: Input(TensorType(kind, tuple(t.shape)), name=k) for k, t in (inputs | weights).items()
     }
-    loss = work.ours(values)
+    loss = work.define(words.ours(), values)
     feeds = [values[k] for k in inputs]
     old, new, starts = updates(work, loss, [values[k] for k in weights])
     begin = {**weights, **starts}
@@ -90,13 +91,15 @@ class Model(torch.nn.Module):  # type: ignore[misc]  # of unknown type where tor
 
     def __init__(self, work: Workload, weights: dict[str, torch.Tensor]) -> None:
         super().__init__()
-        self.work, self.named = work, {k: f"weight_{k.replace('.', '_')}" for k in weights}
+        self.work, self.words = work, words.of_torch()
+        self.named = {k: f"weight_{k.replace('.', '_')}" for k in weights}
         for k, w in weights.items():
             self.register_parameter(self.named[k], torch.nn.Parameter(w))
 
     def forward(self, inputs: dict[str, torch.Tensor]) -> Any:
         """The loss, or the output."""
-        return self.work.theirs({**inputs, **{k: getattr(self, n) for k, n in self.named.items()}})
+        weights = {k: getattr(self, n) for k, n in self.named.items()}
+        return self.work.define(self.words, {**inputs, **weights})
 
 
 def tensors(arrays: dict[str, Any], device: str, precision: str) -> dict[str, torch.Tensor]:

@@ -11,7 +11,7 @@ Rows = Sequence[dict[str, Any]]
 _PEERS = {  # as they are asked for -> as they are called here
     **{"eager": "eager", "default": "compile", "reduce-overhead": "compile, graphs"},
     **{"ours": "torch kernels", "ours, replayed": "replayed"},
-    **{"generated": "generated", "generated, replayed": "generated, replayed"},
+    **{"generated": "generated", "generated, replayed": "generated, replayed", "jax": "JAX"},
 }
 _HEAD = (
     *("work", "precision", *_PEERS.values()),
@@ -88,10 +88,10 @@ def _times(found: Rows) -> Iterator[str]:
 def _cells(peers: dict[str, dict[str, Any]]) -> Iterator[str]:
     names = tuple(_PEERS)
     yield from (f"{peers[name]['ms']:.4g}" if name in peers else "" for name in names)
-    ours = _least(peers, names[3:], "ms")
+    ours = _least(peers, names[3:7], "ms")
     for theirs in (_least(peers, names[:1], "ms"), _least(peers, names[1:3], "ms")):
         yield f"{theirs / ours:.2f}" if theirs and ours else ""
-    groups = (names[:1], names[1:3], names[3:])
+    groups = (names[:1], names[1:3], names[3:7])
     peaks = [_least(peers, group, "peak_mb") for group in groups]
     yield ", ".join("" if peak is None else f"{peak:.1f}" for peak in peaks) if any(peaks) else ""
     yield _difference(peers)

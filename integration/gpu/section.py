@@ -130,6 +130,11 @@ def _made(work: Any, device: str, precision: str, peer: str) -> Any:
             return float(np.abs(values).mean())
 
         return step, backend.space.synchronize, number, said
+    if peer == "jax":
+        from gpu import jax_peer
+
+        made = jax_peer.step_of(work, device, precision)
+        return made, (lambda: made().block_until_ready()), (lambda x: float(abs(x).mean())), ""
     import torch
 
     from gpu.peers import ours, theirs
