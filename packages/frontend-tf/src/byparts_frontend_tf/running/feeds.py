@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.graph.graph import Graph
+from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import fits, shown
 from byparts_frontend_tf.running.fetches import composite
@@ -39,6 +40,13 @@ class Feeds:
         self._kinds = [(t, np.dtype(t.dtype.as_numpy_dtype), t.dims) for t in self.tensors]
 
     def _add(self, key: Any) -> None:
+        if isinstance(key, tuple):  # as the state of a cell: values in the same structure
+            first = len(self.tensors)
+            rows, self._rows = self._rows, []
+            for leaf in flatten(key):
+                self._add(leaf)
+            self._rows = [*rows, (key, flatten, None, len(self.tensors) - first)]
+            return
         parts = composite(key)
         if parts is not None:
             tensors = [t for t in parts[1] if t is not None]

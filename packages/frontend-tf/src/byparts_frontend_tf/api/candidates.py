@@ -1,0 +1,249 @@
+"""Losses over a few of many classes: `nce_loss`, `sampled_softmax_loss`, and what draws the few."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from byparts_frontend_tf.api.arithmetic import equal
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.classes import (
+    sigmoid_cross_entropy_with_logits,
+    softmax_cross_entropy_with_logits_v2,
+)
+from byparts_frontend_tf.api.constants import ones_like, zeros_like
+from byparts_frontend_tf.api.indexing import embedding_lookup
+from byparts_frontend_tf.api.passing import stop_gradient
+from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.reductions import reduce_any, reduce_sum
+from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape
+from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.unary import log
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.dtypes import float32, int64
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.seeds import get_seed
+from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.symbols import symbol
+
+
+class Candidates(NamedTuple):
+    """Classes that were drawn, and how often each of them, and each true class, is expected."""
+
+    sampled_candidates: Any
+    true_expected_count: Any
+    sampled_expected_count: Any
+
+
+def _log_uniform(classes: int) -> Any:
+    ids = np.arange(classes, dtype=np.float64)
+    return (np.log(ids + 2) - np.log(ids + 1)) / np.log(classes + 1)
+
+
+class _Sampler:
+    """Draws classes by their probabilities, with a stream of its own."""
+
+    def __init__(self, probabilities: Any, count: int, unique: bool, seed: Any) -> None:
+        self._p = np.asarray(probabilities, np.float64)
+        self._p = self._p / self._p.sum()
+        self._count, self._unique = count, unique
+        self._random = np.random.default_rng(seed)
+
+    def __call__(self, true_classes: Any) -> tuple[Any, Any, Any]:
+        drawn = self._random.choice(len(self._p), self._count, not self._unique, self._p)
+        return (drawn, self._expected(true_classes), self._expected(drawn))
+
+    def _expected(self, ids: Any) -> Any:
+        p = self._p[np.asarray(ids)]
+        return -np.expm1(self._count * np.log1p(-p)) if self._unique else self._count * p
+
+
+def _drawn(true_classes: Any, sampler: Any, count: int) -> Any:
+    return sampler(true_classes)
+
+
+SAMPLER = Kind(
+    "CandidateSampler",
+    host=_drawn,
+    shape=lambda inputs, sampler, count: [(count,), inputs[0].dims, (count,)],
+    dtype=lambda inputs, sampler, count: [int64, float32, float32],
+    gradient=False,
+)
+
+
+def _candidates(
+    true_classes: Any, probabilities: Any, count: int, unique: bool, seed: Any, name: Any
+) -> Candidates:
+    graph_seed, op_seed = get_seed(get_default_graph(), seed)
+    both = None if graph_seed is None and op_seed is None else (graph_seed or 0, op_seed or 0)
+    sampler = _Sampler(probabilities, int(count), unique, both)
+    given = convert_to_tensor(true_classes, name="true_classes")
+    return Candidates(*SAMPLER.outputs(given, name=name, sampler=sampler, count=int(count)))
+
+
+@symbol("nn.log_uniform_candidate_sampler", "nn.learned_unigram_candidate_sampler")
+def log_uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: Any = None,
+    name: Optional[str] = None,
+) -> Candidates:
+    """Classes by a law of Zipf: small numbers are frequent."""
+    return _candidates(true_classes, _log_uniform(range_max), num_sampled, unique, seed, name)
+
+
+@symbol("nn.uniform_candidate_sampler")
+def uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: Any = None,
+    name: Optional[str] = None,
+) -> Candidates:
+    """Classes, each as likely as others."""
+    return _candidates(true_classes, np.ones(range_max), num_sampled, unique, seed, name)
+
+
+@symbol("nn.fixed_unigram_candidate_sampler")
+def fixed_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Any = (),
+    seed: Any = None,
+    name: Optional[str] = None,
+) -> Candidates:
+    """Classes as often as counts say, to the power of `distortion`."""
+    if vocab_file:
+        with open(vocab_file, encoding="utf-8") as file:
+            unigrams = [float(line.rstrip().rpartition(",")[2]) for line in file]
+    counts = np.zeros(range_max)
+    counts[num_reserved_ids:] = np.asarray(unigrams, np.float64) ** distortion
+    return _candidates(true_classes, counts, num_sampled, unique, seed, name)
+
+
+def _logits(
+    weights: Any,
+    biases: Any,
+    labels: Tensor,
+    inputs: Tensor,
+    candidates: Candidates,
+    subtract_log_q: bool,
+    remove_hits: bool,
+    strategy: str,
+) -> tuple[Tensor, Tensor]:
+    """Scores of the true and of the drawn classes [batch, true + drawn], and their labels."""
+    true = int(labels.get_shape()[1])
+    drawn, true_q, drawn_q = (stop_gradient(convert_to_tensor(c)) for c in candidates)
+    flat, drawn = reshape(labels, [-1]), cast(drawn, int64)
+    ids = concat([flat, drawn], 0)
+    rows = embedding_lookup(weights, ids, strategy)
+    shifts = embedding_lookup(biases, ids, strategy)
+    n = shape(flat)[0]
+    true_rows = reshape(rows[:n], [-1, true, int(inputs.get_shape()[1])])
+    true_scores = reduce_sum(expand_dims(inputs, 1) * true_rows, [2])
+    true_scores += reshape(shifts[:n], [-1, true])
+    drawn_scores = matmul(inputs, rows[n:], transpose_b=True) + shifts[n:]
+    if remove_hits:
+        hit = reduce_any(equal(expand_dims(labels, 2), reshape(drawn, [1, 1, -1])), [1])
+        drawn_scores += cast(hit, drawn_scores.dtype) * float(np.finfo(np.float32).min)
+    if subtract_log_q:
+        true_scores -= log(reshape(true_q, [-1, true]))
+        drawn_scores -= log(drawn_q)
+    scores = concat([true_scores, drawn_scores], 1)
+    targets = concat([ones_like(true_scores) / float(true), zeros_like(drawn_scores)], 1)
+    return scores, targets
+
+
+def _prepared(
+    labels: Any, inputs: Any, sampled: int, classes: int, values: Any, seed: Any, true: int
+) -> tuple[Tensor, Tensor, Candidates]:
+    wanted = cast(convert_to_tensor(labels), int64)
+    if wanted.get_shape().ndims == 1:
+        wanted = expand_dims(wanted, -1)
+    if values is None:
+        values = log_uniform_candidate_sampler(wanted, true, sampled, True, classes, seed)
+    return wanted, convert_to_tensor(inputs), Candidates(*values)
+
+
+@symbol("nn.nce_loss")
+def nce_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod",
+    name: str = "nce_loss",
+) -> Tensor:
+    """Noise-contrastive estimation (Gutmann and Hyvärinen 2010): [batch].
+
+    Args:
+        weights: [classes, width], or a list of tables.
+        biases: [classes].
+        labels: the true classes [batch, num_true].
+        inputs: [batch, width].
+        num_sampled: how many classes are drawn.
+        num_classes: how many there are.
+        num_true: true classes of an example.
+        sampled_values: what a sampler gave; by default log-uniform.
+        remove_accidental_hits: whether a drawn class that is true does not count.
+        partition_strategy: of several tables.
+        name: of the scope.
+    """
+    with name_scope(name, "nce_loss", []):
+        wanted, x, candidates = _prepared(
+            labels, inputs, num_sampled, num_classes, sampled_values, None, num_true
+        )
+        scores, targets = _logits(
+            weights, biases, wanted, x, candidates, True, remove_accidental_hits, partition_strategy
+        )
+        return reduce_sum(sigmoid_cross_entropy_with_logits(labels=targets, logits=scores), 1)
+
+
+@symbol("nn.sampled_softmax_loss")
+def sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Any = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str = "sampled_softmax_loss",
+    seed: Any = None,
+) -> Tensor:
+    """The cross entropy over the true and the drawn classes (Jean et al. 2014): [batch].
+
+    Arguments as of `nce_loss`; `seed`: of the draws.
+    """
+    with name_scope(name, "sampled_softmax_loss", []):
+        wanted, x, candidates = _prepared(
+            labels, inputs, num_sampled, num_classes, sampled_values, seed, num_true
+        )
+        scores, targets = _logits(
+            weights, biases, wanted, x, candidates, True, remove_accidental_hits, partition_strategy
+        )
+        return softmax_cross_entropy_with_logits_v2(labels=stop_gradient(targets), logits=scores)
