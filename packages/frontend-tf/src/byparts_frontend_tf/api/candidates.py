@@ -146,16 +146,16 @@ def _logits(
     subtract_log_q: bool,
     remove_hits: bool,
     strategy: str,
+    true: int,
 ) -> tuple[Tensor, Tensor]:
     """Scores of the true and of the drawn classes [batch, true + drawn], and their labels."""
-    true = int(labels.get_shape()[1])
     drawn, true_q, drawn_q = (stop_gradient(convert_to_tensor(c)) for c in candidates)
     flat, drawn = reshape(labels, [-1]), cast(drawn, int64)
     ids = concat([flat, drawn], 0)
     rows = embedding_lookup(weights, ids, strategy)
     shifts = embedding_lookup(biases, ids, strategy)
     n = shape(flat)[0]
-    true_rows = reshape(rows[:n], [-1, true, int(inputs.get_shape()[1])])
+    true_rows = reshape(rows[:n], [-1, true, shape(inputs)[1]])
     true_scores = reduce_sum(expand_dims(inputs, 1) * true_rows, [2])
     true_scores += reshape(shifts[:n], [-1, true])
     drawn_scores = matmul(inputs, rows[n:], transpose_b=True) + shifts[n:]
@@ -165,6 +165,9 @@ def _logits(
     if subtract_log_q:
         true_scores -= log(reshape(true_q, [-1, true]))
         drawn_scores -= log(drawn_q)
+    batch = None if true_q.dims is None else true_q.dims[0]
+    true_scores.set_shape([batch, true])
+    drawn_scores.set_shape([batch, None if drawn_q.dims is None else drawn_q.dims[0]])
     scores = concat([true_scores, drawn_scores], 1)
     targets = concat([ones_like(true_scores) / float(true), zeros_like(drawn_scores)], 1)
     return scores, targets
@@ -215,7 +218,15 @@ def nce_loss(
             labels, inputs, num_sampled, num_classes, sampled_values, None, num_true
         )
         scores, targets = _logits(
-            weights, biases, wanted, x, candidates, True, remove_accidental_hits, partition_strategy
+            weights,
+            biases,
+            wanted,
+            x,
+            candidates,
+            True,
+            remove_accidental_hits,
+            partition_strategy,
+            num_true,
         )
         return reduce_sum(sigmoid_cross_entropy_with_logits(labels=targets, logits=scores), 1)
 
@@ -244,6 +255,14 @@ def sampled_softmax_loss(
             labels, inputs, num_sampled, num_classes, sampled_values, seed, num_true
         )
         scores, targets = _logits(
-            weights, biases, wanted, x, candidates, True, remove_accidental_hits, partition_strategy
+            weights,
+            biases,
+            wanted,
+            x,
+            candidates,
+            True,
+            remove_accidental_hits,
+            partition_strategy,
+            num_true,
         )
         return softmax_cross_entropy_with_logits_v2(labels=stop_gradient(targets), logits=scores)
