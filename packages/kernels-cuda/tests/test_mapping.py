@@ -109,3 +109,19 @@ def test_a_function_computes_what_its_op_does(op: Op, arrays: tuple[Any, ...], o
     for got, wanted in zip(results, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6, err_msg=f"{func}\n{launches}")
     assert not any(e[0] for e in error)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_sums_of_fewer_rounds_than_a_part_has(number: int) -> None:
+    """A window of six elements, of which a part would have more."""
+    samples = [(s.op, s.types) for s in ops.AveragePool.samples()]
+    found = [x for x in samples if isinstance(x[0], ops.AveragePool) and x[0].ksize == (2, 3)]
+    op, types = found[number]
+    random = np.random.default_rng(0)
+    x = random.normal(size=types[0].dims).astype(np.float32)
+    loops = loops_of(op, types)
+    assert loops is not None
+    launches, result = mapped(loops.func), np.full(op.infer(*types)[0].dims, 7, np.float32)
+    run(launches, [x, result], 0)
+
+    np.testing.assert_allclose(result, op.evaluate(x)[0], rtol=2e-5, atol=2e-6)

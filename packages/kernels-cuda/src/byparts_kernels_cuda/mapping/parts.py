@@ -105,6 +105,7 @@ def _over(s: Store, loop: For) -> bool:
 
 def _split(s: Statement, loop: For, size: int, peel: bool) -> InParts:
     """Parts of `size` rounds; what is left over is another part, or rounds that are skipped."""
+    size = min(size, rounds([loop]))
     whole, rest = divmod(rounds([loop]), size)
     count = whole + (rest > 0)
     held = {x: _parts_of(x, path, loop, count) for x, path in stores_with_paths([s])}
