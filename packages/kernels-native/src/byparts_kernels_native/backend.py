@@ -27,7 +27,7 @@ from byparts_graph_ir.backend.instruction import Move
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import panels, products, sums, updates, walk
 from byparts_kernels_native.converted import in_f32
-from byparts_kernels_native.regions import region_kernel
+from byparts_kernels_native.regions import nothing, region_kernel
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.lowering.function import function
@@ -102,10 +102,11 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     """One op as a region of one node."""
     inputs = tuple([Input(t) for t in types])
     node = Node(op, inputs)
+    results = [v.type for v in node.outputs]
+    if not any(t.size for t in results):
+        return nothing([(i, o) for i, o in op.inplace if types[i] == results[o]])
     if not any(t.size for t in types):
         return _constant(op, types, constants)
-    if not any(v.type.size for v in node.outputs):
-        return Kernel(lambda *_: walk.captured([], False), atomic=True)
     if not taken(node):
         given = ", ".join(map(str, types))
         raise Refused(f"{type(op).__name__} on ({given}) is not generated")

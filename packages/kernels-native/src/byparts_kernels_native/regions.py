@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from byparts_graph_ir import Graph, Kernel
+from byparts_kernels_native import walk
 from byparts_kernels_native.generated import Pairs, generated
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
 
 _FEW_COLUMNS = 16  # a cache line of f32: their sums stay in registers
+
+
+def nothing(inplace: Iterable[tuple[int, int]] = ()) -> Kernel:
+    """The kernel of what has no elements: it does nothing."""
+    return Kernel(lambda *_: walk.captured([], False), inplace=tuple(inplace), atomic=True)
 
 
 def region_kernel(graph: Graph) -> Kernel:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_graph_ir import Kernel, TensorType
+from byparts_graph_ir import Graph, Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import walk
-from byparts_kernels_native.regions import region_kernel
+from byparts_kernels_native.regions import nothing, region_kernel
 from byparts_tensor_ir.lowering.regions.updates import updates_of_each
 
 
@@ -20,7 +20,7 @@ def update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> K
     """
     count, size = op.count, len(op.groups) * op.count
     graphs = updates_of_each(op, types)
-    kernels = [region_kernel(graph) for graph in graphs]
+    kernels = [_kernel(graph) for graph in graphs]
     outputs = len(graphs[0].outputs)
     inplace = tuple(
         (g * count + i, o * count + i)
@@ -44,3 +44,10 @@ def update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> K
         True,
         "\n".join({k.source: None for k in kernels}),
     )
+
+
+def _kernel(graph: Graph) -> Kernel:
+    """Of a weight with no elements nothing, wherever it lies."""
+    if any(v.type.size for v in graph.outputs):
+        return region_kernel(graph)
+    return nothing([(i, i) for i, v in enumerate(graph.outputs) if v.type == graph.inputs[i].type])

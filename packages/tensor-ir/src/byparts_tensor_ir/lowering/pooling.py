@@ -17,6 +17,7 @@ from byparts_opset.window import TO_NCHW, Pair, pads, side
 from byparts_tensor_ir.expression import BYTES, FLOATS, Expr, as_expr, const
 from byparts_tensor_ir.functions import cast, maximum, minimum, select
 from byparts_tensor_ir.lowering.function import Function, function
+from byparts_tensor_ir.lowering.reduction import ANY
 from byparts_tensor_ir.lowering.window import (
     Program,
     View,
@@ -27,7 +28,17 @@ from byparts_tensor_ir.lowering.window import (
 )
 from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import For, walk
-from byparts_tensor_ir.tensor import Elements, Tensor, compute, max, min, reduce_axis, sum
+from byparts_tensor_ir.tensor import (
+    SUM,
+    Elements,
+    Reduction,
+    Tensor,
+    compute,
+    max,
+    min,
+    reduce_axis,
+    sum,
+)
 
 _MOST_WRITTEN_OUT = 16  # elements of a window
 
@@ -98,7 +109,7 @@ def _max_pool_gradient_gradient(
 
     def element(n: Expr, c: Expr, p: Expr, q: Expr) -> Elements:
         here = first[n, c, p, q].equal(_number(op, *axes))
-        return sum(framed[n, c, _row(op, p, axes), _column(op, q, axes)], axes, where=here)
+        return _added(framed[n, c, _row(op, p, axes), _column(op, q, axes)], axes, here)
 
     return y.computed(numbers(y.shape), element)
 
@@ -195,9 +206,14 @@ def _scattered(op: Pool, x: View, type: TensorType, share: Callable[..., Expr]) 
             inside = inside & (as_expr(0) <= start) & (start < counts[a] * s[a])
             inside = inside & (start % s[a]).equal(0)
             places.append(start // s[a])
-        return sum(share(n, c, *places, _number(op, *axes)), axes, where=inside)
+        return _added(share(n, c, *places, _number(op, *axes)), axes, inside)
 
     return x.computed(extents, element)
+
+
+def _added(e: Expr, axes: Sequence[Expr], where: Expr) -> Reduction:
+    """The sum over a window; of bools whether any is true."""
+    return Reduction(ANY if e.dtype == "bool" else SUM, (e,), tuple(axes), where)
 
 
 def _divisor(op: Averaging, x: TensorType, p: Expr, q: Expr) -> Expr:

@@ -35,7 +35,8 @@ def _update_of_one(op: Update, types: Sequence[TensorType]) -> Graph:
     inputs = tuple([Input(t) for t in types])
     graph = Graph.of(inputs, replace(op, count=1).decompose(*inputs) or ())
     for node in graph.nodes:
-        number = type(node.op) in CONSTANTS and node.outputs[0].type.size == 1
+        (y,) = node.outputs
+        number = (type(node.op) in CONSTANTS and y.type.size == 1) or not y.type.size
         if not number and not taken(node):
-            raise Refused(f"{type(op).__name__} needs {node.op.name} on {node.outputs[0].type}")
+            raise Refused(f"{type(op).__name__} needs {node.op.name} on {y.type}")
     return graph
