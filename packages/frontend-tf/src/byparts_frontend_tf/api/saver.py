@@ -225,6 +225,14 @@ class Saver:
         if name not in checkpoint:
             raise NotFoundError(None, v.op, f"Key {name} not found in checkpoint {prefix}")
         array = np.asarray(checkpoint[name])
+        dtype = v.dtype.base_dtype
+        if array.dtype != dtype.as_numpy_dtype:
+            raise InvalidArgumentError(
+                None,
+                v.op,
+                f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
+                f"{array.dtype.name} in {prefix}",
+            )
         dims = v.get_shape().as_list() if v.get_shape().ndims is not None else None
         if dims is None or None in dims or list(array.shape) == dims:
             return array
