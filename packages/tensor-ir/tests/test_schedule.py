@@ -23,6 +23,7 @@ from tensor_programs import (
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.emit.strategy import EmitError
+from byparts_tensor_ir.expression import const
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.lower import lower
 from byparts_tensor_ir.schedule.find import ScheduleError
@@ -190,6 +191,15 @@ def test_a_block_keeps_its_conditions_where_it_is_computed() -> None:
     s = Schedule(func).split("S_k", 6).compute_at("S", "Y_c")
     _check(s, inputs, answer)
     _check(s.split("S_k_i", 5), inputs, answer)
+
+
+def test_a_copy_of_rows_whose_numbers_are_read_is_not_larger_than_their_buffer() -> None:
+    func, inputs, answer = PROGRAMS["gather"]()
+    s = Schedule(func)
+    s.cache_read("X", "Y_i")
+
+    assert [b.shape for b in s.func.locals] == [(const(6), const(5))]
+    _check(s, inputs, answer)
 
 
 def test_a_copy_of_a_reduction_whose_identity_stands_elsewhere_is_refused() -> None:

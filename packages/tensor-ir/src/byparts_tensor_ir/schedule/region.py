@@ -49,7 +49,7 @@ def _box_of_index(index: Sequence[Expr], buffer: Buffer, fixed: set[Expr]) -> Bo
         begin, rest = const(constant), const(0)
         for atom, c in coefficients.items():
             free = {v for v in variables(atom) if v.attr.extent is not None}
-            if free <= fixed and not any(x.op == "load" for x in subexpressions(atom)):
+            if free <= fixed and not _reads(atom):
                 begin = begin + atom * c
             else:
                 rest = rest + atom * c
@@ -57,13 +57,25 @@ def _box_of_index(index: Sequence[Expr], buffer: Buffer, fixed: set[Expr]) -> Bo
             sides.append((begin + rest, const(1)))
             continue
         low, high = lower_bound(rest), upper_bound(rest)
-        if low is not None and high is not None:
+        if _reads(rest) and (low is None or high is None or _exceeds(high - low + 1, whole)):
+            # A number that memory holds may be any of its dtype; those that are read are inside.
+            sides.append((const(0), whole))
+        elif low is not None and high is not None:
             sides.append((begin + low, const(high - low + 1)))
         elif (extent := _whole_range(rest)) is not None:
             sides.append((begin, extent))
         else:
             sides.append((const(0), whole))
     return tuple(sides)
+
+
+def _reads(e: Expr) -> bool:
+    return any(x.op == "load" for x in subexpressions(e))
+
+
+def _exceeds(count: int, whole: Expr) -> bool:
+    """Whether a box may have more elements than the buffer."""
+    return not not_negative(whole - count)
 
 
 def _whole_range(rest: Expr) -> Expr | None:
