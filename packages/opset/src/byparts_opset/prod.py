@@ -20,9 +20,30 @@ from byparts_opset.reduction import Axes, Reduction, reduced_axes
 
 
 class Prod(Reduction):
-    """y = the product of x over `axes`; 1 of no elements."""
+    """y = the product of x over `axes`, in any order; 1 of no elements."""
 
     limits = (0.5, 2.0)
+
+    def domain(self, x: Array) -> tuple[Array, ...]:
+        """Factors whose product is the same in all orders: it does not overflow on its way to 0."""
+        w = wide(x)
+        if not np.issubdtype(w.dtype, np.floating):
+            return (x,)
+        sizes, most = np.abs(w), np.finfo(w.dtype).maxexp - 1
+        plain = np.isfinite(w) & (w != 0)
+        logs = np.log2(sizes, where=plain, out=np.zeros_like(w))
+        grows, shrinks = self._summed(np.maximum(logs, 0)), self._summed(np.maximum(-logs, 0))
+        zero, infinite = self._summed(w == 0) > 0, self._summed(np.isinf(w)) > 0
+        too_large = (grows > most) & (zero | (shrinks > 0))
+        too_small = (shrinks > most) & (infinite | (grows > 0))
+        count = np.maximum(self._summed(plain), 1)
+        near = np.exp2(np.clip(logs, -most / count, most / count))
+        changed = (too_large | too_small) & plain
+        return (np.where(changed, np.copysign(near, w), w).astype(x.dtype),)
+
+    def _summed(self, x: Array) -> Array:
+        total: Array = x.sum(axis=self.axes, keepdims=True)
+        return total
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         w = wide(x)
