@@ -168,9 +168,10 @@ def collect() -> dict[str, str]:
     """Every symbol that a module of this part gives -> "module:name".  Imports them all."""
     from pkgutil import walk_packages
 
-    package = import_module(f"{PACKAGE}.api")
     found: dict[str, str] = {}
-    for info in walk_packages(package.__path__, f"{PACKAGE}.api."):
+    for info in walk_packages(import_module(PACKAGE).__path__, f"{PACKAGE}."):
+        if info.name.startswith((f"{PACKAGE}.tinyflow", f"{PACKAGE}.__main__")):
+            continue
         module = import_module(info.name)
         for name, place in getattr(module, "SYMBOLS", {}).items():
             at = place if ":" in place else f"{info.name.removeprefix(PACKAGE + '.')}:{place}"
