@@ -15,7 +15,6 @@ from tf1.places import names, recorded, run_here
 
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
 WAITING = {
-    "idioms/case_and_where": "the gradient through boolean_mask is dense",
     "idioms/dataset_iterators": "data",
     "idioms/embedding_and_partition": "nn.embedding_lookup_sparse",
     "idioms/errors_and_files": "errors.FAILED_PRECONDITION",

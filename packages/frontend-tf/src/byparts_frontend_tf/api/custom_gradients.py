@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,7 +10,7 @@ from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
-from byparts_frontend_tf.graph.operation import Operation
+from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.own_gradient import OWN_GRADIENTS, GradientFunction
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.running.own_gradient import with_own_gradient
@@ -59,6 +59,20 @@ CUSTOM = Kind(
     shape=lambda inputs, outputs, function: [t.dims for t in inputs[:outputs]],
     dtype=lambda inputs, outputs, function: [t.dtype.base_dtype for t in inputs[:outputs]],
 )
+
+
+def with_gradient(
+    results: Sequence[Tensor], inputs: Sequence[Tensor], function: GradientFunction
+) -> tuple[Tensor, ...]:
+    """What was computed from `inputs` where no gradient passes, with this gradient.
+
+    Args:
+        results: of one operation or several.
+        inputs: what they were computed from.
+        function: (operation, *gradients of the results) -> gradients of the inputs, or `None`.  The
+            operation's outputs are the results; nothing that it makes may run on the host.
+    """
+    return CUSTOM.outputs(*results, *inputs, outputs=len(results), function=function)
 
 
 @symbol("custom_gradient")

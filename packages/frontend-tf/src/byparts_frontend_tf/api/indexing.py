@@ -275,7 +275,7 @@ def boolean_mask(
             raise ValueError("Number of mask dimensions must be specified, even if some are None")
         if x.dims is not None:
             merged(x.dims[at : at + len(m.dims)], m.dims)
-        flat = x if len(m.dims) == 1 else _flat_axes(x, at, len(m.dims))
+        flat = _flat_axes(x, at, len(m.dims))  # also for one axis: so its gradient is dense
         return gather(flat, reshape(where(reshape(m, [-1])), [-1]), axis=at)
 
 

@@ -142,6 +142,21 @@ class SparseTensor:
         run_in = late("running.stack:session_for")(self.graph, session, "evaluate tensor")
         return run_in.run(self, feed_dict)
 
+    def __mul__(self, dense: Any) -> SparseTensor:
+        return late("api.sparse_math:multiplied")(self, dense)  # type: ignore[no-any-return]
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, dense: Any) -> SparseTensor:
+        return late("api.sparse_math:divided")(self, dense)  # type: ignore[no-any-return]
+
+    def __div__(self, dense: Any) -> SparseTensor:
+        return late("api.sparse_math:divided_as_before")(self, dense)  # type: ignore[no-any-return]
+
+    def consumers(self) -> list[Operation]:
+        """The operations that read a part of it."""
+        return [op for t in (self.indices, self.values, self.dense_shape) for op in t.consumers()]
+
     def _map_values(self, function: Callable[[Tensor], Any]) -> SparseTensor:
         return SparseTensor(self.indices, function(self.values), self.dense_shape)
 

@@ -1,0 +1,285 @@
+"""Sums, means, products and extremes of rows that belong together: `segment_*`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_frontend_tf.api.arithmetic import maximum
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.constants import ones_like, zeros_like
+from byparts_frontend_tf.api.custom_gradients import with_gradient
+from byparts_frontend_tf.api.indexing import gather, where
+from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
+from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import Dims
+from byparts_frontend_tf.graph.static import static_number
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import FLOATS, Value, integer_limits
+
+
+def _flattened(data: Value, ids: Value) -> tuple[Value, Value]:
+    """Data [n, ...] and ids [n]."""
+    rest = data.type.dims[len(ids.type.dims) :]
+    n = ids.type.size
+    return ops.reshape(data, [n, *rest]), ops.reshape(ids, [n])
+
+
+def _of_rows(test: Value, rows: Value) -> Value:
+    """[n] as [n, 1, ...], to choose rows by."""
+    return ops.reshape(test, [rows.type.dims[0], *[1] * (len(rows.type.dims) - 1)])
+
+
+def _sum(data: Value, ids: Value, count: Any) -> Value:
+    """Rows with a negative id are left out."""
+    rows, at = _flattened(data, ids)
+    none = at < 0
+    kept = ops.select(_of_rows(none, rows), ops.fill(0, rows.type.dtype), rows)
+    like = ops.fill(0, rows.type.dtype, [int(count), *rows.type.dims[1:]])
+    return ops.scatter_add(ops.select(none, ops.fill(0, at.type.dtype), at), kept, like)
+
+
+def _lowest(dtype: str, sign: int) -> float:
+    if dtype in FLOATS:
+        from byparts_opset.dtypes import numpy_dtype
+
+        return sign * float(np.finfo(numpy_dtype(dtype)).max)
+    low, high = integer_limits(dtype)
+    return low if sign < 0 else high
+
+
+def _extreme(data: Value, ids: Value, count: Any, sign: int) -> Value:
+    """The greatest (sign -1: what stands for none is least) or the least of each segment.
+
+    Elements are written in order, so that the last at each place is the extreme.
+    """
+    rows, at = _flattened(data, ids)
+    width = int(np.prod(rows.type.dims[1:]))
+    n = rows.type.size
+    empty = ops.fill(_lowest(rows.type.dtype, sign), rows.type.dtype, [int(count) * width])
+    if n and int(count):
+        place = ops.reshape(
+            ops.expand_dims(ops.cast(at, "i64"), 1) * width + ops.constant(np.arange(width)), [-1]
+        )
+        values, order = ops.top_k(ops.reshape(rows, [-1]), n)
+        if sign < 0:
+            values, order = ops.reverse(values, [0]), ops.reverse(order, [0])
+        places = ops.gather(place, order)
+        inside = places >= 0
+        all_ = ops.concat([empty, ops.fill(0, rows.type.dtype, [1])], 0)
+        outside = ops.fill(int(count) * width, "i64")
+        empty = ops.getitem(
+            ops.scatter(all_, ops.select(inside, places, outside), values),
+            slice(0, int(count) * width),
+        )
+    return ops.reshape(empty, [int(count), *rows.type.dims[1:]])
+
+
+def _segments(inputs: Sequence[Tensor], **_: Any) -> Dims:
+    data, ids = inputs[0].dims, inputs[1].dims
+    if data is None or ids is None:
+        return None
+    return (static_number(inputs[2]), *data[len(ids) :])
+
+
+SUM = Kind("UnsortedSegmentSum", _sum, values=(2,), shape=_segments)
+EXTREME = Kind("SegmentExtreme", _extreme, values=(2,), shape=_segments, gradient=False)
+
+
+def _product(data: Any, ids: Any, count: Any) -> tuple[Any, Any]:
+    """The products of segments, and for each element that of the others of its segment."""
+    rest = data.shape[ids.ndim :]
+    rows, at = data.reshape(-1, *rest), ids.reshape(-1)
+    kept = at >= 0
+    made = np.ones((int(count), *rest), data.dtype)
+    np.multiply.at(made, at[kept], rows[kept])
+    others = np.zeros_like(rows)
+    for i in np.flatnonzero(kept):
+        same = np.flatnonzero(at == at[i])
+        others[i] = np.prod(rows[same[same != i]], axis=0)
+    return made, others.reshape(data.shape)
+
+
+PRODUCT = Kind(
+    "UnsortedSegmentProd",
+    host=_product,
+    shape=lambda inputs: [_segments(inputs), inputs[0].dims],
+    dtype=lambda inputs: [inputs[0].dtype.base_dtype] * 2,
+    gradient=False,
+)
+
+
+def _given(data: TensorLike, ids: TensorLike) -> tuple[Tensor, Tensor]:
+    x, at = convert_to_tensor(data, name="data"), convert_to_tensor(ids, name="segment_ids")
+    if not at.dtype.base_dtype.is_integer:
+        raise TypeError(f"Value passed to parameter 'segment_ids' has DataType {at.dtype.name}")
+    return x, at
+
+
+def _spread(rows: Tensor, ids: Tensor) -> Tensor:
+    """For each element the row of its segment; zeros for a negative id."""
+    found = gather(rows, maximum(ids, zeros_like(ids)))
+    none = convert_to_tensor(ids < 0)
+    if found.dims is not None and ids.dims is not None:
+        for _ in range(len(found.dims) - len(ids.dims)):
+            none = none[..., None]
+    kept: Tensor = found * cast(~none, found.dtype.base_dtype)
+    return kept
+
+
+@symbol("unsorted_segment_sum", "math.unsorted_segment_sum")
+def unsorted_segment_sum(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: Optional[str] = None
+) -> Tensor:
+    """The sums of the rows with each id; rows with a negative id are left out."""
+    return SUM(*_given(data, segment_ids), convert_to_tensor(num_segments), name=name)
+
+
+def _counts(x: Tensor, ids: Tensor, count: TensorLike) -> Tensor:
+    """How many rows each segment has, at least 1; with axes of one element for those of a row."""
+    counted = unsorted_segment_sum(cast(ones_like(ids), x.dtype.base_dtype), ids, count)
+    found = maximum(counted, ones_like(counted))
+    if x.dims is not None and ids.dims is not None:
+        return reshape(found, [-1, *[1] * (len(x.dims) - len(ids.dims))])
+    return found
+
+
+@symbol("unsorted_segment_mean", "math.unsorted_segment_mean")
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: Optional[str] = None
+) -> Tensor:
+    """The means of the rows with each id; 0 where there is none."""
+    with name_scope(name, "UnsortedSegmentMean"):
+        x, ids = _given(data, segment_ids)
+        made: Tensor = unsorted_segment_sum(x, ids, num_segments) / _counts(x, ids, num_segments)
+        return made
+
+
+@symbol("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n")
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: Optional[str] = None
+) -> Tensor:
+    """The sums of the rows with each id, divided by the root of how many there are."""
+    from byparts_frontend_tf.api.unary import sqrt
+
+    with name_scope(name, "UnsortedSegmentSqrtN"):
+        x, ids = _given(data, segment_ids)
+        made: Tensor = unsorted_segment_sum(x, ids, num_segments) / sqrt(
+            _counts(x, ids, num_segments)
+        )
+        return made
+
+
+def _of_extreme(op: Any, dy: Tensor) -> list[Optional[Tensor]]:
+    """Elements that are the extreme of their segment share its gradient."""
+    x, ids, _ = op.inputs[1:]
+    hit = cast((x >= _spread(op.outputs[0], ids)) & (x <= _spread(op.outputs[0], ids)), x.dtype)
+    shared = dy / maximum(unsorted_segment_sum(hit, ids, shape_of(dy)[0]), 1)
+    return [hit * _spread(shared, ids), None, None]
+
+
+def _extreme_of(type: str, sign: int) -> Callable[..., Tensor]:
+    def apply(
+        data: TensorLike,
+        segment_ids: TensorLike,
+        num_segments: TensorLike,
+        name: Optional[str] = None,
+    ) -> Tensor:
+        inputs = [*_given(data, segment_ids), convert_to_tensor(num_segments)]
+        made = EXTREME(*inputs, name=name or type, sign=sign)
+        return with_gradient([made], inputs, _of_extreme)[0]
+
+    apply.__name__, apply.__module__ = type, __name__
+    apply.__doc__ = f"TensorFlow's `{type}`: of the rows with each id."
+    return apply
+
+
+unsorted_segment_max = _extreme_of("UnsortedSegmentMax", -1)
+unsorted_segment_min = _extreme_of("UnsortedSegmentMin", 1)
+
+
+@symbol("unsorted_segment_prod", "math.unsorted_segment_prod")
+def unsorted_segment_prod(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: Optional[str] = None
+) -> Tensor:
+    """The products of the rows with each id; 1 where there is none."""
+    x, ids = _given(data, segment_ids)
+    made, others = PRODUCT.outputs(x, ids, convert_to_tensor(num_segments), name=name)
+    inputs = [x, ids, others]
+    return with_gradient([made], inputs, lambda op, dy: [_spread(dy, ids) * others, None, None])[0]
+
+
+def _count_of(ids: Tensor) -> Tensor:
+    """The last id and one: how many segments there are."""
+    none = cast(convert_to_tensor([-1]), ids.dtype.base_dtype)
+    made: Tensor = concat([none, ids], 0)[-1] + 1
+    return made
+
+
+def _or_zero(made: Tensor, ids: Tensor, count: Tensor) -> Tensor:
+    """0 where a segment has no row."""
+    some = unsorted_segment_sum(ones_like(ids), ids, count) > 0
+    return where(some, made, zeros_like(made))
+
+
+def highest_in_segments(data: TensorLike, ids: TensorLike, count: TensorLike) -> Tensor:
+    """The greatest rows with each id, 0 where there is none."""
+    at = convert_to_tensor(ids)
+    return _or_zero(unsorted_segment_max(data, at, count), at, convert_to_tensor(count))
+
+
+def _sorted(unsorted: Callable[..., Tensor], zero: bool = False) -> Callable[..., Tensor]:
+    def apply(data: TensorLike, segment_ids: TensorLike, name: Optional[str] = None) -> Tensor:
+        with name_scope(name, "Segment"):
+            x, ids = _given(data, segment_ids)
+            count = _count_of(ids)
+            made = unsorted(x, ids, count)
+            return _or_zero(made, ids, count) if zero else made
+
+    apply.__doc__ = "Of rows whose ids ascend; as many segments as the last id says."
+    apply.__module__ = __name__
+    return apply
+
+
+segment_sum = _sorted(unsorted_segment_sum)
+segment_mean = _sorted(unsorted_segment_mean)
+segment_prod = _sorted(unsorted_segment_prod)
+segment_max = _sorted(unsorted_segment_max, zero=True)
+segment_min = _sorted(unsorted_segment_min, zero=True)
+
+
+def _of_gathered(unsorted: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def apply(
+        data: TensorLike,
+        indices: TensorLike,
+        segment_ids: TensorLike,
+        name: Optional[str] = None,
+        num_segments: Any = None,
+    ) -> Tensor:
+        with name_scope(name, "SparseSegment"):
+            rows, ids = gather(data, indices), convert_to_tensor(segment_ids)
+            return unsorted(rows, ids, _count_of(ids) if num_segments is None else num_segments)
+
+    apply.__doc__ = "Of the rows of `data` at `indices`, whose ids ascend."
+    apply.__module__ = __name__
+    return apply
+
+
+sparse_segment_sum = _of_gathered(unsorted_segment_sum)
+sparse_segment_mean = _of_gathered(unsorted_segment_mean)
+sparse_segment_sqrt_n = _of_gathered(unsorted_segment_sqrt_n)
+
+_SORTED = [f"segment_{how}" for how in ("sum", "mean", "prod", "max", "min")]
+_SPARSE = [f"segment_{how}" for how in ("sum", "mean", "sqrt_n")]
+_EXTREMES = ["unsorted_segment_max", "unsorted_segment_min"]
+SYMBOLS = {
+    **{f"{p}{name}": name for p in ("", "math.") for name in (*_SORTED, *_EXTREMES)},
+    **{f"{p}{name}": f"sparse_{name}" for p in ("sparse_", "sparse.") for name in _SPARSE},
+}

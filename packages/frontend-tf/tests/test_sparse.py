@@ -1,0 +1,176 @@
+"""Sparse tensors: places, sums, products, and the gradients that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import byparts_frontend_tf as tf
+
+INDICES, VALUES, SHAPE = [[0, 1], [0, 3], [2, 0]], [2.0, -1.0, 3.0], [3, 4]
+DENSE = np.zeros(SHAPE, np.float32)
+DENSE[tuple(np.transpose(INDICES))] = VALUES
+ROW = np.arange(1.0, 5.0, dtype=np.float32)
+
+
+@pytest.fixture(autouse=True)
+def _graph() -> Iterator[None]:
+    with tf.Graph().as_default(), tf.Session():
+        yield
+
+
+def _sparse() -> Any:
+    return tf.sparse_placeholder(tf.float32)
+
+
+def _value(fetch: Any, sp: Any) -> Any:
+    return tf.get_default_session().run(fetch, {sp: (INDICES, VALUES, SHAPE)})
+
+
+def _dense(given: Any) -> Any:
+    made = np.zeros(given.dense_shape, np.float32)
+    made[tuple(given.indices.T)] = given.values
+    return made
+
+
+OF_SPARSE: dict[str, tuple[Callable[[Any], Any], Any]] = {
+    "reorder": (lambda s: tf.sparse_reorder(tf.sparse_reorder(s)), DENSE),
+    "retain": (lambda s: tf.sparse_retain(s, s.values > 0), np.maximum(DENSE, 0)),
+    "reshape": (lambda s: tf.sparse_reshape(s, [2, -1]), DENSE.reshape(2, 6)),
+    "transpose": (tf.sparse_transpose, DENSE.T),
+    "transpose by an order": (lambda s: tf.sparse_transpose(s, [1, 0]), DENSE.T),
+    "slice": (lambda s: tf.sparse_slice(s, [0, 1], [2, 9]), DENSE[:2, 1:]),
+    "second piece": (
+        lambda s: tf.sparse_split(sp_input=s, num_split=3, axis=1)[1],
+        DENSE[:, 2:3],
+    ),
+    "concat": (lambda s: tf.sparse_concat(1, [s, s]), np.concatenate([DENSE, DENSE], 1)),
+    "expand_dims": (lambda s: tf.sparse.expand_dims(s, 1), DENSE[:, None]),
+    "reset_shape": (tf.sparse_reset_shape, DENSE),
+    "add": (lambda s: tf.sparse_add(s, tf.sparse_slice(s, [0, 0], [3, 2])), None),
+    "maximum": (lambda s: tf.sparse_maximum(s, tf.sparse_retain(s, s.values > 5)), None),
+    "times a row": (lambda s: s * ROW, DENSE * ROW),
+    "divided": (lambda s: s / 2.0, DENSE / 2),
+    "from dense": (lambda s: tf.sparse.from_dense(tf.sparse_tensor_to_dense(s)), DENSE),
+}
+OF_SPARSE["add"] = (OF_SPARSE["add"][0], DENSE + DENSE * [1, 1, 0, 0])
+OF_SPARSE["maximum"] = (OF_SPARSE["maximum"][0], np.maximum(DENSE, 0))
+
+
+@pytest.mark.parametrize("name", OF_SPARSE)
+def test_a_sparse_result_is_that_of_the_dense_tensor(name: str) -> None:
+    """Elements, places and shape, of a fed SparseTensor of unknown rank."""
+    function, wanted = OF_SPARSE[name]
+    sp = _sparse()
+
+    np.testing.assert_array_equal(_dense(_value(function(sp), sp)), wanted)
+
+
+def test_sums_and_extremes_are_dense() -> None:
+    """Along an axis, along all, with the axis kept; what has no element is 0."""
+    sp = _sparse()
+    sums = (
+        tf.sparse_reduce_sum(sp, 0),
+        tf.sparse_reduce_sum(sp),
+        tf.sparse_reduce_sum(sp, [1], keepdims=True),
+        tf.sparse_reduce_max(sp, -1),
+    )
+    along, whole, kept, highest = _value(sums, sp)
+
+    np.testing.assert_array_equal(along, DENSE.sum(0))
+    assert whole == DENSE.sum()
+    np.testing.assert_array_equal(kept, DENSE.sum(1, keepdims=True))
+    np.testing.assert_array_equal(highest, [2, 0, 3])
+
+
+def test_softmax_is_of_the_elements_of_a_row() -> None:
+    """Elements that are not there are no zeros."""
+    sp = _sparse()
+    powers = np.exp([2.0, -1.0])
+    found = _value(tf.sparse_softmax(sp), sp)
+
+    np.testing.assert_allclose(found.values, [*powers / powers.sum(), 1], rtol=1e-6)
+
+
+def test_the_gradients_of_a_product_are_those_of_the_dense_one() -> None:
+    """With respect to the dense matrix and to the elements."""
+    sp = _sparse()
+    b = tf.constant(np.arange(8, dtype=np.float32).reshape(4, 2))
+    loss = tf.reduce_sum(tf.square(tf.sparse_tensor_dense_matmul(sp, b)))
+    of_b, of_values = _value(tf.gradients(loss, [b, sp.values]), sp)
+
+    array = np.arange(8).reshape(4, 2)
+    dy = 2 * DENSE @ array
+    np.testing.assert_allclose(of_b, DENSE.T @ dy)
+    np.testing.assert_allclose(of_values, (dy @ array.T)[tuple(np.transpose(INDICES))])
+
+
+def test_a_transposed_product_and_shapes_that_do_not_fit() -> None:
+    """The shapes are said."""
+    sp = _sparse()
+    ones = tf.ones([3, 1])
+
+    np.testing.assert_array_equal(
+        _value(tf.sparse_tensor_dense_matmul(sp, ones, adjoint_a=True), sp), DENSE.T.sum(1)[:, None]
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot multiply A and B"):
+        _value(tf.sparse_tensor_dense_matmul(sp, ones), sp)
+
+
+def test_what_is_sparse_becomes_dense_with_a_default() -> None:
+    """Numbers, strings, one place; a place outside is an error."""
+    session = tf.get_default_session()
+    words = tf.SparseTensor([[0], [2]], ["a", "b"], [3])
+
+    assert session.run(tf.sparse_tensor_to_dense(words, "-")).tolist() == [b"a", b"-", b"b"]
+    assert session.run(tf.sparse_to_dense([1], [3], 5, -1)).tolist() == [-1, 5, -1]
+    assert tf.sparse_to_dense([[0, 0]], [2, 3], 1).shape == (2, 3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
+        session.run(tf.sparse_to_dense([[0, 3]], [2, 3], [1.0]))
+
+
+def test_the_shape_of_a_placeholder_is_what_is_said() -> None:
+    """Wholly known, known in its rank, unknown."""
+    known = tf.sparse_placeholder(tf.float32, [2, 3], name="k")
+
+    assert known.shape == (2, 3) and known.values.name == "k/values:0"
+    assert tf.sparse_placeholder(tf.float32, [None, 3]).shape.ndims == 2
+    assert tf.sparse_placeholder(tf.float32).get_shape().ndims is None
+    with pytest.raises(TypeError, match="must be a SparseTensor"):
+        tf.sparse_tensor_to_dense(tf.zeros([2]))
+
+
+SEGMENTS = {  # 1.15.5's, of rows [1, 2], [3, 4], [5, 6], [5, 1] and ids 0, 0, 2, 2
+    "segment_sum": ([[4, 6], [0, 0], [10, 7]], [[1, 1]] * 4),
+    "segment_mean": ([[2, 3], [0, 0], [5, 3.5]], [[0.5, 0.5]] * 4),
+    "segment_max": ([[3, 4], [0, 0], [5, 6]], [[0, 0], [1, 1], [0.5, 1], [0.5, 0]]),
+    "segment_min": ([[1, 2], [0, 0], [5, 1]], [[1, 1], [0, 0], [0.5, 0], [0.5, 1]]),
+    "segment_prod": ([[3, 8], [1, 1], [25, 6]], [[3, 4], [1, 2], [5, 1], [5, 6]]),
+}
+
+
+@pytest.mark.parametrize("name", SEGMENTS)
+def test_segments_are_reduced_and_pass_gradients(name: str) -> None:
+    """Sorted ids; equal extremes share the gradient."""
+    x = tf.constant([[1.0, 2], [3, 4], [5, 6], [5, 1]])
+    y = getattr(tf, name)(x, tf.constant([0, 0, 2, 2]))
+    found = tf.get_default_session().run([y, tf.gradients(y, x)[0]])
+
+    for array, wanted in zip(found, SEGMENTS[name], strict=True):
+        np.testing.assert_allclose(array, wanted)
+
+
+def test_negative_ids_are_left_out() -> None:
+    """No row of theirs, and no gradient; segments without rows are the least number."""
+    x, ids = tf.constant([1.0, 2.0, 4.0]), tf.constant([-1, 1, 1])
+    total = tf.unsorted_segment_sum(x, ids, 3)
+    highest = tf.unsorted_segment_max(x, ids, 3)
+    session = tf.get_default_session()
+
+    assert session.run(total).tolist() == [0, 6, 0]
+    assert session.run(tf.gradients(total, x)[0]).tolist() == [0, 1, 1]
+    assert session.run(highest)[1] == 4 and session.run(highest)[0] == tf.float32.min
+    assert session.run(tf.gradients(highest, x)[0]).tolist() == [0, 0, 1]
