@@ -67,15 +67,34 @@ def resolve(module: ModuleType, prefix: str, name: str) -> Any:
             break
     found: Any
     if place is not None:
-        module_name, _, attribute = place.partition(":")
-        found = import_module(f"{PACKAGE}.{module_name}")
-        for part in attribute.split("."):
-            found = getattr(found, part)
+        found = _at(place)
     elif _is_namespace(full):
         found = import_module(f"{module.__name__}.{name}")
     else:
         raise AttributeError(_missing(full))
     setattr(module, name, found)
+    return found
+
+
+def named(name: str) -> Any:
+    """The object that is `tf.NAME`, from whichever module gives it, imported now.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    from byparts_frontend_tf.symbol_table import TABLE
+
+    if name not in TABLE:
+        raise AttributeError(_missing(name))
+    return _at(TABLE[name])
+
+
+def _at(place: str) -> Any:
+    """The object "module:name"."""
+    module_name, _, attribute = place.partition(":")
+    found: Any = import_module(f"{PACKAGE}.{module_name}")
+    for part in attribute.split("."):
+        found = getattr(found, part)
     return found
 
 

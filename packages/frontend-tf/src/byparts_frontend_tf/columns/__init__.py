@@ -1,0 +1,1 @@
+"""`tf.feature_column`: how features of examples become numbers of a model."""

@@ -1,0 +1,366 @@
+"""Columns of numbers: numeric, one-hot for ranges and categories, and embeddings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Optional
+
+import numpy as np
+
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.constants import constant
+from byparts_frontend_tf.api.indexing import embedding_lookup, one_hot
+from byparts_frontend_tf.api.initializers import TruncatedNormal
+from byparts_frontend_tf.api.reductions import reduce_sum
+from byparts_frontend_tf.api.shaping import expand_dims, reshape
+from byparts_frontend_tf.api.variable_scope import get_variable
+from byparts_frontend_tf.columns.column import (
+    Batch,
+    CategoricalColumn,
+    DenseColumn,
+    Ids,
+)
+from byparts_frontend_tf.columns.looking_up import combined
+from byparts_frontend_tf.graph.dtypes import as_dtype, float32, int64
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.symbols import named, symbol
+
+
+@dataclass(frozen=True)
+class NumericColumn(DenseColumn):
+    """See `numeric_column`."""
+
+    key: str
+    shape: tuple[int, ...] = (1,)
+    default_value: Any = None
+    dtype: Any = float32
+    normalizer_fn: Optional[Callable[..., Any]] = None
+
+    @property
+    def name(self) -> str:
+        """The name of the feature."""
+        return self.key
+
+    @property
+    def variable_shape(self) -> tuple[int, ...]:
+        """The shape of one example."""
+        return self.shape
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """So many numbers."""
+        make = named("FixedLenFeature")
+        return {self.key: make(self.shape, self.dtype, self.default_value)}
+
+    def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
+        """The feature as f32, through the normalizer."""
+        given = batch.raw(self.key)
+        if hasattr(given, "dense_shape"):
+            raise ValueError(
+                "The corresponding Tensor of numerical column must be a Tensor. SparseTensor is "
+                f"not supported. key: {self.key}"
+            )
+        found = given if self.normalizer_fn is None else self.normalizer_fn(given)
+        made: Tensor = cast(found, float32)
+        return made
+
+
+@symbol("feature_column.numeric_column")
+def numeric_column(
+    key: str,
+    shape: Any = (1,),
+    default_value: Any = None,
+    dtype: Any = float32,
+    normalizer_fn: Optional[Callable[..., Any]] = None,
+) -> NumericColumn:
+    """Numbers of a feature.
+
+    Args:
+        key: the feature.
+        shape: of one example.
+        default_value: where an `Example` has none.
+        dtype: of the feature in an `Example`.
+        normalizer_fn: of the tensor.
+
+    Raises:
+        TypeError: the shape is none, the normalizer no function.
+        ValueError: a dimension is not positive, the dtype no number.
+    """
+    given = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
+    for d in given:
+        if not isinstance(d, (int, np.integer)):
+            raise TypeError(f"shape dimensions must be integer. shape: {given}, key: {key}")
+        if d < 1:
+            raise ValueError(f"shape dimensions must be greater than 0. shape: {given}, key: {key}")
+    kind = as_dtype(dtype)
+    if not (kind.is_integer or kind.is_floating):
+        raise ValueError(f"dtype must be convertible to float. dtype: {kind}, key: {key}")
+    if normalizer_fn is not None and not callable(normalizer_fn):
+        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
+    if not isinstance(key, str):
+        raise ValueError(f"key must be a string: {key!r}")
+    dims = tuple([int(d) for d in given])
+    return NumericColumn(key, dims, _filled(default_value, dims), kind, normalizer_fn)
+
+
+def _filled(value: Any, dims: tuple[int, ...]) -> Any:
+    """A default value for each number, as nested tuples."""
+    if value is None:
+        return None
+    array: Any = np.broadcast_to(np.asarray(value), dims)
+    return _nested(array.tolist())
+
+
+def _nested(value: Any) -> Any:
+    return tuple([_nested(v) for v in value]) if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class BucketizedColumn(DenseColumn, CategoricalColumn):
+    """See `bucketized_column`."""
+
+    source_column: NumericColumn
+    boundaries: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """That of the numbers, and _bucketized."""
+        return f"{self.source_column.name}_bucketized"
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """That of the numbers."""
+        return self.source_column.parse_example_spec
+
+    @property
+    def variable_shape(self) -> tuple[int, ...]:
+        """One-hot for each number."""
+        return (*self.source_column.shape, len(self.boundaries) + 1)
+
+    @property
+    def num_buckets(self) -> int:
+        """The ranges of all numbers of an example."""
+        return (len(self.boundaries) + 1) * self.source_column.shape[0]
+
+    def _ranges(self, batch: Batch) -> Tensor:
+        """The number of the range that each number is in."""
+        x = self.source_column.dense(batch, True, None)
+        above = expand_dims(x, -1) >= constant(np.array(self.boundaries, np.float32))
+        return reduce_sum(cast(above, int64), [-1])
+
+    def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
+        """One-hot for each number."""
+        return one_hot(self._ranges(batch), len(self.boundaries) + 1, 1.0, 0.0)
+
+    def ids(self, batch: Batch) -> Ids:
+        """The ranges, numbered through all numbers of an example."""
+        count = self.source_column.shape[0]
+        first = np.arange(count, dtype=np.int64) * (len(self.boundaries) + 1)
+        return Ids(reshape(self._ranges(batch), [-1, count]) + constant(first))
+
+
+@symbol("feature_column.bucketized_column")
+def bucketized_column(
+    source_column: NumericColumn, boundaries: Sequence[float]
+) -> BucketizedColumn:
+    """The range that a number is in: below the first boundary, ..., from the last one on.
+
+    Raises:
+        ValueError: the column is not numeric, or has several axes; boundaries are not sorted.
+    """
+    if not isinstance(source_column, NumericColumn):
+        raise ValueError(
+            "source_column must be a column generated with numeric_column(). Given: "
+            f"{source_column}"
+        )
+    if len(source_column.shape) > 1:
+        raise ValueError(f"source_column must be one-dimensional column. Given: {source_column}")
+    bounds = tuple(boundaries or ())
+    if not bounds or any(a >= b for a, b in pairwise(bounds)):
+        raise ValueError("boundaries must be a sorted list.")
+    return BucketizedColumn(source_column, bounds)
+
+
+@dataclass(frozen=True)
+class IndicatorColumn(DenseColumn):
+    """See `indicator_column`."""
+
+    categorical_column: CategoricalColumn
+
+    @property
+    def name(self) -> str:
+        """That of the categories, and _indicator."""
+        return f"{self.categorical_column.name}_indicator"
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """That of the categories."""
+        return self.categorical_column.parse_example_spec
+
+    @property
+    def variable_shape(self) -> tuple[int, ...]:
+        """A number for each category."""
+        return (self.categorical_column.num_buckets,)
+
+    def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
+        """How often an example has each category, or the weights of it together."""
+        found = batch.ids(self.categorical_column)
+        rows: Any = one_hot(found.ids, self.categorical_column.num_buckets, 1.0, 0.0)
+        if found.weights is not None:
+            rows = rows * expand_dims(found.weights, -1)
+        return reduce_sum(rows, [-2])
+
+
+@symbol("feature_column.indicator_column")
+def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
+    """How often an example has each category."""
+    return IndicatorColumn(_categorical(categorical_column))
+
+
+def _categorical(given: Any) -> CategoricalColumn:
+    if not isinstance(given, CategoricalColumn):
+        raise TypeError(f"categorical_column must be a categorical column. Given: {given}")
+    return given
+
+
+@dataclass(frozen=True)
+class EmbeddingColumn(DenseColumn):
+    """See `embedding_column`."""
+
+    categorical_column: CategoricalColumn
+    dimension: int
+    combiner: str = "mean"
+    initializer: Any = None
+    ckpt_to_load_from: Optional[str] = None
+    tensor_name_in_ckpt: Optional[str] = None
+    max_norm: Optional[float] = None
+    trainable: bool = True
+    shared_name: Optional[str] = None
+
+    @property
+    def name(self) -> str:
+        """That of the categories, and _embedding or _shared_embedding."""
+        shared = "" if self.shared_name is None else "_shared"
+        return f"{self.categorical_column.name}{shared}_embedding"
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """That of the categories."""
+        return self.categorical_column.parse_example_spec
+
+    @property
+    def variable_shape(self) -> tuple[int, ...]:
+        """`dimension` numbers."""
+        return (self.dimension,)
+
+    def dense(self, batch: Batch, trainable: bool, collections: Any) -> Tensor:
+        """What the vectors of the categories of an example are together; 0 if it has none."""
+        found = batch.ids(self.categorical_column)
+        table = self._table(trainable and self.trainable, collections)
+        return combined(
+            lambda ids: embedding_lookup(table, ids, max_norm=self.max_norm),
+            found,
+            self.combiner,
+        )
+
+    def _table(self, trainable: bool, collections: Any) -> Any:
+        if self.shared_name is None:
+            return self._new_table("embedding_weights", trainable, collections)
+        graph = get_default_graph()
+        tables = graph.__dict__.setdefault("_shared_embeddings", {})
+        if self.shared_name not in tables:
+            tables[self.shared_name] = self._new_table("embedding_weights", trainable, collections)
+        return tables[self.shared_name]
+
+    def _new_table(self, name: str, trainable: bool, collections: Any) -> Any:
+        table = get_variable(
+            name,
+            shape=[self.categorical_column.num_buckets, self.dimension],
+            dtype=float32,
+            initializer=self.initializer,
+            trainable=trainable,
+            collections=collections,
+        )
+        if self.ckpt_to_load_from is not None:
+            names = {self.tensor_name_in_ckpt: table}
+            named("train.init_from_checkpoint")(self.ckpt_to_load_from, names)
+        return table
+
+
+@symbol("feature_column.embedding_column")
+def embedding_column(
+    categorical_column: CategoricalColumn,
+    dimension: int,
+    combiner: str = "mean",
+    initializer: Any = None,
+    ckpt_to_load_from: Optional[str] = None,
+    tensor_name_in_ckpt: Optional[str] = None,
+    max_norm: Optional[float] = None,
+    trainable: bool = True,
+) -> EmbeddingColumn:
+    """A vector of each category, learned; those of one example combined.
+
+    Args:
+        categorical_column: the categories.
+        dimension: of the vectors.
+        combiner: "mean", "sqrtn" or "sum".
+        initializer: by default normal, of deviation 1 / sqrt(dimension).
+        ckpt_to_load_from: a checkpoint that has the vectors.
+        tensor_name_in_ckpt: their name there.
+        max_norm: vectors that are longer are made so long.
+        trainable: whether they are learned.
+
+    Raises:
+        ValueError: the dimension is not positive; only one of a checkpoint and a name is given.
+    """
+    initializer = _checked_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    where = ckpt_to_load_from, tensor_name_in_ckpt
+    column = _categorical(categorical_column)
+    return EmbeddingColumn(column, dimension, combiner, initializer, *where, max_norm, trainable)
+
+
+def _checked_embedding(dimension: Any, initializer: Any, path: Any, name: Any) -> Any:
+    if dimension is None or dimension < 1:
+        raise ValueError(f"Invalid dimension {dimension}.")
+    if (path is None) != (name is None):
+        raise ValueError(
+            "Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them."
+        )
+    if initializer is not None and not callable(initializer):
+        raise ValueError("initializer must be callable if specified.")
+    return initializer or TruncatedNormal(mean=0.0, stddev=1 / math.sqrt(dimension))
+
+
+@symbol("feature_column.shared_embedding_columns", "feature_column.shared_embeddings")
+def shared_embedding_columns(
+    categorical_columns: Sequence[CategoricalColumn],
+    dimension: int,
+    combiner: str = "mean",
+    initializer: Any = None,
+    shared_embedding_collection_name: Optional[str] = None,
+    ckpt_to_load_from: Optional[str] = None,
+    tensor_name_in_ckpt: Optional[str] = None,
+    max_norm: Optional[float] = None,
+    trainable: bool = True,
+) -> list[EmbeddingColumn]:
+    """An `embedding_column` for each of several columns of categories, of one table.
+
+    Raises:
+        ValueError: they have different numbers of categories; as `embedding_column`.
+    """
+    initializer = _checked_embedding(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    columns = [_categorical(c) for c in categorical_columns]
+    counts = {c.name: c.num_buckets for c in columns}
+    if len(set(counts.values())) > 1:
+        raise ValueError(
+            "To use shared_embedding_column, all categorical_columns must have the same number of "
+            f"buckets. Given: {counts}"
+        )
+    name = shared_embedding_collection_name
+    name = name or "_".join(sorted([c.name for c in columns])) + "_shared_embedding"
+    how = (initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable, name)
+    return [EmbeddingColumn(c, dimension, combiner, *how) for c in columns]

@@ -1,0 +1,1 @@
+"""`tf.contrib.learn` as programs still use it: data sets, older estimators."""
