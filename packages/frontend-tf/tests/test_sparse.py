@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
 
 INDICES, VALUES, SHAPE = [[0, 1], [0, 3], [2, 0]], [2.0, -1.0, 3.0], [3, 4]
 DENSE = np.zeros(SHAPE, np.float32)
@@ -17,7 +18,8 @@ ROW = np.arange(1.0, 5.0, dtype=np.float32)
 
 
 @pytest.fixture(autouse=True)
-def _graph() -> Iterator[None]:
+def _graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
     with tf.Graph().as_default(), tf.Session():
         yield
 
@@ -143,7 +145,7 @@ def test_the_shape_of_a_placeholder_is_what_is_said() -> None:
         tf.sparse_tensor_to_dense(tf.zeros([2]))
 
 
-SEGMENTS = {  # 1.15.5's, of rows [1, 2], [3, 4], [5, 6], [5, 1] and ids 0, 0, 2, 2
+SEGMENTS: dict[str, Any] = {  # 1.15.5's, of rows [1, 2], [3, 4], [5, 6], [5, 1] and ids 0, 0, 2, 2
     "segment_sum": ([[4, 6], [0, 0], [10, 7]], [[1, 1]] * 4),
     "segment_mean": ([[2, 3], [0, 0], [5, 3.5]], [[0.5, 0.5]] * 4),
     "segment_max": ([[3, 4], [0, 0], [5, 6]], [[0, 0], [1, 1], [0.5, 1], [0.5, 0]]),

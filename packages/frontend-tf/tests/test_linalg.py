@@ -1,0 +1,105 @@
+"""Matrices: values by NumPy, first and second derivatives by differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
+
+RANDOM = np.random.default_rng(0)
+A = RANDOM.normal(size=(2, 3, 3)) + 2 * np.eye(3)
+B, TALL = RANDOM.normal(size=(2, 3, 2)), RANDOM.normal(size=(4, 3))
+POSITIVE = A @ A.swapaxes(-1, -2) + np.eye(3)
+STEP = 1e-5
+
+
+def _symmetric(a: Any) -> Any:
+    return (a + tf.matrix_transpose(a)) / 2
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
+    "inverse": (tf.matrix_inverse, [A]),
+    "determinant": (tf.matrix_determinant, [A]),
+    "slogdet": (lambda a: tf.linalg.slogdet(a)[1], [A]),
+    "solve": (lambda a, b: tf.matrix_solve(a, b, adjoint=True), [A, B]),
+    "triangular": (tf.matrix_triangular_solve, [A, B]),
+    "upper": (lambda a, b: tf.linalg.triangular_solve(a, b, lower=False, adjoint=True), [A, B]),
+    "cholesky": (lambda a: tf.cholesky(_symmetric(a)), [POSITIVE]),
+    "cholesky_solve": (
+        lambda a, b: tf.cholesky_solve(tf.cholesky(_symmetric(a)), b),
+        [POSITIVE, B],
+    ),
+    "lstsq": (lambda a, b: tf.matrix_solve_ls(a, b, 0.1), [TALL, TALL[:, :2] ** 2]),
+    "eigh": (lambda a: tf.self_adjoint_eig(_symmetric(a)), [POSITIVE]),
+    "svd": (tf.svd, [TALL]),
+    "svd of a wide one": (tf.svd, [TALL.T]),
+    "qr": (tf.qr, [TALL]),
+    "diag": (lambda a: (tf.matrix_diag(a, k=1), tf.matrix_diag(a, k=-2), tf.diag(a)), [TALL]),
+    "diag_part": (lambda a: (tf.linalg.diag_part(a, k=1), tf.trace(a)), [TALL]),
+    "set_diag": (tf.matrix_set_diag, [B, B[:, 0]]),
+    "band_part": (lambda a: tf.matrix_band_part(a, 1, 0), [TALL]),
+}
+
+
+@pytest.fixture(autouse=True)
+def _numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_are_those_of_differences(name: str) -> None:
+    """The first with respect to each argument, the second with respect to the first."""
+    function, arrays = FUNCTIONS[name]
+    with tf.Graph().as_default(), tf.Session() as session:
+        xs = [tf.placeholder(tf.float64, a.shape) for a in arrays]
+        made = function(*xs)
+        parts = made if isinstance(made, tuple) else (made,)
+        loss = tf.add_n([tf.reduce_sum(t * RANDOM.normal(size=t.shape.as_list())) for t in parts])
+        slopes = tf.gradients(loss, xs)
+        bent = tf.reduce_sum(tf.sin(slopes[0]))
+        second = tf.gradients(bent, xs[0])[0]
+        of_bent = tf.zeros_like(xs[0]) if second is None else second  # of what is linear
+        *firsts, of_bent = session.run([*slopes, of_bent], dict(zip(xs, arrays, strict=True)))
+        for i, slope in enumerate(firsts):
+            along = RANDOM.normal(size=arrays[i].shape)
+            near = [
+                session.run([loss, bent], {**dict(zip(xs, arrays, strict=True)), xs[i]: a})
+                for a in (arrays[i] + STEP * along, arrays[i] - STEP * along)
+            ]
+            wanted = np.subtract(*near) / (2 * STEP)
+            found = [(dx * along).sum() for dx in ([slope] if i else [slope, of_bent])]
+            np.testing.assert_allclose(found, wanted[: len(found)], 1e-4, 1e-6)
+
+
+def test_factors_are_numpys() -> None:
+    """Of TensorFlow's order of results: v, not its transpose."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        s, u, v = session.run(tf.svd(TALL))
+        q, r = session.run(tf.qr(TALL, full_matrices=True))
+        values, vectors = session.run(tf.self_adjoint_eig(POSITIVE))
+
+    np.testing.assert_allclose(u * s @ v.T, TALL)
+    np.testing.assert_allclose(q @ r, TALL, atol=1e-12)
+    assert q.shape == (4, 4)
+    np.testing.assert_allclose(
+        vectors * values[:, None] @ vectors.swapaxes(-1, -2), POSITIVE, atol=1e-12
+    )
+
+
+def test_what_has_no_inverse_is_an_error() -> None:
+    """When it runs, in TensorFlow's words; a determinant is 0."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.matrix_determinant(tf.zeros([2, 2]))) == 0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+            session.run(tf.matrix_inverse(tf.zeros([2, 2])))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not successful"):
+            session.run(tf.cholesky(-tf.eye(2)))
+        with pytest.raises(ValueError, match="must be equal"):
+            tf.matrix_inverse(tf.zeros([2, 3]))
+        with pytest.raises(ValueError, match="rank 2"):
+            tf.matrix_inverse(tf.zeros([3]))
