@@ -200,3 +200,19 @@ SYMBOLS = {
     "truncatediv": "truncatediv",
     "truncatemod": "truncatemod",
 }
+
+
+@symbol("scalar_mul", "math.scalar_mul")
+def scalar_mul(scalar: TensorLike, x: Any, name: Optional[str] = None) -> Any:
+    """A number times a tensor, or IndexedSlices.
+
+    Raises:
+        ValueError: it is no number.
+    """
+    x = x if hasattr(x, "_map_values") else convert_to_tensor(x)
+    number = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if number.dims not in (None, ()):
+        raise ValueError("Only scalar multiply works, got shape " + str(number.shape))
+    if hasattr(x, "_map_values"):
+        return x._map_values(lambda values: multiply(number, values, name))
+    return multiply(number, x, name)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
+import numpy as np
+
 import byparts_opset as ops
+from byparts_frontend_tf.api.arguments import numbers
 from byparts_frontend_tf.api.families import NUMBERS, check_dtype, mismatch, second
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.infer import broadcast_dims
+from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -102,3 +105,86 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
 
 
 EINSUM = Kind("Einsum", lambda *xs, equation: ops.einsum(equation, *xs))
+
+
+def _contracted(a: Value, b: Value, of_a: tuple[int, ...], of_b: tuple[int, ...]) -> Value:
+    """Products summed over pairs of axes, as one product of matrices."""
+    left = [i for i in range(len(a.type.dims)) if i not in of_a]
+    right = [i for i in range(len(b.type.dims)) if i not in of_b]
+    inner = int(np.prod([a.type.dims[i] for i in of_a]))
+    rows, columns = [a.type.dims[i] for i in left], [b.type.dims[i] for i in right]
+    x = ops.reshape(ops.transpose(a, [*left, *of_a]), [int(np.prod(rows)), inner])
+    y = ops.reshape(ops.transpose(b, [*of_b, *right]), [inner, int(np.prod(columns))])
+    return ops.reshape(ops.matmul(x, y), [*rows, *columns])
+
+
+def _contracted_at_run(a: Value, b: Value, of_a: Any, of_b: Any) -> Value:
+    axes = [
+        tuple([axis_of(i, len(t.type.dims)) for i in axis]) if isinstance(axis, tuple) else axis
+        for axis, t in ((of_a, a), (of_b, b))
+    ]
+    if isinstance(of_a, int):
+        rank = len(a.type.dims)
+        axes = [tuple(range(rank - of_a, rank)), tuple(range(of_a))]
+    return _contracted(a, b, *axes)
+
+
+def _contracted_shape(inputs: Sequence[Tensor], *, of_a: Any, of_b: Any) -> Dims:
+    a, b = inputs[0].dims, inputs[1].dims
+    if a is None or b is None:
+        return None
+    if isinstance(of_a, int):
+        of_a, of_b = tuple(range(len(a) - of_a, len(a))), tuple(range(of_a))
+    gone = [{axis_of(i, len(d)) for i in axes} for axes, d in ((of_a, a), (of_b, b))]
+    for i, j in zip(of_a, of_b, strict=True):
+        if None not in (a[i], b[j]) and a[i] != b[j]:
+            raise ValueError(f"Dimensions must be equal, but are {a[i]} and {b[j]} for 'Tensordot'")
+    kept = [
+        tuple([d for i, d in enumerate(dims) if i not in g])
+        for dims, g in zip((a, b), gone, strict=True)
+    ]
+    return (*kept[0], *kept[1])
+
+
+TENSORDOT = Kind("Tensordot", _contracted_at_run, shape=_contracted_shape)
+
+
+@symbol("tensordot", "linalg.tensordot")
+def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Optional[str] = None) -> Tensor:
+    """Products summed over axes: the last of a and the first of b, or those that are given.
+
+    Raises:
+        ValueError: they do not fit.
+    """
+    with name_scope(name, "Tensordot", [a, b]) as scope:
+        x = convert_to_tensor(a, name="a")
+        y = second(b, x.dtype.base_dtype, "Tensordot", "b")
+        if isinstance(axes, int):
+            return TENSORDOT(x, y, name=scope, of_a=axes, of_b=axes)
+        if len(axes) != 2:
+            raise ValueError("'axes' must be an integer or have length 2.")
+        of_a, of_b = (numbers(part, "tensordot: the axes") for part in axes)
+        if len(of_a) != len(of_b):
+            raise ValueError(f"Different number of contraction axes 'a' and 'b': {axes}")
+        return TENSORDOT(x, y, name=scope, of_a=of_a, of_b=of_b)
+
+
+def _crossed(a: Value, b: Value) -> Value:
+    axis = len(a.type.dims) - 1
+    turns = [ops.constant(np.array(turn)) for turn in ((1, 2, 0), (2, 0, 1))]
+    (a1, b1), (a2, b2) = [[ops.gather(t, turn, axis) for t in (a, b)] for turn in turns]
+    return a1 * b2 - a2 * b1
+
+
+CROSS = Kind("Cross", _crossed, shape=same)
+
+
+@symbol("cross", "linalg.cross")
+def cross(a: TensorLike, b: TensorLike, name: Optional[str] = None) -> Tensor:
+    """The cross products of vectors [..., 3].
+
+    Raises:
+        ValueError: shapes differ.
+    """
+    x = convert_to_tensor(a)
+    return CROSS(x, second(b, x.dtype.base_dtype, "Cross", "b"), name=name)

@@ -13,6 +13,7 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import ones_like, zeros_like
 from byparts_frontend_tf.api.custom_gradients import with_gradient
 from byparts_frontend_tf.api.indexing import gather, where
+from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
@@ -264,7 +265,7 @@ def _of_gathered(unsorted: Callable[..., Tensor]) -> Callable[..., Tensor]:
         num_segments: Any = None,
     ) -> Tensor:
         with name_scope(name, "SparseSegment"):
-            rows, ids = gather(data, indices), convert_to_tensor(segment_ids)
+            rows, ids = gather(identity(data), indices), convert_to_tensor(segment_ids)
             return unsorted(rows, ids, _count_of(ids) if num_segments is None else num_segments)
 
     apply.__doc__ = "Of the rows of `data` at `indices`, whose ids ascend."

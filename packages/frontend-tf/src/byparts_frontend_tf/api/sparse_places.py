@@ -11,6 +11,7 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number, renamed
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.indexing import gather, where
+from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.reductions import reduce_max
 from byparts_frontend_tf.api.sequences import range as range_of
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
@@ -31,7 +32,9 @@ from byparts_graph_ir import Value
 def picked(sp: SparseTensor, at: Tensor, indices: Any = None, shape: Any = None) -> SparseTensor:
     """The elements number `at` [k] of a SparseTensor, at other places or their own."""
     places = gather(sp.indices, at) if indices is None else indices
-    return SparseTensor(places, gather(sp.values, at), sp.dense_shape if shape is None else shape)
+    return SparseTensor(
+        places, gather(identity(sp.values), at), sp.dense_shape if shape is None else shape
+    )
 
 
 def _places(inputs: Sequence[Tensor], **_: Any) -> Dims:

@@ -1,0 +1,118 @@
+"""What functions of arrays give, with any TensorFlow 1.
+
+TF_USE_LEGACY_KERAS=1 python math_values.py > data/math.json         records TensorFlow's own, where
+`tensorflow.compat.v1` is installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+X = np.sin(np.arange(24, dtype=np.float32)).reshape(2, 3, 4)
+IMAGES = np.cos(np.arange(4 * 4 * 2 * 4, dtype=np.float32)).reshape(4, 4, 2, 4)
+ROW, NUMBERS = X.reshape(-1)[:9], np.array([3, 1, 4, 1, 0, 4, 2, 1, 3], np.int32)
+POINTS = np.array([-2.5, -0.3, 1e-3, 0.5, 1, 2, 3.7, 20, 1e8])
+
+
+def functions(tf: Any) -> dict[str, Callable[[], Any]]:
+    """Name -> a function of nothing."""
+    made: dict[str, Callable[[], Any]] = {}
+    for part in (_sets, _orders, _blocks, _products):
+        made.update(part(tf))
+    return made
+
+
+def _sets(tf: Any) -> dict[str, Callable[[], Any]]:
+    sparse = tf.SparseTensor
+    heard, said = (
+        ([[0, 0], [0, 1], [2, 0]], [1, 2, 3]),
+        ([[0, 0], [1, 0], [2, 0], [2, 1]], [1, 2, 3, 4]),
+    )
+    return {
+        "unique": lambda: tf.unique(NUMBERS),
+        "unique_with_counts": lambda: tf.unique_with_counts(NUMBERS, out_idx=tf.int64),
+        "setdiff1d": lambda: tf.setdiff1d(NUMBERS, [1, 2]),
+        "invert_permutation": lambda: tf.invert_permutation([2, 0, 1]),
+        "dynamic_partition": lambda: tf.dynamic_partition(ROW, NUMBERS, 6),
+        "parts of matrices": lambda: tf.dynamic_partition(X[0], [[1, 0, 1, 0]] * 3, 2),
+        "parts of rows": lambda: tf.dynamic_partition(X, [[0, 1, 0], [1, 1, 0]], 2),
+        "dynamic_stitch": lambda: tf.dynamic_stitch(
+            [[0, 3], [1], 4], [X[0, :2], X[1, :1], X[1, 2]]
+        ),
+        "edit_distance": lambda: tf.edit_distance(sparse(*heard, [3, 2]), sparse(*said, [3, 2])),
+        "edits": lambda: tf.edit_distance(sparse(*heard, [3, 2]), sparse(*said, [3, 2]), False),
+    }
+
+
+def _orders(tf: Any) -> dict[str, Callable[[], Any]]:
+    return {
+        "sort": lambda: tf.sort(X, axis=1),
+        "sort down": lambda: tf.sort(X, direction="DESCENDING"),
+        "argsort": lambda: tf.argsort(NUMBERS),
+        "argsort down": lambda: tf.argsort(NUMBERS, direction="DESCENDING", stable=True),
+        "searchsorted": lambda: tf.searchsorted([1, 3, 3, 5], [0, 3, 4, 9]),
+        "searchsorted right": lambda: tf.searchsorted([1, 3, 3, 5], [0, 3, 9], side="right"),
+        "bincount": lambda: tf.bincount(NUMBERS, ROW, minlength=8),
+        "bincount to 3": lambda: tf.bincount(NUMBERS, maxlength=3),
+        "histogram": lambda: tf.histogram_fixed_width(ROW, [-0.5, 0.5], 5),
+        "histogram bins": lambda: tf.histogram_fixed_width_bins(ROW, [-0.5, 0.5], 5),
+        "confusion": lambda: tf.confusion_matrix(NUMBERS[:5], NUMBERS[4:]),
+        "confusion weighted": lambda: tf.confusion_matrix(
+            NUMBERS[:5], NUMBERS[4:], 6, tf.float32, weights=ROW[:5]
+        ),
+        "count_nonzero": lambda: tf.count_nonzero(NUMBERS),
+        "count along": lambda: tf.count_nonzero(X * (X > 0), axis=1, dtype=tf.int32, keepdims=True),
+    }
+
+
+def _blocks(tf: Any) -> dict[str, Callable[[], Any]]:
+    return {
+        "depth_to_space": lambda: tf.depth_to_space(IMAGES[:1], 2),
+        "space_to_depth": lambda: tf.space_to_depth(IMAGES[:1], 2),
+        "space_to_batch_nd": lambda: tf.space_to_batch_nd(IMAGES[:1], [2, 3], [[0, 0], [1, 0]]),
+        "space_to_batch": lambda: tf.space_to_batch(IMAGES[:1], [[0, 0], [0, 0]], 2),
+        "batch_to_space_nd": lambda: tf.batch_to_space_nd(IMAGES, [2, 2], [[1, 0], [0, 2]]),
+        "roll": lambda: tf.roll(X, [1, -2], [0, 2]),
+        "batch_gather": lambda: tf.batch_gather(X, [[2, 0], [1, 1]]),
+        "accumulate_n": lambda: tf.accumulate_n([X, X]),
+        "shape_n": lambda: tf.shape_n([X, IMAGES]),
+    }
+
+
+def _products(tf: Any) -> dict[str, Callable[[], Any]]:
+    return {
+        "tensordot": lambda: tf.tensordot(X, IMAGES[:3, :2], [[0, 1], [1, 0]]),
+        "tensordot last": lambda: tf.tensordot(X, X[0].T, 1),
+        "tensordot none": lambda: tf.tensordot(ROW[:2], ROW[:3], 0),
+        "cross": lambda: tf.cross(X[..., :3], X[..., 1:]),
+        "scalar_mul": lambda: tf.scalar_mul(2.0, X),
+        "lgamma": lambda: tf.lgamma(POINTS),
+        "digamma": lambda: tf.digamma(POINTS),
+        "lbeta": lambda: tf.lbeta([[1.0, 2.0], [0.3, 4.0]]),
+        "log_sigmoid": lambda: tf.log_sigmoid(ROW),
+    }
+
+
+def value(tf: Any, function: Callable[[], Any]) -> list[Any]:
+    """[values, dtype, static shape] of each result."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = function()
+        tensors = list(made) if isinstance(made, (list, tuple)) else [made]
+        arrays = session.run(tensors)
+        return [
+            [np.asarray(a).tolist(), str(np.asarray(a).dtype), str(t.shape).replace("None", "?")]
+            for a, t in zip(arrays, tensors, strict=True)
+        ]
+
+
+if __name__ == "__main__":
+    import json
+
+    import tensorflow.compat.v1 as tensorflow  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    tensorflow.disable_v2_behavior()
+    found = {k: value(tensorflow, f) for k, f in functions(tensorflow).items()}
+    print(json.dumps({"tensorflow": tensorflow.__version__, **found}))

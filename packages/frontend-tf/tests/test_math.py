@@ -1,0 +1,60 @@
+"""Functions of arrays give what TensorFlow gave: `math_values.py`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from math_values import functions, value
+
+import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
+
+RECORDED: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "data" / "math.json").read_text(encoding="utf-8")
+)
+FUNCTIONS = functions(tf)
+
+
+@pytest.fixture(autouse=True)
+def _numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_as_recorded(name: str) -> None:
+    """Values, dtypes, static shapes."""
+    found = value(tf, FUNCTIONS[name])
+
+    assert [row[1:] for row in found] == [row[1:] for row in RECORDED[name]]
+    for row, wanted in zip(found, RECORDED[name], strict=True):
+        np.testing.assert_allclose(row[0], wanted[0], 1e-5, 1e-6)
+
+
+def test_a_partition_and_a_stitch_pass_gradients() -> None:
+    """Of each row to where it went."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([1.0, 2.0, 3.0])
+        first, second = tf.dynamic_partition(x, [1, 0, 1], 2)
+        joined = tf.dynamic_stitch([[0], [2, 1]], [first * 3.0, second])
+        slopes = tf.gradients(joined * [1.0, 10.0, 100.0], x)[0]
+
+        assert session.run([joined, slopes])[1].tolist() == [100.0, 3.0, 10.0]
+
+
+def test_wrong_input_is_an_error_of_tensorflows() -> None:
+    """When the graph is built, or when it runs."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(ValueError, match="rank 1"):
+            tf.unique([[1]])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):
+            session.run(tf.dynamic_partition([1.0], [2], 2))
+        with pytest.raises(ValueError, match="must be equal"):
+            tf.tensordot(tf.zeros([2, 3]), tf.zeros([2, 3]), 1)
+        with pytest.raises(ValueError, match="evenly divisible"):
+            tf.depth_to_space(tf.zeros([1, 2, 2, 3]), 2)
+        with pytest.raises(ValueError, match="ASCENDING"):
+            tf.sort([1.0], direction="up")
