@@ -409,6 +409,13 @@ TABLE: dict[str, str] = {
     # api.gradients
     "gradients": "api.gradients:gradients",
     "hessians": "api.gradients:hessians",
+    # api.graph_util
+    "compat.v1.graph_util.extract_sub_graph": "api.graph_util:extract_sub_graph",
+    "graph_util.convert_variables_to_constants": "api.graph_util:convert_variables_to_constants",
+    "graph_util.extract_sub_graph": "api.graph_util:extract_sub_graph",
+    "graph_util.must_run_on_cpu": "api.graph_util:must_run_on_cpu",
+    "graph_util.remove_training_nodes": "api.graph_util:remove_training_nodes",
+    "graph_util.tensor_shape_from_node_def_name": "api.graph_util:tensor_shape_from_node_def_name",
     # api.grids
     "meshgrid": "api.grids:meshgrid",
     "repeat": "api.grids:repeat",
@@ -465,6 +472,9 @@ TABLE: dict[str, str] = {
     "image.extract_glimpse": "api.image_patches:extract_glimpse",
     "image.extract_image_patches": "api.image_patches:extract_image_patches",
     "image.extract_patches": "api.image_patches:extract_patches",
+    # api.importing
+    "graph_util.import_graph_def": "api.importing:import_graph_def",
+    "import_graph_def": "api.importing:import_graph_def",
     # api.indexing
     "boolean_mask": "api.indexing:boolean_mask",
     "compat.v2.where": "api.indexing:where_v2",
@@ -1564,6 +1574,8 @@ NAMESPACES: tuple[str, ...] = (
     "app",
     "app.flags",
     "compat",
+    "compat.v1",
+    "compat.v1.graph_util",
     "compat.v2",
     "contrib",
     "contrib.framework",
@@ -1619,6 +1631,7 @@ NAMESPACES: tuple[str, ...] = (
     "feature_column",
     "flags",
     "gfile",
+    "graph_util",
     "image",
     "initializers",
     "io",

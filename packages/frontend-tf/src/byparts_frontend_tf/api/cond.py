@@ -39,6 +39,13 @@ class Branch:
             self.structure = function()
             self.results = [_leaf(v) for v in flatten(self.structure)]
 
+    @classmethod
+    def of(cls, body: Body, results: list[Any]) -> Branch:
+        """A branch whose operations are there already."""
+        made = cls.__new__(cls)
+        made.body, made.structure, made.results = body, results, results
+        return made
+
     @property
     def tensors(self) -> list[Tensor]:
         """Those of the results that have a value."""

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, Optional
 
 from byparts_frontend_tf.api.passing import IDENTITY, identity
 from byparts_frontend_tf.api.updates import Update
+from byparts_frontend_tf.files.messages.meta_graph import VariableDef
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype
@@ -127,6 +128,40 @@ class Variable(Operators):
             self._snapshot: Tensor = IDENTITY(self._variable, name="read")
             self._snapshot.variable = self._variable.op
         self._variable.op.__dict__["_variable_object"] = self
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: Optional[str] = None) -> Variable:
+        """The variable of a message, whose operations are in the default graph.
+
+        Raises:
+            KeyError: they are not.
+        """
+        graph, start = get_default_graph(), f"{import_scope}/" if import_scope else ""
+        made = Variable.__new__(Variable)
+        made._variable = graph.get_tensor_by_name(start + variable_def.variable_name)
+        made._initializer_op = graph.get_operation_by_name(start + variable_def.initializer_name)
+        made._snapshot = graph.get_tensor_by_name(start + variable_def.snapshot_name)
+        made._initial_value = made._initializer_op.inputs[1]
+        made._variable.variable = made._snapshot.variable = made._variable.op
+        made._initializer_op.__dict__["_initializes"] = made._variable.op
+        made.trainable, made.use_resource = variable_def.trainable, variable_def.is_resource
+        made.constraint = made.synchronization = made.aggregation = None
+        made._save_slice_info = made._cached_value = None
+        made._variable.op.__dict__["_variable_object"] = made
+        return made
+
+    def to_proto(self, export_scope: Optional[str] = None) -> Any:
+        """The message of its operations' names; `None` if it is not in the scope."""
+        start = f"{export_scope}/" if export_scope else ""
+        if not self.name.startswith(start):
+            return None
+        return VariableDef(
+            variable_name=self.name[len(start) :],
+            initial_value_name=self._initial_value.name[len(start) :],
+            initializer_name=self._initializer_op.name[len(start) :],
+            snapshot_name=self._snapshot.name[len(start) :],
+            trainable=self.trainable,
+        )
 
     # What it is
 

@@ -94,6 +94,11 @@ class Graph(Elements):
         """The name in the current scope, with a number behind it if it is taken."""
         return self._names.unique(f"{self._scope}/{name}" if self._scope else name, mark_as_used)
 
+    def take_name(self, name: str) -> None:
+        """Say that a whole name is taken, so that names made from now on are others."""
+        if not self._names.is_taken(name):
+            self._names.unique(name)
+
     @contextmanager
     def name_scope(self, name: Optional[str]) -> Iterator[str]:
         """Operations made inside have names that begin with `name`; gives "name/".
@@ -249,7 +254,7 @@ class Graph(Elements):
 
     def as_graph_def(self, from_version: Optional[int] = None, add_shapes: bool = False) -> Any:
         """The graph as a message of TensorFlow's files."""
-        return late("api.protos:graph_def")(self, add_shapes)
+        return late("node_defs.write:graph_def")(self, add_shapes, from_version)
 
     def switch_to_thread_local(self) -> None:
         """Accepted: scopes of one graph are not meant for several threads at once."""

@@ -30,6 +30,10 @@ class Names:
             self._taken[key] = 1
         return f"{name}_{number - 1}"
 
+    def is_taken(self, name: str) -> bool:
+        """Whether an operation or scope has the name, whatever the case of its letters."""
+        return name.lower() in self._taken
+
 
 def check_op_name(name: str) -> None:
     """Raise ValueError unless an operation may be called so."""

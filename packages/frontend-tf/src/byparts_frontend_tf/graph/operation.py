@@ -68,7 +68,7 @@ class Operation:
     @property
     def node_def(self) -> Any:
         """The operation as a message of TensorFlow's files."""
-        return late("api.protos:node_def")(self)
+        return late("node_defs.write:node_def")(self)
 
     @property
     def op_def(self) -> Any:

@@ -1,0 +1,1 @@
+"""Operations as `NodeDef` messages of TensorFlow's files, and back."""

@@ -1,0 +1,293 @@
+"""TensorFlow's operations that are functions of our API: one row for each.
+
+    "ResizeBilinear": Call("image.resize_bilinear", "align_corners half_pixel_centers")
+
+The inputs are the first arguments, the attributes named are keyword arguments (`theirs:ours` where
+they are called otherwise).  A function that is not there yet is as an operation that is not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+import byparts_frontend_tf as tf
+from byparts_frontend_tf.api.random import Random
+from byparts_frontend_tf.api.variables import variable_op
+from byparts_frontend_tf.graph.convert import constant_of
+from byparts_frontend_tf.graph.dtypes import float32, int64
+from byparts_frontend_tf.graph.kind import KINDS
+from byparts_frontend_tf.node_defs.node import Node
+
+Made = Any  # a tensor, an operation, or a list of them: what the operation of the node gives
+
+
+def function(name: str) -> Optional[Callable[..., Any]]:
+    """The function of this name of TensorFlow's API, or `None`."""
+    found: Any = tf
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found  # type: ignore[no-any-return]  # a function, or None
+
+
+class Call:
+    """A function of the API.
+
+    Args:
+        name: without "tf.".
+        attributes: those that are keyword arguments.
+        inputs: the places of the inputs that are arguments, in order; by default all of them.
+    """
+
+    def __init__(
+        self, name: str, attributes: str = "", inputs: Optional[tuple[int, ...]] = None
+    ) -> None:
+        pairs = [a.partition(":") for a in attributes.split()]
+        self._name, self._inputs = name, inputs
+        self._arguments = {ours or theirs: theirs for theirs, _, ours in pairs}
+
+    def __call__(self, node: Node) -> Made:
+        """What the function gives; `NotImplemented` if it is not there."""
+        called = function(self._name)
+        if called is None:
+            return NotImplemented
+        arguments = {
+            ours: node.attribute(theirs)
+            for ours, theirs in self._arguments.items()
+            if theirs in node.definition.attr
+        }
+        places = range(len(node.inputs)) if self._inputs is None else self._inputs
+        return called(*[node.inputs[i] for i in places], **arguments, name=node.name)
+
+
+def _constant(node: Node) -> Made:
+    return constant_of(node.attribute("value"), node.name)
+
+
+def _strided_slice(node: Node) -> Made:
+    masks = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    bits = {m: int(node.attribute(m, 0)) for m in masks}
+    return tf.strided_slice(*node.inputs[:4], **bits, name=node.name)
+
+
+def _pad(node: Node) -> Made:
+    more = {"constant_values": node.inputs[2]} if len(node.inputs) > 2 else {}
+    mode = node.attribute("mode", "CONSTANT")
+    return tf.pad(node.inputs[0], node.inputs[1], mode, name=node.name, **more)
+
+
+def _reduce(node: Node) -> Made:
+    """A reduction along axes that are found when it runs."""
+    called = function(f"reduce_{node.type.lower()}")
+    assert called is not None, "all reductions are there"
+    kept = bool(node.attribute("keep_dims", False))
+    axes: Any = node.inputs[1]
+    if axes.op.type == "Range" and axes.op.inputs[1].op.type == "Rank":
+        axes = None  # all of them, of a tensor whose rank is not known
+    return called(node.inputs[0], axes, kept, node.name)
+
+
+def _concat(node: Node) -> Made:
+    (axis,) = node.numbers(0)
+    return tf.concat(node.inputs[1:], axis, name=node.name)
+
+
+def _gather(node: Node) -> Made:
+    return tf.gather(node.inputs[0], node.inputs[1], axis=0, name=node.name)
+
+
+def _global_norm(node: Node) -> Made:
+    x, mean, variance, beta, gamma = node.inputs
+    scaled = bool(node.attribute("scale_after_normalization", True))
+    epsilon = float(node.attribute("variance_epsilon", 1e-3))
+    return tf.nn.batch_norm_with_global_normalization(
+        x, mean, variance, beta, gamma, epsilon, scaled, name=node.name
+    )
+
+
+def _fused_norm(node: Node) -> Made:
+    x, scale, offset, mean, variance = node.inputs
+    training = bool(node.attribute("is_training", True))
+    given = {} if training else {"mean": mean, "variance": variance}
+    return tf.nn.fused_batch_norm(
+        x,
+        scale,
+        offset,
+        **given,
+        epsilon=float(node.attribute("epsilon", 1e-4)),
+        data_format=node.attribute("data_format", "NHWC"),
+        is_training=training,
+        name=node.name,
+    )
+
+
+def _drawn(name: str, **fixed: float) -> Callable[[Node], Made]:
+    def draw(node: Node) -> Made:
+        seeds = [int(node.attribute(a, 0)) for a in ("seed", "seed2")]
+        kind = KINDS[name]
+        assert isinstance(kind, Random), f"{name} draws"
+        return kind.seeded(
+            *node.inputs,
+            name=node.name,
+            seed=seeds[1] or seeds[0] or None,
+            dtype=node.attribute("dtype", node.attribute("Tout", float32)),
+            **fixed,
+        )
+
+    return draw
+
+
+def _multinomial(node: Node) -> Made:
+    logits, count = node.inputs
+    kind = node.attribute("output_dtype", int64)
+    seed = int(node.attribute("seed2", 0)) or int(node.attribute("seed", 0)) or None
+    return tf.multinomial(logits, count, seed, node.name, kind)
+
+
+def _variable_handle(node: Node) -> Made:
+    return variable_op(node.attribute("shape"), node.attribute("dtype", float32), node.name)
+
+
+def _of_variable(name: str, count: int = 2) -> Callable[[Node], Made]:
+    """An operation on the memory of a variable."""
+
+    def call(node: Node) -> Made:
+        kind = KINDS[name]
+        more = {"validate_shape": False} if name == "Assign" else {}
+        return kind.operation(node.inputs[:count], node.name, **more)
+
+    return call
+
+
+def _resource_gather(node: Node) -> Made:
+    return tf.gather(tf.identity(node.inputs[0]), node.inputs[1], name=node.name)
+
+
+def _print(node: Node) -> Made:
+    kept = {k: int(node.attribute(k, d)) for k, d in (("first_n", -1), ("summarize", 3))}
+    message = node.attribute("message", "")
+    return tf.Print(node.inputs[0], node.inputs[1:], message, **kept, name=node.name)
+
+
+def _assert(node: Node) -> Made:
+    summarize = int(node.attribute("summarize", 3))
+    return tf.Assert(node.inputs[0], node.inputs[1:], summarize, name=node.name)
+
+
+def _identities(node: Node) -> Made:
+    return [tf.identity(t) for t in node.inputs]
+
+
+def _like(number: int) -> Callable[[Node], Made]:
+    def call(node: Node) -> Made:
+        return (tf.ones_like if number else tf.zeros_like)(
+            node.inputs[0], name=node.name, optimize=False
+        )
+
+    return call
+
+
+def _guarantee(node: Node) -> Made:
+    return tf.identity(node.inputs[0], name=node.name)
+
+
+def _top(node: Node) -> Made:
+    return list(tf.nn.top_k(node.inputs[0], int(node.attribute("k", 1)), name=node.name))
+
+
+_SIMPLE = {
+    "AdjustContrastv2": Call("image.adjust_contrast"),
+    "AsString": Call("as_string"),
+    "BatchToSpaceND": Call("batch_to_space_nd"),
+    "Bincount": Call("bincount", inputs=(0,)),
+    "CheckNumerics": Call("check_numerics", "message"),
+    "Cholesky": Call("cholesky"),
+    "ClipByValue": Call("clip_by_value"),
+    "Conv3D": Call("nn.conv3d", "strides padding data_format"),
+    "CropAndResize": Call("image.crop_and_resize", "method extrapolation_value"),
+    "Cross": Call("cross"),
+    "DecodeBmp": Call("image.decode_bmp", "channels"),
+    "DecodeGif": Call("image.decode_gif"),
+    "DecodeJpeg": Call("image.decode_jpeg", "channels"),
+    "DecodePng": Call("image.decode_png", "channels dtype"),
+    "DecodeRaw": Call("decode_raw", "out_type"),
+    "DepthToSpace": Call("depth_to_space", "block_size data_format"),
+    "Diag": Call("diag"),
+    "Digamma": Call("digamma"),
+    "Dilation2D": Call("nn.dilation2d", "strides rates padding"),
+    "DynamicPartition": Call("dynamic_partition", "num_partitions"),
+    "ExtractImagePatches": Call("extract_image_patches", "ksizes strides rates padding"),
+    "HSVToRGB": Call("image.hsv_to_rgb"),
+    "InTopK": Call("nn.in_top_k", "k"),
+    "InvertPermutation": Call("invert_permutation"),
+    "LeakyRelu": Call("nn.leaky_relu", "alpha"),
+    "Lgamma": Call("lgamma"),
+    "ListDiff": Call("setdiff1d"),
+    "MatrixBandPart": Call("matrix_band_part"),
+    "MatrixDeterminant": Call("matrix_determinant"),
+    "MatrixDiag": Call("matrix_diag"),
+    "MatrixDiagPart": Call("matrix_diag_part"),
+    "MatrixInverse": Call("matrix_inverse"),
+    "MatrixSolve": Call("matrix_solve"),
+    "MaxPool3D": Call("nn.max_pool3d", "ksize strides padding"),
+    "NonMaxSuppressionV2": Call("image.non_max_suppression"),
+    "NonMaxSuppressionV3": Call("image.non_max_suppression"),
+    "ReadFile": Call("read_file"),
+    "ResizeArea": Call("image.resize_area", "align_corners"),
+    "ResizeBicubic": Call("image.resize_bicubic", "align_corners half_pixel_centers"),
+    "ResizeBilinear": Call("image.resize_bilinear", "align_corners half_pixel_centers"),
+    "ResizeNearestNeighbor": Call(
+        "image.resize_nearest_neighbor", "align_corners half_pixel_centers"
+    ),
+    "RGBToHSV": Call("image.rgb_to_hsv"),
+    "SegmentMax": Call("segment_max"),
+    "SegmentMean": Call("segment_mean"),
+    "SegmentSum": Call("segment_sum"),
+    "SpaceToBatchND": Call("space_to_batch_nd"),
+    "SpaceToDepth": Call("space_to_depth", "block_size data_format"),
+    "SparseToDense": Call("sparse_to_dense"),
+    "StringJoin": Call("string_join", "separator"),
+    "StringToHashBucketFast": Call("string_to_hash_bucket_fast", "num_buckets"),
+    "StringToNumber": Call("string_to_number", "out_type"),
+    "Unique": Call("unique", "out_idx"),
+    "UniqueWithCounts": Call("unique_with_counts", "out_idx"),
+    "UnsortedSegmentMax": Call("unsorted_segment_max"),
+    "UnsortedSegmentSum": Call("unsorted_segment_sum"),
+}
+CALLS: dict[str, Callable[[Node], Made]] = {
+    **_SIMPLE,
+    "Assert": _assert,
+    "AssignAddVariableOp": _of_variable("AssignAdd"),
+    "AssignSubVariableOp": _of_variable("AssignSub"),
+    "AssignVariableOp": _of_variable("Assign"),
+    "BatchNormWithGlobalNormalization": _global_norm,
+    "Concat": _concat,
+    "Const": _constant,
+    "FusedBatchNorm": _fused_norm,
+    "FusedBatchNormV2": _fused_norm,
+    "FusedBatchNormV3": _fused_norm,
+    "Gather": _gather,
+    "GuaranteeConst": _guarantee,
+    "IdentityN": _identities,
+    "MirrorPad": _pad,
+    "Multinomial": _multinomial,
+    "OnesLike": _like(1),
+    "Pad": _pad,
+    "PadV2": _pad,
+    "Print": _print,
+    "RandomShuffle": _drawn("RandomShuffle"),
+    "RandomStandardNormal": _drawn("RandomStandardNormal"),
+    "RandomUniform": _drawn("RandomUniform", low=0.0, high=1.0),
+    "RandomUniformInt": _drawn("RandomUniformInt"),
+    "ReadVariableOp": _guarantee,
+    "ResourceGather": _resource_gather,
+    "Snapshot": _guarantee,
+    "StridedSlice": _strided_slice,
+    "TopK": _top,
+    "TruncatedNormal": _drawn("TruncatedNormal"),
+    "VarHandleOp": _variable_handle,
+    "Variable": _variable_handle,
+    "ZerosLike": _like(0),
+}
+REDUCTIONS = frozenset(("Sum", "Mean", "Prod", "Max", "Min", "All", "Any"))
+LATE: dict[str, Callable[[Node], Made]] = dict.fromkeys(REDUCTIONS, _reduce)

@@ -1,0 +1,304 @@
+"""Operations of a `GraphDef`, made in a graph.
+
+Plain nodes are made one by one, each after its inputs; what is inside a branch or loop is made when
+that is (`regions.py` says which), by `tf.cond` and `tf.while_loop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any, Optional
+
+import byparts_frontend_tf.api as api
+from byparts_frontend_tf.api.passing import IDENTITY
+from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
+from byparts_frontend_tf.graph.graph import Graph
+from byparts_frontend_tf.graph.kind import KINDS
+from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_frontend_tf.node_defs import arrays, own
+from byparts_frontend_tf.node_defs.calls import CALLS, LATE
+from byparts_frontend_tf.node_defs.flow import make_cond, make_loop
+from byparts_frontend_tf.node_defs.forms import ALIKE, FORMS
+from byparts_frontend_tf.node_defs.missing import missing
+from byparts_frontend_tf.node_defs.node import Node
+from byparts_frontend_tf.node_defs.regions import (
+    EXITS,
+    MERGES,
+    Path,
+    closes_loop,
+    ordered,
+    paths,
+    source,
+)
+from byparts_frontend_tf.node_defs.values import value_of
+
+_SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without dimensions is a number
+
+
+@cache
+def load_kinds() -> None:
+    """Have the modules of the API say their kinds."""
+    for info in walk_packages(api.__path__, f"{api.__name__}."):
+        import_module(info.name)
+
+
+class GraphReader:
+    """Makes the operations of a `GraphDef`.
+
+    Args:
+        graph: they are made in.
+        message: the `GraphDef`.
+        prefix: of their names, with a "/" behind it, or "".
+        mapped: tensors and operations that stand for those of these names.
+
+    Attributes:
+        nodes: the nodes by their names.
+        order: these names, each after what it needs.
+        paths: the branches and loops around each node.
+        made: what each node gives: tensors; `None` where that is none.
+        ops: the operation of each node.
+        arrays: the TensorArrays.
+        used: the names of `mapped` that something read.
+    """
+
+    def __init__(
+        self, graph: Graph, message: GraphDef, prefix: str, mapped: Mapping[str, Any]
+    ) -> None:
+        load_kinds()
+        self.graph, self.prefix, self.mapped = graph, prefix, dict(mapped)
+        self.nodes: dict[str, NodeDef] = {}
+        for node in message.node:
+            if node.name in self.nodes:
+                raise ValueError(f"Node {node.name!r} is not unique in the graph_def")
+            self.nodes[node.name] = node
+        self.used: set[str] = set()
+        self.made: dict[str, list[Any]] = {}
+        self.ops: dict[str, Operation] = {}
+        self.arrays = arrays.Arrays()
+        self._own = own.Reader(graph, self.tensor, self.operation)
+        self._outputs = _outputs(self.nodes)
+        self._old = 0 < message.versions.producer < _SCALARS_KNOWN
+        self.order = ordered(self.nodes)
+        self.paths = paths(self.nodes, self.order)
+
+    def make_all(self) -> None:
+        """Make all operations.
+
+        Raises:
+            ValueError: an input is not there, or a node is none of its kind.
+        """
+        for name, node in self.nodes.items():
+            for given in node.input:
+                self._check(name, given)
+        self.level(self.order, ())
+
+    def _check(self, name: str, given: str) -> None:
+        there, _ = source(given)
+        if there not in self.nodes and given not in self.mapped and there not in self.mapped:
+            raise ValueError(f"Node {name!r}: Unknown input node {given!r}")
+
+    # What names mean
+
+    def tensor(self, given: str) -> Tensor:
+        """The tensor that an input names.
+
+        Raises:
+            ValueError: there is none.
+        """
+        name, index = source(given)
+        for key in (given, f"{name}:{index}", name if index == 0 else given):
+            if key in self.mapped:
+                self.used.add(key)
+                mapped: Tensor = self.mapped[key]
+                return mapped
+        outputs = self.made.get(name, [])
+        found = outputs[index] if index < len(outputs) else None
+        if not isinstance(found, Tensor):
+            raise ValueError(f"{given!r}: node {name!r} gives no tensor {index}")
+        return found
+
+    def operation(self, name: str) -> Operation:
+        """The operation of a node."""
+        return self.ops[name]
+
+    # Order
+
+    def level(self, names: Sequence[str], around: Path) -> None:
+        """Make the nodes of a path, each region inside as a whole."""
+        depth = len(around)
+        item_of: dict[str, Any] = {}
+        for name in names:
+            path = self.paths[name]
+            item_of[name] = path[depth].region if len(path) > depth else name
+        members: dict[Any, list[str]] = {}
+        for name in names:
+            members.setdefault(item_of[name], []).append(name)
+        for item in self._items(members, item_of):
+            if isinstance(item, str):
+                self._make(item)
+            elif item[0]:
+                make_loop(self, members[item], around)
+            else:
+                make_cond(self, members[item], around)
+
+    def _items(self, members: dict[Any, list[str]], item_of: dict[str, Any]) -> list[Any]:
+        """Nodes and regions, each after what it needs."""
+        needs = {
+            item: {
+                item_of[there]
+                for name in inside
+                for there, _ in map(source, self.nodes[name].input)
+                if there in item_of and item_of[there] != item
+            }
+            for item, inside in members.items()
+        }
+        order: dict[Any, None] = {}
+        for first in members:
+            stack = [first]
+            open_items: set[Any] = set()
+            while stack:
+                item = stack[-1]
+                rest = [n for n in needs[item] if n not in order]
+                if item in order or not rest:
+                    order[item] = None
+                    stack.pop()
+                elif item in open_items:
+                    raise ValueError(
+                        f"the control flow at {members[item][0]!r} is neither a tf.cond nor a "
+                        "tf.while_loop; nodes need each other"
+                    )
+                else:
+                    open_items.add(item)
+                    stack.extend(rest)
+        return list(order)
+
+    # One node
+
+    def _name(self, name: str) -> str:
+        """What an operation is called, exactly."""
+        full = self.prefix + name
+        self.graph.take_name(full)
+        return f"{full}/"
+
+    def _is_called(self, tensor: Tensor, name: str) -> bool:
+        return tensor.op.name == self.prefix + name or self.arrays.holds(tensor)
+
+    def called(self, tensor: Tensor, name: str) -> Tensor:
+        """The tensor, made by an operation of the name of a node."""
+        made: Tensor = IDENTITY(tensor, name=self._name(name))
+        self.ops[name] = made.op
+        return made
+
+    def _make(self, name: str) -> None:
+        node = self.nodes[name]
+        if node.op in (*EXITS, "Identity") and self.arrays.holds(self.tensor(node.input[0])):
+            flow = self.tensor(node.input[0])
+            self.made[name], self.ops[name] = [flow], flow.op
+            return
+        if node.op in MERGES and not closes_loop(node, self.nodes):
+            return  # with its branches
+        if node.op in EXITS:
+            self._keep(name, self.called(self.tensor(node.input[0]), name))
+            return
+        inputs = [self.tensor(i) for i in node.input if not i.startswith("^")]
+        with ExitStack() as stack:
+            waited_for = [op for op in map(self._waited_for, node.input) if op is not None]
+            if waited_for:
+                stack.enter_context(self.graph.control_dependencies(waited_for))
+            if node.device:
+                stack.enter_context(self.graph.device(node.device))
+            outputs = self._of(Node(node, inputs, self._name(name)))
+        self._keep(name, outputs)
+
+    def _waited_for(self, given: str) -> Optional[Operation]:
+        if not given.startswith("^"):
+            return None
+        if given in self.mapped:
+            self.used.add(given)
+            found = self.mapped[given]
+            waited_for: Operation = getattr(found, "op", found)
+            return waited_for
+        op = self.ops.get(given[1:])
+        return (
+            None if op is None or (op.body is not self.graph.body and op.body is not None) else op
+        )
+
+    def _of(self, node: Node) -> Any:
+        """What the operation of a node gives: a tensor, an operation, or a list of them."""
+        if own.ATTRIBUTE in node.definition.attr and node.type in KINDS:
+            return self._of_ours(node)
+        if node.type in arrays.TYPES:
+            return self.arrays.make(node)
+        form = FORMS.get(node.type)
+        if form is not None:
+            if node.type in LATE and node.constant(1) is None:
+                return LATE[node.type](node)
+            inputs, attributes = form.read(node)
+            if node.type == "Placeholder" and self._old and attributes["shape"] == ():
+                attributes["shape"] = None
+            return self._marked(KINDS[node.type].operation(inputs, node.name, **attributes))
+        if node.type in ALIKE:
+            return self._marked(KINDS[node.type].operation(node.inputs, node.name))
+        called = CALLS.get(node.type)
+        made = NotImplemented if called is None else called(node)
+        return (
+            missing(node, self._outputs.get(node.definition.name, 1))
+            if made is NotImplemented
+            else made
+        )
+
+    def _of_ours(self, node: Node) -> Operation:
+        attributes, body = self._own.read(node.definition.attr[own.ATTRIBUTE].s)
+        before, self.graph.body = self.graph.body, body
+        try:
+            return self._marked(KINDS[node.type].operation(node.inputs, node.name, **attributes))
+        finally:
+            self.graph.body = before
+
+    def _marked(self, op: Operation) -> Operation:
+        """Say of the memory of a variable that it is."""
+        if op.type == "VariableV2":
+            op.outputs[0].variable = op
+        elif op.type == "Identity" and op.name.endswith("/read") and not op.control_inputs:
+            memory = op.inputs[0]
+            if memory.variable is memory.op:
+                op.outputs[0].variable = memory.op
+        elif op.type == "Assign" and op.name == f"{op.inputs[0].op.name}/Assign":
+            op.__dict__["_initializes"] = op.inputs[0].op
+        return op
+
+    def _keep(self, name: str, made: Any) -> None:
+        if isinstance(made, Operation):
+            self.ops[name], outputs = made, list(made.outputs)
+        else:
+            outputs = list(made) if isinstance(made, (list, tuple)) else [made]
+            full = self.prefix + name
+            first = outputs[0]
+            if (
+                isinstance(first, Tensor)
+                and first.op.name != full
+                and first.op.type != "TensorArrayV3"
+            ):
+                outputs[0] = self.called(first, name)
+            first = outputs[0]
+            self.ops[name] = first.op if isinstance(first, Tensor) else first
+        self.made[name] = outputs
+        shapes = self.nodes[name].attr
+        if "_output_shapes" in shapes:
+            dims = value_of(shapes["_output_shapes"])
+            for tensor, d in zip(outputs, dims or (), strict=False):
+                tensor.set_shape(TensorShape(d))
+
+
+def _outputs(nodes: Mapping[str, NodeDef]) -> dict[str, int]:
+    """How many outputs of nodes are read."""
+    counts: dict[str, int] = {}
+    for node in nodes.values():
+        for name, index in map(source, node.input):
+            counts[name] = max(counts.get(name, 1), index + 1)
+    return counts
