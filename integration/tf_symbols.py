@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from importlib import import_module, reload
 from pathlib import Path
 
 import byparts_frontend_tf as tf
@@ -67,4 +68,5 @@ def _lines() -> Iterator[str]:
 
 if __name__ == "__main__":
     TABLE.write_text(table_text(), encoding="utf-8")
+    reload(import_module("byparts_frontend_tf.symbol_table"))  # modules have asked the old one
     PAGE.write_text(page(), encoding="utf-8")
