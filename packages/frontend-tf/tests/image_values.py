@@ -25,11 +25,14 @@ def _resizes(image: Any) -> dict[str, Callable[[Any, Any, Any], Any]]:
         for size in ([3, 4], [11, 7], [1, 2], [9, 14]):
             for corners in (False, True):
                 how = {"size": size, "align_corners": corners}
-                name = f"{method} {size} {corners}"
-                made[name] = lambda r, b, g, f=function, h=how: f(r, **h)
-        made[f"{method} of bytes"] = lambda r, b, g, f=function: f(b, [4, 9])
-        made[f"{method} of grey"] = lambda r, b, g, f=function: f(g, [5, 3])
+                made[f"{method} {size} {corners}"] = _on(0, function, **how)
+        made[f"{method} of bytes"] = _on(1, function, size=[4, 9])
+        made[f"{method} of grey"] = _on(2, function, size=[5, 3])
     return made
+
+
+def _on(which: int, function: Any, **how: Any) -> Callable[[Any, Any, Any], Any]:
+    return lambda *images: function(images[which], **how)
 
 
 def _shaped(image: Any) -> dict[str, Callable[[Any, Any, Any], Any]]:

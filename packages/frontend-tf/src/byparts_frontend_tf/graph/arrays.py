@@ -70,6 +70,8 @@ def _of_numpy(array: Any, dtype: Optional[DType]) -> Any:
 def _of_python(value: Any, dtype: Optional[DType]) -> Any:
     try:
         array = np.array(value, None if dtype is None else _numpy(dtype))
+    except UnicodeDecodeError:  # bytes beside text
+        array = np.array(value, object)
     except OverflowError as error:
         raise ValueError(f"{value!r:.60} does not fit: {error}") from error
     except (TypeError, ValueError) as error:
@@ -97,12 +99,14 @@ def _numpy(dtype: DType) -> Any:
 
 
 def _strings(value: Any, array: Any) -> Any:
+    if array.dtype.kind in "SU":
+        if not _all_text(value):
+            raise TypeError(_unconvertible(value))
+        array = np.array(value, object)  # NumPy's own strings lose zeros at their end
     flat = list(array.astype(object).reshape(-1))
     if not all(isinstance(s, (str, bytes)) for s in flat):
         kinds = {type(s).__name__ for s in flat}
         raise (ValueError if "list" in kinds else TypeError)(_unconvertible(value))
-    if array.dtype.kind in "SU" and not _all_text(value):
-        raise TypeError(_unconvertible(value))
     made = np.empty(array.shape, object)
     made.reshape(-1)[:] = [_bytes(s) for s in flat]
     return made
