@@ -85,11 +85,11 @@ class Kind:
         Raises:
             ValueError: the graph is finalized, the inputs are of several, or shapes do not fit.
         """
-        from byparts_frontend_tf.graph.stack import graph_of
+        from byparts_frontend_tf.graph.stack import in_one_graph
 
-        inputs = tuple(inputs)
+        graph, inputs = in_one_graph(inputs)
         dtypes = self._dtypes(inputs, attributes)
-        return graph_of(inputs).add(
+        return graph.add(
             self, inputs, dtypes, self._shapes(inputs, attributes, dtypes), attributes, name
         )
 

@@ -55,12 +55,14 @@ class name_scope:  # noqa: N801  # TensorFlow's name
 
 
 def graph_of_values(values: Any) -> Graph:
-    """The graph of the first tensor among `values`, or the default one.
+    """The graph of the first tensor among `values`, or the default one; of a function, its own.
 
     Raises:
         ValueError: they are of several.
     """
     found: Optional[Graph] = None
+    if get_default_graph().building_function:
+        return get_default_graph()
     for v in values or ():
         v = getattr(v, "_as_graph_element", lambda v=v: v)()
         if isinstance(v, (Tensor, Operation)):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from byparts_frontend_tf.graph.function import FunctionGraph
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Tensor
 
@@ -63,16 +64,21 @@ def reset_default_graph() -> None:
     _default[:] = [Graph()]
 
 
-def graph_of(inputs: Sequence[Tensor]) -> Graph:
-    """The graph that an operation on `inputs` is added to: theirs, or the default one.
+def in_one_graph(inputs: Sequence[Tensor]) -> tuple[Graph, tuple[Tensor, ...]]:
+    """The graph that an operation on `inputs` is added to, theirs or the default one; the inputs.
+
+    In the graph of a function they are what stands there for tensors of outside.
 
     Raises:
         ValueError: they are of several graphs.
     """
+    if _stack.graphs and isinstance(_stack.graphs[-1], FunctionGraph):
+        function = _stack.graphs[-1]
+        return function, function.own(inputs)
     if not inputs:
-        return get_default_graph()
+        return get_default_graph(), ()
     graph = inputs[0].op.graph
     for t in inputs:
         if t.op.graph is not graph:
             raise ValueError(f"{t} must be from the same graph as {inputs[0]}.")
-    return graph
+    return graph, tuple(inputs)

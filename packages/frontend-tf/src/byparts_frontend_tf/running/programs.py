@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.running.errors import error_of
-from byparts_frontend_tf.running.tree import ProgramStep
+from byparts_frontend_tf.running.tree import ProgramStep, Step
 from byparts_graph_ir import Graph, Input, Value, producers
 from byparts_runtime import Program, Variable as Stored
 
@@ -57,9 +57,7 @@ class Programs:
         for v in asked:
             self.numbers[v] = self.recorder.slots[self.slots_of[v]]
 
-    def _built(
-        self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates
-    ) -> ProgramStep:
+    def _built(self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates) -> Step:
         try:
             return self._step(outputs, asked, updates)
         except Exception as error:  # what is constant is computed while a program is built
