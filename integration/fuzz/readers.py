@@ -22,4 +22,6 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "checkpoint": tensorflow.second_format,
     "checkpoint-1": tensorflow.first_format,
     "snappy": tensorflow.snappy,
+    "png": tensorflow.png,
+    "bmp": tensorflow.bmp,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zlib
 from pathlib import Path
 from random import Random
@@ -10,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.files.bmp import array_of_bmp
 from byparts_frontend_tf.files.bundle import data_file, index_file
 from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.messages.example import Example
 from byparts_frontend_tf.files.messages.graph import GraphDef
+from byparts_frontend_tf.files.png_reader import SIGNATURE, array_of_png
 from byparts_frontend_tf.files.records import TFRecordWriter, tf_record_iterator
 from byparts_frontend_tf.files.snappy import unpacked
 from byparts_frontend_tf.files.table import Table, write_table
@@ -129,6 +132,39 @@ def snappy() -> Reader:
         assert len(found) <= 64 * len(packed), len(found)
 
     return Reader("snappy", seeds, changed_bytes, unpacked, check)
+
+
+def png() -> Reader:
+    """A picture: 13 bytes of its head, a palette of four colours, and its pixels, packed anew."""
+    seeds = [
+        struct.pack(">2I5B", width, 3, depth, colours, 0, 0, 0) + bytes(range(12)) + rows
+        for width, depth, colours, rows in (
+            *((2, 8, 2, bytes([0, 1, 2, 3, 4, 5, 6, 4, *range(6), 3, *range(6)])),),
+            *((5, 2, 3, b"\0\x1b\x40\0\x1b\x40\1\0\0"), (4, 16, 4, b"\2" + bytes(50))),
+        )
+    ]
+
+    def read(data: bytes) -> Any:
+        chunks = (b"IHDR", data[:13]), (b"PLTE", data[13:25]), (b"IDAT", zlib.compress(data[25:]))
+        made = SIGNATURE
+        for kind, content in (*chunks, (b"IEND", b"")):
+            made += struct.pack(">I", len(content)) + kind + content
+            made += struct.pack(">I", zlib.crc32(kind + content))
+        return array_of_png(made)
+
+    return Reader(
+        "png", seeds, changed_bytes, read, _check_picture, (*_REFUSALS, NotImplementedError)
+    )
+
+
+def bmp() -> Reader:
+    """A picture that is not packed."""
+    head = struct.pack("<2s4i2i2H", b"BM", 0, 0, 54, 40, 3, 2, 1, 24).ljust(54, b"\0")
+    return Reader("bmp", [head + bytes(range(24))], changed_bytes, array_of_bmp, _check_picture)
+
+
+def _check_picture(found: Any) -> None:
+    assert found.ndim == 3 and found.size and found.nbytes <= _MOST_BYTES, found.shape
 
 
 def _graph() -> GraphDef:
