@@ -69,6 +69,25 @@ def test_what_does_not_fit_leaves_all_variables_as_they_were(tmp_path: Path) -> 
         assert session.run(flat).all()
 
 
+def test_a_variable_of_another_dtype_is_not_restored(tmp_path: Path) -> None:
+    """The error names the tensor and both dtypes, and the variable is as it was."""
+    path = str(tmp_path / "m")
+    with tf.Graph().as_default(), tf.Session() as session:
+        whole = tf.Variable([1, 2], name="w")
+        session.run(whole.initializer)
+        tf.train.Saver().save(session, path)
+    with tf.Graph().as_default(), tf.Session() as session:
+        real = tf.Variable([0.5, 0.5], name="w")
+        session.run(real.initializer)
+        with pytest.raises(
+            tf.errors.InvalidArgumentError,
+            match="tensor_name = w; expected dtype float32 does not equal original dtype int32",
+        ):
+            tf.train.Saver().restore(session, path)
+
+        assert session.run(real).tolist() == [0.5, 0.5]
+
+
 def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         with pytest.raises(ValueError, match="No variables to save"):

@@ -12,7 +12,7 @@ is found without importing more than the module it is in.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -57,18 +57,14 @@ def resolve(module: ModuleType, prefix: str, name: str) -> Any:
     Raises:
         AttributeError: there is none; the message names the nearest that there is.
     """
-    from byparts_frontend_tf.symbol_table import TABLE
+    from byparts_frontend_tf.inside import is_namespace, place_of
 
     full = f"{prefix}.{name}" if prefix else name
-    place = None
-    for candidate in _candidates(full):
-        place = TABLE.get(candidate)
-        if place is not None:
-            break
+    place = place_of(full)
     found: Any
     if place is not None:
         found = _at(place)
-    elif _is_namespace(full):
+    elif is_namespace(full):
         found = import_module(f"{module.__name__}.{name}")
     else:
         raise AttributeError(_missing(full))
@@ -98,32 +94,6 @@ def _at(place: str) -> Any:
     return found
 
 
-_PLACES = ("", "nn.", "train.", "layers.", "losses.", "nn.rnn_cell.", "summary.", "image.", "data.")
-_COMPAT = ("compat", "compat.v1", "compat.v2")
-
-
-def _candidates(full: str) -> Iterator[str]:
-    """The names a name may stand for: itself, without `compat.v1`, of TensorFlow's inside."""
-    yield full
-    if full.startswith(("compat.v1.", "compat.v2.")):
-        yield full[10:]
-    if full.startswith("python."):
-        last = full.rpartition(".")[2]
-        for place in _PLACES:
-            yield place + last
-
-
-def _is_namespace(full: str) -> bool:
-    """Whether it is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
-    from byparts_frontend_tf.symbol_table import NAMESPACES
-
-    if full in NAMESPACES or full in _COMPAT:
-        return True
-    if full.startswith(("compat.v1.", "compat.v2.")):
-        return _is_namespace(full[10:])
-    return full == "python" or (full.startswith("python.") and full.rpartition(".")[2].islower())
-
-
 def names_in(prefix: str) -> list[str]:
     """The names in a namespace, sorted."""
     from byparts_frontend_tf.symbol_table import TABLE
@@ -139,8 +109,13 @@ def _missing(full: str) -> str:
 
     last = full.rpartition(".")[2]
     same = sorted([s for s in TABLE if s.rpartition(".")[2] == last])
+    alike = [] if same else get_close_matches(last, {s.rpartition(".")[2] for s in TABLE}, 1)
+    same = same or sorted([s for s in TABLE if s.rpartition(".")[2] in alike], key=len)
     near = same or get_close_matches(full, TABLE, 1, cutoff=0.0)
     return f"tf.{full} is not here; the nearest that is: tf.{near[0]}" if near else f"tf.{full}"
+
+
+_OWN = ("inside", "symbol_table")  # modules that say what is a namespace
 
 
 class NamespaceFinder(MetaPathFinder, Loader):
@@ -156,8 +131,12 @@ class NamespaceFinder(MetaPathFinder, Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
         """As Python's import asks, after all others."""
         package, _, full = name.partition(".")
-        if package != self._package or full == "symbol_table" or not _is_namespace(full):
-            return None  # the table is what says which names are namespaces
+        if package != self._package or full in _OWN:
+            return None
+        from byparts_frontend_tf.inside import is_namespace
+
+        if not is_namespace(full):
+            return None
         return ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:

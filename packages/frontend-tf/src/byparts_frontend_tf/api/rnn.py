@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.constants import zeros
+from byparts_frontend_tf.api.constants import zeros, zeros_like
 from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.loops import while_loop
 from byparts_frontend_tf.api.reversal import reverse_sequence
 from byparts_frontend_tf.api.rnn_cells import batch_of
 from byparts_frontend_tf.api.shaping import transpose
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.stacking import concat, stack, unstack
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.api.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
@@ -145,8 +145,6 @@ class _Steps:
 
 def zeros_of(t: Tensor) -> Tensor:
     """Zeros like a tensor."""
-    from byparts_frontend_tf.api.constants import zeros_like
-
     return zeros_like(t)
 
 
@@ -269,8 +267,6 @@ def _turned(inputs: Sequence[Any], lengths: Any) -> list[Any]:
     """A list of steps from the last to the first, of each sequence."""
     if lengths is None:
         return list(reversed(inputs))
-    from byparts_frontend_tf.api.stacking import stack, unstack
-
     whole = reverse_sequence(stack(inputs), cast(lengths, int32), seq_axis=0, batch_axis=1)
     return unstack(whole, len(inputs))
 

@@ -1,0 +1,107 @@
+"""Names of TensorFlow's inside: `tensorflow.python.ops.array_ops.concat` is `tf.concat`.
+
+Programs reach into TensorFlow's own modules for what is public elsewhere.  A name there is looked
+for as itself, then in the public places where it may be, then by its last part alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+_PLACES = ("", "nn.", "train.", "layers.", "losses.", "nn.rnn_cell.", "summary.", "image.", "data.")
+_COMPAT = ("compat", "compat.v1", "compat.v2")
+_DEPTH = 3  # of most modules: python.ops.array_ops
+_DEEPER = (
+    *(
+        "python.data.",
+        "python.debug.",
+        "python.keras.",
+        "python.lib.io.",
+        "python.ops.distributions",
+    ),
+    *("python.ops.linalg.", "python.ops.losses.", "python.ops.parallel_for.", "python.summary."),
+    "python.training.experimental.",
+)
+_SLIM = ("contrib.slim.", "contrib.layers.", "contrib.framework.")
+
+# Modules that are called as a function is.
+_MODULES = frozenset(
+    (
+        *("python.debug", "python.framework.device", "python.framework.smart_cond"),
+        *("python.ops.confusion_matrix", "python.ops.custom_gradient", "python.ops.gradients"),
+        *("python.ops.template", "python.ops.variable_scope", "python.ops.variables"),
+        *("python.ops.distributions.categorical", "python.ops.distributions.multinomial"),
+        *("python.ops.distributions.normal", "python.ops.distributions.uniform"),
+        "python.summary.summary_iterator",
+    )
+)
+
+
+def place_of(full: str) -> str | None:
+    """Where the object of a name is, "module:name" of this part; `None`: there is none."""
+    from byparts_frontend_tf.symbol_table import NAMESPACES, TABLE
+
+    if full in _MODULES or full in NAMESPACES:
+        return TABLE.get(full)
+    for candidate in _candidates(full):
+        place = TABLE.get(candidate)
+        if place is not None:
+            return place
+    return None
+
+
+def _candidates(full: str) -> Iterator[str]:
+    """The names that a name may stand for."""
+    yield full
+    last = full.rpartition(".")[2]
+    if full.startswith(("compat.v1.", "compat.v2.")):
+        yield from _candidates(full[10:])
+    elif full.startswith("python."):
+        for place in _PLACES:
+            yield place + last
+        yield from _by_last_part().get(last, ())
+    elif full.startswith("contrib."):
+        package, inside, _ = full.partition(".python.")
+        if inside:
+            yield f"{package}.{last}"
+            yield from [n for n in _by_last_part().get(last, ()) if n.startswith(f"{package}.")]
+        if full.startswith(_SLIM):
+            for place in _SLIM:
+                yield place + last
+
+
+@cache
+def _by_last_part() -> dict[str, tuple[str, ...]]:
+    """The last part of names -> the names, the shortest first."""
+    from byparts_frontend_tf.symbol_table import TABLE
+
+    names: dict[str, tuple[str, ...]] = {}
+    for name in sorted(TABLE, key=lambda n: (len(n), n)):
+        last = name.rpartition(".")[2]
+        names[last] = (*names.get(last, ()), name)
+    return names
+
+
+def is_namespace(full: str) -> bool:
+    """Whether it is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
+    from byparts_frontend_tf.symbol_table import NAMESPACES
+
+    if full in NAMESPACES or full in _COMPAT or full in _MODULES:
+        return True
+    if full.startswith(("compat.v1.", "compat.v2.")):
+        return is_namespace(full[10:])
+    if full.startswith("contrib."):
+        return _is_inside_contrib(full)
+    parts = full.split(".")
+    if parts[0] != "python" or not parts[-1].islower() or parts[-1].startswith("_"):
+        return full == "python"
+    return len(parts) <= _DEPTH or full.startswith(_DEEPER)
+
+
+def _is_inside_contrib(full: str) -> bool:
+    package, inside, _ = full.partition(".python")
+    last = full.rpartition(".")[2]
+    if full.startswith("contrib.slim.") and last in ("layers", "learning", "losses", "tf_saver"):
+        return True
+    return bool(inside) and last.islower() and not last.startswith("_") and is_namespace(package)
