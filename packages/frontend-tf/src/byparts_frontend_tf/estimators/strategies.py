@@ -1,0 +1,140 @@
+"""`tf.distribute` with the one device that there is: a scope changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Optional
+
+from byparts_frontend_tf.running.errors import UnimplementedError
+from byparts_frontend_tf.symbols import symbol
+
+_current: list[Any] = []
+
+
+class OneDevice:
+    """A strategy of one device.  What several devices would share out is done once.
+
+    Args:
+        devices: at most one.
+
+    Raises:
+        UnimplementedError: there are several.
+    """
+
+    def __init__(self, devices: Any = None, **given: Any) -> None:
+        count = 1 if devices is None or isinstance(devices, str) else len(devices)
+        for name in ("num_gpus", "num_gpus_per_worker"):
+            count = max(count, int(given.get(name) or 0))
+        if count > 1:
+            raise UnimplementedError(
+                None,
+                None,
+                f"{type(self).__name__} on {count} devices: a program runs on one device here; "
+                "give one device, or none",
+            )
+        self.extended = self
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """1."""
+        return 1
+
+    @contextmanager
+    def scope(self) -> Iterator[Any]:
+        """Where variables are made that devices share: nothing changes."""
+        _current.append(self)
+        try:
+            yield self
+        finally:
+            _current.pop()
+
+    def experimental_run_v2(
+        self, fn: Callable[..., Any], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """What the function gives."""
+        return fn(*args, **(kwargs or {}))
+
+    run = experimental_run_v2
+
+    def call_for_each_replica(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What the function gives."""
+        return fn(*args, **kwargs)
+
+    def reduce(self, reduce_op: Any, value: Any, axis: Optional[int] = None) -> Any:
+        """The value."""
+        return value
+
+    def experimental_distribute_dataset(self, dataset: Any) -> Any:
+        """The data set."""
+        return dataset
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The value of the one device."""
+        return (value,)
+
+    unwrap = experimental_local_results
+
+    def make_dataset_iterator(self, dataset: Any) -> Any:
+        """An iterator of the data set."""
+        return dataset.make_initializable_iterator()
+
+    def configure(self, *given: Any, **named: Any) -> None:
+        """Accepted."""
+
+    def update_config_proto(self, config_proto: Any) -> Any:
+        """The config."""
+        return config_proto
+
+
+@symbol("distribute.MirroredStrategy", "contrib.distribute.MirroredStrategy")
+class MirroredStrategy(OneDevice):
+    """One device, as a strategy of several copies that are kept equal."""
+
+
+@symbol("distribute.OneDeviceStrategy", "contrib.distribute.OneDeviceStrategy")
+class OneDeviceStrategy(OneDevice):
+    """One device."""
+
+
+@symbol("contrib.distribute.CollectiveAllReduceStrategy")
+class CollectiveAllReduceStrategy(OneDevice):
+    """One device, as a strategy of several machines."""
+
+
+@symbol("distribute.experimental.MultiWorkerMirroredStrategy")
+class MultiWorkerMirroredStrategy(OneDevice):
+    """One device, as a strategy of several machines."""
+
+
+@symbol(
+    "distribute.experimental.ParameterServerStrategy", "contrib.distribute.ParameterServerStrategy"
+)
+class ParameterServerStrategy(OneDevice):
+    """One device, as a strategy of servers of variables."""
+
+
+@symbol("distribute.experimental.CentralStorageStrategy")
+class CentralStorageStrategy(OneDevice):
+    """One device, as a strategy of variables in one place."""
+
+
+_DEFAULT = OneDeviceStrategy()
+
+
+@symbol("distribute.get_strategy", "contrib.distribute.get_distribution_strategy")
+def get_strategy() -> OneDevice:
+    """The strategy whose scope is open, or that of one device."""
+    return _current[-1] if _current else _DEFAULT
+
+
+@symbol("distribute.has_strategy", "contrib.distribute.has_distribution_strategy")
+def has_strategy() -> bool:
+    """Whether the scope of a strategy is open."""
+    return bool(_current)
+
+
+@symbol("distribute.in_cross_replica_context")
+def in_cross_replica_context() -> bool:
+    """Whether the scope of a strategy is open."""
+    return bool(_current)
