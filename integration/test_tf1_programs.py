@@ -16,7 +16,6 @@ from tf1.places import names, recorded, run_here
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
 WAITING = {
     "idioms/dataset_iterators": "data",
-    "idioms/embedding_and_partition": "nn.embedding_lookup_sparse",
     "idioms/errors_and_files": "errors.FAILED_PRECONDITION",
     "idioms/examples_and_records": "FixedLenFeature",
     "idioms/frozen_graphs": "graph_util",
@@ -25,7 +24,6 @@ WAITING = {
     "idioms/queues_and_coordinator": "FIFOQueue",
     "idioms/slim_layers": "contrib.slim.repeat",
     "idioms/sparse_tensors": "sparse_placeholder",
-    "idioms/streaming_metrics": "metrics.auc",
     "idioms/summaries": "the graph in a file of events",
     "idioms/supervisor": "train.Supervisor",
     "programs/seq2seq_attention": "outputs of decoders end with the longest",

@@ -176,3 +176,38 @@ def test_negative_ids_are_left_out() -> None:
     assert session.run(tf.gradients(total, x)[0]).tolist() == [0, 1, 1]
     assert session.run(highest)[1] == 4 and session.run(highest)[0] == tf.float32.min
     assert session.run(tf.gradients(highest, x)[0]).tolist() == [0, 0, 1]
+
+
+TABLE = np.arange(8, dtype=np.float32).reshape(4, 2)
+
+
+def test_bags_of_ids_are_combined() -> None:
+    """A row without ids is 0, or a default; negative ids do not count."""
+    session = tf.get_default_session()
+    ids = tf.SparseTensor([[0, 0], [0, 1], [2, 0]], tf.constant([1, 3, 2], tf.int64), [4, 2])
+    odd = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([1, -1, -1], tf.int64), [3, 2])
+    weights = tf.SparseTensor(ids.indices, [1.0, 3.0, 2.0], ids.dense_shape)
+    table = tf.constant(TABLE)
+    found = tf.nn.embedding_lookup_sparse(table, ids, weights, combiner="mean")
+    rooted = tf.nn.embedding_lookup_sparse(table, ids, weights, combiner="sqrtn")
+    safe = tf.nn.safe_embedding_lookup_sparse(table, odd)
+    other = tf.nn.safe_embedding_lookup_sparse(table, odd, default_id=3, combiner="sum")
+
+    assert session.run(found).tolist() == [[5, 6], [0, 0], [4, 5]]
+    np.testing.assert_allclose(session.run(rooted)[0], [20 / 10**0.5, 24 / 10**0.5], rtol=1e-6)
+    assert session.run(safe).tolist() == [[2, 3], [0, 0], [0, 0]]
+    assert session.run(other).tolist() == [[2, 3], [6, 7], [6, 7]]
+    slope = tf.gradients(found, table)[0]
+    assert type(slope).__name__ == "IndexedSlices"
+    assert session.run(tf.convert_to_tensor(slope))[:, 0].tolist() == [0, 0.25, 1, 0.75]
+    with pytest.raises(ValueError, match="combiner must be"):
+        tf.nn.embedding_lookup_sparse(table, ids, None, combiner="max")
+
+
+def test_partitioners_say_how_they_would_cut() -> None:
+    """By a number of pieces, or by bytes; a variable stays whole."""
+    assert tf.fixed_size_partitioner(3)(shape=tf.TensorShape([7, 2]), dtype=tf.float32) == [3, 1]
+    assert tf.variable_axis_size_partitioner(16)([7, 2], tf.float32) == [4, 1]
+    assert tf.min_max_variable_partitioner(5, 0, 8)([7, 2], tf.float32) == [5, 1]
+    with tf.variable_scope("s", partitioner=tf.fixed_size_partitioner(2)):
+        assert tf.get_variable("v", [4, 2]).shape == (4, 2)

@@ -36,32 +36,38 @@ def metric_variable(shape: Any, dtype: Any, name: str) -> Variable:
     )
 
 
-def _ratio(total: Any, count: Any, name: str) -> Tensor:
+def ratio(total: Any, count: Any, name: str) -> Tensor:
     """total / count; 0 where the count is."""
     some = count > 0
     return where(some, divide(total, where(some, count, ones_like(count))), 0.0 * total, name=name)
 
 
-def _counted(
+def tracked(
     parts: Sequence[tuple[str, Tensor]], value: Callable[..., Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """The value of sums over batches, and what adds these parts of a batch to them."""
-    sums = [metric_variable([], float32, name) for name, _ in parts]
-    updates = [assign_add(v, reduce_sum(p)) for v, (_, p) in zip(sums, parts, strict=True)]
+    """The value of sums over batches, and what adds these parts of a batch to them.
+
+    Args:
+        parts: the names of variables, and what is added to each, of the shape it has.
+        value: (*sums, name) -> the value.
+    """
+    sums = [metric_variable(p.shape, p.dtype.base_dtype, name) for name, p in parts]
+    updates = [assign_add(v, p) for v, (_, p) in zip(sums, parts, strict=True)]
     now = value(*[identity(v) for v in sums], "value")
     with control_dependencies(updates):
         after = value(*[identity(u) for u in updates], "update_op")
     return now, after
 
 
-def _collected(made: Metric, metrics: Any, updates: Any) -> Metric:
+def collected(made: Metric, metrics: Any, updates: Any) -> Metric:
+    """A metric, added to these collections."""
     for key, t in ((metrics, made[0]), (updates, made[1])):
         for name in [key] if isinstance(key, str) else key or ():
             add_to_collection(name, t)
     return made
 
 
-def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
+def weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
     """Values times weights, and the weights in the shape of the values."""
     if weights is None:
         return values, ones_like(values)
@@ -82,12 +88,12 @@ def mean(
     """The mean of all values, weighted."""
     with variable_scope(name, "mean", [values]):
         x = cast(convert_to_tensor(values), float32)
-        total, count = _weighted(x, weights)
-        made = _counted([("total", total), ("count", count)], _ratio)
-        return _collected(made, metrics_collections, updates_collections)
+        total, count = weighted(x, weights)
+        made = tracked([("total", reduce_sum(total)), ("count", reduce_sum(count))], ratio)
+        return collected(made, metrics_collections, updates_collections)
 
 
-def _alike(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
+def alike(labels: Any, predictions: Any) -> tuple[Tensor, Tensor]:
     """Both in one shape: a last axis of one element is left out."""
     y, x = convert_to_tensor(labels), convert_to_tensor(predictions)
     if y.dims is not None and x.dims is not None:
@@ -108,7 +114,7 @@ def accuracy(
     name: Optional[str] = None,
 ) -> Metric:
     """How many predictions are the labels."""
-    y, x = _alike(labels, predictions)
+    y, x = alike(labels, predictions)
     y = cast(y, x.dtype.base_dtype)
     right = cast(equal(x, y), float32)
     return mean(right, weights, metrics_collections, updates_collections, name or "accuracy")
@@ -124,7 +130,7 @@ def mean_squared_error(
     name: Optional[str] = None,
 ) -> Metric:
     """The mean of the squares of differences."""
-    y, x = _alike(labels, predictions)
+    y, x = alike(labels, predictions)
     errors = square(cast(x, float32) - cast(y, float32))
     given = weights, metrics_collections, updates_collections
     return mean(errors, *given, name or "mean_squared_error")
@@ -140,9 +146,10 @@ def root_mean_squared_error(
     name: Optional[str] = None,
 ) -> Metric:
     """The root of `mean_squared_error`."""
-    found = mean_squared_error(labels, predictions, weights, None, None, name)
+    scope = name or "root_mean_squared_error"
+    found = mean_squared_error(labels, predictions, weights, None, None, scope)
     made = sqrt(found[0]), sqrt(found[1])
-    return _collected(made, metrics_collections, updates_collections)
+    return collected(made, metrics_collections, updates_collections)
 
 
 @symbol("metrics.mean_absolute_error")
@@ -155,15 +162,15 @@ def mean_absolute_error(
     name: Optional[str] = None,
 ) -> Metric:
     """The mean of the differences without signs."""
-    y, x = _alike(labels, predictions)
+    y, x = alike(labels, predictions)
     errors = absolute(cast(x, float32) - cast(y, float32))
     given = weights, metrics_collections, updates_collections
     return mean(errors, *given, name or "mean_absolute_error")
 
 
-def _kinds(labels: Any, predictions: Any) -> dict[str, Tensor]:
+def kinds_of(labels: Any, predictions: Any) -> dict[str, Tensor]:
     """Of each element whether it is a true or false positive or negative."""
-    y, x = (cast(t, bool_) for t in _alike(labels, predictions))
+    y, x = (cast(t, bool_) for t in alike(labels, predictions))
     return {
         "true_positives": logical_and(y, x),
         "false_positives": logical_and(logical_not(y), x),
@@ -183,10 +190,10 @@ def _of_two(
 ) -> Metric:
     """first / (first + second), of counts."""
     with variable_scope(name, scope, [labels, predictions]):
-        found = _kinds(labels, predictions)
-        parts = [(k, _weighted(cast(found[k], float32), weights)[0]) for k in kinds]
-        made = _counted(parts, lambda a, b, n: _ratio(a, a + b, n))
-        return _collected(made, *collections)
+        a, b = (_COUNTS[kind](labels, predictions, weights) for kind in kinds)
+        now = ratio(a[0], a[0] + b[0], "value")
+        after = ratio(a[1], a[1] + b[1], "update_op")
+        return collected((now, after), *collections)
 
 
 @symbol("metrics.precision")
@@ -227,9 +234,9 @@ def _count(kind: str) -> Callable[..., Metric]:
         name: Optional[str] = None,
     ) -> Metric:
         with variable_scope(name, kind, [labels, predictions]):
-            part = _weighted(cast(_kinds(labels, predictions)[kind], float32), weights)[0]
-            made = _counted([("count", part)], lambda a, n: identity(a, name=n))
-            return _collected(made, metrics_collections, updates_collections)
+            part = weighted(cast(kinds_of(labels, predictions)[kind], float32), weights)[0]
+            made = tracked([("count", reduce_sum(part))], lambda a, n: identity(a, name=n))
+            return collected(made, metrics_collections, updates_collections)
 
     counted.__name__, counted.__doc__ = kind, f"How many {kind.replace('_', ' ')} there are."
     counted.__module__ = __name__
@@ -238,7 +245,10 @@ def _count(kind: str) -> Callable[..., Metric]:
 
 true_positives, false_positives = _count("true_positives"), _count("false_positives")
 true_negatives, false_negatives = _count("true_negatives"), _count("false_negatives")
-SYMBOLS = {
-    f"metrics.{name}": name
-    for name in ("true_positives", "false_positives", "true_negatives", "false_negatives")
+_COUNTS = {
+    "true_positives": true_positives,
+    "false_positives": false_positives,
+    "true_negatives": true_negatives,
+    "false_negatives": false_negatives,
 }
+SYMBOLS = {f"metrics.{name}": name for name in _COUNTS}
