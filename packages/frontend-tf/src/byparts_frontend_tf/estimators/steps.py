@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
+from byparts_frontend_tf.api.clipping import clip_by_global_norm
 from byparts_frontend_tf.api.global_step import get_global_step
 from byparts_frontend_tf.api.optimizer import Optimizer
 from byparts_frontend_tf.api.passing import group
@@ -32,6 +33,7 @@ class Part:
     function: Callable[..., Tensor]
     optimizer: Callable[[], Any]
     scope: str
+    clip_norm: Optional[float] = None  # the most that the norm of all its gradients may be
 
     def logits(self, features: Any, mode: str, count: int) -> Tensor:
         """[examples, count]."""
@@ -43,7 +45,13 @@ class Part:
     def step(self, loss: Tensor, step: Any) -> Any:
         """The operation that changes the variables of this part."""
         own = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=f"{self.scope}/")
-        return self.optimizer().minimize(loss, global_step=step, var_list=own)
+        optimizer = self.optimizer()
+        if self.clip_norm is None:
+            return optimizer.minimize(loss, global_step=step, var_list=own)
+        grads, variables = zip(*optimizer.compute_gradients(loss, own), strict=True)
+        clipped, _ = clip_by_global_norm(list(grads), self.clip_norm)
+        pairs = list(zip(clipped, variables, strict=True))
+        return optimizer.apply_gradients(pairs, global_step=step)
 
 
 def optimizer_of(given: Any, rate: float) -> Callable[[], Any]:
