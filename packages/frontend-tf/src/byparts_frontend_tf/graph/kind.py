@@ -46,9 +46,12 @@ class Kind:
         dtype: a dtype, a list of them (one for each output), or a rule; by default that of the
             first input.
         gradient: whether a gradient passes from outputs to inputs of floating point.
+        effect: whether `host` changes the world: it then comes after the checks that it waits for.
     """
 
-    __slots__ = ("dtype", "gradient", "host", "meaning", "shape", "special", "type", "values")
+    __slots__ = (
+        *("dtype", "effect", "gradient", "host", "meaning", "shape", "special", "type", "values"),
+    )
 
     def __init__(
         self,
@@ -61,9 +64,11 @@ class Kind:
         shape: Optional[ShapeRule] = None,
         dtype: DType | Sequence[DType] | DTypeRule | None = None,
         gradient: bool = True,
+        effect: bool = False,
     ) -> None:
         self.type, self.meaning, self.host, self.special = type, meaning, host, special
         self.values, self.shape, self.dtype, self.gradient = values, shape, dtype, gradient
+        self.effect = effect
         KINDS.setdefault(type, self)
 
     def __call__(self, *inputs: Tensor, name: Optional[str] = None, **attributes: Any) -> Tensor:

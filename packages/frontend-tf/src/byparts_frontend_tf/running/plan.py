@@ -53,14 +53,16 @@ class Plan:
         return results
 
     def _explore(self, slots: list[Any], key: Any, log: Log) -> Finish:
-        self.built += 1
-        recorder = Recorder(self.first, key, slots, log)
-        fed = {t: i for i, t in enumerate(self._feeds.tensors)}
-        run = Run(self._session, recorder, fed)
-        end = run.finish(self._fetches.leaves)
-        if run.assumed:  # that variables have no value, which they may have next time
-            self.first.clear()
-        return end
+        lock = self._session.exploring
+        with lock:
+            self.built += 1
+            recorder = Recorder(self.first, key, slots, log, lock)
+            fed = {t: i for i, t in enumerate(self._feeds.tensors)}
+            run = Run(self._session, recorder, fed)
+            end = run.finish(self._fetches.leaves)
+            if run.assumed:  # that variables have no value, which they may have next time
+                self.first.clear()
+            return end
 
 
 def do_steps(
@@ -99,10 +101,12 @@ class BodyPlan:
         return do_steps(self._first, key, slots, self._explore)
 
     def _explore(self, slots: list[Any], key: Any, log: Log) -> Finish:
-        recorder = Recorder(self._first, key, slots, log)
-        fed = {t: i for i, t in enumerate(self._fed)}
-        run = Run(self._session, recorder, fed, self._body)
-        end = run.finish(self._targets)
-        if run.assumed:
-            self._first.clear()
-        return end
+        lock = self._session.exploring
+        with lock:
+            recorder = Recorder(self._first, key, slots, log, lock)
+            fed = {t: i for i, t in enumerate(self._fed)}
+            run = Run(self._session, recorder, fed, self._body)
+            end = run.finish(self._targets)
+            if run.assumed:
+                self._first.clear()
+            return end

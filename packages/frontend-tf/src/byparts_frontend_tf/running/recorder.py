@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import Any
 
-from byparts_frontend_tf.running.tree import Slots, Step
+from byparts_frontend_tf.running.tree import HostStep, Slots, Step
 
 Log = list[tuple[Step, Hashable, int]]  # step, what was observed, where its results begin
 
@@ -18,12 +19,14 @@ class Recorder:
         slots: the feeds, and the results so far.
         log: steps of this run that are done already, on a path that ends in a place not seen
             before.
+        lock: held while steps are found out, and given back while the host does one: a queue may
+            wait for what another thread runs.
     """
 
     def __init__(
-        self, children: dict[Hashable, Step], key: Hashable, slots: Slots, log: Log
+        self, children: dict[Hashable, Step], key: Hashable, slots: Slots, log: Log, lock: Any
     ) -> None:
-        self.slots = slots
+        self.slots, self._lock = slots, lock
         self._children, self._key, self._log, self._at = children, key, log, 0
 
     def perform(self, make: Callable[[], Step]) -> int:
@@ -33,11 +36,20 @@ class Recorder:
             if step is None:
                 step = self._children[self._key] = make()
             first = len(self.slots)
-            self._log.append((step, step.do(self.slots), first))
+            self._log.append((step, self._done(step), first))
         step, key, first = self._log[self._at]
         self._at += 1
         self._children, self._key = step.children, key
         return first
+
+    def _done(self, step: Step) -> Hashable:
+        if not isinstance(step, HostStep):
+            return step.do(self.slots)
+        self._lock.release()
+        try:
+            return step.do(self.slots)
+        finally:
+            self._lock.acquire()
 
     def end(self, finish: Step) -> None:
         """Nothing comes after the steps so far."""

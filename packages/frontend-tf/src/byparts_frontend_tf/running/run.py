@@ -71,6 +71,7 @@ class Run(Programs):
             if tensor.variable is not None:
                 self.fed_variables[tensor.variable] = slot
         self._after: list[tuple[Operation, Callable[..., Any], list[Any]]] = []
+        self._in_order = True
         self._reads: dict[Any, Value] = {}
         self.assumed: list[Any] = []
         self.operations: set[Operation] = set()
@@ -84,9 +85,12 @@ class Run(Programs):
             pending, wanted, numbers = self._pass(pending)
             if not pending or all(self._trailing(op) for op in pending):
                 break
-            if not wanted:
+            if wanted:
+                self.program(list(wanted), asked=list(numbers))
+            elif self._in_order:  # what waits for an effect is no effect: checks come late
+                self._in_order = False
+            else:
                 raise _stuck(pending)
-            self.program(list(wanted), asked=list(numbers))
         self._last(fetches, wanted)
         while pending:
             before = pending
@@ -109,7 +113,7 @@ class Run(Programs):
         todo = list(reversed(pending))
         while todo:
             op = todo.pop()
-            if self._waits(op, late):
+            if self._waits(op, late) or self._unchecked(op):
                 waiting.append(op)
                 late.add(op)
                 continue
@@ -155,7 +159,14 @@ class Run(Programs):
     @staticmethod
     def _trailing(op: Operation) -> bool:
         """Whether it may come after the last program."""
-        return not isinstance(op, _Branch) and on_host(op)
+        return not isinstance(op, _Branch) and (on_host(op) or op.type == "NoOp")
+
+    def _unchecked(self, op: Operation) -> bool:
+        """Whether it is an effect that waits for checks, which come after the last program."""
+        if not (self._after and op.kind.effect and self._in_order):
+            return False
+        checks = {row[0] for row in self._after}
+        return any(needed_op in checks for needed_op in needed([op], ()))
 
     # The host
 
@@ -361,6 +372,7 @@ class Run(Programs):
             called = _called(function, arrays, ())
             indices = [v for v in slots if isinstance(v, int)]
             self.recorder.perform(partial(HostStep, op, called, indices, False))
+        self._after.clear()
 
     def _slot(self, fetch: Any) -> Optional[int]:
         if isinstance(fetch, Operation):

@@ -20,6 +20,7 @@ from byparts_frontend_tf.running.plan import Plan
 from byparts_frontend_tf.running.planning import quick_planner
 from byparts_frontend_tf.running.stack import default_session
 from byparts_frontend_tf.running.store import Variables
+from byparts_frontend_tf.running.waiting import Waiting, time_limit
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime import Executor
 
@@ -54,6 +55,7 @@ class BaseSession:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {graph!r}")
         self.sess_str, self._config = target, config
+        self._timeout_ms = getattr(config, "operation_timeout_in_ms", 0) or None
         self._backends = defaults["backends"] if backends is None else backends
         self._graph = get_default_graph() if graph is None else graph
         self.variables = Variables()
@@ -63,6 +65,7 @@ class BaseSession:
         self._executor: Optional[Executor] = None
         self._first: Optional[Executor] = None
         self._lock = make_lock()
+        self.exploring = make_lock()  # held while the steps of a run are found out
         self._as_default: list[Any] = []
         self.kept: dict[
             Any, Any
@@ -110,7 +113,7 @@ class BaseSession:
         Args:
             fetches: a tensor, a variable, an operation, a name; lists, tuples and dicts of fetches.
             feed_dict: arrays for placeholders, or for any other tensor.
-            options: accepted.
+            options: its `timeout_in_ms` limits how long queues wait.
             run_metadata: accepted.
 
         Returns:
@@ -123,13 +126,17 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         plan = self._plan(fetches, tuple(feed_dict) if feed_dict else ())
-        return plan.run(feed_dict)
+        if options is None and self._timeout_ms is None:
+            return plan.run(feed_dict)
+        with time_limit(getattr(options, "timeout_in_ms", 0) or self._timeout_ms):
+            return plan.run(feed_dict)
 
     def _plan(self, fetches: Any, fed: tuple[Any, ...]) -> Plan:
         made_for = (self.variables.moved, self._graph.changes)
         if made_for != self._made_for:
-            self._plans.clear()
-            self._made_for = made_for
+            with self._lock:
+                self._plans.clear()
+                self._made_for = made_for
         try:
             key = fetches, fed
             plan = self._plans.get(key)
@@ -137,10 +144,13 @@ class BaseSession:
             key = key_of(fetches), fed
             plan = self._plans.get(key)
         if plan is None:
-            plan = Plan(self, fetches, fed)
-            if len(self._plans) >= _PLANS:
-                self._plans.pop(next(iter(self._plans)))
-            self._plans[key] = plan
+            with self._lock:  # threads that run the same share one plan
+                plan = self._plans.get(key)
+                if plan is None:
+                    plan = Plan(self, fetches, fed)
+                    if len(self._plans) >= _PLANS:
+                        self._plans.pop(next(iter(self._plans)))
+                    self._plans[key] = plan
         return plan
 
     def make_callable(
@@ -155,6 +165,13 @@ class BaseSession:
             return self.run(fetches, dict(zip(keys, values, strict=True)))
 
         return call
+
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is kept for this session under a key; made by whoever asks first."""
+        with self._lock:
+            if key not in self.kept:
+                self.kept[key] = make()
+            return self.kept[key]
 
     def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
         """Refused.
@@ -186,6 +203,9 @@ class BaseSession:
     def close(self) -> None:
         """Forget all variables and programs; nothing runs afterwards."""
         self._closed = True
+        for kept in list(self.kept.values()):
+            if isinstance(kept, Waiting):
+                kept.cancel()
         self._plans.clear()
         self.variables.clear()
         if self._executor is not None:

@@ -152,7 +152,11 @@ class HostStep(Step):
     def do(self, slots: Slots) -> Hashable:
         try:
             results = self._function(*[slots[i] for i in self._inputs])
-        except (OpError, KeyboardInterrupt, SystemExit):
+        except OpError as error:
+            if error.op is None:
+                error.op = self._op
+            raise
+        except (KeyboardInterrupt, SystemExit):
             raise
         except Exception as error:
             raise error_of(self._op, error) from error
