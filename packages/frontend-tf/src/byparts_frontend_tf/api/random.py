@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.sequences import range as range_
+from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64
 from byparts_frontend_tf.graph.infer import like_first
@@ -192,13 +194,21 @@ def _shuffled(key: Value, counter: Value, x: Value, dtype: DType) -> Value:
 SHUFFLE = Random("RandomShuffle", _shuffled, from_shape=False, shape=like_first, gradient=True)
 
 
+_IN_ORDER = Kind("RandomShuffle", host=lambda x, order: x[order], shape=like_first, gradient=False)
+
+
 @symbol("random_shuffle", "random.shuffle")
 def random_shuffle(
     value: TensorLike, seed: Optional[int] = None, name: Optional[str] = None
 ) -> Tensor:
     """The rows of a tensor in an order by chance."""
     x = convert_to_tensor(value)
-    return SHUFFLE.seeded(x, name=name, seed=seed, dtype=x.dtype.base_dtype)
+    if x.dtype.base_dtype.own:
+        return SHUFFLE.seeded(x, name=name, seed=seed, dtype=x.dtype.base_dtype)
+    with name_scope(name, "RandomShuffle", [x]) as scope:
+        places = range_(shape_of(x)[0])
+        order = SHUFFLE.seeded(places, name="order", seed=seed, dtype=places.dtype)
+        return _IN_ORDER(x, order, name=scope)
 
 
 def _categories(key: Value, counter: Value, shape: Any, logits: Value, dtype: DType) -> Value:

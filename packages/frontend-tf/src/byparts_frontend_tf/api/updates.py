@@ -60,6 +60,9 @@ class Update(Kind):
         return op
 
     def _write(self, lowering: Any, op: Operation) -> None:
+        if not op.inputs[0].dtype.base_dtype.own:
+            _write_object(lowering, op)
+            return
         variables = [t.variable for t in op.inputs[: self._references]]
         old = [lowering.latest(v) for v in variables] if self._old else []
         numbers = self.numbers(len(op.inputs))
@@ -73,6 +76,19 @@ class Update(Kind):
             variables, (new,) if isinstance(new, Value) else new, strict=True
         ):
             lowering.write(op, variable, value)
+
+
+def _write_object(lowering: Any, op: Operation) -> None:
+    """Assign a value that lives on the host: strings."""
+    if op.type != "Assign" or lowering.outer is not None:
+        raise TypeError(f"{op.type} of a variable of dtype {op.inputs[0].dtype.base_dtype.name}")
+    variables, variable = lowering.run.session.variables, op.inputs[0].variable
+
+    def write(value: Any) -> Any:
+        variables.write_object(variable, value)
+        return value
+
+    lowering.run.call(op, write, [op.inputs[1]], [object])
 
 
 def _like_variable(inputs: Sequence[Tensor], **_: Any) -> Dims:

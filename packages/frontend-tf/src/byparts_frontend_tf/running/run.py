@@ -113,7 +113,7 @@ class Run(Programs):
         todo = list(reversed(pending))
         while todo:
             op = todo.pop()
-            if self._waits(op, late) or self._unchecked(op):
+            if self._waits(op, late) or self._unchecked(op, wanted):
                 waiting.append(op)
                 late.add(op)
                 continue
@@ -161,12 +161,19 @@ class Run(Programs):
         """Whether it may come after the last program."""
         return not isinstance(op, _Branch) and (on_host(op) or op.type == "NoOp")
 
-    def _unchecked(self, op: Operation) -> bool:
-        """Whether it is an effect that waits for checks, which come after the last program."""
+    def _unchecked(self, op: Operation, wanted: dict[Value, None]) -> bool:
+        """Whether it is an effect that waits for checks, which come after the last program.
+
+        What it reads is wanted then.
+        """
         if not (self._after and op.kind.effect and self._in_order):
             return False
         checks = {row[0] for row in self._after}
-        return any(needed_op in checks for needed_op in needed([op], ()))
+        if not any(before in checks for before in needed([op], ())):
+            return False
+        given = [self._host_input(t, op) for t in op.inputs]
+        wanted.update({v: None for v in given if isinstance(v, Value)})
+        return True
 
     # The host
 
@@ -174,7 +181,8 @@ class Run(Programs):
         """Compute an operation on the host, now."""
         assert op.kind.host is not None, f"{op.kind} has no meaning"
         function = partial(op.kind.host, **op.attributes)
-        dtypes = [t.dtype.as_numpy_dtype for t in op.outputs]
+        kinds = [t.dtype for t in op.outputs]
+        dtypes = [d.as_numpy_dtype if d.is_numpy_compatible else None for d in kinds]
         self.call(op, function, op.inputs, dtypes)
 
     def call(
@@ -210,11 +218,22 @@ class Run(Programs):
             return known.index
         if isinstance(known, Literal):
             return known
+        if isinstance(given, Tensor) and known is None and _of_objects(given):
+            return self._object(given.variable)
         value = self.top.value(given, reader) if isinstance(given, Tensor) else given
         slot = self.slots_of.get(value)
         if slot is not None:
             return slot
         return value if any(True for _ in leaves(value)) else Literal(self.number(value))
+
+    def _object(self, variable: Any) -> int:
+        """The slot with the value of a variable that lives on the host."""
+        variables = self.session.variables
+
+        def read() -> list[Any]:
+            return [variables.object_of(variable)]
+
+        return self.recorder.perform(partial(HostStep, variable, read, ()))
 
     def afterwards(
         self, op: Operation, function: Callable[..., Any], inputs: Sequence[Tensor | Value]
@@ -357,7 +376,7 @@ class Run(Programs):
         for fetch in fetches:
             if isinstance(fetch, Tensor) and (fetch.op in self.top.done or fetch in self.top.env):
                 known = self.top.env.get(fetch)
-                if not isinstance(known, (Slot, Literal)):
+                if not isinstance(known, (Slot, Literal)) and not _of_objects(fetch):
                     outputs[self.top.value(fetch)] = None
         for _, _, given in self._after:
             outputs.update({v: None for v in given if isinstance(v, Value)})
@@ -383,6 +402,8 @@ class Run(Programs):
         if isinstance(known, Literal):
             array = known.array
             return self.recorder.perform(partial(HostStep, fetch.op, lambda: [array], ()))
+        if known is None and _of_objects(fetch):
+            return self._object(fetch.variable)
         return self.slots_of[self.top.value(fetch)]
 
 
@@ -400,6 +421,11 @@ class _Branch(Operation):
 
 def _operation(target: Any) -> Operation:
     return target if isinstance(target, Operation) else target.op
+
+
+def _of_objects(tensor: Tensor) -> bool:
+    """Whether it is the memory of a variable that lives on the host."""
+    return tensor.variable is not None and not tensor.dtype.base_dtype.own
 
 
 def on_host(op: Operation) -> bool:

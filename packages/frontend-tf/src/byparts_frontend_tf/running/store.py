@@ -11,6 +11,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.running.errors import FailedPreconditionError
 from byparts_graph_ir import TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime import Variable as Stored
@@ -82,8 +83,16 @@ class Variables:
         self.keep(variable, stored)
 
     def object_of(self, variable: Any) -> Any:
-        """The value of a variable that lives on the host: strings."""
-        return self._objects.get(variable)
+        """The value of a variable that lives on the host: strings.
+
+        Raises:
+            FailedPreconditionError: it has none.
+        """
+        if variable not in self._objects:
+            raise FailedPreconditionError(
+                None, variable, f"Attempting to use uninitialized value {variable.name}"
+            )
+        return self._objects[variable]
 
     def write_object(self, variable: Any, value: Any) -> None:
         """Give a variable that lives on the host a value."""

@@ -1,0 +1,1 @@
+"""Input queues, readers of files, and what runs them in threads."""

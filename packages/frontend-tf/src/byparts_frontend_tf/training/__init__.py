@@ -1,0 +1,1 @@
+"""Sessions that train: hooks, checkpoints, supervisors, exported models."""
