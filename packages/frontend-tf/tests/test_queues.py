@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def test_shuffled_elements_are_all_there(session: Any) -> None:
         session.run(queue.enqueue_many([tf.range(20)]))
         first = session.run(queue.dequeue_many(15))
         rest = queue.dequeue_many(5)
-        waiting, got = in_thread(lambda rest=rest: session.run(rest))
+        waiting, got = in_thread(partial(session.run, rest))
         session.run(queue.close())
         waiting.join()
         orders.append([*first, *got[0]])
@@ -175,7 +176,7 @@ def test_threads_share_a_session_while_it_trains(session: Any) -> None:
         for _ in range(5):
             session.run(put, {x: np.ones(n)})
 
-    threads = [in_thread(lambda n=n: work(n))[0] for n in lengths]
+    threads = [in_thread(partial(work, n))[0] for n in lengths]
     for _ in range(40):
         session.run(add)
     for thread in threads:

@@ -54,17 +54,19 @@ class FunctionPlan:
             return do_steps(self._first, key, list(arrays), self._explore)
 
     def _explore(self, slots: list[Any], key: Any, log: Log) -> Finish:
-        self._paths += 1
-        if self._paths > _PATHS:
-            self._first.clear()
-            self._paths, log = 0, log[:0]
-        recorder = Recorder(self._first, key, slots, log)
-        fed = {t: i for i, t in enumerate(self._fed)}
-        run = _FunctionRun(self._session, recorder, fed)
-        end = run.finish(self._targets)
-        if run.assumed:
-            self._first.clear()
-        return end
+        lock = self._session.exploring
+        with lock:
+            self._paths += 1
+            if self._paths > _PATHS:
+                self._first.clear()
+                self._paths, log = 0, log[:0]
+            recorder = Recorder(self._first, key, slots, log, lock)
+            fed = {t: i for i, t in enumerate(self._fed)}
+            run = _FunctionRun(self._session, recorder, fed)
+            end = run.finish(self._targets)
+            if run.assumed:
+                self._first.clear()
+            return end
 
 
 class _FunctionRun(Run):
