@@ -21,7 +21,6 @@ WAITING = {
     "idioms/frozen_graphs": "graph_util",
     "idioms/image_and_arrays": "image",
     "idioms/monitored_session": "train.SessionRunHook",
-    "idioms/slim_layers": "contrib.slim.repeat",
     "idioms/sparse_tensors": "sparse_placeholder",
     "idioms/summaries": "the graph in a file of events",
     "idioms/supervisor": "train.Supervisor",

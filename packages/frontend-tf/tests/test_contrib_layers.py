@@ -60,7 +60,7 @@ def test_statistics_are_updated_in_place_where_there_is_no_collection() -> None:
         session.run(y)
         (mean, variance) = session.run(tf.global_variables()[1:])
 
-    assert mean.tolist() == [1.0] and variance.tolist() == [1.0]
+    assert mean.tolist() == [1.0] and variance.tolist() == [1.5]  # that of a sample is 2
 
 
 def test_layer_norm_and_transposed_convolution() -> None:

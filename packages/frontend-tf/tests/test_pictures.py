@@ -106,7 +106,7 @@ def test_bmp_is_read() -> None:
 def test_damaged_pictures_are_refused() -> None:
     """By TensorFlow's error of the kind; a picture that is too large before memory is taken."""
     good = picture((6, 5, 8, 2, 0, 0, 0), filtered(0, COLOURED))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="checksum|Invalid PNG"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"checksum|Invalid PNG"):
         run(tf.image.decode_png(good[:60] + b"x" + good[61:]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="unknown format"):
         run(tf.image.decode_image("what"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
+from byparts_frontend_tf.api.aliases import named_output
 from byparts_frontend_tf.api.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.contrib_initializers import xavier_initializer
 from byparts_frontend_tf.api.convolving import conv2d as conv2d_of, conv2d_transpose as transposed
@@ -26,11 +27,11 @@ from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.scopes import add_to_collection, name_scope
+from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 
 
-def _weights(name: str, shape: Any, initializer: Any, given: dict[str, Any]) -> Any:
+def made_weights(name: str, shape: Any, initializer: Any, given: dict[str, Any]) -> Any:
     """A variable, added to the collections that are named for it."""
     keys = given["variables_collections"]
     if isinstance(keys, dict):
@@ -40,28 +41,21 @@ def _weights(name: str, shape: Any, initializer: Any, given: dict[str, Any]) -> 
         name,
         shape,
         initializer=initializer,
-        regularizer=given["weights_regularizer" if name == "weights" else "biases_regularizer"],
+        regularizer=given["biases_regularizer" if name == "biases" else "weights_regularizer"],
         trainable=given["trainable"],
-        collections=[GraphKeys.GLOBAL_VARIABLES, *keys] if keys else None,
+        collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES, *keys],
     )
 
 
-def _finished(y: Any, given: dict[str, Any], size: int, layout: Any, scope: Any) -> Any:
+def finished(y: Any, given: dict[str, Any], size: int, layout: Any, scope: Any) -> Any:
     """With normalization or biases, and the activation; added to collections."""
     if given["normalizer_fn"] is not None:
         y = given["normalizer_fn"](y, **(given["normalizer_params"] or {}))
     elif given["biases_initializer"] is not None:
-        y = bias_add(y, _weights("biases", [size], given["biases_initializer"], given), layout)
+        y = bias_add(y, made_weights("biases", [size], given["biases_initializer"], given), layout)
     if given["activation_fn"] is not None:
         y = given["activation_fn"](y)
-    return collected(y, given["outputs_collections"])
-
-
-def collected(y: Any, collections: Any) -> Any:
-    """The tensor, added to collections."""
-    for key in [collections] if isinstance(collections, str) else collections or ():
-        add_to_collection(key, y)
-    return y
+    return named_output(y, given["outputs_collections"], scope.name)
 
 
 @symbol("contrib.layers.fully_connected", "contrib.slim.fully_connected")
@@ -87,7 +81,7 @@ def fully_connected(
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
         last = channels_of(x, -1)
-        w = _weights(
+        w = made_weights(
             "weights", [last, num_outputs], weights_initializer or xavier_initializer(), given
         )
         if x.dims is not None and len(x.dims) == 2:
@@ -98,7 +92,7 @@ def fully_connected(
             )
             if x.dims is not None:
                 y.set_shape([*x.dims[:-1], num_outputs])
-        return _finished(y, given, num_outputs, None, entered)
+        return finished(y, given, num_outputs, None, entered)
 
 
 def channels_of(x: Tensor, axis: int) -> int:
@@ -113,7 +107,8 @@ def channels_of(x: Tensor, axis: int) -> int:
     return found
 
 
-def _spread(numbers: Any, layout: str) -> list[int]:
+def spread(numbers: Any, layout: str) -> list[int]:
+    """Numbers for height and width, as `nn.conv2d` takes them."""
     h, w = sizes(numbers, 2, "kernel_size")
     return [1, 1, h, w] if layout == "NCHW" else [1, h, w, 1]
 
@@ -151,12 +146,12 @@ def conv2d(
         x = convert_to_tensor(inputs)
         channels = channels_of(x, 1 if layout == "NCHW" else -1)
         size = [*sizes(kernel_size, 2, "kernel_size"), channels, num_outputs]
-        w = _weights("weights", size, weights_initializer or xavier_initializer(), given)
+        w = made_weights("weights", size, weights_initializer or xavier_initializer(), given)
         y = conv2d_of(
-            x, w, _spread(stride, layout), padding, data_format=layout,
-            dilations=_spread(rate, layout),
+            x, w, spread(stride, layout), padding, data_format=layout,
+            dilations=spread(rate, layout),
         )  # fmt: skip
-        return _finished(y, given, num_outputs, layout, entered)
+        return finished(y, given, num_outputs, layout, entered)
 
 
 @symbol("contrib.layers.conv2d_transpose", "contrib.slim.conv2d_transpose")
@@ -188,7 +183,7 @@ def conv2d_transpose(
         first, at = data_format == "NCHW", (2, 3) if data_format == "NCHW" else (1, 2)
         channels = channels_of(x, 1 if first else -1)
         size, steps = sizes(kernel_size, 2, "kernel_size"), sizes(stride, 2, "stride")
-        w = _weights(
+        w = made_weights(
             "weights",
             [*size, num_outputs, channels],
             weights_initializer or xavier_initializer(),
@@ -202,9 +197,9 @@ def conv2d_transpose(
             found.append(extent * s + (max(k - s, 0) if padding.upper() == "VALID" else 0))
         batch = dims[0] if x.dims is None or x.dims[0] is None else x.dims[0]
         to = [batch, num_outputs, *found] if first else [batch, *found, num_outputs]
-        y = transposed(x, w, to, _spread(steps, data_format), padding, data_format)
+        y = transposed(x, w, to, spread(steps, data_format), padding, data_format)
         y.set_shape([n if isinstance(n, int) else None for n in to])
-        return _finished(y, given, num_outputs, data_format, entered)
+        return finished(y, given, num_outputs, data_format, entered)
 
 
 def _pooled(pool: Callable[..., Tensor], doc: str, name: str) -> Callable[..., Any]:
@@ -217,10 +212,10 @@ def _pooled(pool: Callable[..., Tensor], doc: str, name: str) -> Callable[..., A
         outputs_collections: Any = None,
         scope: Optional[str] = None,
     ) -> Any:
-        with name_scope(scope, name, [inputs]):
-            window, steps = _spread(kernel_size, data_format), _spread(stride, data_format)
+        with name_scope(scope, name, [inputs]) as inside:
+            window, steps = spread(kernel_size, data_format), spread(stride, data_format)
             made = pool(inputs, window, steps, padding, data_format=data_format)
-            return collected(made, outputs_collections)
+            return named_output(made, outputs_collections, inside)
 
     pooled.__doc__, pooled.__name__, pooled.__module__ = doc, name, __name__
     return add_arg_scope(pooled)
@@ -242,20 +237,21 @@ def dropout(
     seed: Any = None,
 ) -> Any:
     """`nn.dropout`, while training."""
-    with variable_scope(scope, "Dropout", [inputs]):
+    with variable_scope(scope, "Dropout", [inputs]) as entered:
         made = either(
             is_training,
             lambda: dropped(inputs, keep_prob, noise_shape, seed),
             lambda: identity(convert_to_tensor(inputs)),
         )
-    return collected(made, outputs_collections)
+    return named_output(made, outputs_collections, entered.name)
 
 
 @symbol("contrib.layers.flatten", "contrib.slim.flatten")
 @add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Any:
     """Each example as a row."""
-    return collected(flattened(inputs), outputs_collections)
+    with name_scope(scope, "Flatten", [inputs]) as inside:
+        return named_output(flattened(inputs), outputs_collections, inside)
 
 
 SYMBOLS = {

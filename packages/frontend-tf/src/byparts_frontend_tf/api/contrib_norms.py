@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from byparts_frontend_tf.api.aliases import named_output
 from byparts_frontend_tf.api.arg_scope import add_arg_scope
-from byparts_frontend_tf.api.contrib_layers import channels_of, collected
+from byparts_frontend_tf.api.arithmetic import maximum
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.contrib_layers import channels_of
 from byparts_frontend_tf.api.initializers import Ones, Zeros
 from byparts_frontend_tf.api.layers_without_weights import either
 from byparts_frontend_tf.api.normalizing import batch_normalization, moments
 from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.shaping import reshape
+from byparts_frontend_tf.api.shaping import reshape, size as size_of
 from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.api.variables import assign_sub
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, control_dependencies
 from byparts_frontend_tf.symbols import symbol
+
+_MODEL = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
 
 
 @symbol("contrib.layers.batch_norm", "contrib.slim.batch_norm")
@@ -49,7 +54,7 @@ def batch_norm(
     """Ioffe and Szegedy 2015; `updates_collections=None` updates the statistics in place."""
     if renorm or batch_weights is not None or adjustment is not None:
         raise NotImplementedError("batch_norm: renorm, batch_weights, adjustment are not here")
-    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse):
+    with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
         rank = len(x.dims or ())
         at = 1 if data_format == "NCHW" else rank - 1
@@ -59,7 +64,11 @@ def batch_norm(
         mean, variance = either(
             is_training, lambda: moments(x, axes), lambda: tuple([identity(m) for m in moving])
         )
-        updates = _updates(moving, (mean, variance), is_training, decay)
+        sampled = variance
+        if rank in (2, 4) and fused is not False:  # what TensorFlow's fused kernel gives
+            count = cast(size_of(x), variance.dtype) / channels_of(x, at)
+            sampled = variance * (count / maximum(count - 1.0, 1.0))
+        updates = _updates(moving, (mean, sampled), is_training, decay)
         if updates_collections is None:
             with control_dependencies(updates):
                 mean, variance = identity(mean), identity(variance)
@@ -75,7 +84,7 @@ def batch_norm(
         if x.dims is not None:
             y.set_shape(x.dims)
         y = y if activation_fn is None else activation_fn(y)
-        return collected(y, outputs_collections)
+        return named_output(y, outputs_collections, entered.name)
 
 
 def _variables(
@@ -96,6 +105,7 @@ def _variables(
             initializer=initializers.get(name, initial),
             regularizer=regularizers.get(name),
             trainable=trainable and name in wanted,
+            collections=_MODEL,
         )
         if wanted.get(name, True)
         else None
@@ -130,19 +140,16 @@ def layer_norm(
     scope: Any = None,
 ) -> Any:
     """Ba et al. 2016: each example normalized by its own mean and variance."""
-    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse):
+    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
         dims = list(x.dims or ())
         size = [int(d or 0) for d in dims[begin_params_axis:]]
-        beta = (
-            get_variable("beta", size, initializer=Zeros(), trainable=trainable) if center else None
-        )
-        gamma = (
-            get_variable("gamma", size, initializer=Ones(), trainable=trainable) if scale else None
-        )
+        given: Any = {"trainable": trainable, "collections": _MODEL}
+        beta = get_variable("beta", size, initializer=Zeros(), **given) if center else None
+        gamma = get_variable("gamma", size, initializer=Ones(), **given) if scale else None
         axes = list(range(begin_norm_axis % len(dims), len(dims)))
         mean, variance = moments(x, axes, keep_dims=True)
         y = batch_normalization(x, mean, variance, beta, gamma, 1e-12)
         y.set_shape(x.dims)
         y = y if activation_fn is None else activation_fn(y)
-        return collected(y, outputs_collections)
+        return named_output(y, outputs_collections, entered.name)

@@ -1,0 +1,1 @@
+"""`tf.contrib.slim` and what of `contrib.framework` and `contrib.layers` it is made of."""
