@@ -154,3 +154,33 @@ class VocabularyProcessor:
         words._mapping = {word: i for i, word in enumerate(found["words"])}
         words.freeze()
         return cls(found["max_document_length"], found["min_frequency"], words)
+
+
+@symbol("contrib.learn.preprocessing.ByteProcessor")
+class ByteProcessor:
+    """Texts as rows of their bytes, cut or filled with 0 to one length."""
+
+    def __init__(self, max_document_length: int) -> None:
+        self.max_document_length = max_document_length
+
+    def fit(self, x: Any) -> ByteProcessor:
+        """Nothing is learnt."""
+        return self
+
+    def fit_transform(self, x: Iterable[Any]) -> Iterator[Any]:
+        """The rows."""
+        return self.transform(x)
+
+    def transform(self, x: Iterable[Any]) -> Iterator[Any]:
+        """The row of each text, u8 [max_document_length]."""
+        for text in x:
+            data = text if isinstance(text, bytes) else str(text).encode()
+            row = np.zeros(self.max_document_length, np.uint8)
+            some = np.frombuffer(data[: self.max_document_length], np.uint8)
+            row[: len(some)] = some
+            yield row
+
+    def reverse(self, x: Iterable[Any]) -> Iterator[str]:
+        """The texts of rows."""
+        for row in x:
+            yield bytes(np.asarray(row, np.uint8)).rstrip(b"\0").decode(errors="replace")
