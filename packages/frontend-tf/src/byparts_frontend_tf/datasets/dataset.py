@@ -21,9 +21,10 @@ from byparts_frontend_tf.datasets.iterators import (
     Iterator,
     initializable_iterator,
     one_shot_iterator,
-    reduced,
 )
+from byparts_frontend_tf.datasets.options import Options
 from byparts_frontend_tf.datasets.pipeline import Pipeline
+from byparts_frontend_tf.datasets.results import reduced
 from byparts_frontend_tf.files.file_system import matching_files
 from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.nest import flatten, map_structure
@@ -264,30 +265,9 @@ class Dataset:
         return f"<{type(self).__name__} shapes: {shapes_of(element)}, types: {types_of(element)}>"
 
 
-class Options:
-    """Options of datasets: attributes of any name, which change nothing here."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        made = Options()
-        setattr(self, name, made)
-        return made
-
-    def merge(self, options: Options) -> Options:
-        """The options of both."""
-        made = Options()
-        made.__dict__.update({**self.__dict__, **options.__dict__})
-        return made
-
-
 def of_pipeline(pipeline: Pipeline) -> Dataset:
     """The dataset of a pipeline."""
     return Dataset(pipeline)
-
-
-symbol("data.Options", "data.experimental.OptimizationOptions")(Options)
-symbol("data.experimental.ThreadingOptions", "data.experimental.StatsOptions")(Options)
 
 
 @symbol("data.make_one_shot_iterator")

@@ -5,13 +5,12 @@ What an iterator is at is kept by the session, so each session has its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy as np
 
 from byparts_frontend_tf.datasets.elements import (
-    Row,
     Spec,
     arrays_of,
     classes_of,
@@ -22,7 +21,6 @@ from byparts_frontend_tf.datasets.elements import (
     shapes_of,
     types_of,
 )
-from byparts_frontend_tf.datasets.function import Function
 from byparts_frontend_tf.datasets.pipeline import (
     Context,
     EndOfSequence,
@@ -79,7 +77,7 @@ def _own(array: Any) -> Any:
     return array if array.base is None and array.flags.writeable else array.copy()
 
 
-def _call(lowering: Any, op: Operation, function: Callable[..., Any], dtypes: Any) -> None:
+def call_each_run(lowering: Any, op: Operation, function: Callable[..., Any], dtypes: Any) -> None:
     """Call a function of the inputs of an operation, at each run."""
     if lowering.outer is not None:
         raise OnHost(op, "an iterator is asked")
@@ -101,7 +99,7 @@ def _make(lowering: Any, op: Operation) -> None:
         context = Context(session, dict(zip(keys, values, strict=True)))
         session.kept[iterator] = Started(pipeline.start(context))
 
-    _call(lowering, op, make, ())
+    call_each_run(lowering, op, make, ())
 
 
 MAKE_ITERATOR = Kind("MakeIterator", special=_make, shape=lambda i, **_: [], dtype=())
@@ -115,7 +113,7 @@ def _get_next(lowering: Any, op: Operation) -> None:
         made = asked.started(session, op).get(op)
         return made if len(made) != 1 else made[0]
 
-    _call(lowering, op, get, [t.dtype.as_numpy_dtype for t in op.outputs])
+    call_each_run(lowering, op, get, [t.dtype.as_numpy_dtype for t in op.outputs])
 
 
 GET_NEXT = Kind(
@@ -145,70 +143,12 @@ def _handle(lowering: Any, op: Operation) -> None:
         session.kept[("iterator", key)] = iterator
         return np.array(key, object)
 
-    _call(lowering, op, handle, [object])
+    call_each_run(lowering, op, handle, [object])
 
 
 STRING_HANDLE = Kind(
     "IteratorToStringHandle", special=_handle, shape=lambda i, **_: (), dtype=string, gradient=False
 )
-
-
-def _reduce(lowering: Any, op: Operation) -> None:
-    session, pipeline, function = (
-        lowering.run.session,
-        op.attributes["pipeline"],
-        op.attributes["function"],
-    )
-    keys, count = op.attributes["keys"], len(op.outputs)
-
-    def run(*arrays: Any) -> Any:
-        context = Context(session, dict(zip(keys, arrays[count:], strict=True)))
-        get, state = pipeline.start(context), _row(function, arrays[:count])
-        call = function.bound(context)
-        while True:
-            try:
-                row = get()
-            except EndOfSequence:
-                break
-            state = call((*state, *row))
-        made = [a for leaf in state for a in arrays_of(leaf)]
-        return made if count != 1 else made[0]
-
-    _call(lowering, op, run, [t.dtype.as_numpy_dtype for t in op.outputs])
-
-
-def _row(function: Function, arrays: Sequence[Any]) -> Row:
-    return joined(flatten(function.element), arrays)
-
-
-REDUCE = Kind(
-    "ReduceDataset",
-    special=_reduce,
-    shape=lambda i, parts, **_: [dims for _, dims in parts],
-    dtype=lambda i, parts, **_: [dtype for dtype, _ in parts],
-    gradient=False,
-)
-
-
-def reduced(pipeline: Pipeline, state: list[Tensor], function: Function) -> Any:
-    """The last state that a function of a state and an element gives.
-
-    Args:
-        pipeline: the elements.
-        state: the tensors of the first state.
-        function: made by `state_function`.
-    """
-    keys = list(dict.fromkeys([*pipeline.needs(), *function.captures]))
-    specs = flatten(function.element)
-    outputs = REDUCE.outputs(
-        *state,
-        *keys,
-        pipeline=pipeline,
-        function=function,
-        keys=keys,
-        parts=components(specs),
-    )
-    return pack_sequence_as(function.element, joined(specs, outputs, SparseTensor))
 
 
 @symbol("data.Iterator", "contrib.data.Iterator")

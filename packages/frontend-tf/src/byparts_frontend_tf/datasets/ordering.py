@@ -232,23 +232,21 @@ def zipped(datasets: Any, sources: tuple[Pipeline, ...]) -> Pipeline:
     return Pipeline(element, start, sources)
 
 
-def chosen(selector: Pipeline, sources: tuple[Pipeline, ...], until_all: bool) -> Pipeline:
+def chosen(selector: Pipeline, sources: tuple[Pipeline, ...]) -> Pipeline:
     """The next element of the dataset whose number the selector gives; those at an end are left."""
 
     def start(context: Context) -> Next:
         select, starts = selector.start(context), [s.start(context) for s in sources]
-        open_ = set(range(len(starts)))
+        left = set(range(len(starts)))
 
         def following() -> Row:
-            while open_:
+            while left:
                 i = int(select()[0])
                 try:
-                    if i in open_:
+                    if i in left:
                         return starts[i]()
                 except EndOfSequence:
-                    open_.discard(i)
-                    if not until_all:
-                        open_.clear()
+                    left.discard(i)
             raise EndOfSequence
 
         return following

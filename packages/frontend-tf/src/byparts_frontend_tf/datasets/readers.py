@@ -1,0 +1,315 @@
+"""Datasets of what is in files: records, lines, rows of fixed length, comma-separated values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, Optional
+
+import numpy as np
+
+from byparts_frontend_tf.datasets.dataset import Dataset
+from byparts_frontend_tf.datasets.decoding import Columns, check_select, defaults_of
+from byparts_frontend_tf.datasets.elements import Row, Spec
+from byparts_frontend_tf.datasets.mapping import interleaved
+from byparts_frontend_tf.datasets.pipeline import Context, EndOfSequence, Next, Pipeline, number
+from byparts_frontend_tf.datasets.sources import of_slices
+from byparts_frontend_tf.files.inflated import Inflated
+from byparts_frontend_tf.files.paths import local_path
+from byparts_frontend_tf.files.records import TFRecordOptions, records_of
+from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.dtypes import string
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.running.errors import InvalidArgumentError
+from byparts_frontend_tf.symbols import symbol
+
+_WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}
+_PIECE_BYTES = 1 << 16
+Read = Callable[[Any, Context], Iterator[Row]]
+
+
+def _rows(path: str, compression: str, read: Read, context: Context) -> Iterator[Row]:
+    """What `read` gives of an open file.
+
+    Raises:
+        OpError: the file cannot be read.
+    """
+    name = local_path(path)
+    with as_tensorflow_errors(name), open(name, "rb") as file:
+        source = Inflated(file, _WINDOW_BITS[compression]) if compression else file
+        yield from read(source, context)
+
+
+def _of_files(
+    filenames: Any,
+    read: Read,
+    compression_type: Any,
+    element: Any = None,
+    parallel: Any = None,
+    tensors: Sequence[Tensor] = (),
+) -> Pipeline:
+    """The rows of one file after the other; of `parallel` files by turns.
+
+    Args:
+        filenames: a path, a list of them, a tensor, or a dataset.
+        read: gives the rows of an open file.
+        compression_type: "", "GZIP" or "ZLIB", or a tensor.
+        element: the specs of a row; by default one string.
+        parallel: how many files, or `None`.
+        tensors: what `read` needs.
+    """
+    element = Spec(string, ()) if element is None else element
+    packed = convert_to_tensor(
+        "" if compression_type is None else compression_type, string, "compression_type"
+    )
+
+    def of_paths(source: Pipeline) -> Pipeline:
+        def start(context: Context) -> Next:
+            kind = TFRecordOptions.get_compression_type_string(
+                context.value(packed).item().decode()
+            )
+            return _one_by_one(source.start(context), lambda path: _rows(path, kind, read, context))
+
+        return Pipeline(element, start, (source,), (packed, *tensors))
+
+    paths = filenames._pipeline if isinstance(filenames, Dataset) else _paths(filenames)
+    if parallel is None:
+        return of_paths(paths)
+    return interleaved(paths, lambda path: Dataset(of_paths(_paths(path))), parallel, 1)
+
+
+def _paths(filenames: Any) -> Pipeline:
+    given = convert_to_tensor(filenames, string, "filenames")
+    if given.dims == ():
+        return _slices_of_scalar(given)
+    return of_slices(given)
+
+
+def _slices_of_scalar(path: Tensor) -> Pipeline:
+    def start(context: Context) -> Next:
+        rest = [np.asarray(context.value(path), object).reshape(())]
+
+        def following() -> Row:
+            if not rest:
+                raise EndOfSequence
+            return (rest.pop(),)
+
+        return following
+
+    return Pipeline(Spec(string, ()), start, tensors=(path,))
+
+
+def _one_by_one(paths: Next, rows_of: Callable[[str], Iterator[Row]]) -> Next:
+    rows: Iterator[Row] = iter(())
+
+    def following() -> Row:
+        nonlocal rows
+        while True:
+            for row in rows:
+                return row
+            rows = rows_of(paths()[0].item().decode())
+
+    return following
+
+
+def _text(value: bytes) -> Any:
+    made = np.empty((), object)
+    made[()] = value
+    return made
+
+
+def _records(source: Any, context: Context) -> Iterator[Row]:
+    for record in records_of(source):
+        yield (_text(record),)
+
+
+def lines_of(source: Any) -> Iterator[bytes]:
+    """The lines of an open file, without their ends."""
+    rest = b""
+    while piece := source.read(_PIECE_BYTES):
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            yield line.replace(b"\r", b"")
+    if rest:
+        yield rest.replace(b"\r", b"")
+
+
+def _lines(source: Any, context: Context) -> Iterator[Row]:
+    for line in lines_of(source):
+        yield (_text(line),)
+
+
+@symbol("data.TFRecordDataset", "contrib.data.TFRecordDataset")
+class TFRecordDataset(Dataset):
+    """The records of TFRecord files, as strings.
+
+    Args:
+        filenames: a path, a list of them, a tensor, or a dataset.
+        compression_type: "", "GZIP" or "ZLIB".
+        buffer_size: accepted.
+        num_parallel_reads: how many files are read by turns.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+    ) -> None:
+        rows = _of_files(filenames, _records, compression_type, parallel=num_parallel_reads)
+        super().__init__(rows)
+
+
+@symbol("data.TextLineDataset", "contrib.data.TextLineDataset")
+class TextLineDataset(Dataset):
+    """The lines of text files, as strings without their ends.
+
+    Args:
+        filenames: a path, a list of them, or a tensor.
+        compression_type: "", "GZIP" or "ZLIB".
+        buffer_size: accepted.
+        num_parallel_reads: how many files are read by turns.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        num_parallel_reads: Any = None,
+    ) -> None:
+        super().__init__(
+            _of_files(filenames, _lines, compression_type, parallel=num_parallel_reads)
+        )
+
+
+@symbol("data.FixedLengthRecordDataset", "contrib.data.FixedLengthRecordDataset")
+class FixedLengthRecordDataset(Dataset):
+    """The records of files whose records all have the same length, as strings.
+
+    Args:
+        filenames: a path, a list of them, or a tensor.
+        record_bytes: of each record.
+        header_bytes: in front of the first.
+        footer_bytes: behind the last.
+        buffer_size: accepted.
+        compression_type: "", "GZIP" or "ZLIB".
+        num_parallel_reads: how many files are read by turns.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_bytes: Any,
+        header_bytes: Any = None,
+        footer_bytes: Any = None,
+        buffer_size: Any = None,
+        compression_type: Any = None,
+        num_parallel_reads: Any = None,
+    ) -> None:
+        sizes = [
+            number(record_bytes, "record_bytes"),
+            number(header_bytes or 0 if _plain(header_bytes) else header_bytes, "header_bytes"),
+            number(footer_bytes or 0 if _plain(footer_bytes) else footer_bytes, "footer_bytes"),
+        ]
+
+        def read(source: IO[bytes], context: Context) -> Iterator[Row]:
+            length, header, footer = [context.number(t) for t in sizes]
+            return _fixed(source, length, header, footer)
+
+        given = (None, num_parallel_reads, sizes)
+        super().__init__(_of_files(filenames, read, compression_type, *given))
+
+
+def _plain(given: Any) -> bool:
+    return given is None or isinstance(given, int)
+
+
+def _fixed(source: IO[bytes], length: int, header: int, footer: int) -> Iterator[Row]:
+    data = source.read(-1) if not isinstance(source, Inflated) else _all(source)
+    body = data[header : len(data) - footer]
+    if length <= 0:
+        raise InvalidArgumentError(None, None, "`record_bytes` must be greater than zero.")
+    if len(data) < header + footer or len(body) % length:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Excluding the header ({header} bytes) and footer ({footer} bytes), input file has "
+            f"body length {len(body)} bytes, which is not an exact multiple of the record length "
+            f"({length} bytes).",
+        )
+    for at in range(0, len(body), length):
+        yield (_text(body[at : at + length]),)
+
+
+def _all(source: Inflated) -> bytes:
+    parts = []
+    while piece := source.read(_PIECE_BYTES):
+        parts.append(piece)
+    return b"".join(parts)
+
+
+@symbol("data.experimental.CsvDataset", "contrib.data.CsvDataset")
+class CsvDataset(Dataset):
+    """The lines of files of comma-separated values, as tuples of scalars.
+
+    Args:
+        filenames: a path, a list of them, or a tensor.
+        record_defaults: for each column a value for empty fields, or a dtype: it is required.
+        compression_type: "", "GZIP" or "ZLIB".
+        buffer_size: accepted.
+        header: whether the first line of each file is left out.
+        field_delim: between fields.
+        use_quote_delim: whether `"` may stand around a field.
+        na_value: a text that counts as an empty field.
+        select_cols: the numbers of the columns to be read, ascending.
+    """
+
+    def __init__(
+        self,
+        filenames: Any,
+        record_defaults: Sequence[Any],
+        compression_type: Any = None,
+        buffer_size: Any = None,
+        header: bool = False,
+        field_delim: str = ",",
+        use_quote_delim: bool = True,
+        na_value: str = "",
+        select_cols: Optional[Sequence[int]] = None,
+    ) -> None:
+        check_select(select_cols, len(record_defaults))
+        defaults = defaults_of(record_defaults)
+        dtypes = [t.dtype.base_dtype for t in defaults]
+        given = (field_delim, use_quote_delim, na_value, select_cols)
+
+        def read(source: Any, context: Context) -> Iterator[Row]:
+            columns = Columns([context.value(t) for t in defaults], dtypes, *given)
+            for i, line in enumerate(_whole_lines(lines_of(source), use_quote_delim)):
+                if i or not header:
+                    yield _typed(columns.read(line, i), dtypes)
+
+        element = tuple([Spec(d, ()) for d in dtypes])
+        super().__init__(_of_files(filenames, read, compression_type, element, tensors=defaults))
+
+
+def _whole_lines(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
+    """Lines, joined where a quoted field has several."""
+    whole = b""
+    for line in lines:
+        whole = whole + b"\n" + line if whole else line
+        if not quotes or whole.count(b'"') % 2 == 0:
+            if whole:
+                yield whole
+            whole = b""
+    if whole:
+        yield whole
+
+
+def _typed(values: Sequence[Any], dtypes: Sequence[Any]) -> Row:
+    return tuple(
+        [
+            _text(v) if d is string else np.array(v, d.as_numpy_dtype)
+            for v, d in zip(values, dtypes, strict=True)
+        ]
+    )
