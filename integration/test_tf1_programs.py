@@ -15,9 +15,7 @@ from tf1.places import names, recorded, run_here
 
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
 WAITING = {
-    "idioms/dataset_iterators": "data",
     "idioms/errors_and_files": "errors.FAILED_PRECONDITION",
-    "idioms/examples_and_records": "FixedLenFeature",
     "idioms/frozen_graphs": "graph_util",
     "idioms/image_and_arrays": "image",
     "idioms/monitored_session": "train.SessionRunHook",

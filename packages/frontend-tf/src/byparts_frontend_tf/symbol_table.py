@@ -1522,6 +1522,9 @@ TABLE: dict[str, str] = {
     "contrib.data.group_by_window": "datasets.buckets:group_by_window",
     "data.experimental.bucket_by_sequence_length": "datasets.buckets:bucket_by_sequence_length",
     "data.experimental.group_by_window": "datasets.buckets:group_by_window",
+    # datasets.csv_files
+    "contrib.data.CsvDataset": "datasets.csv_files:CsvDataset",
+    "data.experimental.CsvDataset": "datasets.csv_files:CsvDataset",
     # datasets.dataset
     "contrib.data.Dataset": "datasets.dataset:Dataset",
     "data.Dataset": "datasets.dataset:Dataset",
@@ -1597,14 +1600,12 @@ TABLE: dict[str, str] = {
     "parse_single_example": "datasets.parsing:parse_single_example",
     "parse_single_sequence_example": "datasets.parsing:parse_single_sequence_example",
     # datasets.readers
-    "contrib.data.CsvDataset": "datasets.readers:CsvDataset",
     "contrib.data.FixedLengthRecordDataset": "datasets.readers:FixedLengthRecordDataset",
     "contrib.data.TFRecordDataset": "datasets.readers:TFRecordDataset",
     "contrib.data.TextLineDataset": "datasets.readers:TextLineDataset",
     "data.FixedLengthRecordDataset": "datasets.readers:FixedLengthRecordDataset",
     "data.TFRecordDataset": "datasets.readers:TFRecordDataset",
     "data.TextLineDataset": "datasets.readers:TextLineDataset",
-    "data.experimental.CsvDataset": "datasets.readers:CsvDataset",
     # estimators.canned
     "estimator.BaselineClassifier": "estimators.canned:BaselineClassifier",
     "estimator.BaselineRegressor": "estimators.canned:BaselineRegressor",

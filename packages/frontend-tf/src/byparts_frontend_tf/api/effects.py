@@ -20,7 +20,7 @@ from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.running.errors import InvalidArgumentError
+from byparts_frontend_tf.running.errors import InvalidArgumentError, OpError, error_of_python
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -172,7 +172,12 @@ def add_check_numerics_ops() -> Operation:
 
 
 def _called(*arrays: Any, function: Callable[..., Any], dtypes: Sequence[Any]) -> Any:
-    made = function(*[np.asarray(a)[()] for a in arrays])  # 0-d: NumPy's scalars, bytes
+    try:
+        made = function(*[np.asarray(a)[()] for a in arrays])  # 0-d: NumPy's scalars, bytes
+    except OpError:
+        raise
+    except Exception as error:
+        raise error_of_python(error) from error
     if not dtypes:
         return None
     results = made if isinstance(made, (list, tuple)) else [made]

@@ -261,8 +261,10 @@ class Dataset:
         )
 
     def __repr__(self) -> str:
-        element = self._pipeline.element
-        return f"<{type(self).__name__} shapes: {shapes_of(element)}, types: {types_of(element)}>"
+        shapes = map_structure(str, self.output_shapes)
+        types = map_structure(repr, self.output_types)
+        name = "DatasetV1Adapter" if type(self) is Dataset else type(self).__name__
+        return f"<{name} shapes: {shapes}, types: {types}>".replace("'", "")
 
 
 def of_pipeline(pipeline: Pipeline) -> Dataset:

@@ -29,7 +29,7 @@ def _raw(texts: Any, out_type: DType, little_endian: bool) -> Any:
         if len(text) != size:
             raise _wrong(
                 "DecodeRaw requires input strings to all be the same size, but element "
-                f"{i} has size {len(text)} != {size}"
+                f"{i} has size {size} != {len(text)}"
             )
     if size % kind.itemsize:
         raise _wrong(
@@ -76,7 +76,7 @@ def fields_of(record: bytes, delimiter: bytes, quotes: bool) -> list[bytes]:
         InvalidArgumentError: quotes stand where there may be none.
     """
     if not quotes or b'"' not in record:
-        return record.split(delimiter)
+        return record.split(delimiter) if record else []
     fields: list[bytes] = []
     at = 0
     while True:

@@ -30,13 +30,13 @@ class Record:
     Args:
         data: its bytes.
         part: 1: the features or the context; 2: the lists.
-        index: its number in the batch, for errors.
+        index: its number in the batch, for errors; `None`: it is alone.
 
     Raises:
         InvalidArgumentError: the bytes are no such message.
     """
 
-    def __init__(self, data: bytes, part: int = 1, index: int = 0) -> None:
+    def __init__(self, data: bytes, part: int = 1, index: Optional[int] = None) -> None:
         self.data, self.index = data, index
         try:
             self.features: Features = in_example(data, part)
@@ -65,7 +65,7 @@ class Record:
             return None
         if kind != KINDS[dtype.name]:
             raise self.wrong(
-                f"Key: {name}, Index: {self.index}.  Data types don't match. Data type: "
+                f"{self.key(name)}  Data types don't match. Data type: "
                 f"{NAMES[kind]} but expected type: {NAMES[KINDS[dtype.name]]}"
             )
         return values
@@ -84,7 +84,12 @@ class Record:
 
     def wrong(self, what: str) -> InvalidArgumentError:
         """An error about this record."""
-        return InvalidArgumentError(None, None, f"Name: <unknown>, {what}")
+        name = "" if self.index is None else "Name: <unknown>, "
+        return InvalidArgumentError(None, None, name + what)
+
+    def key(self, name: str) -> str:
+        """A feature, for errors."""
+        return f"Key: {name}." if self.index is None else f"Key: {name}, Index: {self.index}."
 
 
 def empty(dtype: Any) -> Any:
@@ -112,7 +117,7 @@ def fixed(record: Record, name: str, feature: FixedLenFeature) -> Any:
 def _shaped(record: Record, name: str, values: Any, shape: Sequence[int]) -> Any:
     if values.size != prod(shape):
         raise record.wrong(
-            f"Key: {name}, Index: {record.index}.  Number of {_kind(values)} values != expected.  "
+            f"{record.key(name)}  Number of {_kind(values)} values != expected.  "
             f"Values size: {values.size} but output shape: [{','.join(map(str, shape))}]"
         )
     return values.reshape(shape)
@@ -137,7 +142,7 @@ def sequence(record: Record, name: str, feature: FixedLenSequenceFeature) -> Any
     size = prod(feature.shape)
     if size and values.size % size:
         raise record.wrong(
-            f"Key: {name}, Index: {record.index}.  Number of {_kind(values)} values is not a "
+            f"{record.key(name)}  Number of {_kind(values)} values is not a "
             f"multiple of stride length. Saw {values.size} values but output shape is: "
             f"[{','.join(map(str, feature.shape))}]"
         )
@@ -256,7 +261,7 @@ def of_lists(data: Any, features: dict[str, Any]) -> list[Any]:
     Raises:
         InvalidArgumentError: a list is missing, or a feature in it is of another size.
     """
-    record = Record(data.item(), 2)
+    record = Record(data.item(), 2, 0)
     made: list[Any] = []
     for name, feature in features.items():
         rows = record.rows(name, feature.dtype)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, Optional
+from typing import IO, Any
 
 import numpy as np
 
 from byparts_frontend_tf.datasets.dataset import Dataset
-from byparts_frontend_tf.datasets.decoding import Columns, check_select, defaults_of
 from byparts_frontend_tf.datasets.elements import Row, Spec
 from byparts_frontend_tf.datasets.mapping import interleaved
 from byparts_frontend_tf.datasets.pipeline import Context, EndOfSequence, Next, Pipeline, number
@@ -40,7 +39,7 @@ def _rows(path: str, compression: str, read: Read, context: Context) -> Iterator
         yield from read(source, context)
 
 
-def _of_files(
+def of_files(
     filenames: Any,
     read: Read,
     compression_type: Any,
@@ -112,7 +111,8 @@ def _one_by_one(paths: Next, rows_of: Callable[[str], Iterator[Row]]) -> Next:
     return following
 
 
-def _text(value: bytes) -> Any:
+def text(value: bytes) -> Any:
+    """A string as an array without axes."""
     made = np.empty((), object)
     made[()] = value
     return made
@@ -120,7 +120,7 @@ def _text(value: bytes) -> Any:
 
 def _records(source: Any, context: Context) -> Iterator[Row]:
     for record in records_of(source):
-        yield (_text(record),)
+        yield (text(record),)
 
 
 def lines_of(source: Any) -> Iterator[bytes]:
@@ -136,7 +136,7 @@ def lines_of(source: Any) -> Iterator[bytes]:
 
 def _lines(source: Any, context: Context) -> Iterator[Row]:
     for line in lines_of(source):
-        yield (_text(line),)
+        yield (text(line),)
 
 
 @symbol("data.TFRecordDataset", "contrib.data.TFRecordDataset")
@@ -157,7 +157,7 @@ class TFRecordDataset(Dataset):
         buffer_size: Any = None,
         num_parallel_reads: Any = None,
     ) -> None:
-        rows = _of_files(filenames, _records, compression_type, parallel=num_parallel_reads)
+        rows = of_files(filenames, _records, compression_type, parallel=num_parallel_reads)
         super().__init__(rows)
 
 
@@ -179,9 +179,7 @@ class TextLineDataset(Dataset):
         buffer_size: Any = None,
         num_parallel_reads: Any = None,
     ) -> None:
-        super().__init__(
-            _of_files(filenames, _lines, compression_type, parallel=num_parallel_reads)
-        )
+        super().__init__(of_files(filenames, _lines, compression_type, parallel=num_parallel_reads))
 
 
 @symbol("data.FixedLengthRecordDataset", "contrib.data.FixedLengthRecordDataset")
@@ -219,7 +217,7 @@ class FixedLengthRecordDataset(Dataset):
             return _fixed(source, length, header, footer)
 
         given = (None, num_parallel_reads, sizes)
-        super().__init__(_of_files(filenames, read, compression_type, *given))
+        super().__init__(of_files(filenames, read, compression_type, *given))
 
 
 def _plain(given: Any) -> bool:
@@ -240,7 +238,7 @@ def _fixed(source: IO[bytes], length: int, header: int, footer: int) -> Iterator
             f"({length} bytes).",
         )
     for at in range(0, len(body), length):
-        yield (_text(body[at : at + length]),)
+        yield (text(body[at : at + length]),)
 
 
 def _all(source: Inflated) -> bytes:
@@ -248,68 +246,3 @@ def _all(source: Inflated) -> bytes:
     while piece := source.read(_PIECE_BYTES):
         parts.append(piece)
     return b"".join(parts)
-
-
-@symbol("data.experimental.CsvDataset", "contrib.data.CsvDataset")
-class CsvDataset(Dataset):
-    """The lines of files of comma-separated values, as tuples of scalars.
-
-    Args:
-        filenames: a path, a list of them, or a tensor.
-        record_defaults: for each column a value for empty fields, or a dtype: it is required.
-        compression_type: "", "GZIP" or "ZLIB".
-        buffer_size: accepted.
-        header: whether the first line of each file is left out.
-        field_delim: between fields.
-        use_quote_delim: whether `"` may stand around a field.
-        na_value: a text that counts as an empty field.
-        select_cols: the numbers of the columns to be read, ascending.
-    """
-
-    def __init__(
-        self,
-        filenames: Any,
-        record_defaults: Sequence[Any],
-        compression_type: Any = None,
-        buffer_size: Any = None,
-        header: bool = False,
-        field_delim: str = ",",
-        use_quote_delim: bool = True,
-        na_value: str = "",
-        select_cols: Optional[Sequence[int]] = None,
-    ) -> None:
-        check_select(select_cols, len(record_defaults))
-        defaults = defaults_of(record_defaults)
-        dtypes = [t.dtype.base_dtype for t in defaults]
-        given = (field_delim, use_quote_delim, na_value, select_cols)
-
-        def read(source: Any, context: Context) -> Iterator[Row]:
-            columns = Columns([context.value(t) for t in defaults], dtypes, *given)
-            for i, line in enumerate(_whole_lines(lines_of(source), use_quote_delim)):
-                if i or not header:
-                    yield _typed(columns.read(line, i), dtypes)
-
-        element = tuple([Spec(d, ()) for d in dtypes])
-        super().__init__(_of_files(filenames, read, compression_type, element, tensors=defaults))
-
-
-def _whole_lines(lines: Iterator[bytes], quotes: bool) -> Iterator[bytes]:
-    """Lines, joined where a quoted field has several."""
-    whole = b""
-    for line in lines:
-        whole = whole + b"\n" + line if whole else line
-        if not quotes or whole.count(b'"') % 2 == 0:
-            if whole:
-                yield whole
-            whole = b""
-    if whole:
-        yield whole
-
-
-def _typed(values: Sequence[Any], dtypes: Sequence[Any]) -> Row:
-    return tuple(
-        [
-            _text(v) if d is string else np.array(v, d.as_numpy_dtype)
-            for v, d in zip(values, dtypes, strict=True)
-        ]
-    )

@@ -31,7 +31,7 @@ from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import int64, string
 from byparts_frontend_tf.graph.nest import flatten, flatten_up_to, map_structure
 from byparts_frontend_tf.graph.shape import fits, shown
-from byparts_frontend_tf.running.errors import InvalidArgumentError, error_of
+from byparts_frontend_tf.running.errors import InvalidArgumentError, error_of_python
 
 
 def of_tensors(tensors: Any) -> Pipeline:
@@ -160,7 +160,7 @@ def of_generator(generator: Callable[..., Any], types: Any, shapes: Any, args: A
             except StopIteration:
                 raise EndOfSequence from None
             except Exception as error:
-                raise _told(error) from error
+                raise error_of_python(error) from error
             return _yielded(value, element, specs)
 
         return get
@@ -172,7 +172,7 @@ def _yielded(value: Any, element: Any, specs: list[Spec]) -> Row:
     try:
         leaves = flatten_up_to(element, value)
     except (TypeError, ValueError, KeyError) as error:
-        raise _told(
+        raise error_of_python(
             TypeError(
                 "`generator` yielded an element that did not match the expected structure. The "
                 f"expected structure was {types_of(element)}, but the yielded element was {value}."
@@ -187,14 +187,14 @@ def _array(value: Any, spec: Spec) -> Any:
         if spec.dtype is string:
             array = text_array(array)
     except (TypeError, ValueError) as error:
-        raise _told(
+        raise error_of_python(
             TypeError(
                 "`generator` yielded an element that could not be converted to the expected type. "
                 f"The expected type was {spec.dtype.name}, but the yielded element was {value}."
             )
         ) from error
     if not fits(spec.dims, array.shape):
-        raise _told(
+        raise error_of_python(
             ValueError(
                 f"`generator` yielded an element of shape {array.shape} where an element of shape "
                 f"{shown(spec.dims)} was expected."
@@ -209,11 +209,6 @@ def text_array(array: Any) -> Any:
     flat = array.reshape(-1).tolist()
     made.reshape(-1)[:] = [s.encode() if isinstance(s, str) else s for s in flat]
     return made
-
-
-def _told(error: Exception) -> Exception:
-    """As TensorFlow tells of an exception in a Python function."""
-    return error_of(None, type(error)(f"{type(error).__name__}: {error}"))
 
 
 def of_matching(pattern: Any, matching: Callable[[Any], list[str]]) -> Pipeline:

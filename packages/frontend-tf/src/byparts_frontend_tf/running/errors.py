@@ -140,6 +140,22 @@ class UnauthenticatedError(OpError):
     error_code = 16
 
 
+_OF_PYTHON: tuple[tuple[type[Exception], type[OpError]], ...] = (
+    (StopIteration, OutOfRangeError),
+    (ValueError, InvalidArgumentError),
+    (TypeError, InvalidArgumentError),
+    (MemoryError, ResourceExhaustedError),
+    (NotImplementedError, UnimplementedError),
+)
+
+
+def error_of_python(error: Exception) -> OpError:
+    """As TensorFlow tells of an exception in a Python function that an operation calls."""
+    found = [made for kind, made in _OF_PYTHON if isinstance(error, kind)]
+    kind = found[0] if found else UnknownError
+    return kind(None, None, f"{type(error).__name__}: {error}")
+
+
 def error_of(op: Any, error: BaseException) -> OpError:
     """The error of TensorFlow's kind for one that was raised in lowering or running `op`."""
     message = str(error.args[0]) if error.args else type(error).__name__
