@@ -425,6 +425,10 @@ TABLE: dict[str, str] = {
     "flags.FlagValues": "api.flags:FlagValues",
     "python.platform.flags.FLAGS": "api.flags:FLAGS",
     "python.platform.flags.FlagValues": "api.flags:FlagValues",
+    # api.flipped
+    "contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits": "api.flipped:sigmoid_cross_entropy_with_logits",
+    "contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits": "api.flipped:softmax_cross_entropy_with_logits",
+    "contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits": "api.flipped:sparse_softmax_cross_entropy_with_logits",
     # api.from_checkpoint
     "train.init_from_checkpoint": "api.from_checkpoint:init_from_checkpoint",
     # api.functional
@@ -679,6 +683,7 @@ TABLE: dict[str, str] = {
     "contrib.tfprof.model_analyzer.print_model_analysis": "api.measuring:print_model_analysis",
     "profiler.ProfileOptionBuilder": "api.measuring:ProfileOptionBuilder",
     "profiler.profile": "api.measuring:profile",
+    "python.client.device_lib.list_local_devices": "api.measuring:list_local_devices",
     # api.metrics
     "contrib.metrics.streaming_mean": "api.metrics:mean",
     "contrib.slim.metrics.streaming_mean": "api.metrics:mean",
@@ -2023,6 +2028,9 @@ TABLE: dict[str, str] = {
     "contrib.learn.LinearRegressor": "learn.canned:LinearRegressor",
     "contrib.learn.infer_real_valued_columns_from_input": "learn.canned:infer_real_valued_columns_from_input",
     "contrib.learn.infer_real_valued_columns_from_input_fn": "learn.canned:infer_real_valued_columns_from_input_fn",
+    # learn.clustering
+    "contrib.factorization.KMeans": "learn.clustering:KMeans",
+    "contrib.factorization.python.ops.clustering_ops.KMeans": "learn.clustering:KMeans",
     # learn.csv_datasets
     "contrib.learn.datasets.DATASETS": "learn.csv_datasets:DATASETS",
     "contrib.learn.datasets.SIZED_DATASETS": "learn.csv_datasets:SIZED_DATASETS",
@@ -2067,6 +2075,14 @@ TABLE: dict[str, str] = {
     "examples.tutorials.mnist.input_data.extract_images": "learn.mnist:extract_images",
     "examples.tutorials.mnist.input_data.extract_labels": "learn.mnist:extract_labels",
     "examples.tutorials.mnist.input_data.read_data_sets": "learn.mnist:read_data_sets",
+    # learn.mnist_model
+    "examples.tutorials.mnist.mnist.IMAGE_PIXELS": "learn.mnist_model:IMAGE_PIXELS",
+    "examples.tutorials.mnist.mnist.IMAGE_SIZE": "learn.mnist_model:IMAGE_SIZE",
+    "examples.tutorials.mnist.mnist.NUM_CLASSES": "learn.mnist_model:NUM_CLASSES",
+    "examples.tutorials.mnist.mnist.evaluation": "learn.mnist_model:evaluation",
+    "examples.tutorials.mnist.mnist.inference": "learn.mnist_model:inference",
+    "examples.tutorials.mnist.mnist.loss": "learn.mnist_model:loss",
+    "examples.tutorials.mnist.mnist.training": "learn.mnist_model:training",
     # learn.model_functions
     "contrib.learn.MetricSpec": "learn.model_functions:MetricSpec",
     "contrib.learn.ModeKeys": "learn.model_functions:ModeKeys",
@@ -2074,6 +2090,15 @@ TABLE: dict[str, str] = {
     "contrib.learn.estimators.model_fn.ModelFnOps": "learn.model_functions:ModelFnOps",
     "contrib.learn.metric_spec.MetricSpec": "learn.model_functions:MetricSpec",
     "contrib.learn.python.learn.metric_spec.MetricSpec": "learn.model_functions:MetricSpec",
+    # learn.models
+    "contrib.learn.models.get_linear_model": "learn.models:get_linear_model",
+    "contrib.learn.models.linear_regression": "learn.models:linear_regression",
+    "contrib.learn.models.logistic_regression": "learn.models:logistic_regression",
+    "contrib.learn.ops.categorical_variable": "learn.models:categorical_variable",
+    # learn.predictor
+    "contrib.predictor.Predictor": "learn.predictor:Predictor",
+    "contrib.predictor.from_saved_model": "learn.predictor:from_saved_model",
+    "contrib.predictor.predictor.Predictor": "learn.predictor:Predictor",
     # queues.batching
     "train.batch": "queues.batching:batch",
     "train.batch_join": "queues.batching:batch_join",
@@ -2297,6 +2322,10 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.eager",
     "contrib.eager.python",
     "contrib.eager.python.tfe",
+    "contrib.factorization",
+    "contrib.factorization.python",
+    "contrib.factorization.python.ops",
+    "contrib.factorization.python.ops.clustering_ops",
     "contrib.framework",
     "contrib.framework.nest",
     "contrib.framework.python",
@@ -2318,7 +2347,9 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.learn.estimators.run_config",
     "contrib.learn.learn_runner",
     "contrib.learn.metric_spec",
+    "contrib.learn.models",
     "contrib.learn.monitors",
+    "contrib.learn.ops",
     "contrib.learn.preprocessing",
     "contrib.learn.python",
     "contrib.learn.python.learn",
@@ -2333,7 +2364,10 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.losses",
     "contrib.memory_stats",
     "contrib.metrics",
+    "contrib.nn",
     "contrib.opt",
+    "contrib.predictor",
+    "contrib.predictor.predictor",
     "contrib.quantize",
     "contrib.rnn",
     "contrib.rnn.python",
@@ -2414,6 +2448,7 @@ NAMESPACES: tuple[str, ...] = (
     "examples.tutorials",
     "examples.tutorials.mnist",
     "examples.tutorials.mnist.input_data",
+    "examples.tutorials.mnist.mnist",
     "feature_column",
     "flags",
     "gfile",
@@ -2439,6 +2474,7 @@ NAMESPACES: tuple[str, ...] = (
     "protobuf.config_pb2",
     "python",
     "python.client",
+    "python.client.device_lib",
     "python.client.timeline",
     "python.eager",
     "python.eager.context",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -114,6 +114,21 @@ class ProfileOptionBuilder:
     def float_operation() -> dict[str, Any]:
         """To count operations: they are not counted."""
         return dict(FLOAT_OPS_OPTIONS)
+
+
+class LocalDevice(NamedTuple):
+    """What computes, as TensorFlow says it."""
+
+    name: str
+    device_type: str
+    memory_limit: int
+    physical_device_desc: str = ""
+
+
+@symbol("python.client.device_lib.list_local_devices")
+def list_local_devices(session_config: Any = None) -> list[LocalDevice]:
+    """The processor; the backends that compute are in `Session.list_devices()`."""
+    return [LocalDevice("/device:CPU:0", "CPU", 1 << 28)]
 
 
 _ANALYZER = "contrib.tfprof.model_analyzer."
