@@ -18,7 +18,7 @@ POINTS = (CENTERS[OWNERS] + RANDOM.normal(scale=0.3, size=(60, 2))).astype(np.fl
 @pytest.mark.parametrize("small", [False, True])
 def test_clusters_are_found(small: bool) -> None:
     """From first points far from each other; the mean of each cluster is its centre at last."""
-    with tf.Graph().as_default(), tf.Session(backends="numpy") as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         x = tf.placeholder(tf.float32, [None, 2])
         kmeans = tf.contrib.factorization.KMeans(
             inputs=x, num_clusters=3, initial_clusters="kmeans_plus_plus", use_mini_batch=small
@@ -32,12 +32,13 @@ def test_clusters_are_found(small: bool) -> None:
     pairs = {(int(a), int(b)) for a, b in zip(OWNERS, found[2], strict=True)}
 
     assert len(pairs) == 3 and found[3]
-    wanted = np.mean([np.var(POINTS[k == OWNERS], 0).sum() * (k == OWNERS).sum() for k in range(3)])
-    assert found[1] == pytest.approx(wanted * 3 / 60, rel=0.05)
+    parts = [POINTS[np.equal(OWNERS, k)] for k in range(3)]
+    wanted = sum([np.var(part, 0).sum() * len(part) for part in parts]) / 60
+    assert found[1] == pytest.approx(wanted, rel=0.05)
 
 
 def test_too_few_points_are_refused() -> None:
-    with tf.Graph().as_default(), tf.Session(backends="numpy") as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         parts = tf.contrib.factorization.KMeans(tf.zeros([2, 2]), 3).training_graph()
         session.run(tf.global_variables_initializer())
         with pytest.raises(tf.errors.OpError, match=r"2 points for 3 clusters"):
@@ -45,7 +46,7 @@ def test_too_few_points_are_refused() -> None:
 
 
 def test_logistic_regression_begins_with_equal_classes() -> None:
-    with tf.Graph().as_default(), tf.Session(backends="numpy") as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         x, y = tf.constant(POINTS), tf.one_hot(OWNERS, 3)
         made = tf.contrib.learn.models.logistic_regression(x, y)
         session.run(tf.global_variables_initializer())
@@ -58,7 +59,7 @@ def test_logistic_regression_begins_with_equal_classes() -> None:
 
 def test_the_network_of_the_first_tutorial_learns() -> None:
     mnist = tf.examples.tutorials.mnist.mnist
-    with tf.Graph().as_default(), tf.Session(backends="numpy") as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         tf.set_random_seed(0)
         images = tf.constant(RANDOM.uniform(size=(8, mnist.IMAGE_PIXELS)).astype(np.float32))
         labels = tf.constant(np.arange(8, dtype=np.int32))
@@ -73,7 +74,7 @@ def test_the_network_of_the_first_tutorial_learns() -> None:
 
 def test_logits_come_first_where_they_are_flipped() -> None:
     flipped = tf.contrib.nn
-    with tf.Graph().as_default(), tf.Session(backends="numpy") as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         logits, labels = tf.constant([[1.0, 2.0]]), tf.constant([[0.0, 1.0]])
         made = flipped.deprecated_flipped_softmax_cross_entropy_with_logits(logits, labels)
         wanted = np.log(1 + np.exp(-1.0))
