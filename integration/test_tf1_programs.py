@@ -19,7 +19,6 @@ WAITING = {
     "idioms/frozen_graphs": "graph_util",
     "idioms/image_and_arrays": "image",
     "idioms/monitored_session": "train.SessionRunHook",
-    "idioms/sparse_tensors": "sparse_placeholder",
     "idioms/summaries": "the graph in a file of events",
     "idioms/supervisor": "train.Supervisor",
     "programs/seq2seq_attention": "outputs of decoders end with the longest",

@@ -1,0 +1,145 @@
+"""Distributions say what TensorFlow's say (`distribution_values.py`), and draw what they say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from distribution_values import MIX, pairs, value
+
+import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
+
+RECORDED: dict[str, Any] = json.loads(
+    (Path(__file__).parent / "data" / "distributions.json").read_text(encoding="utf-8")
+)
+PAIRS = pairs(tf)
+
+
+@pytest.fixture(autouse=True)
+def _numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_distribution_says_what_was_recorded(name: str) -> None:
+    """Means, densities, entropies, divergences, shapes, dtypes."""
+    found, wanted = value(tf, PAIRS[name]), RECORDED[name]
+
+    assert found["shapes"] == wanted["shapes"] and found["dtype"] == wanted["dtype"]
+    for key, array in wanted.items():
+        if array is not None and key not in ("shapes", "dtype"):
+            np.testing.assert_allclose(found[key], array, 2e-5, 1e-5, err_msg=key)
+
+
+CONTRIB: dict[str, Callable[[Any], Any]] = {
+    "diagonal": lambda d: d.MultivariateNormalDiag([1.0, -1.0], [0.5, 2.0]),
+    "triangle": lambda d: d.MultivariateNormalTriL([1.0, -1.0], [[0.5, 0.0], [1.0, 2.0]]),
+    "covariance": lambda d: d.MultivariateNormalFullCovariance(
+        [1.0, -1.0], [[0.25, 0.5], [0.5, 5.0]]
+    ),
+    "independent": lambda d: d.Independent(d.Normal([1.0, -1.0], [0.5, 2.0]), 1),
+    "one hot": lambda d: d.OneHotCategorical(probs=MIX[0]),
+    "poisson": lambda d: d.Poisson([1.0, 4.0]),
+    "mixture": lambda d: d.Mixture(
+        d.Categorical(probs=[0.25, 0.75]), [d.Normal(-2.0, 0.5), d.Normal(2.0, 0.5)]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [*CONTRIB, *sorted(set(PAIRS) - {"Categorical", "StudentT"})])
+def test_draws_have_the_mean_that_is_said(name: str) -> None:
+    """Within five standard errors of ten thousand draws."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.set_random_seed(1)
+        made = CONTRIB[name](tf.contrib.distributions) if name in CONTRIB else PAIRS[name]()[0]
+        drawn, mean = session.run([made.sample(10000), made.mean()])
+
+    error = drawn.std(0) / 100 + 1e-9
+    assert (np.abs(drawn.mean(0) - mean) < 5 * error).all()
+
+
+@pytest.mark.parametrize("name", ["diagonal", "triangle", "independent"])
+def test_normal_vectors_have_the_density_of_their_covariance(name: str) -> None:
+    """By the formula with the inverse; the divergence from itself is 0."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = CONTRIB[name](tf.contrib.distributions)
+        x = np.array([[0.3, 0.4], [1.0, 0.0]], np.float32)
+        covariance = np.diag([0.25, 4.0]) if name != "triangle" else [[0.25, 0.5], [0.5, 5.0]]
+        found, none = session.run([made.log_prob(x), made.kl_divergence(made)])
+
+    away = x - [1.0, -1.0]
+    squares = np.einsum("ni,ij,nj->n", away, np.linalg.inv(covariance), away)
+    size = np.log(np.linalg.det(2 * np.pi * np.array(covariance)))
+    np.testing.assert_allclose(found, -0.5 * (squares + size), 1e-5)
+    assert abs(none) < 1e-6
+
+
+def test_classes_are_drawn_by_their_probabilities() -> None:
+    """Of each row of a batch."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        drawn = session.run(tf.distributions.Categorical(probs=MIX).sample(10000, seed=1))
+
+    found = np.stack([(drawn == i).mean(0) for i in range(3)], -1)
+    assert np.abs(found - MIX).max() < 0.025
+
+
+def test_gradients_pass_through_draws() -> None:
+    """Of a normal and a gamma number to their parameters."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        loc, alpha = tf.constant(1.0), tf.constant(3.0)
+        drawn = tf.distributions.Normal(loc, 2.0).sample(3)
+        gamma = tf.distributions.Gamma(alpha, 2.0).sample(2000, seed=3)
+        slopes = tf.gradients([drawn], [loc]) + tf.gradients(tf.reduce_mean(gamma), [alpha])
+
+        assert session.run(slopes) == [3.0, pytest.approx(0.5, abs=0.05)]
+
+
+def test_a_divergence_may_be_registered() -> None:
+    """For classes of a program's own; another is not there, and a second one is refused."""
+
+    class Mine(tf.distributions.Normal):  # type: ignore[misc]  # found when it is used
+        """Another normal."""
+
+    @tf.distributions.RegisterKL(Mine, tf.distributions.Uniform)  # type: ignore[untyped-decorator]
+    def divergence(a: Any, b: Any, name: Any = None) -> Any:
+        return a.loc * 2.0
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = tf.distributions.kl_divergence(Mine(2.0, 1.0), tf.distributions.Uniform())
+        assert session.run(found) == 4.0
+        with pytest.raises(NotImplementedError, match="No KL"):
+            tf.distributions.kl_divergence(tf.distributions.Uniform(), Mine(2.0, 1.0))
+        with pytest.raises(ValueError, match="already been registered"):
+            tf.distributions.RegisterKL(Mine, tf.distributions.Uniform)(divergence)
+        with pytest.raises(ValueError, match="but not both"):
+            tf.distributions.Bernoulli()
+
+
+def test_operators_are_their_matrices() -> None:
+    """Products, solutions and determinants of triangles and diagonals."""
+    lower = np.array([[2.0, 0.0], [1.0, 4.0]], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        triangle = tf.linalg.LinearOperatorLowerTriangular([[2.0, 9.0], [1.0, 4.0]])
+        for operator, matrix in (
+            (triangle, lower),
+            (tf.linalg.LinearOperatorDiag([2.0, 4.0]), np.diag([2.0, 4.0])),
+            (tf.linalg.LinearOperatorFullMatrix(lower), lower),
+        ):
+            found = session.run(
+                [
+                    operator.matvec([1.0, 2.0], adjoint=True),
+                    operator.solvevec([1.0, 2.0]),
+                    operator.determinant(),
+                    operator.log_abs_determinant(),
+                    operator.to_dense(),
+                ]
+            )
+            np.testing.assert_allclose(found[0], matrix.T @ [1, 2])
+            np.testing.assert_allclose(found[1], np.linalg.solve(matrix, [1, 2]), 1e-6)
+            np.testing.assert_allclose(found[2:4], [8.0, np.log(8.0)], 1e-6)
+            np.testing.assert_allclose(found[4], matrix)
