@@ -23,7 +23,7 @@ from byparts_kernels_cuda.space import _STAGING_BYTES, CudaSpace
 
 @pytest.fixture
 def double() -> Double:
-    return Double(memory_bytes=1 << 30)
+    return Double(memory_bytes=1 << 26)
 
 
 @pytest.fixture
@@ -76,11 +76,11 @@ def test_a_writer_waits_for_its_last_copy(space: CudaSpace) -> None:
 
 
 def test_out_of_memory_says_what_was_asked_for_and_what_is_free(space: CudaSpace) -> None:
-    kept = space.allocate(1 << 29)
-    said = "cuda:0: 1,073,741,824 bytes were asked for, and 536,870,912 of 1,073,741,824 are free"
+    kept = space.allocate(1 << 25)
+    said = "cuda:0: 67,108,864 bytes were asked for, and 33,554,432 of 67,108,864 are free"
 
     with pytest.raises(DeviceMemoryError, match=said):
-        space.allocate(1 << 30)
+        space.allocate(1 << 26)
     del kept
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -37,19 +38,31 @@ def _objects(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.so"))
 
 
-def test_equal_code_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compiled headers take a second each."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BYPARTS_CACHE", str(shared))
+    for p in _objects(shared):
+        p.unlink()
+    return shared
+
+
+def test_equal_code_is_compiled_once(folder: Path) -> None:
     assert _run("once") == [0, 2, 4, 6]
-    (made,) = _objects(tmp_path)
+    (made,) = _objects(folder)
     before = made.stat().st_ino
     assert _run("once") == [0, 2, 4, 6]
-    assert [p.stat().st_ino for p in _objects(tmp_path)] == [before]
+    assert [p.stat().st_ino for p in _objects(folder)] == [before]
 
 
-def test_a_damaged_object_is_rebuilt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
+def test_a_damaged_object_is_rebuilt(folder: Path) -> None:
     _run("damaged")
-    (made,) = _objects(tmp_path)
+    (made,) = _objects(folder)
     made.unlink()
     made.write_bytes(b"not an object")
     assert _run("damaged") == [0, 2, 4, 6]
@@ -68,13 +81,19 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(
 
 
 def test_the_cache_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
+    """What was used last is kept, and no sum without its object."""
     monkeypatch.setattr(cache, "CACHE_BYTES", 20_000)
     monkeypatch.setattr(cache, "EVERY", 1)
+    header = tmp_path / "header.gch"
+    header.write_bytes(b"h" * 15_000)
+    os.utime(header, (0, 0))
     for k in range(4):
-        _run(f"bounded{k}")
-    assert len(_objects(tmp_path)) < 4
-    assert sum(p.stat().st_size for p in tmp_path.glob("*.gch")) <= 20_000
+        made = tmp_path / "made"
+        made.write_bytes(b"x" * 9_000)
+        os.utime(made, (k, k + 1))
+        cache.put(made, tmp_path / f"{k}.so")
+    assert _objects(tmp_path) == [tmp_path / "2.so", tmp_path / "3.so"]
+    assert sorted(p.suffix for p in tmp_path.iterdir()) == [".so", ".so", ".sum", ".sum"]
 
 
 def test_a_folder_that_anybody_may_write_is_not_used(
@@ -87,8 +106,7 @@ def test_a_folder_that_anybody_may_write_is_not_used(
     assert not _objects(tmp_path)
 
 
-def test_what_the_compiler_says_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path))
+def test_what_the_compiler_says_is_told(folder: Path) -> None:
     wrong = Source("wrong", 'extern "C" void wrong(void **a) { return 1 }', frozenset(), 0)
     with pytest.raises(CompilerError, match=r"(?s)failed on .*byparts-.*\.cc:.*error"):
         compiled([wrong])

@@ -68,7 +68,7 @@ def disagreements(funcs: Sequence[Func], change: Change = lambda text: text) -> 
 
 @c_emitter
 @pytest.mark.parametrize(
-    "first", [0, *[pytest.param(k, marks=pytest.mark.long) for k in range(2000, 22000, 1000)]]
+    "first", [0, *[pytest.param(k, marks=pytest.mark.long) for k in range(2000, 8000, 1000)]]
 )
 def test_emulation_is_interpretation_and_faults_are_reported(first: int) -> None:
     """If nothing is reported, all orders of threads give the same bits; and nothing harmless is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from byparts_tensor_ir import (
@@ -156,6 +156,25 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
             seen.add(x)
             todo.append((x, True))
             todo += [(a, False) for a in reversed(x.args)]
+
+
+def containing(found: Iterable[Expr], wanted: Callable[[Expr], bool]) -> set[Expr]:
+    """Those expressions, and subexpressions of them, that are wanted or contain one that is.
+
+    O(nodes of all together).
+    """
+    known: dict[Expr, bool] = {}
+    for e in found:
+        todo = [e]
+        while todo:
+            x = todo[-1]
+            waits = [a for a in x.args if a not in known] if x not in known else []
+            if waits:
+                todo += waits
+                continue
+            todo.pop()
+            known[x] = known.get(x, False) or wanted(x) or any(known[a] for a in x.args)
+    return {x for x, contains in known.items() if contains}
 
 
 def loads(e: Expr) -> list[Expr]:

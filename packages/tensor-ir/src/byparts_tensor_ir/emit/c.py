@@ -46,11 +46,11 @@ from byparts_tensor_ir.statement import (
     walk,
 )
 from byparts_tensor_ir.substitute import (
+    containing,
     expressions,
     in_statements,
     loads,
     substituted,
-    variables,
 )
 from byparts_tensor_ir.tensor import identity_values
 
@@ -282,7 +282,8 @@ class _Emitter(Values):
         """After a vector, what depended on its lanes is another value."""
         self.scopes.pop()
         for scope in self.scopes:
-            for e in [e for e in scope if isinstance(e, Expr) and var in variables(e)]:
+            known = [e for e in scope if isinstance(e, Expr)]
+            for e in containing(known, lambda x: x is var) & scope.keys():
                 del scope[e]
 
     def lane_body(

@@ -14,8 +14,9 @@ from byparts_tensor_ir.target import target
 
 MODES = ("forward", "reversed", "checked")
 FLAGS = (
-    *("-x", "c++", "-std=gnu++17", "-O2", "-shared", "-fPIC", "-pipe", "-w"),
-    # An oracle wants a dull compiler: gcc 12 miscompiled a kernel with more than this.
+    # Most kernels are compiled to run once: -O2 compiles for twice as long.
+    *("-x", "c++", "-std=gnu++17", "-Og", "-shared", "-fPIC", "-pipe", "-w"),
+    # An oracle wants a dull compiler: gcc 12 miscompiled a kernel with more than -O2 and these.
     *("-fno-tree-vectorize", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off"),
     *("-fno-math-errno", "-fno-trapping-math", "-fno-exceptions", "-fno-rtti"),
 )

@@ -28,7 +28,13 @@ from byparts_tensor_ir.statement import (
     walk,
     written,
 )
-from byparts_tensor_ir.substitute import expressions, loads, subexpressions, variables
+from byparts_tensor_ir.substitute import (
+    containing,
+    expressions,
+    loads,
+    subexpressions,
+    variables,
+)
 from byparts_tensor_ir.tensor import identity_values
 
 MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
@@ -190,11 +196,15 @@ class Strategy:
         inner = {x.var for x in walk(loop.body) if isinstance(x, For)} | {loop.var}
         for s in loop.body:
             for v in s.values if isinstance(s, Store) else ():
+                changing = containing(
+                    [expanded(v)],
+                    lambda x: (
+                        x in inner or (x.op == "load" and (x.attr in stored or not _is_inside(x)))
+                    ),
+                )
                 for x in subexpressions(expanded(v)):
-                    if x.op in ("const", "var", "name") or x.dtype == INDEX:
-                        continue
-                    changes = variables(x) & inner or any(y.attr in stored for y in loads(x))
-                    if not changes and is_safe(x):
+                    known = x.op in ("const", "var", "name") or x.dtype == INDEX
+                    if not known and x not in changing:
                         yield x
 
 
@@ -239,11 +249,14 @@ def elements_of(buffer: Buffer) -> int:
 
 def is_safe(e: Expr) -> bool:
     """Whether all loads in e are inside of their buffers, whatever is chosen."""
-    for load in loads(e):
-        for i, extent in zip(load.args, load.attr.shape, strict=True):
-            if not not_negative(i) or not not_negative(extent - 1 - i):
-                return False
-    return True
+    return all(_is_inside(load) for load in loads(e))
+
+
+def _is_inside(load: Expr) -> bool:
+    return all(
+        not_negative(i) and not_negative(extent - 1 - i)
+        for i, extent in zip(load.args, load.attr.shape, strict=True)
+    )
 
 
 def flat_index(buffer: Buffer, index: Sequence[Expr]) -> Expr:
@@ -270,5 +283,5 @@ def forget_loads(scopes: Sequence[dict[Expr, Any]], body: Sequence[Statement]) -
     """Forget the known values that were read from buffers to which these statements store."""
     targets = {t for s in walk(body) for t in written(s)}
     for scope in scopes:
-        for e in [e for e in scope if any(x.attr in targets for x in loads(e))]:
+        for e in containing(scope, lambda x: x.op == "load" and x.attr in targets) & scope.keys():
             del scope[e]
