@@ -72,6 +72,10 @@ class FunctionPlan:
 class _FunctionRun(Run):
     """A run whose programs are evaluated by NumPy."""
 
+    def number(self, value: Value, of_leaves: bool = True) -> Any:
+        """As for all runs, but not for what it is computed from: that is another each time."""
+        return super().number(value, of_leaves=False)
+
     def _built(self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates) -> Step:
         return EvaluateStep(self, outputs, asked, updates)
 
