@@ -21,7 +21,6 @@ WAITING = {
     "idioms/monitored_session": "train.SessionRunHook",
     "idioms/summaries": "the graph in a file of events",
     "idioms/supervisor": "train.Supervisor",
-    "programs/seq2seq_attention": "outputs of decoders end with the longest",
 }
 NEEDS = {"idioms/scipy_optimizer": "scipy"}
 IDIOMS = [name for name in names() if name.startswith("idioms/")]

@@ -11,7 +11,6 @@ CASES = recorded()["cases"]
 SYMBOLS = sorted({c["op"] for c in CASES})
 SCRIPTS = {s["id"]: s for s in recorded()["scripts"]}
 OPEN = {  # id of a case or script -> why it differs
-    "script:dropout_wrapper/0": "a second cell in a wrapper has the name of the first",
     "second_order/17": "TensorFlow refuses the second derivative, and here there is one",
 }
 NOT_HERE = "is not here; the nearest"  # a symbol that an expression of another one uses

@@ -1,5 +1,7 @@
 """Loops whose states grow: by the host, and as their rounds where a gradient passes."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,24 @@ def test_an_array_of_rows_of_several_lengths() -> None:
 
         assert np.array_equal(session.run(together, {n: 2}), [2.0, 2.0, 2.0])
         assert session.run(gradient, {n: 2}) == 3.0
+
+
+@pytest.mark.parametrize(("counted", "most"), [(True, 10), (False, 10), (False, 2)])
+def test_an_array_that_is_read_and_grows_ends_with_the_loop(counted: bool, most: int) -> None:
+    """It has the rows that were written, not as many as the loop might have had rounds."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        start = tf.TensorArray(tf.float32, 1, True, clear_after_read=False).write(0, x)
+
+        def test(i: Any, s: Any, rows: Any) -> Any:
+            return i < 3 if counted else tf.reduce_sum(s) < 7.0
+
+        def step(i: Any, s: Any, rows: Any) -> Any:
+            place = tf.cast(tf.reduce_sum(s) * 0.0, tf.int32)
+            return i + 1, s + 1.0, rows.write(i + 1, s + rows.read(place))
+
+        loop = tf.while_loop(test, step, (0, x, start), maximum_iterations=most)
+        rows = session.run(loop[2].stack(), {x: [0.0, 1.0]})
+
+    expected = [[0, 1], [0, 2], [1, 3], [2, 4]]
+    assert rows.tolist() == expected[: 1 + min(3, most)]

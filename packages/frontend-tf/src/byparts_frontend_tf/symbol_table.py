@@ -999,7 +999,7 @@ TABLE: dict[str, str] = {
     "contrib.rnn.GRUCell": "api.rnn_cells:GRUCell",
     "contrib.rnn.LSTMCell": "api.rnn_cells:LSTMCell",
     "contrib.rnn.LSTMStateTuple": "api.rnn_cells:LSTMStateTuple",
-    "contrib.rnn.LayerRNNCell": "api.rnn_cells:RNNCell",
+    "contrib.rnn.LayerRNNCell": "api.rnn_cells:LayerRNNCell",
     "contrib.rnn.MultiRNNCell": "api.rnn_cells:MultiRNNCell",
     "contrib.rnn.RNNCell": "api.rnn_cells:RNNCell",
     "nn.rnn_cell.BasicLSTMCell": "api.rnn_cells:BasicLSTMCell",
@@ -1009,6 +1009,7 @@ TABLE: dict[str, str] = {
     "nn.rnn_cell.LSTMStateTuple": "api.rnn_cells:LSTMStateTuple",
     "nn.rnn_cell.MultiRNNCell": "api.rnn_cells:MultiRNNCell",
     "nn.rnn_cell.RNNCell": "api.rnn_cells:RNNCell",
+    "python.ops.rnn_cell_impl.LayerRNNCell": "api.rnn_cells:LayerRNNCell",
     # api.rnn_inside
     "contrib.rnn.python.ops.core_rnn_cell._Linear": "api.rnn_inside:Linear",
     "contrib.rnn.python.ops.core_rnn_cell._linear": "api.rnn_inside:linear",

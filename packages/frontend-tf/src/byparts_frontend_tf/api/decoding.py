@@ -192,8 +192,8 @@ class _Decoding:
         dims = TensorShape(size).as_list()
         return TensorArray(
             dtype,
-            0 if self._most is None else self._most,
-            dynamic_size=self._most is None,
+            0,
+            dynamic_size=True,
             element_shape=TensorShape([batch if isinstance(batch, int) else None, *dims]),
         )
 

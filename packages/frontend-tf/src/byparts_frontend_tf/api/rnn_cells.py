@@ -20,7 +20,7 @@ from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
 
 
-@symbol("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell", "contrib.rnn.LayerRNNCell")
+@symbol("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell")
 class RNNCell(Layer):
     """A base class: `call(inputs, state)` gives an output and a new state.
 
@@ -68,6 +68,15 @@ class RNNCell(Layer):
         return self.zero_state(batch_size, dtype)
 
 
+@symbol("contrib.rnn.LayerRNNCell", "python.ops.rnn_cell_impl.LayerRNNCell")
+class LayerRNNCell(RNNCell):
+    """A base class of cells whose variables are in a scope of their own, as those of a layer."""
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+        """The output, and the state after this input."""
+        return Layer.__call__(self, inputs, state, *more, scope=scope, **given)
+
+
 def batch_of(t: Tensor, axis: int = 0) -> Any:
     """The size of an axis: a number where it is known, else a tensor."""
     if t.dims is not None and t.dims[axis] is not None:
@@ -102,7 +111,7 @@ def _depth(inputs_shape: Any) -> int:
 
 
 @symbol("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
-class BasicRNNCell(RNNCell):
+class BasicRNNCell(LayerRNNCell):
     """h' = activation([x, h] W + b)."""
 
     def __init__(
@@ -169,7 +178,7 @@ SYMBOLS = {
 
 
 @symbol("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
-class BasicLSTMCell(RNNCell):
+class BasicLSTMCell(LayerRNNCell):
     """Zaremba et al. 2015: no peepholes, a bias of the forget gate."""
 
     def __init__(
@@ -218,7 +227,7 @@ class BasicLSTMCell(RNNCell):
 
 
 @symbol("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
-class LSTMCell(RNNCell):
+class LSTMCell(LayerRNNCell):
     """Sak et al. 2014: peepholes, clipping, and a projection of the output where asked for."""
 
     def __init__(
@@ -305,7 +314,7 @@ def _clipped(t: Any, limit: float) -> Any:
 
 
 @symbol("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
-class GRUCell(RNNCell):
+class GRUCell(LayerRNNCell):
     """Cho et al. 2014: h' = u h + (1 - u) activation([x, r h] W + b)."""
 
     def __init__(

@@ -39,6 +39,7 @@ class Rows:
     ) -> None:
         self.dtype, self.size, self.dynamic = dtype, size, dynamic
         self.buffer, self.parts, self.element = buffer, parts or {}, element
+        self._whole: Optional[Value] = None
 
     @property
     def row_type(self) -> Optional[TensorType]:
@@ -104,7 +105,12 @@ class Rows:
         return Rows(self.dtype, size, self.dynamic, ops.scatter(old, ops.constant(at), rows))
 
     def stacked(self) -> Value:
-        """All rows, stacked; zeros where none was written."""
+        """All rows, stacked; zeros where none was written.  The same value each time."""
+        if self._whole is None:
+            self._whole = self._stack()
+        return self._whole
+
+    def _stack(self) -> Value:
         if self.buffer is not None and not self.parts:
             have = self.buffer.type.dims[0]
             if have == self.size:

@@ -95,12 +95,11 @@ def _with_buffers(
     started: list[Lowered] = []
     for f, kind in zip(first, kinds, strict=True):
         if isinstance(f, Rows):
-            if f.dynamic and most is None:
+            if f.dynamic:
                 raise OnHost(op, "how many rows an array has depends on data")
-            size = max(f.size, most or 0) if f.dynamic else f.size
             if kind is None:
                 raise OnHost(op, "the rows of an array have no known shape")
-            f = Rows(f.dtype, size, False, f.buffer, f.parts, kind.dims)
+            f = Rows(f.dtype, f.size, False, f.buffer, f.parts, kind.dims)
         started.append(f)
     loop = Loop(lowering, op, started, started)
     if loop.changes:
