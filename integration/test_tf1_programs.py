@@ -18,7 +18,6 @@ WAITING = {
     "idioms/errors_and_files": "errors.FAILED_PRECONDITION",
     "idioms/frozen_graphs": "graph_util",
     "idioms/image_and_arrays": "image",
-    "idioms/monitored_session": "train.SessionRunHook",
     "idioms/summaries": "the graph in a file of events",
     "idioms/supervisor": "train.Supervisor",
 }
