@@ -130,7 +130,7 @@ def test_training_and_evaluation_take_turns(tmp_path: Path) -> None:
     model = estimator(tmp_path, save_checkpoints_steps=4)
     seen: list[int] = []
 
-    class Seen(tf.estimator.Exporter):
+    class Seen(tf.estimator.Exporter):  # type: ignore[misc]  # names of tf have no types
         name = "seen"
 
         def export(

@@ -22,7 +22,8 @@ from byparts_frontend_tf.files.checkpoint_reader import load_checkpoint
 from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.scopes import set_random_seed
-from byparts_frontend_tf.symbols import named, symbol
+from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.training.hooks import StopAtStepHook
 
 
 @symbol("estimator.Estimator")
@@ -136,7 +137,7 @@ class Estimator:
             return self
         given = _checked_hooks(hooks)
         if steps is not None or max_steps is not None:
-            given.append(named("train.StopAtStepHook")(steps, max_steps))
+            given.append(StopAtStepHook(steps, max_steps))
         loss = self._train(input_fn, given, saving_listeners or ())
         logging.info("Loss for final step: %s.", loss)
         return self

@@ -13,7 +13,6 @@ from byparts_frontend_tf.api import metrics, tf_logging as logging
 from byparts_frontend_tf.api.passing import group
 from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.api.variables import assign_add
-from byparts_frontend_tf.estimators.hooks import Hook, fetching
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
 from byparts_frontend_tf.files.event_file import FileWriter
 from byparts_frontend_tf.files.messages.summary import Summary
@@ -21,11 +20,14 @@ from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import named
+from byparts_frontend_tf.training.hooks import FinalOpsHook
+from byparts_frontend_tf.training.monitored_session import ChiefSessionCreator, MonitoredSession
+from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
 
 LOSS, AVERAGE_LOSS = "loss", "average_loss"
 
 
-class StopAfterEvals(Hook):
+class StopAfterEvals(SessionRunHook):
     """Ends an evaluation after so many batches, and says how far it is.
 
     Args:
@@ -43,7 +45,7 @@ class StopAfterEvals(Hook):
 
     def before_run(self, run_context: Any) -> Any:
         """The count of batches is fetched, too."""
-        return fetching({"evals": self._done})
+        return SessionRunArgs({"evals": self._done})
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Stop after the last."""
@@ -53,18 +55,6 @@ class StopAfterEvals(Hook):
                 logging.info("Evaluation [%d/%d]", done, self._evals)
             if done >= self._evals:
                 run_context.request_stop()
-
-
-class FinalValues(Hook):
-    """Fetches tensors when the session ends."""
-
-    def __init__(self, tensors: Any) -> None:
-        self._tensors = tensors
-        self.values: Any = None
-
-    def end(self, session: Any) -> None:
-        """Fetch them."""
-        self.values = session.run(self._tensors)
 
 
 def steps_hooks(steps: Optional[int]) -> list[Any]:
@@ -120,19 +110,19 @@ def evaluate_once(
     for hook in hooks:
         if hasattr(hook, "_set_evals_completed_tensor"):
             hook._set_evals_completed_tensor(counted)
-    final = FinalValues(values)
+    final = FinalOpsHook(values)
     logging.info("Starting evaluation at " + _now())
-    creator = named("train.ChiefSessionCreator")(
+    creator = ChiefSessionCreator(
         scaffold=spec.scaffold,
         checkpoint_filename_with_path=checkpoint_path,
         config=config.session_config,
     )
     given = [*hooks, *spec.evaluation_hooks, final]
-    with named("train.MonitoredSession")(session_creator=creator, hooks=given) as session:
+    with MonitoredSession(session_creator=creator, hooks=given) as session:
         while not session.should_stop():
             session.run([update, counted])
     logging.info("Finished evaluation at " + _now())
-    return dict(final.values)
+    return dict(final.final_ops_values)
 
 
 def _now() -> str:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_frontend_tf.estimators.arguments import accepted
-from byparts_frontend_tf.estimators.hooks import Hook
+from byparts_frontend_tf.training.session_run_hook import SessionRunHook
 
 
-class BeginDataset(Hook):
+class BeginDataset(SessionRunHook):
     """Initialises the iterator of a data set in each new session."""
 
     def __init__(self, iterator: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
-from byparts_frontend_tf.symbols import named
+from byparts_frontend_tf.training.monitored_session import ChiefSessionCreator, MonitoredSession
 
 
 def predictions_of(
@@ -19,13 +19,13 @@ def predictions_of(
 ) -> Iterator[Any]:
     """The predictions for each example, or for each batch, until the input ends."""
     fetches = chosen(spec.predictions, keys)
-    creator = named("train.ChiefSessionCreator")(
+    creator = ChiefSessionCreator(
         scaffold=spec.scaffold,
         checkpoint_filename_with_path=checkpoint_path,
         config=config.session_config,
     )
     given = [*hooks, *spec.prediction_hooks]
-    with named("train.MonitoredSession")(session_creator=creator, hooks=given) as session:
+    with MonitoredSession(session_creator=creator, hooks=given) as session:
         while not session.should_stop():
             batch = session.run(fetches)
             if not single:

@@ -9,7 +9,8 @@ from byparts_frontend_tf.api.shaping import reshape
 from byparts_frontend_tf.estimators.export_outputs import ExportOutput, checked_outputs
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.symbols import named, symbol
+from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.training.scaffold import Scaffold
 
 
 @symbol("estimator.ModeKeys")
@@ -163,7 +164,6 @@ def _hooks(given: Any) -> tuple[Any, ...]:
 
 
 def _scaffold(given: Any) -> Any:
-    scaffold = named("train.Scaffold")
-    if given is not None and not isinstance(given, scaffold):
+    if given is not None and not isinstance(given, Scaffold):
         raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {given}")
-    return scaffold() if given is None else given
+    return Scaffold() if given is None else given

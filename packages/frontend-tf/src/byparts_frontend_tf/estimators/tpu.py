@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, NoReturn, Optional
 from byparts_frontend_tf.api.optimizer import Optimizer
 from byparts_frontend_tf.estimators.arguments import argument_names
 from byparts_frontend_tf.estimators.estimator import Estimator
-from byparts_frontend_tf.estimators.hooks import Hook, fetching
 from byparts_frontend_tf.estimators.run_config import RunConfig
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
 
 _ADVICE = "there are no TPUs here: give use_tpu=False, which runs the same program on this machine"
 
@@ -156,7 +156,7 @@ def _call(call: Any) -> Any:
     return function(**tensors) if isinstance(tensors, dict) else function(*tensors)
 
 
-class HostCall(Hook):
+class HostCall(SessionRunHook):
     """Runs what a model asks for in each step."""
 
     def __init__(self, fetches: Any) -> None:
@@ -164,7 +164,7 @@ class HostCall(Hook):
 
     def before_run(self, run_context: Any) -> Any:
         """Fetch it, too."""
-        return fetching(self._fetches)
+        return SessionRunArgs(self._fetches)
 
 
 @symbol(*_names("TPUEstimator"))

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.api import tf_logging as logging
 from byparts_frontend_tf.estimators.estimator import Estimator
-from byparts_frontend_tf.estimators.hooks import Listener
 from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.training.saving_hooks import CheckpointSaverListener
 
 
 class _Train(NamedTuple):
@@ -286,7 +286,7 @@ class Evaluator:
             self.exported.append(made)
 
 
-class EvaluateWhenSaved(Listener):
+class EvaluateWhenSaved(CheckpointSaverListener):
     """Evaluates whenever a checkpoint is saved, but for the first one, at the beginning."""
 
     def __init__(self, evaluator: Evaluator) -> None:

@@ -15,7 +15,9 @@ from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection
 from byparts_frontend_tf.running.errors import NotFoundError
-from byparts_frontend_tf.symbols import named
+from byparts_frontend_tf.training.hooks import LoggingTensorHook, NanTensorHook
+from byparts_frontend_tf.training.monitored_training import MonitoredTrainingSession
+from byparts_frontend_tf.training.saving_hooks import CheckpointSaverHook
 
 
 def saved_step(model_dir: str) -> int:
@@ -38,15 +40,15 @@ def train_once(
 ) -> Any:
     """Run the training until a hook or the input ends it; the last loss."""
     _collect(spec, config)
-    worker = [*hooks, named("train.NanTensorHook")(spec.loss)]
+    worker = [*hooks, NanTensorHook(spec.loss)]
     every = config.log_step_count_steps
     if every is not None:
         shown = {"loss": spec.loss, "step": step}
-        worker.append(named("train.LoggingTensorHook")(shown, every_n_iter=every))
+        worker.append(LoggingTensorHook(shown, every_n_iter=every))
     worker += spec.training_hooks
     chief = [*_savers(spec, config, worker, listeners), *spec.training_chief_hooks]
     loss = None
-    with named("train.MonitoredTrainingSession")(
+    with MonitoredTrainingSession(
         checkpoint_dir=config.model_dir,
         scaffold=spec.scaffold,
         hooks=worker,
@@ -89,7 +91,7 @@ def _savers(
     Raises:
         ValueError: there are listeners, and nothing that saves.
     """
-    kind = named("train.CheckpointSaverHook")
+    kind = CheckpointSaverHook
     there = [h for h in [*hooks, *spec.training_chief_hooks] if isinstance(h, kind)]
     made = []
     steps, seconds = config.save_checkpoints_steps, config.save_checkpoints_secs

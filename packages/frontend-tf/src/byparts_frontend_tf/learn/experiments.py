@@ -7,13 +7,13 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api import tf_logging as logging
 from byparts_frontend_tf.api.global_step import get_global_step
-from byparts_frontend_tf.estimators.hooks import Hook, fetching
 from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 @symbol("contrib.learn.monitors.ValidationMonitor")
-class ValidationMonitor(Hook):
+class ValidationMonitor(SessionRunHook):
     """Evaluates while a model is trained, and stops when it gets no better.
 
     Args:
@@ -73,7 +73,7 @@ class ValidationMonitor(Hook):
 
     def before_run(self, run_context: Any) -> Any:
         """The step is fetched, too."""
-        return fetching(self._step)
+        return SessionRunArgs(self._step)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         """Evaluate when it is time."""
