@@ -93,13 +93,17 @@ def _make(lowering: Any, op: Operation) -> None:
     keys = pipeline.needs()
 
     def make(*arrays: Any) -> None:
-        values = [
-            a if t.op.type == "Const" else a.copy() for t, a in zip(keys, arrays, strict=True)
-        ]
-        context = Context(session, dict(zip(keys, values, strict=True)))
+        pairs = zip(keys, arrays, strict=True)
+        context = Context(session, {t: _kept(t, a) for t, a in pairs})
         session.kept[iterator] = Started(pipeline.start(context))
 
     call_each_run(lowering, op, make, ())
+
+
+def _kept(tensor: Tensor, array: Any) -> Any:
+    """What a dataset may keep: the array of a feed is the program's, which may change it."""
+    own = tensor.op.type == "Const" or not isinstance(array, np.ndarray)
+    return array if own else array.copy()
 
 
 MAKE_ITERATOR = Kind("MakeIterator", special=_make, shape=lambda i, **_: [], dtype=())
