@@ -20,7 +20,7 @@ POINTS = np.array([-2.5, -0.3, 1e-3, 0.5, 1, 2, 3.7, 20, 1e8])
 def functions(tf: Any) -> dict[str, Callable[[], Any]]:
     """Name -> a function of nothing."""
     made: dict[str, Callable[[], Any]] = {}
-    for part in (_sets, _orders, _blocks, _products):
+    for part in (_sets, _orders, _blocks, _products, _volumes, _moments):
         made.update(part(tf))
     return made
 
@@ -96,11 +96,54 @@ def _products(tf: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
+def _volumes(tf: Any) -> dict[str, Callable[[], Any]]:
+    x = IMAGES.reshape(1, 4, 4, 2, 4)
+    w = np.sin(np.arange(3 * 2 * 2 * 4 * 2, dtype=np.float32)).reshape(3, 2, 2, 4, 2)
+    up = np.sin(np.arange(3 * 2 * 3 * 2 * 4, dtype=np.float32)).reshape(3, 2, 3, 2, 4)
+    return {
+        "conv3d": lambda: tf.nn.conv3d(x, w, [1, 2, 1, 1, 1], "SAME"),
+        "conv3d valid": lambda: tf.nn.conv3d(x, w, [1, 1, 2, 1, 1], "VALID"),
+        "conv3d slope": lambda: _slope(
+            tf, lambda v: tf.nn.conv3d(x, v, [1, 2, 1, 1, 1], "SAME"), w
+        ),
+        "conv3d_transpose": lambda: tf.nn.conv3d_transpose(
+            x, up, [1, 7, 8, 3, 2], [1, 2, 2, 2, 1], "SAME"
+        ),
+        "conv3d_transpose valid": lambda: tf.nn.conv3d_transpose(
+            x[:, :2, :2], up, [1, 5, 4, 4, 2], [1, 2, 2, 1, 1], "VALID"
+        ),
+        "max_pool3d": lambda: tf.nn.max_pool3d(x, [1, 3, 2, 2, 1], [1, 2, 2, 1, 1], "SAME"),
+        "avg_pool3d": lambda: tf.nn.avg_pool3d(x, [1, 3, 3, 2, 1], [1, 2, 1, 1, 1], "SAME"),
+        "convolution": lambda: tf.nn.convolution(x[0], w[0], "SAME", [1, 2]),
+        "convolution of volumes": lambda: tf.nn.convolution(x, w[:2], "VALID"),
+        "max_pool_with_argmax": lambda: tf.nn.max_pool_with_argmax(
+            IMAGES, [1, 2, 2, 1], [1, 2, 1, 1], "SAME"
+        ),
+    }
+
+
+def _slope(tf: Any, function: Callable[[Any], Any], x: Any) -> Any:
+    given = tf.constant(x)
+    return tf.gradients(tf.square(function(given)), given)[0]
+
+
+def _moments(tf: Any) -> dict[str, Callable[[], Any]]:
+    nn = tf.nn
+    return {
+        "sufficient_statistics": lambda: nn.sufficient_statistics(X, [0, 2], shift=0.5),
+        "normalize_moments": lambda: nn.normalize_moments(
+            *nn.sufficient_statistics(X, [1], keep_dims=True)
+        ),
+        "weighted_moments": lambda: nn.weighted_moments(X, [1], np.abs(X)),
+        "reduce_std": lambda: tf.math.reduce_std(X, 1),
+    }
+
+
 def value(tf: Any, function: Callable[[], Any]) -> list[Any]:
     """[values, dtype, static shape] of each result."""
     with tf.Graph().as_default(), tf.Session() as session:
         made = function()
-        tensors = list(made) if isinstance(made, (list, tuple)) else [made]
+        tensors = [t for t in made if t is not None] if isinstance(made, (list, tuple)) else [made]
         arrays = session.run(tensors)
         return [
             [np.asarray(a).tolist(), str(np.asarray(a).dtype), str(t.shape).replace("None", "?")]

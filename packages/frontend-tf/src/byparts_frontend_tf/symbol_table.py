@@ -267,6 +267,11 @@ TABLE: dict[str, str] = {
     "contrib.crf.crf_sequence_score": "api.crf:crf_sequence_score",
     "contrib.crf.crf_unary_score": "api.crf:crf_unary_score",
     "contrib.crf.viterbi_decode": "api.crf:viterbi_decode",
+    # api.ctc
+    "nn.ctc_beam_search_decoder": "api.ctc:ctc_beam_search_decoder",
+    "nn.ctc_beam_search_decoder_v2": "api.ctc:ctc_beam_search_decoder_v2",
+    "nn.ctc_greedy_decoder": "api.ctc:ctc_greedy_decoder",
+    "nn.ctc_loss": "api.ctc:ctc_loss",
     # api.custom_gradients
     "NoGradient": "api.custom_gradients:not_differentiable",
     "NotDifferentiable": "api.custom_gradients:not_differentiable",
@@ -1240,6 +1245,14 @@ TABLE: dict[str, str] = {
     "stack": "api.stacking:stack",
     "tile": "api.stacking:tile",
     "unstack": "api.stacking:unstack",
+    # api.statistics
+    "AggregationMethod": "api.statistics:AggregationMethod",
+    "math.reduce_euclidean_norm": "api.statistics:reduce_euclidean_norm",
+    "math.reduce_std": "api.statistics:reduce_std",
+    "math.reduce_variance": "api.statistics:reduce_variance",
+    "nn.normalize_moments": "api.statistics:normalize_moments",
+    "nn.sufficient_statistics": "api.statistics:sufficient_statistics",
+    "nn.weighted_moments": "api.statistics:weighted_moments",
     # api.streaming
     "contrib.metrics.accuracy": "api.streaming:accuracy",
     "contrib.metrics.aggregate_metric_map": "api.streaming:aggregate_metric_map",
@@ -1563,6 +1576,13 @@ TABLE: dict[str, str] = {
     "contrib.learn.preprocessing.ByteProcessor": "api.vocabulary:ByteProcessor",
     "contrib.learn.preprocessing.CategoricalVocabulary": "api.vocabulary:CategoricalVocabulary",
     "contrib.learn.preprocessing.VocabularyProcessor": "api.vocabulary:VocabularyProcessor",
+    # api.volumes
+    "nn.avg_pool3d": "api.volumes:avg_pool3d",
+    "nn.conv3d": "api.volumes:conv3d",
+    "nn.conv3d_transpose": "api.volumes:conv3d_transpose",
+    "nn.convolution": "api.volumes:convolution",
+    "nn.max_pool3d": "api.volumes:max_pool3d",
+    "nn.max_pool_with_argmax": "api.volumes:max_pool_with_argmax",
     # api.write_graph
     "io.write_graph": "api.write_graph:write_graph",
     "train.write_graph": "api.write_graph:write_graph",
