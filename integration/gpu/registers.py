@@ -9,6 +9,7 @@ No GPU is needed: programs are compiled as for a GPU, and not run.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import subprocess
@@ -28,6 +29,7 @@ from byparts_kernels_cuda import launch
 from byparts_kernels_cuda.code import KernelCode
 from byparts_kernels_cuda.compile import FLAGS
 from byparts_kernels_cuda.driver.api import driver
+from byparts_tensor_ir import cache
 from gpu.programs import FULL, HYPER, LARGE, NAMES, Draw, inference, training
 
 ARCHITECTURES = ("sm_80", "sm_90")
@@ -133,18 +135,27 @@ def usages_of(codes: Any) -> dict[tuple[str, str], Usage | str]:
 
 
 def _usage(code: KernelCode, architecture: str) -> Usage | str:
-    with TemporaryDirectory() as work:
-        source = Path(work) / "kernel.cu"
-        source.write_text(code.text)
-        command = ["nvcc", "-cubin", f"-arch={architecture}", *FLAGS, "-Xptxas", "-v"]
-        done = subprocess.run(
-            [*command, "-o", f"{work}/kernel.cubin", str(source)], capture_output=True, text=True
-        )
-    said = _SAID.search(done.stderr)
-    if done.returncode or said is None:
-        return done.stderr.strip()[:500] or f"exit {done.returncode}"
+    command = ("nvcc", "-cubin", f"-arch={architecture}", *FLAGS, "-Xptxas", "-v")
+    name = f"{hashlib.sha256(repr((command, code.text)).encode()).hexdigest()[:32]}.said.json"
+    words = cache.kept_text(name)  # of a run that was interrupted
+    if words is None:
+        words = _words(command, code.text)
+        cache.keep_text(name, words)
+    said = _SAID.search(words)
+    if said is None:
+        return words[:500]
     stack, stores, loads, registers, shared = (int(x or 0) for x in said.groups())
     return Usage(stack, stores + loads, registers, shared + code.shared_bytes)
+
+
+def _words(command: Sequence[str], text: str) -> str:
+    """What the compiler says."""
+    with TemporaryDirectory() as work:
+        source = Path(work) / "kernel.cu"
+        source.write_text(text)
+        whole = [*command, "-o", f"{work}/kernel.cubin", str(source)]
+        done = subprocess.run(whole, capture_output=True, text=True)
+    return f"exit {done.returncode}: {done.stderr.strip()}" if done.returncode else done.stderr
 
 
 def _failed(usage: Usage | str) -> bool:
