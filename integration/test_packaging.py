@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from combinations.environment import build_wheels
+from combinations.facts import read_parts
+
 ROOT = Path(__file__).parent.parent
 PARTS = sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml"))
 
@@ -30,6 +33,17 @@ def version(part: Path) -> str:
 
 def test_there_are_parts() -> None:
     assert len(PARTS) >= 11
+
+
+def test_the_wheel_for_gpus_is_small(tmp_path: Path) -> None:
+    """Kernels are generated: none is in it."""
+    pytest.importorskip("hatchling", reason="needs hatchling")
+    part = read_parts(ROOT)["kernels-cuda"]
+
+    build_wheels({part.name: part}, tmp_path)
+
+    (wheel,) = tmp_path.glob("*.whl")
+    assert 0 < wheel.stat().st_size <= 150_000
 
 
 @every_part

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from byparts_graph_ir import Op, TensorType
-from byparts_kernels_cuda.launches import Launches
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir import compile
 from byparts_tensor_ir.emit.emulate import emulate
 from byparts_tensor_ir.emit.emulated import emulated_caller
 from byparts_tensor_ir.interpret import NUMPY, interpret
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer, Func
 
 Array = Any

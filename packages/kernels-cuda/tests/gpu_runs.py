@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from byparts_kernels_cuda.launches import Launches
-from byparts_kernels_cuda.mapping.machine import Machine
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.interpret import NUMPY, interpret
+from byparts_tensor_ir.launches import Launches
+from byparts_tensor_ir.mapping.machine import Machine
 from byparts_tensor_ir.statement import Buffer
 
 # So little that small arrays need several blocks, teams and warps, and do not fit.

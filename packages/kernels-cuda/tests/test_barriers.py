@@ -18,11 +18,11 @@ from byparts_graph_ir import Op, TensorType
 from byparts_kernels_cuda.attention.backward import attention_gradient_launches
 from byparts_kernels_cuda.attention.forward import attention_launches
 from byparts_kernels_cuda.attention.team import Block
-from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.matmul import matmul_launches
 from byparts_kernels_cuda.products.tiles import Tile, WarpTile
 from byparts_opset.dtypes import type_of
 from byparts_tensor_ir.faults import KernelFault
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Barrier, Func, rebuilt, walk
 
 Case = tuple[Op, Launches, list[Any]]

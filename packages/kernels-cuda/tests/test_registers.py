@@ -20,13 +20,13 @@ from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.attention.backward import attention_gradient_launches
 from byparts_kernels_cuda.attention.forward import attention_launches
 from byparts_kernels_cuda.convolutions import convolution_launches
-from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.matmul import matmul_launches
 from byparts_kernels_cuda.products.tiles import TILES, TILES_OF_8_BYTES, TILES_OF_HALVES
 from byparts_kernels_cuda.updates import update_launches
 from byparts_opset.conv2d import _transposed_padding
 from byparts_opset.window import remade
 from byparts_tensor_ir.emit.cuda import CudaSource, emit_cuda
+from byparts_tensor_ir.launches import Launches
 
 GOLDEN = Path(__file__).parent / "golden" / "registers.txt"
 ARCHITECTURES = ("sm_80", "sm_90")

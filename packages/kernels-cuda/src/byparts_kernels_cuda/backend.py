@@ -40,7 +40,7 @@ from byparts_tensor_ir.lowering.regions.joins import joins
 from byparts_tensor_ir.lowering.regions.updates import UPDATES
 
 if TYPE_CHECKING:
-    from byparts_kernels_cuda.launches import Launches
+    from byparts_tensor_ir.launches import Launches
 
 _MOST_NAMES = 4  # of ops in the name of a kernel
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
@@ -115,8 +115,8 @@ def region_kernel(graph: Graph) -> Kernel:
 
     def launches() -> Launches:
         # Not where the text is on the disk.
-        from byparts_kernels_cuda.mapping import mapped
         from byparts_tensor_ir.lowering.regions.region import RegionLoops
+        from byparts_tensor_ir.mapping import mapped
 
         made = RegionLoops(graph)
         return mapped(replace(made.func, name=_title(graph)), made.inplace)

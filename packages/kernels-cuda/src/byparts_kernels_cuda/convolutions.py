@@ -23,8 +23,6 @@ from typing import Union
 
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
-from byparts_kernels_cuda.launches import Launches
-from byparts_kernels_cuda.mapping import mapped
 from byparts_kernels_cuda.phases import Phase, phases
 from byparts_kernels_cuda.products.contraction import (
     Contraction,
@@ -41,7 +39,9 @@ from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, placed
 from byparts_opset.window import TO_NCHW
 from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.lowering.function import function
+from byparts_tensor_ir.mapping import mapped
 from byparts_tensor_ir.statement import Buffer, Func
 
 Op = Union[Conv2d, Conv2dTranspose, Conv2dFilterGradient]

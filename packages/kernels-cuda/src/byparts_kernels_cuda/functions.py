@@ -32,7 +32,7 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     Raises:
         Refused: a dtype that its expressions do not have.
     """
-    from byparts_kernels_cuda.mapping import mapped  # loads the schedules
+    from byparts_tensor_ir.mapping import mapped  # loads the schedules
 
     results = op.infer(*types)
     about = f"{op_text(op)} of {', '.join(map(str, types))}"

@@ -25,7 +25,7 @@ from byparts_kernels_cuda.stream_call import StreamCall, run_of
 from byparts_tensor_ir.cache import files_of, keep_text, kept_text
 
 if TYPE_CHECKING:
-    from byparts_kernels_cuda.launches import Launches
+    from byparts_tensor_ir.launches import Launches
     from byparts_tensor_ir.statement import Buffer, Func
 
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
@@ -78,7 +78,7 @@ def emitted(
 ) -> KernelCode:
     """The text of one launch; `aliases` are parameters that may be one array."""
     from byparts_kernels_cuda.emitting import code_of  # loads the emitter
-    from byparts_kernels_cuda.launches import size_bytes
+    from byparts_tensor_ir.launches import size_bytes
 
     position = {b: i for i, b in enumerate(launches.parameters)}
     offsets = launches.offsets()

@@ -20,9 +20,9 @@ from itertools import accumulate
 from byparts_graph_ir import Graph, Input, Refused, TensorType
 from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_cuda.builder import Builder, array
-from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.contraction import has_kernels
 from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.lowering.elementwise import element
 from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES
 from byparts_tensor_ir.lowering.regions.updates import Update

@@ -15,11 +15,11 @@ from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
 from byparts_kernels_cuda.attention.team import Block, Team, width_of_thread
 from byparts_kernels_cuda.builder import Builder, all_of, needed
-from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.contraction import decoded
 from byparts_opset import Attention
 from byparts_tensor_ir.expression import Expr, as_expr, const
 from byparts_tensor_ir.functions import call, maximum, minimum, select
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer, Func
 
 

@@ -13,7 +13,6 @@ from typing import Union
 
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
-from byparts_kernels_cuda.launches import Launches
 from byparts_kernels_cuda.products.contraction import (
     Addend,
     Contraction,
@@ -30,6 +29,7 @@ from byparts_kernels_cuda.products.tiled import tiled
 from byparts_kernels_cuda.products.tiles import tile_of
 from byparts_opset import AddMatmul, MatMul
 from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer
 
 Product = Union[MatMul, AddMatmul]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from byparts_kernels_cuda.mapping.kept import Keeper
-from byparts_kernels_cuda.mapping.phases import Alone
-from byparts_kernels_cuda.mapping.piece import Piece
-from byparts_kernels_cuda.mapping.rows import Rows
-from byparts_kernels_cuda.mapping.shares import vector_lanes
-from byparts_kernels_cuda.mapping.stages import Stage
-from byparts_kernels_cuda.mapping.team import Team
-from byparts_kernels_cuda.mapping.weave import Weaver, guarded
 from byparts_tensor_ir.expression import Expr, variable
+from byparts_tensor_ir.mapping.kept import Keeper
+from byparts_tensor_ir.mapping.phases import Alone
+from byparts_tensor_ir.mapping.piece import Piece
+from byparts_tensor_ir.mapping.rows import Rows
+from byparts_tensor_ir.mapping.shares import vector_lanes
+from byparts_tensor_ir.mapping.stages import Stage
+from byparts_tensor_ir.mapping.team import Team
+from byparts_tensor_ir.mapping.weave import Weaver, guarded
 from byparts_tensor_ir.statement import For, If
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from byparts_kernels_cuda.mapping.independence import (
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.mapping.independence import (
     Surroundings,
     chain,
     rounds,
     stores_with_paths,
 )
-from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.rows import Rows
-from byparts_kernels_cuda.mapping.traffic import neighbours
-from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.mapping.machine import Machine
+from byparts_tensor_ir.mapping.rows import Rows
+from byparts_tensor_ir.mapping.traffic import neighbours
 from byparts_tensor_ir.statement import WARP, Buffer, For, If, Statement, Store, rebuilt, walk
 from byparts_tensor_ir.substitute import in_statements, renewed, variables
 

@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from byparts_kernels_cuda.mapping.independence import (
+from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.mapping.independence import (
     Surroundings,
     chain,
     rounds,
     used,
 )
-from byparts_tensor_ir.expression import Expr
 from byparts_tensor_ir.statement import Buffer, For, Statement, Store, stores, walk
 from byparts_tensor_ir.substitute import (
     buffers_replaced,

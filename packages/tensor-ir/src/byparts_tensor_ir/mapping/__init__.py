@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from byparts_kernels_cuda.mapping.map import mapped
+from byparts_tensor_ir.mapping.map import mapped
 
 __all__ = ["mapped"]

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from byparts_kernels_cuda.mapping.independence import stores_with_paths
-from byparts_kernels_cuda.mapping.phases import Shared
-from byparts_kernels_cuda.mapping.traffic import Access, accesses
 from byparts_tensor_ir.emit.strategy import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.index import terms
+from byparts_tensor_ir.mapping.independence import stores_with_paths
+from byparts_tensor_ir.mapping.phases import Shared
+from byparts_tensor_ir.mapping.traffic import Access, accesses
 from byparts_tensor_ir.statement import Statement, Store
 
 _VECTOR_BYTES, _MOST_LANES = 16, 4

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.phases import Chosen, Phase, Repeated, Shared, all_phases
-from byparts_kernels_cuda.mapping.rows import Rows
-from byparts_kernels_cuda.mapping.team import Team
-from byparts_kernels_cuda.mapping.traffic import neighbours
+from byparts_tensor_ir.mapping.machine import Machine
+from byparts_tensor_ir.mapping.phases import Chosen, Phase, Repeated, Shared, all_phases
+from byparts_tensor_ir.mapping.rows import Rows
+from byparts_tensor_ir.mapping.team import Team
+from byparts_tensor_ir.mapping.traffic import neighbours
 from byparts_tensor_ir.statement import WARP, Statement
 
 _ELEMENTS, _MOST = 16, 32  # of a thread of a long row; of a warp, which need not meet

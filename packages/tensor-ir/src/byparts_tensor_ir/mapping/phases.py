@@ -19,15 +19,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Union
 
-from byparts_kernels_cuda.mapping.independence import (
+from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.lower import identity_nest
+from byparts_tensor_ir.mapping.independence import (
     Surroundings,
     chain,
     has_loops,
     rounds,
 )
-from byparts_kernels_cuda.mapping.traffic import neighbours
-from byparts_tensor_ir.expression import Expr
-from byparts_tensor_ir.lower import identity_nest
+from byparts_tensor_ir.mapping.traffic import neighbours
 from byparts_tensor_ir.statement import For, If, Statement, Store, rebuilt, stores, walk
 from byparts_tensor_ir.substitute import variables
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
 from byparts_tensor_ir.expression import const
 from byparts_tensor_ir.lower import placed_identities
+from byparts_tensor_ir.mapping.independence import Pairs, surroundings, used
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store, walk
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements, loads
 

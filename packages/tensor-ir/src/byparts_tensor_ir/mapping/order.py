@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from byparts_kernels_cuda.mapping.independence import stores_with_paths
-from byparts_kernels_cuda.mapping.stages import Stage
-from byparts_kernels_cuda.mapping.traffic import Access, accesses
+from byparts_tensor_ir.mapping.independence import stores_with_paths
+from byparts_tensor_ir.mapping.stages import Stage
+from byparts_tensor_ir.mapping.traffic import Access, accesses
 from byparts_tensor_ir.schedule.legal import apart
 from byparts_tensor_ir.statement import Buffer, If, walk
 from byparts_tensor_ir.substitute import loads

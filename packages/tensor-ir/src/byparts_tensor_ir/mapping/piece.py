@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from byparts_kernels_cuda.launches import size_bytes
-from byparts_kernels_cuda.mapping.independence import used, written
 from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.launches import size_bytes
+from byparts_tensor_ir.mapping.independence import used, written
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement
 from byparts_tensor_ir.substitute import in_statements
 

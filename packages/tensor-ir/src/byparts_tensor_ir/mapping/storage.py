@@ -15,20 +15,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from byparts_kernels_cuda.launches import size_bytes
-from byparts_kernels_cuda.mapping.independence import used, written
-from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.phases import (
+from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.launches import size_bytes
+from byparts_tensor_ir.mapping.independence import used, written
+from byparts_tensor_ir.mapping.machine import Machine
+from byparts_tensor_ir.mapping.phases import (
     Alone,
     Phase,
     Shared,
     all_phases,
     statements_of,
 )
-from byparts_kernels_cuda.mapping.rows import Rows, indices_of
-from byparts_kernels_cuda.mapping.shares import Share
-from byparts_kernels_cuda.mapping.team import Team
-from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.mapping.rows import Rows, indices_of
+from byparts_tensor_ir.mapping.shares import Share
+from byparts_tensor_ir.mapping.team import Team
 from byparts_tensor_ir.statement import Buffer
 from byparts_tensor_ir.substitute import variables
 

@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from byparts_kernels_cuda.mapping.independence import Surroundings, written
-from byparts_kernels_cuda.mapping.phases import (
+from byparts_tensor_ir.emit.strategy import is_safe
+from byparts_tensor_ir.expression import BYTES, Expr, variable
+from byparts_tensor_ir.mapping.independence import Surroundings, written
+from byparts_tensor_ir.mapping.phases import (
     Chosen,
     Phase,
     Repeated,
@@ -21,9 +23,7 @@ from byparts_kernels_cuda.mapping.phases import (
     all_phases,
     statements_of,
 )
-from byparts_kernels_cuda.mapping.shares import Share, shares_of
-from byparts_tensor_ir.emit.strategy import is_safe
-from byparts_tensor_ir.expression import BYTES, Expr, variable
+from byparts_tensor_ir.mapping.shares import Share, shares_of
 from byparts_tensor_ir.statement import Buffer, For, Store, stores, walk
 from byparts_tensor_ir.substitute import (
     expressions,

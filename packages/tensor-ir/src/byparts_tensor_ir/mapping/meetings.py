@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Union
 
-from byparts_kernels_cuda.mapping.shares import Share
 from byparts_tensor_ir.expression import Expr, variable
+from byparts_tensor_ir.mapping.shares import Share
 from byparts_tensor_ir.schedule.legal import apart, same_round
 from byparts_tensor_ir.statement import Barrier, Buffer, For, Statement, Store, walk
 from byparts_tensor_ir.substitute import (

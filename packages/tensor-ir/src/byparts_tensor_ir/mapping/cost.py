@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from byparts_kernels_cuda.mapping.independence import rounds
-from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.phases import Alone, Phase, Repeated, Shared
-from byparts_kernels_cuda.mapping.team import Team
+from byparts_tensor_ir.mapping.independence import rounds
+from byparts_tensor_ir.mapping.machine import Machine
+from byparts_tensor_ir.mapping.phases import Alone, Phase, Repeated, Shared
+from byparts_tensor_ir.mapping.team import Team
 from byparts_tensor_ir.statement import WARP, For, If, Statement
 
 _ROUND_S = 5e-9  # of a loop of one thread

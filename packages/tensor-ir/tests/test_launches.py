@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from byparts_kernels_cuda.launches import Launches
 from byparts_tensor_ir.expression import const
+from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from byparts_kernels_cuda.mapping.independence import used, written
-from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.meetings import ALL, LEADERS, ONE, Meetings, Touch
-from byparts_kernels_cuda.mapping.phases import (
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.mapping.independence import used, written
+from byparts_tensor_ir.mapping.machine import Machine
+from byparts_tensor_ir.mapping.meetings import ALL, LEADERS, ONE, Meetings, Touch
+from byparts_tensor_ir.mapping.phases import (
     Alone,
     Chosen,
     Phase,
@@ -22,18 +23,17 @@ from byparts_kernels_cuda.mapping.phases import (
     Shared,
     all_phases,
 )
-from byparts_kernels_cuda.mapping.rows import Rows
-from byparts_kernels_cuda.mapping.shares import shares_of
-from byparts_kernels_cuda.mapping.storage import Storage
-from byparts_kernels_cuda.mapping.sums import (
+from byparts_tensor_ir.mapping.rows import Rows
+from byparts_tensor_ir.mapping.shares import shares_of
+from byparts_tensor_ir.mapping.storage import Storage
+from byparts_tensor_ir.mapping.sums import (
     Partial,
     collected,
     partial_of,
     posted,
     within_warps,
 )
-from byparts_kernels_cuda.mapping.team import Team
-from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.mapping.team import Team
 from byparts_tensor_ir.nest import has_meeting
 from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store, rebuilt
 from byparts_tensor_ir.substitute import buffers_replaced, in_statements

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from byparts_kernels_cuda.launches import size_bytes
-from byparts_kernels_cuda.mapping.independence import rounds, stores_with_paths
 from byparts_tensor_ir.emit.strategy import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr
 from byparts_tensor_ir.index import terms
+from byparts_tensor_ir.launches import size_bytes
+from byparts_tensor_ir.mapping.independence import rounds, stores_with_paths
 from byparts_tensor_ir.statement import Buffer, Statement, Store
 from byparts_tensor_ir.substitute import expressions, loads, variables
 

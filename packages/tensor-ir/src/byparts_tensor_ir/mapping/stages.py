@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from byparts_kernels_cuda.mapping.choice import resized, team_for
-from byparts_kernels_cuda.mapping.cost import seconds_of
-from byparts_kernels_cuda.mapping.independence import Surroundings, used
-from byparts_kernels_cuda.mapping.machine import Machine
-from byparts_kernels_cuda.mapping.parts import in_parts
-from byparts_kernels_cuda.mapping.phases import Phase, phases_of
-from byparts_kernels_cuda.mapping.rows import Rows, rows_of
-from byparts_kernels_cuda.mapping.team import Team
-from byparts_kernels_cuda.mapping.traffic import bytes_of
 from byparts_tensor_ir.expression import Expr
+from byparts_tensor_ir.mapping.choice import resized, team_for
+from byparts_tensor_ir.mapping.cost import seconds_of
+from byparts_tensor_ir.mapping.independence import Surroundings, used
+from byparts_tensor_ir.mapping.machine import Machine
+from byparts_tensor_ir.mapping.parts import in_parts
+from byparts_tensor_ir.mapping.phases import Phase, phases_of
+from byparts_tensor_ir.mapping.rows import Rows, rows_of
+from byparts_tensor_ir.mapping.team import Team
+from byparts_tensor_ir.mapping.traffic import bytes_of
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement
 from byparts_tensor_ir.substitute import buffers_replaced, loads_replaced
 

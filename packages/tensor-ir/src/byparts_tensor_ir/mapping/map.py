@@ -9,14 +9,14 @@ order        which stages are one launch
 
 from __future__ import annotations
 
-from byparts_kernels_cuda.launches import Launches
-from byparts_kernels_cuda.mapping.binding import piece_of
-from byparts_kernels_cuda.mapping.independence import Pairs, surroundings, used
-from byparts_kernels_cuda.mapping.machine import H100, Machine
-from byparts_kernels_cuda.mapping.order import alike, launches_of
-from byparts_kernels_cuda.mapping.piece import Piece, beside, kernel
-from byparts_kernels_cuda.mapping.plain import plain
-from byparts_kernels_cuda.mapping.stages import Stages
+from byparts_tensor_ir.launches import Launches
+from byparts_tensor_ir.mapping.binding import piece_of
+from byparts_tensor_ir.mapping.independence import Pairs, surroundings, used
+from byparts_tensor_ir.mapping.machine import H100, Machine
+from byparts_tensor_ir.mapping.order import alike, launches_of
+from byparts_tensor_ir.mapping.piece import Piece, beside, kernel
+from byparts_tensor_ir.mapping.plain import plain
+from byparts_tensor_ir.mapping.stages import Stages
 from byparts_tensor_ir.statement import Func
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from byparts_kernels_cuda.mapping.team import Team
 from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.mapping.team import Team
 from byparts_tensor_ir.statement import Buffer, Exchange, For, If, Reducer, Statement, Store
 from byparts_tensor_ir.tensor import identity_values
 
