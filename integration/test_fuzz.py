@@ -1,4 +1,4 @@
-"""2000 tries with each reader of files, and what the fuzzers themselves must find.
+"""600 tries with each reader of files, and what the fuzzers themselves must find.
 
 A million: `python integration/fuzz/run.py --reader npz --count 1000000 --seed 0`.
 """
@@ -22,10 +22,10 @@ def test_every_changed_file_is_refused_or_sound(name: str) -> None:
     if name == "safetensors" and importlib.util.find_spec(name) is None:
         pytest.skip("safetensors is not installed")
 
-    campaign = run(READERS[name](), range(2000), seed=0)
+    campaign = run(READERS[name](), range(600), seed=0)
 
     assert campaign.wrong == 0, f"{campaign.why}\n{campaign.failure!r}"
-    assert campaign.outcomes[ACCEPTED] > 100 < campaign.outcomes[REFUSED], campaign.outcomes
+    assert campaign.outcomes[ACCEPTED] > 30 < campaign.outcomes[REFUSED], campaign.outcomes
 
 
 @pytest.mark.parametrize("name", ["text", "json", "npz"])

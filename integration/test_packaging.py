@@ -14,6 +14,7 @@ from combinations.environment import build_wheels
 from combinations.facts import read_parts
 
 ROOT = Path(__file__).parent.parent
+IMPORTED_AS = {"pillow": "PIL"}  # distributions whose modules have other names
 PARTS = sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml"))
 
 every_part = pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
@@ -77,7 +78,8 @@ def test_what_is_imported_is_declared(part: Path) -> None:
     Read from the file: the metadata of an editable install may be of last week.
     """
     metadata = (part / "pyproject.toml").read_text(encoding="utf-8")
-    declared = {name.replace("-", "_") for name in re.findall(r'"([\w-]+)[^"]*"', metadata)}
+    names = re.findall(r'"([\w-]+)[^"]*"', metadata)
+    declared = {IMPORTED_AS.get(name, name.replace("-", "_")) for name in names}
     used = {name for file in module(part).rglob("*.py") for name in imported(file)}
 
     assert used - declared - sys.stdlib_module_names == set()

@@ -137,7 +137,7 @@ def test_elements_are_read_where_they_are(name: str, vector: int, emitter: str) 
 
 @each_emitter
 def test_a_chain_may_be_longer_than_the_stack_of_python(emitter: str) -> None:
-    a, b, n = Buffer("A", (const(5),)), Buffer("B", (const(5),)), 3000
+    a, b, n = Buffer("A", (const(5),)), Buffer("B", (const(5),)), 1200
     i = variable("i", 5)
     value = a[i]
     for _ in range(n):

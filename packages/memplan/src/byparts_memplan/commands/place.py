@@ -40,13 +40,20 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m byparts_me
         )
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python flushes again
+        _drop_output()
         return 141
     except (PlanError, FormatError) as error:
         _say(str(error))
     except OSError as error:
         _say(f"{error.filename or '<stdout>'}: {error.strerror or error}")
+        if error.filename is None:
+            _drop_output()
     return 2
+
+
+def _drop_output() -> None:
+    """What could not be written is not tried again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def command(arguments: Sequence[str]) -> int:
