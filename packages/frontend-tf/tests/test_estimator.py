@@ -109,14 +109,20 @@ def test_predictions_come_one_by_one_or_in_batches(tmp_path: Path) -> None:
 def test_what_is_done_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     tf.logging.set_verbosity(tf.logging.INFO)
     with caplog.at_level(logging.INFO, logger="tensorflow"):
-        model = estimator(tmp_path, log_step_count_steps=5).train(fed(), steps=6)
+        logger = tf.train.LoggingTensorHook({"weights": "d/kernel", "bias": "d/bias:0"}, 9)
+        model = estimator(tmp_path, log_step_count_steps=5).train(fed(), [logger], steps=6)
         model.train(fed(), max_steps=6)
         model.evaluate(fed(1), steps=2)
     tf.logging.set_verbosity(tf.logging.WARN)
     said = [r.getMessage() for r in caplog.records]
     wanted = (
-        *("Using config: ", "Calling model_fn.", "Done calling model_fn.", "loss = ", "loss = "),
-        *("Loss for final step: ", "Skipping training since max_steps has already saved."),
+        *("Using config: ", "Calling model_fn.", "Done calling model_fn.", "bias = [0."),
+        *(
+            "loss = ",
+            "loss = ",
+            "Loss for final step: ",
+            "Skipping training since max_steps has already saved.",
+        ),
         *("Calling model_fn.", "Starting evaluation at ", "Evaluation [1/2]", "Evaluation [2/2]"),
         *("Finished evaluation at ", "Saving dict for global step 6: global_step = 6, loss = "),
         "Saving 'checkpoint_path' summary for global step 6: ",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.running.errors import NotFoundError
 from byparts_frontend_tf.symbols import symbol
 
@@ -129,13 +130,22 @@ def load_dbpedia(size: str = "small", test_with_fake_data: bool = False) -> Data
     return Datasets(train=parts[0], validation=None, test=parts[1])
 
 
-DATASETS: dict[str, Callable[..., Any]] = {"boston": load_boston, "iris": load_iris}
+def load_mnist() -> Any:
+    """MNIST's digits, of the folder MNIST-data."""
+    return late("learn.mnist:load_mnist")()
+
+
+DATASETS: dict[str, Callable[..., Any]] = {
+    "boston": load_boston,
+    "iris": load_iris,
+    "mnist": load_mnist,
+}
 SIZED_DATASETS: dict[str, Callable[..., Any]] = {"dbpedia": load_dbpedia}
 
 
 @symbol("contrib.learn.datasets.load_dataset")
 def load_dataset(name: str, size: str = "small", test_with_fake_data: bool = False) -> Any:
-    """The data set of a name: iris; boston and dbpedia from files.
+    """The data set of a name: iris; mnist, boston and dbpedia from files.
 
     Raises:
         ValueError: there is none of this name.

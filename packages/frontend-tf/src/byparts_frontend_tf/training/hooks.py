@@ -80,8 +80,20 @@ class SecondOrStepTimer:
 
 
 def _elements(given: Any) -> Any:
-    """Tensors and operations of the graph, for those that are named."""
-    return get_default_graph().as_graph_element(given)
+    """A tensor or an operation of the graph; a name without a number is the only output's.
+
+    Raises:
+        ValueError: the operation of this name has several outputs.
+    """
+    graph = get_default_graph()
+    if not isinstance(given, str) or ":" in given:
+        return graph.as_graph_element(given)
+    found = graph.get_tensor_by_name(f"{given}:0")
+    if len(found.op.outputs) > 1:
+        raise ValueError(
+            f"Name {given} is ambiguous, as this `Operation` has multiple outputs (at least 2)."
+        )
+    return found
 
 
 @symbol("train.LoggingTensorHook", "estimator.LoggingTensorHook")
@@ -115,7 +127,8 @@ class LoggingTensorHook(SessionRunHook):
             )
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
-        self._tensors = tensors if isinstance(tensors, Mapping) else {t: t for t in tensors}
+        named = isinstance(tensors, Mapping)
+        self._tensors = dict(sorted(tensors.items())) if named else {t: t for t in tensors}
         self._at_end, self._formatter = at_end, formatter
         self._timer = None if self._only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
 
