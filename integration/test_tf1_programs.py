@@ -19,7 +19,6 @@ WAITING = {
     "idioms/frozen_graphs": "graph_util",
     "idioms/image_and_arrays": "image",
     "idioms/summaries": "the graph in a file of events",
-    "idioms/supervisor": "train.Supervisor",
 }
 NEEDS = {"idioms/scipy_optimizer": "scipy"}
 IDIOMS = [name for name in names() if name.startswith("idioms/")]

@@ -189,8 +189,7 @@ class LooperThread(threading.Thread):
                 while not self._coord.should_stop():
                     self.run_loop()
             else:
-                self.run_loop()
-                next_s = time.monotonic() + self._interval_s
+                next_s = time.monotonic()
                 while not self._coord.wait_for_stop(max(0.0, next_s - time.monotonic())):
                     next_s += self._interval_s
                     self.run_loop()

@@ -156,6 +156,39 @@ def error_of_python(error: Exception) -> OpError:
     return kind(None, None, f"{type(error).__name__}: {error}")
 
 
+CODES = {
+    name: code
+    for code, name in enumerate(
+        (
+            *("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND"),
+            *("ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION"),
+            *("ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS"),
+            "UNAUTHENTICATED",
+        )
+    )
+}
+globals().update(CODES)
+SYMBOLS = {f"errors.{name}": name for name in CODES}
+
+
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The class of errors with this code.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return {kind.error_code: kind for kind in OpError.__subclasses__()}[error_code]
+
+
+def error_code_from_exception_type(cls: type[OpError]) -> int:
+    """The code of errors of this class."""
+    return cls.error_code
+
+
+SYMBOLS["errors.exception_type_from_error_code"] = "exception_type_from_error_code"
+SYMBOLS["errors.error_code_from_exception_type"] = "error_code_from_exception_type"
+
+
 def error_of(op: Any, error: BaseException) -> OpError:
     """The error of TensorFlow's kind for one that was raised in lowering or running `op`."""
     message = str(error.args[0]) if error.args else type(error).__name__
