@@ -15,7 +15,6 @@ from tf1.places import names, recorded, run_here
 
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
 WAITING = {
-    "idioms/errors_and_files": "errors.FAILED_PRECONDITION",
     "idioms/frozen_graphs": "graph_util",
     "idioms/image_and_arrays": "image",
     "idioms/summaries": "the graph in a file of events",

@@ -81,7 +81,7 @@ def test_hooks_are_called_in_order() -> None:
     x = tf.placeholder_with_default(1.0, [])
     tf.train.get_or_create_global_step()
 
-    class Watch(tf.train.SessionRunHook):  # type: ignore[misc, name-defined]  # found when used
+    class Watch(tf.train.SessionRunHook):  # type: ignore[misc]  # found when used
         """Notes what it is told."""
 
         def begin(self) -> None:
@@ -150,7 +150,9 @@ def test_the_end_of_the_input_ends_the_block() -> None:
     tf.get_collection_ref(tf.GraphKeys.QUEUE_RUNNERS).clear()
     unfed = tf.placeholder(tf.int32, name="unfed")
     with (
-        pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value for .* 'unfed'"),
+        pytest.raises(
+            tf.errors.InvalidArgumentError, match=r"You must feed a value for .* 'unfed'"
+        ),
         tf.train.MonitoredSession(hooks=[tf.train.FinalOpsHook(unfed)]) as other,
     ):
         other.run(unfed)
@@ -186,8 +188,14 @@ def test_a_supervisor_serves_in_the_background(tmp_path: Path) -> None:
     _, train, step = model()
     loops: list[int] = []
     sv = tf.train.Supervisor(logdir=str(tmp_path), save_model_secs=100, summary_op=None)
+
+    def count() -> None:
+        loops.append(1)
+        if len(loops) == 3:
+            sv.request_stop()
+
     with sv.managed_session() as session:
-        sv.loop(0, lambda: loops.append(1) or len(loops) < 3 or sv.request_stop())
+        sv.loop(0, count)
         session.run(train)
         sv.wait_for_stop()
         assert (sv.should_stop(), len(loops) >= 3) == (True, True)

@@ -347,8 +347,10 @@ class Run(Programs):
             if stored is None and (initial := self._initial(variable)) is not None:
                 return initial
             if stored is None:
+                known = variable.__dict__.get("_variable_object")
+                reads = variable if known is None else known.value().op  # as TensorFlow blames
                 raise FailedPreconditionError(
-                    None, variable, f"Attempting to use uninitialized value {variable.name}"
+                    None, reads, f"Attempting to use uninitialized value {variable.name}"
                 )
             found = self._reads[variable] = Input(stored.type, None, variable.name, "")
             self.variable_inputs[found] = stored
