@@ -418,6 +418,13 @@ TABLE: dict[str, str] = {
     "self_adjoint_eig": "api.factorizations:self_adjoint_eig",
     "self_adjoint_eigvals": "api.factorizations:self_adjoint_eigvals",
     "svd": "api.factorizations:svd",
+    # api.faking
+    "fake_quant_with_min_max_args": "api.faking:fake_quant_with_min_max_args",
+    "fake_quant_with_min_max_vars": "api.faking:fake_quant_with_min_max_vars",
+    "fake_quant_with_min_max_vars_per_channel": "api.faking:fake_quant_with_min_max_vars_per_channel",
+    "quantization.fake_quant_with_min_max_args": "api.faking:fake_quant_with_min_max_args",
+    "quantization.fake_quant_with_min_max_vars": "api.faking:fake_quant_with_min_max_vars",
+    "quantization.fake_quant_with_min_max_vars_per_channel": "api.faking:fake_quant_with_min_max_vars_per_channel",
     # api.flag_definitions
     "app.flags.DEFINE_bool": "api.flag_definitions:define_boolean",
     "app.flags.DEFINE_boolean": "api.flag_definitions:define_boolean",
@@ -2736,6 +2743,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.util.compat",
     "python.util.nest",
     "python_io",
+    "quantization",
     "queue",
     "random",
     "resource_loader",
