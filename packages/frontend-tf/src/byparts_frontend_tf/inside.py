@@ -57,6 +57,10 @@ def _candidates(full: str) -> Iterator[str]:
     last = full.rpartition(".")[2]
     if full.startswith(("compat.v1.", "compat.v2.")):
         yield from _candidates(full[10:])
+    elif full.startswith(("python.keras.", "contrib.keras.")):
+        yield full.partition(".")[2]
+        inner = [n for n in _by_last_part().get(last, ()) if n.startswith("keras.")]
+        yield from sorted(inner, key=lambda n: n.split(".")[1] not in full)
     elif full.startswith("python."):
         for place in _PLACES:
             yield place + last
@@ -91,6 +95,8 @@ def is_namespace(full: str) -> bool:
         return True
     if full.startswith(("compat.v1.", "compat.v2.")):
         return is_namespace(full[10:])
+    if full.startswith("contrib.keras"):
+        return is_namespace(full[8:])
     if full.startswith("contrib."):
         return _is_inside_contrib(full)
     parts = full.split(".")

@@ -195,6 +195,10 @@ class _Scaling(VarianceScaling):
     def __init__(self, seed: Optional[int] = None, dtype: Any = float32) -> None:
         super().__init__(*self.fixed, seed, dtype)
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments that make an equal one."""
+        return {"seed": self.seed, "dtype": self.dtype.name}
+
 
 @symbol("glorot_uniform_initializer", "initializers.glorot_uniform")
 class GlorotUniform(_Scaling):

@@ -1,0 +1,116 @@
+"""Weights in HDF5, as Keras lays them out; needs h5py."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
+
+
+def h5py() -> Any:
+    """The module.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    try:
+        return import_module("h5py")
+    except ImportError as error:
+        raise ImportError(
+            "HDF5 files need h5py: pip install h5py; or save weights without the ending .h5, as a "
+            "checkpoint of TensorFlow"
+        ) from error
+
+
+def is_hdf5(path: str) -> bool:
+    """Whether a file begins as HDF5 does."""
+    with open(path, "rb") as file:
+        return file.read(8) == b"\x89HDF\r\n\x1a\n"
+
+
+def save_weights(path: str, layers: list[Any]) -> None:
+    """Write the weights of the layers."""
+    with h5py().File(path, "w") as file:
+        write_layers(file, layers)
+
+
+def load_weights(path: str, layers: list[Any], by_name: bool) -> None:
+    """Read the weights of the layers, by their order or by their names."""
+    with h5py().File(path, "r") as file:
+        group = file if "layer_names" in file.attrs else file["model_weights"]
+        (read_by_name if by_name else read_layers)(group, layers)
+
+
+def write_layers(group: Any, layers: list[Any]) -> None:
+    """Write a group for each layer, and their names."""
+    group.attrs["layer_names"] = [layer.name.encode() for layer in layers]
+    group.attrs["backend"] = b"tensorflow"
+    group.attrs["keras_version"] = b"2.2.4-tf"
+    for layer in layers:
+        inner = group.create_group(layer.name)
+        weights = layer.weights
+        write_weights(inner, weights)
+
+
+def write_weights(group: Any, weights: list[Any]) -> None:
+    """Write variables by their names."""
+    group.attrs["weight_names"] = [w.name.encode() for w in weights]
+    for w, value in zip(weights, batch_get_value(weights), strict=True):
+        group.create_dataset(w.name, data=np.asarray(value))
+
+
+def _texts(given: Any) -> list[str]:
+    return [n.decode() if isinstance(n, bytes) else str(n) for n in given]
+
+
+def arrays_of(group: Any) -> list[Any]:
+    """The arrays of a group, in their order."""
+    return [np.asarray(group[name]) for name in _texts(group.attrs["weight_names"])]
+
+
+def read_layers(group: Any, layers: list[Any]) -> None:
+    """Give layers the arrays of a file, one after the other.
+
+    Raises:
+        ValueError: there are others.
+    """
+    own = [layer for layer in layers if layer.weights]
+    named = [n for n in _texts(group.attrs["layer_names"]) if len(group[n].attrs["weight_names"])]
+    if len(own) != len(named):
+        raise ValueError(
+            f"You are trying to load a weight file containing {len(named)} layers into a model "
+            f"with {len(own)} layers."
+        )
+    pairs: list[Any] = []
+    for layer, name in zip(own, named, strict=True):
+        pairs += _pairs(layer, name, arrays_of(group[name]))
+    batch_set_value(pairs)
+
+
+def read_by_name(group: Any, layers: list[Any]) -> None:
+    """Give layers the arrays of those of their names; others are left as they are."""
+    named = set(_texts(group.attrs["layer_names"]))
+    pairs: list[Any] = []
+    for layer in layers:
+        if layer.name in named:
+            pairs += _pairs(layer, layer.name, arrays_of(group[layer.name]))
+    batch_set_value(pairs)
+
+
+def _pairs(layer: Any, name: str, arrays: list[Any]) -> list[Any]:
+    weights = layer.weights
+    if len(weights) != len(arrays):
+        raise ValueError(
+            f'Layer "{layer.name}" expects {len(weights)} weight(s), but the saved weights of '
+            f'"{name}" have {len(arrays)} element(s).'
+        )
+    for w, a in zip(weights, arrays, strict=True):
+        if tuple(w.shape.as_list()) != a.shape:
+            raise ValueError(
+                f'Layer "{layer.name}": weight {w.name} has shape {w.shape}, but the saved weight '
+                f"has shape {a.shape}."
+            )
+    return list(zip(weights, arrays, strict=True))
