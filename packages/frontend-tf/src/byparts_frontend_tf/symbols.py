@@ -43,7 +43,7 @@ class Namespace(ModuleType):
         self.__dict__.update(_prefix=prefix, __path__=[])
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name != "__version__":
             raise AttributeError(name)
         return resolve(self, self._prefix, name)
 

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.api.tf_logging import warning
 from byparts_frontend_tf.keras_api.progress import Progbar
 from byparts_frontend_tf.keras_api.values import get_value, set_value
 from byparts_frontend_tf.symbols import symbol
@@ -271,8 +272,6 @@ class Watching(Callback):
         """The value that is watched; `None` and a warning if there is none."""
         value = (logs or {}).get(self.monitor)
         if value is None:
-            from byparts_frontend_tf.api.tf_logging import warning
-
             warning(
                 f"{type(self).__name__} conditioned on metric `{self.monitor}` which is not "
                 f"available. Available metrics are: {','.join(logs or {})}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.nest import flatten, map_structure, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 
@@ -99,11 +100,9 @@ def _that_depend(op: Operation) -> list[Operation]:
 
 
 def _wrap(op: Operation) -> None:
-    from byparts_frontend_tf.keras_api.op_layer import TensorFlowOpLayer
-
     if any(has_history(t) for t in op.outputs):
         return
-    layer = TensorFlowOpLayer(op)
+    layer = late("keras_api.op_layer:TensorFlowOpLayer")(op)
     inputs = [t for t in op.inputs if has_history(t)]
     outputs = list(op.outputs)
     connect(

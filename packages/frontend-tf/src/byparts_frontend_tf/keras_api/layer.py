@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from typing import Any, Optional
 
 import numpy as np
@@ -27,7 +26,7 @@ from byparts_frontend_tf.keras_api.connections import (
     shape_like,
 )
 from byparts_frontend_tf.keras_api.layer_parts import Attached
-from byparts_frontend_tf.keras_api.state import floatx, track_variable, unique_name
+from byparts_frontend_tf.keras_api.state import floatx, snake, track_variable, unique_name
 from byparts_frontend_tf.symbols import symbol
 
 _GIVEN = {
@@ -58,13 +57,6 @@ def call_arguments(kind: Any) -> frozenset[str]:
     if found is None:
         found = kind._call_arguments = frozenset(inspect.signature(kind.call).parameters)
     return found  # type: ignore[no-any-return]  # what was kept
-
-
-def snake(name: str) -> str:
-    """Keras's name for a class: MyLayer is my_layer."""
-    apart = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    made = re.sub(r"([a-z])([A-Z])", r"\1_\2", apart).lower()
-    return f"private{made}" if made.startswith("_") else made
 
 
 @symbol("keras.layers.Layer", "python.keras.engine.base_layer.Layer")

@@ -11,6 +11,7 @@ import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.variables import Variable
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api.connections import Node, reachable
+from byparts_frontend_tf.keras_api.metric import Mean
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 
 _NO_LAYERS = {"_inbound_nodes", "_outbound_nodes", "_own_weights", "_own_fixed", "_arguments"}
@@ -192,8 +193,6 @@ class Attached:
 
     def add_metric(self, value: Any, aggregation: Any = None, name: Optional[str] = None) -> None:
         """Add to what a model reports: a tensor, and how batches are taken together."""
-        from byparts_frontend_tf.keras_api.metric import Mean
-
         kept = Mean(name=name) if aggregation == "mean" else None
         self._own_metrics.append((name, value if kept is None else kept(value), kept))
 

@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.keras_api.backend import batch_dot
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.symbols import symbol
 
@@ -154,8 +155,6 @@ class Dot(_Merge):
 
     def call(self, inputs: Any) -> Any:
         """One tensor."""
-        from byparts_frontend_tf.keras_api.backend import batch_dot
-
         a, b = inputs
         axes = [self.axes] * 2 if isinstance(self.axes, int) else list(self.axes)
         ranks = [t.get_shape().ndims for t in inputs]

@@ -10,7 +10,7 @@ from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.keras_api import starts
 from byparts_frontend_tf.keras_api.losses import same_rank, weighed
-from byparts_frontend_tf.keras_api.state import get_session, track_variable, unique_name
+from byparts_frontend_tf.keras_api.state import get_session, snake, track_variable, unique_name
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -24,8 +24,6 @@ class Metric:
     """
 
     def __init__(self, name: Optional[str] = None, dtype: Any = None, **given: Any) -> None:
-        from byparts_frontend_tf.keras_api.layer import snake
-
         self.name = name or unique_name(snake(type(self).__name__))
         self.dtype, self.stateful, self.built = tf.as_dtype(dtype or "float32"), True, True
         self._own: list[Any] = []

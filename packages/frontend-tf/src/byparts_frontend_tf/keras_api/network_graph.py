@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api.connections import Node
 
 
@@ -49,7 +50,7 @@ class NetworkGraph:
         passed: list[str] = []
         for node in self.nodes:
             layer = node.outbound_layer
-            for t in _flat(node.input_tensors) if node.histories else ():
+            for t in flatten(node.input_tensors) if node.histories else ():
                 if id(t) not in known:
                     raise ValueError(
                         f"Graph disconnected: cannot obtain value for tensor {t} at layer "
@@ -57,7 +58,7 @@ class NetworkGraph:
                         f"issue: {passed}"
                     )
             if node.histories:
-                known.update([id(t) for t in _flat(node.output_tensors)])
+                known.update([id(t) for t in flatten(node.output_tensors)])
                 passed.append(layer.name)
 
     def _check_names(self) -> None:
@@ -74,12 +75,6 @@ def _node(tensor: Any) -> Node:
     history = tensor._keras_history
     node: Node = history.layer._inbound_nodes[history.node_index]
     return node
-
-
-def _flat(tensors: Any) -> list[Any]:
-    from byparts_frontend_tf.graph.nest import flatten
-
-    return flatten(tensors)
 
 
 def _walk(starts: list[Node]) -> tuple[list[Node], dict[Any, int]]:

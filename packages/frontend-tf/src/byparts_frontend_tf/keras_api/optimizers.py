@@ -12,6 +12,7 @@ from byparts_frontend_tf.api.descent import _adam
 from byparts_frontend_tf.api.rules import Rule
 from byparts_frontend_tf.keras_api.objects import finder, serialize as _serialize
 from byparts_frontend_tf.keras_api.optimizer import LearningRateSchedule, Optimizer
+from byparts_frontend_tf.keras_api.state import track_variable
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -361,8 +362,6 @@ class TFOptimizer(Optimizer):
         pairs = self.optimizer.compute_gradients(loss, params)
         before = len(tf.global_variables())
         made = self.optimizer.apply_gradients(pairs, global_step=self.iterations)
-        from byparts_frontend_tf.keras_api.state import track_variable
-
         for v in tf.global_variables()[before:]:
             track_variable(v)
         return [made]

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.files.summaries import histogram_summary
 from byparts_frontend_tf.keras_api.callbacks import Callback, Watching
 from byparts_frontend_tf.keras_api.values import batch_get_value
 from byparts_frontend_tf.symbols import symbol
@@ -156,8 +157,6 @@ class TensorBoard(Callback):
             self._histograms(epoch)
 
     def _histograms(self, epoch: int) -> None:
-        from byparts_frontend_tf.files.summaries import histogram_summary
-
         weights = self.model.weights
         for weight, value in zip(weights, batch_get_value(weights), strict=True):
             made = histogram_summary(weight.name.replace(":", "_"), value)

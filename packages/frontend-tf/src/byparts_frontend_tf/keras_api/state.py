@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
@@ -114,6 +115,13 @@ def get_uid(prefix: str = "") -> int:
 def reset_uids() -> None:
     """Begin all names of layers anew."""
     _counts().clear()
+
+
+def snake(name: str) -> str:
+    """Keras's name for a class: MyLayer is my_layer."""
+    apart = re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    made = re.sub(r"([a-z])([A-Z])", r"\1_\2", apart).lower()
+    return f"private{made}" if made.startswith("_") else made
 
 
 # Sessions

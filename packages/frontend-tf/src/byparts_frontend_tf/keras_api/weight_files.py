@@ -13,9 +13,10 @@ from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.checkpoint_state import update_checkpoint_state
 from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
 from byparts_frontend_tf.keras_api import hdf5
+from byparts_frontend_tf.keras_api.network_config import layer_of
 from byparts_frontend_tf.keras_api.objects import plain
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
-from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.symbols import named, symbol
 
 _END = "/.ATTRIBUTES/VARIABLE_VALUE"
 
@@ -93,9 +94,7 @@ class Saved:
         **given: Any,
     ) -> None:
         """Save the model: its configuration, weights and optimizer."""
-        from byparts_frontend_tf.keras_api.model_files import save_model
-
-        save_model(self, filepath, overwrite, include_optimizer, save_format)
+        named("keras.models.save_model")(self, filepath, overwrite, include_optimizer, save_format)
 
     def get_config(self) -> dict[str, Any]:
         """Its layers and their connections, as data."""
@@ -189,16 +188,12 @@ def _key(checkpoint: Any, key: str, weight: Any) -> str:
 @symbol("keras.models.model_from_json")
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
     """The model of `to_json`, with new weights."""
-    from byparts_frontend_tf.keras_api.network_config import layer_of
-
     return layer_of(json.loads(json_string), custom_objects)
 
 
 @symbol("keras.models.model_from_config")
 def model_from_config(config: Any, custom_objects: Any = None) -> Any:
     """The model of a class and a configuration, with new weights."""
-    from byparts_frontend_tf.keras_api.network_config import layer_of
-
     if isinstance(config, list):
         raise TypeError(
             "`model_from_config` expects a dictionary, not a list. Maybe you meant to use "
