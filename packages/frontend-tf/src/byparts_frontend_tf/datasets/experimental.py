@@ -176,14 +176,16 @@ def sample_from_datasets(
     share = [1.0] * len(datasets) if weights is None else [float(w) for w in weights]
     if len(share) != len(datasets):
         raise ValueError("`weights` must be a vector of length `len(datasets)`.")
-    random, numbers = random_of(seed), list(range(len(datasets)))
+    (random, seeds), numbers = random_of(seed), list(range(len(datasets)))
 
     def start(context: Context) -> Next:
-        draw = random()
+        draw = random(context)
         return lambda: (np.array(draw.choices(numbers, share)[0], np.int64),)
 
     sources = tuple([d._pipeline for d in datasets])
-    return Dataset(ordering.chosen(Pipeline(Dataset.range(1)._pipeline.element, start), sources))
+    return Dataset(
+        ordering.chosen(Pipeline(Dataset.range(1)._pipeline.element, start, (), seeds), sources)
+    )
 
 
 @_both("get_single_element")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce as fold
+from random import Random
 from typing import Any, Optional
 
 from byparts_frontend_tf.datasets.elements import Row, either
@@ -29,19 +30,19 @@ def like(
 
 def shuffled(source: Pipeline, buffer_size: Any, seed: Any, reshuffle: Optional[bool]) -> Pipeline:
     """Elements drawn from a buffer of those that come next; another order in each repetition."""
-    size, random = number(buffer_size, "buffer_size"), random_of(seed)
+    size, (random, seeds) = number(buffer_size, "buffer_size"), random_of(seed)
 
     def start(context: Context) -> Next:
         most = context.number(size)
         if most <= 0:
             raise InvalidArgumentError(None, None, "buffer_size must be greater than zero.")
-        draws = context.kept(start, random)
+        draws: Random = context.kept(start, lambda: random(context))
         if reshuffle is False:
-            again, draws = draws.getstate(), random()
-            draws.setstate(again)
+            first, draws = draws.getstate(), Random()
+            draws.setstate(first)
         return _drawn(source.start(context), most, draws.random)
 
-    return like(source, start, size)
+    return like(source, start, size, *seeds)
 
 
 def _drawn(get: Next, most: int, draw: Callable[[], float]) -> Next:

@@ -113,20 +113,16 @@ def evaluated(session: BaseSession, tensors: Sequence[Tensor]) -> dict[Tensor, A
     return known
 
 
-def random_of(seed: Any) -> Callable[[], Random]:
-    """Makes a source of random numbers of a seed and the graph's; without seeds, of chance."""
+def random_of(seed: Any) -> tuple[Callable[[Context], Random], tuple[Tensor, ...]]:
+    """What makes a source of random numbers of a seed and the graph's, and the tensors it needs.
+
+    Without seeds it is of chance.
+    """
+    if isinstance(seed, Tensor):
+        seed = convert_to_tensor(seed, int64)
+        return lambda context: Random(context.number(seed)), (seed,)
     first, second = get_seed(get_default_graph(), None if seed is None else int(seed))
-    return lambda: Random() if first is None else Random(f"{first} {second}")
-
-
-def rows_of(following: Next) -> Iterator[Row]:
-    """The rows until the end."""
-    while True:
-        try:
-            row = following()
-        except EndOfSequence:
-            return
-        yield row
+    return lambda context: Random() if first is None else Random(f"{first} {second}"), ()
 
 
 def following(rows: Iterator[Row]) -> Next:
