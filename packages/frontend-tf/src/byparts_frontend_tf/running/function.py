@@ -24,7 +24,7 @@ from byparts_graph_ir import Value, producers
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession
 
-_PATHS = 4096  # shapes and numbers whose steps are remembered, at most
+_PATHS = 1024  # shapes and numbers whose steps are remembered, at most
 
 
 class FunctionPlan:
@@ -75,6 +75,13 @@ class _FunctionRun(Run):
     def number(self, value: Value, of_leaves: bool = True) -> Any:
         """As for all runs, but not for what it is computed from: that is another each time."""
         return super().number(value, of_leaves=False)
+
+    def _ask(self, value: Value) -> Any:
+        if value.node is None or value in self.slots_of:
+            return super()._ask(value)
+        first = self.recorder.perform(lambda: EvaluateStep(self, [value], [value], {}))
+        array = self.numbers[value] = np.asarray(self.recorder.slots[first])
+        return array
 
     def _built(self, outputs: Sequence[Value], asked: Sequence[Value], updates: Updates) -> Step:
         return EvaluateStep(self, outputs, asked, updates)
