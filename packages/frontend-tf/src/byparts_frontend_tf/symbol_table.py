@@ -117,6 +117,12 @@ TABLE: dict[str, str] = {
     # api.averages
     "python.training.moving_averages.assign_moving_average": "api.averages:assign_moving_average",
     "train.ExponentialMovingAverage": "api.averages:ExponentialMovingAverage",
+    # api.beam_search
+    "contrib.seq2seq.BeamSearchDecoder": "api.beam_search:BeamSearchDecoder",
+    "contrib.seq2seq.BeamSearchDecoderOutput": "api.beam_search:BeamSearchDecoderOutput",
+    "contrib.seq2seq.BeamSearchDecoderState": "api.beam_search:BeamSearchDecoderState",
+    "contrib.seq2seq.FinalBeamSearchDecoderOutput": "api.beam_search:FinalBeamSearchDecoderOutput",
+    "contrib.seq2seq.gather_tree": "api.beam_search:gather_tree",
     # api.benchmark
     "test.Benchmark": "api.benchmark:Benchmark",
     # api.blocks
@@ -1033,6 +1039,18 @@ TABLE: dict[str, str] = {
     "nn.rnn_cell.MultiRNNCell": "api.rnn_cells:MultiRNNCell",
     "nn.rnn_cell.RNNCell": "api.rnn_cells:RNNCell",
     "python.ops.rnn_cell_impl.LayerRNNCell": "api.rnn_cells:LayerRNNCell",
+    # api.rnn_contrib
+    "contrib.rnn.Conv1DLSTMCell": "api.rnn_contrib:Conv1DLSTMCell",
+    "contrib.rnn.Conv2DLSTMCell": "api.rnn_contrib:Conv2DLSTMCell",
+    "contrib.rnn.Conv3DLSTMCell": "api.rnn_contrib:Conv3DLSTMCell",
+    "contrib.rnn.ConvLSTMCell": "api.rnn_contrib:ConvLSTMCell",
+    "contrib.rnn.GRUBlockCell": "api.rnn_contrib:GRUBlockCell",
+    "contrib.rnn.GRUBlockCellV2": "api.rnn_contrib:GRUBlockCell",
+    "contrib.rnn.LSTMBlockCell": "api.rnn_contrib:LSTMBlockCell",
+    "contrib.rnn.LayerNormBasicLSTMCell": "api.rnn_contrib:LayerNormBasicLSTMCell",
+    "contrib.rnn.NASCell": "api.rnn_contrib:NASCell",
+    "contrib.rnn.stack_bidirectional_dynamic_rnn": "api.rnn_contrib:stack_bidirectional_dynamic_rnn",
+    "contrib.rnn.stack_bidirectional_rnn": "api.rnn_contrib:stack_bidirectional_rnn",
     # api.rnn_inside
     "contrib.rnn.python.ops.core_rnn_cell._Linear": "api.rnn_inside:Linear",
     "contrib.rnn.python.ops.core_rnn_cell._linear": "api.rnn_inside:linear",

@@ -6,11 +6,11 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.api.arithmetic import logical_or
-from byparts_frontend_tf.api.constants import fill, zeros_like
+from byparts_frontend_tf.api.constants import zeros_like
 from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.loops import while_loop
 from byparts_frontend_tf.api.reductions import reduce_all
-from byparts_frontend_tf.api.shaping import shape, transpose
+from byparts_frontend_tf.api.shaping import transpose
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.api.unary import logical_not
 from byparts_frontend_tf.api.variable_scope import variable_scope
@@ -176,7 +176,7 @@ class _Decoding:
         finished, inputs, state = self._decoder.initialize()
         finished = convert_to_tensor(finished)
         arrays = map_structure(self._array, self._decoder.output_size, self._decoder.output_dtype)
-        lengths = fill([shape(finished)[0]], 0)
+        lengths = zeros_like(finished, int32)
         made = while_loop(
             lambda time, arrays, state, inputs, finished, lengths: logical_not(
                 reduce_all(finished)
@@ -203,7 +203,7 @@ class _Decoding:
         output, after, following, ends = self._decoder.step(time, inputs, state)
         if not self._decoder.tracks_own_finished:
             ends = logical_or(ends, finished)
-        lengths = where(finished, lengths, fill([shape(lengths)[0]], time + 1))
+        lengths = where(finished, lengths, zeros_like(lengths) + (time + 1))
         if self._impute:
             output = map_structure(lambda o: where(finished, zeros_like(o), o), output)
             after = map_structure(lambda new, old: _kept(finished, new, old), after, state)

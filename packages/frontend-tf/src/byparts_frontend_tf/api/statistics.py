@@ -33,7 +33,7 @@ def sufficient_statistics(
     with name_scope(name, "sufficient_statistics"):
         given = convert_to_tensor(x, name="x")
         along = numbers(axes, "the axes")
-        known = None if given.dims is None else [given.dims[a] for a in along]
+        known: Any = None if given.dims is None else [given.dims[a] for a in along]
         if known is not None and None not in known:
             count: Any = convert_to_tensor(
                 given.dtype.base_dtype.as_numpy_dtype(np.prod(known, dtype=np.float64)),
