@@ -160,9 +160,11 @@ def _panel_widths(graph: Graph) -> dict[Value, int]:
             readers[node.inputs[-1]].append(node)
     widths = {}
     for b, nodes in readers.items():
+        if len(nodes) < _FEWEST:
+            continue
         p = max([_matrices(n.op, [v.type for v in n.inputs]) for n in nodes], key=lambda p: p.m)
         t = tiling_of(p, target().vector_bytes, True)
-        if len(nodes) >= _FEWEST and t.packed and not t.swapped:
+        if t.packed and not t.swapped:
             widths[b] = width_of(p, t, target().vector_bytes)
     return widths
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product as pairs
 
 from byparts_graph_ir import Refused, TensorType
@@ -80,6 +81,7 @@ def are_matrices_of_floats(a: TensorType, b: TensorType) -> bool:
     return alike and a.dtype in FLOATS and a.size * b.size > 0
 
 
+@lru_cache(maxsize=1024)  # an unrolled loop has the same product in each round
 def tiling_of(p: Matrices, vector_bytes: int, constant_b: bool = False, width: int = 0) -> Tiling:
     """The tiling whose estimated time is least.  O(1): some dozens of tilings are compared.
 
