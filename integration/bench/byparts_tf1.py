@@ -1,7 +1,7 @@
 """The peer `byparts_tf1` of the side-by-side benchmark: TensorFlow 1's API on generated code.
 
-Programs as one writes them for TensorFlow 1: placeholders, variables, an optimizer, `session.run` with a
-feed.  Beside `byparts_native`, which has the same steps without the API, it shows what that costs.
+Programs as one writes them for TensorFlow 1: placeholders, variables, an optimizer, `session.run`
+with a feed.  Beside `byparts_native`, which has the same steps without the API, it shows what that costs.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 IMPORT = "import byparts_frontend_tf as tf; tf.Session"
-_FILTERS = (2, 3, 1, 0)  # the harness has filters as [out, in, h, w]; TensorFlow has [h, w, in, out]
+_FILTERS = (2, 3, 1, 0)  # the harness has [out, in, h, w]; TensorFlow has [h, w, in, out]
 
 Arrays = dict[str, Any]
 
@@ -65,9 +65,7 @@ class Training:
 
 def cross_entropy(logits: Any, labels: Any) -> Any:
     """The mean over the batch."""
-    return tf.reduce_mean(
-        tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits)
-    )
+    return tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits))
 
 
 def w1(i: Arrays, p: Arrays, hp: Arrays) -> Any:
