@@ -1,7 +1,7 @@
 """The peer `byparts_tf1` of the side-by-side benchmark: TensorFlow 1's API on generated code.
 
 Programs as one writes them for TensorFlow 1: placeholders, variables, an optimizer, `session.run`
-with a feed.  Beside `byparts_native`, which has the same steps without the API, it shows what that costs.
+with a feed.  Beside `byparts_native`, the same steps without the API, it shows what that costs.
 """
 
 from __future__ import annotations
