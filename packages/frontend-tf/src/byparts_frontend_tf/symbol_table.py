@@ -780,6 +780,9 @@ TABLE: dict[str, str] = {
     "profiler.ProfileOptionBuilder": "api.measuring:ProfileOptionBuilder",
     "profiler.profile": "api.measuring:profile",
     "python.client.device_lib.list_local_devices": "api.measuring:list_local_devices",
+    # api.meta_graphs
+    "train.export_meta_graph": "api.meta_graphs:export_meta_graph",
+    "train.import_meta_graph": "api.meta_graphs:import_meta_graph",
     # api.metrics
     "contrib.metrics.streaming_mean": "api.metrics:mean",
     "contrib.slim.metrics.streaming_mean": "api.metrics:mean",
@@ -1072,6 +1075,15 @@ TABLE: dict[str, str] = {
     "nn.rnn_cell.DeviceWrapper": "api.rnn_wrappers:DeviceWrapper",
     "nn.rnn_cell.DropoutWrapper": "api.rnn_wrappers:DropoutWrapper",
     "nn.rnn_cell.ResidualWrapper": "api.rnn_wrappers:ResidualWrapper",
+    # api.saved_models
+    "python.saved_model.builder.SavedModelBuilder": "api.saved_models:SavedModelBuilder",
+    "python.saved_model.loader.load": "api.saved_models:load",
+    "saved_model.Builder": "api.saved_models:SavedModelBuilder",
+    "saved_model.builder.SavedModelBuilder": "api.saved_models:SavedModelBuilder",
+    "saved_model.load": "api.saved_models:load",
+    "saved_model.loader.load": "api.saved_models:load",
+    "saved_model.main_op.main_op": "api.saved_models:main_op",
+    "saved_model.simple_save": "api.saved_models:simple_save",
     # api.saver
     "train.Saver": "api.saver:Saver",
     # api.scatter
@@ -3349,7 +3361,9 @@ NAMESPACES: tuple[str, ...] = (
     "python.platform.tf_logging",
     "python.pywrap_tensorflow",
     "python.saved_model",
+    "python.saved_model.builder",
     "python.saved_model.constants",
+    "python.saved_model.loader",
     "python.saved_model.signature_def_utils",
     "python.saved_model.utils",
     "python.tools",
@@ -3367,8 +3381,10 @@ NAMESPACES: tuple[str, ...] = (
     "random",
     "resource_loader",
     "saved_model",
+    "saved_model.builder",
     "saved_model.constants",
     "saved_model.loader",
+    "saved_model.main_op",
     "saved_model.signature_constants",
     "saved_model.signature_def_utils",
     "saved_model.tag_constants",

@@ -14,8 +14,10 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.passing import group, placeholder
+from byparts_frontend_tf.api.tf_logging import warning
 from byparts_frontend_tf.api.variable_lists import global_variables
 from byparts_frontend_tf.api.variables import Variable, assign
+from byparts_frontend_tf.files.atomic import replace_file
 from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.checkpoint_state import (
     checkpoint_exists,
@@ -23,8 +25,10 @@ from byparts_frontend_tf.files.checkpoint_state import (
     update_checkpoint_state,
 )
 from byparts_frontend_tf.files.paths import path_of
+from byparts_frontend_tf.files.text_format import MessageToString
 from byparts_frontend_tf.files.write_checkpoint import remove_checkpoint, write_checkpoint
 from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.scopes import get_collection, name_scope
 from byparts_frontend_tf.running.errors import InvalidArgumentError, NotFoundError
 from byparts_frontend_tf.symbols import symbol
@@ -78,6 +82,7 @@ class Saver:
         self._last: list[tuple[str, float]] = []
         self._next_kept_s = time.time() + keep_checkpoint_every_n_hours * _HOUR_S
         self._variables: Optional[dict[str, Variable]] = None
+        self._last_meta: Optional[tuple[Any, Optional[bytes]]] = None
         if not defer_build:
             self.build()
 
@@ -139,8 +144,8 @@ class Saver:
             global_step: a number, or a tensor of one, that is put behind the path.
             latest_filename: of the state file, "checkpoint" by default.
             write_state: whether the state file is written, and old checkpoints removed.
-            meta_graph_suffix: accepted: the graph itself is not written.
-            write_meta_graph: accepted.
+            meta_graph_suffix: accepted.
+            write_meta_graph: whether the graph itself is written, too.
             strip_default_attrs: accepted.
             save_debug_info: accepted.
 
@@ -163,7 +168,7 @@ class Saver:
         path = f"{prefix}-{self._step(sess, global_step)}" if global_step is not None else prefix
         values = sess.run(list(variables.values()))
         arrays = {n: np.asarray(a) for n, a in zip(variables, values, strict=True)}
-        write_checkpoint(path, arrays)
+        write_checkpoint(path, arrays, self._meta(sess.graph) if write_meta_graph else None)
         if write_state:
             self._remember(path)
             folder = os.path.dirname(path)
@@ -246,6 +251,32 @@ class Saver:
         )
 
     # What there is
+
+    def export_meta_graph(
+        self, filename: Any = None, collection_list: Any = None, as_text: bool = False, **more: Any
+    ) -> Any:
+        """The graph as a message, and which variables this saves.  See `export_meta_graph`."""
+        made = late("api.meta_graphs:export_meta_graph")(
+            None, collection_list=collection_list, **more
+        )
+        names = [t.encode() for n, v in self._built().items() for t in (n, v.op.name)]
+        made.collection_def["byparts_saved_variables"].bytes_list.value.extend(names)
+        if filename is not None:
+            text = MessageToString(made).encode() if as_text else made.SerializeToString()
+            replace_file(path_of(filename), text)
+        return made
+
+    def _meta(self, graph: Any) -> Optional[bytes]:
+        """What the file of the graph has; `None` where something in it cannot be written."""
+        now = graph.version, graph.changes
+        if self._last_meta is None or self._last_meta[0] != now:
+            try:
+                data = self.export_meta_graph(graph=graph).SerializeToString()
+            except (TypeError, ValueError, NotImplementedError) as error:
+                warning("The graph is not written beside its variables: %s", error)
+                data = None
+            self._last_meta = now, data
+        return self._last_meta[1]
 
     @property
     def last_checkpoints(self) -> list[str]:
