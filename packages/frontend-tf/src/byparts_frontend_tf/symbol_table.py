@@ -1769,6 +1769,9 @@ TABLE: dict[str, str] = {
     "estimator.LinearRegressor": "estimators.canned:LinearRegressor",
     # estimators.estimator
     "estimator.Estimator": "estimators.estimator:Estimator",
+    # estimators.evaluating
+    "contrib.training.StopAfterNEvalsHook": "estimators.evaluating:StopAfterEvals",
+    "contrib.training.get_or_create_eval_step": "estimators.evaluating:eval_step",
     # estimators.export_outputs
     "estimator.export.ClassificationOutput": "estimators.export_outputs:ClassificationOutput",
     "estimator.export.ExportOutput": "estimators.export_outputs:ExportOutput",
@@ -2894,6 +2897,17 @@ TABLE: dict[str, str] = {
     "contrib.slim.parallel_reader.get_data_files": "slim.data:get_data_files",
     "contrib.slim.parallel_reader.parallel_read": "slim.data:parallel_read",
     "contrib.slim.parallel_reader.single_pass_read": "slim.data:single_pass_read",
+    # slim.evaluation
+    "contrib.slim.evaluation.checkpoints_iterator": "slim.evaluation:checkpoints_iterator",
+    "contrib.slim.evaluation.evaluate_once": "slim.evaluation:evaluate_once_of_slim",
+    "contrib.slim.evaluation.evaluation_loop": "slim.evaluation:evaluation_loop",
+    "contrib.slim.evaluation.wait_for_new_checkpoint": "slim.evaluation:wait_for_new_checkpoint",
+    "contrib.training.SummaryAtEndHook": "slim.evaluation:SummaryAtEndHook",
+    "contrib.training.checkpoints_iterator": "slim.evaluation:checkpoints_iterator",
+    "contrib.training.evaluate_once": "slim.evaluation:evaluate_once",
+    "contrib.training.evaluate_repeatedly": "slim.evaluation:evaluate_repeatedly",
+    "contrib.training.wait_for_new_checkpoint": "slim.evaluation:wait_for_new_checkpoint",
+    "train.checkpoints_iterator": "slim.evaluation:checkpoints_iterator",
     # slim.example_decoder
     "contrib.slim.tfexample_decoder.BackupHandler": "slim.example_decoder:BackupHandler",
     "contrib.slim.tfexample_decoder.BoundingBox": "slim.example_decoder:BoundingBox",
@@ -2919,6 +2933,9 @@ TABLE: dict[str, str] = {
     "contrib.slim.separable_convolution2d": "slim.layers:separable_conv2d",
     "contrib.slim.softmax": "slim.layers:softmax",
     "contrib.slim.stack": "slim.layers:stack",
+    # slim.learning
+    "contrib.slim.learning.train": "slim.learning:train",
+    "contrib.slim.learning.train_step": "slim.learning:train_step",
     # slim.losses
     "contrib.losses.absolute_difference": "slim.losses:absolute_difference",
     "contrib.losses.compute_weighted_loss": "slim.losses:compute_weighted_loss",
@@ -3202,6 +3219,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.slim.data_provider",
     "contrib.slim.dataset",
     "contrib.slim.dataset_data_provider",
+    "contrib.slim.evaluation",
     "contrib.slim.learning",
     "contrib.slim.losses",
     "contrib.slim.metrics",

@@ -106,7 +106,7 @@ def evaluate_once(
 ) -> dict[str, Any]:
     """The metrics over all batches until the input or a hook ends it."""
     update, values = metrics_of(spec, step)
-    counted = assign_add(_eval_step(), 1, use_locking=True)
+    counted = assign_add(eval_step(), 1, use_locking=True)
     for hook in hooks:
         if hasattr(hook, "_set_evals_completed_tensor"):
             hook._set_evals_completed_tensor(counted)
@@ -129,7 +129,7 @@ def _now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime())
 
 
-def _eval_step() -> Any:
+def eval_step() -> Any:
     """The local variable that counts the batches of an evaluation."""
     there = get_collection(GraphKeys.EVAL_STEP)
     if there:
