@@ -61,6 +61,21 @@ def test_a_graph_is_made_of_its_file(tmp_path: Path, scope: Any) -> None:
         assert names == [f"{start}{n}:0" for n in ("d/kernel", "d/bias", "unused")]
 
 
+def test_a_graph_that_tensorflow_wrote_is_made() -> None:
+    """It predicts what it predicted there; its gradients, in TensorFlow's words, are refused."""
+    path = str(Path(__file__).parent / "recorded" / "trained_model" / "model-3")
+    x = np.arange(8).reshape(2, 4) / 8
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.train.import_meta_graph(f"{path}.meta").restore(session, path)
+        (y,) = tf.get_collection("y")
+        found = session.run(y, {"x:0": x})
+        with pytest.raises(tf.errors.UnimplementedError, match=r"of an imported graph"):
+            session.run("train", {"x:0": x, "t:0": [0, 1]})
+
+    wanted = [[0.4019755, 0.42689097, 0.17113356], [0.63367206, 0.34288305, 0.02344484]]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
 def test_a_saver_of_some_variables_stays_one(tmp_path: Path) -> None:
     path, _ = saved(tmp_path, var_list="some")
     with tf.Graph().as_default(), tf.Session() as session:

@@ -70,6 +70,13 @@ def _strided_slice(node: Node) -> Made:
     return tf.strided_slice(*node.inputs[:4], **bits, name=node.name)
 
 
+def _string_join(node: Node) -> Made:
+    called = function("string_join")
+    if called is None:
+        return NotImplemented
+    return called(node.inputs, node.attribute("separator", ""), name=node.name)
+
+
 def _pad(node: Node) -> Made:
     more = {"constant_values": node.inputs[2]} if len(node.inputs) > 2 else {}
     mode = node.attribute("mode", "CONSTANT")
@@ -246,7 +253,7 @@ _SIMPLE = {
     "SpaceToBatchND": Call("space_to_batch_nd"),
     "SpaceToDepth": Call("space_to_depth", "block_size data_format"),
     "SparseToDense": Call("sparse_to_dense"),
-    "StringJoin": Call("string_join", "separator"),
+    "StringJoin": _string_join,
     "StringToHashBucketFast": Call("string_to_hash_bucket_fast", "num_buckets"),
     "StringToNumber": Call("string_to_number", "out_type"),
     "Unique": Call("unique", "out_idx"),

@@ -16,6 +16,7 @@ from typing import Any, Optional
 import byparts_frontend_tf.api as api
 from byparts_frontend_tf.api.passing import IDENTITY
 from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
+from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.kind import KINDS
 from byparts_frontend_tf.graph.operation import Operation, Tensor
@@ -24,7 +25,7 @@ from byparts_frontend_tf.node_defs import arrays, own
 from byparts_frontend_tf.node_defs.calls import CALLS, LATE
 from byparts_frontend_tf.node_defs.flow import make_cond, make_loop
 from byparts_frontend_tf.node_defs.forms import ALIKE, FORMS
-from byparts_frontend_tf.node_defs.missing import missing
+from byparts_frontend_tf.node_defs.missing import Missing, missing
 from byparts_frontend_tf.node_defs.node import Node
 from byparts_frontend_tf.node_defs.regions import (
     EXITS,
@@ -78,6 +79,7 @@ class GraphReader:
             self.nodes[node.name] = node
         self.used: set[str] = set()
         self.made: dict[str, list[Any]] = {}
+        self._absents: dict[tuple[str, int], Tensor] = {}
         self.ops: dict[str, Operation] = {}
         self.arrays = arrays.Arrays()
         self._own = own.Reader(graph, self.tensor, self.operation)
@@ -117,10 +119,25 @@ class GraphReader:
                 mapped: Tensor = self.mapped[key]
                 return mapped
         outputs = self.made.get(name, [])
-        found = outputs[index] if index < len(outputs) else None
+        found = outputs[index] if index < len(outputs) else self._absent(name, index)
         if not isinstance(found, Tensor):
             raise ValueError(f"{given!r}: node {name!r} gives no tensor {index}")
         return found
+
+    def _absent(self, name: str, index: int) -> Optional[Tensor]:
+        """An output that the operation has not here, such as what a gradient wants; not to be run.
+
+        `None` where there is no operation either.
+        """
+        if name not in self.ops:
+            return None
+        if (name, index) not in self._absents:
+            op = self.ops[name]
+            kind = Missing(op.type, f" has no output {index} here")
+            dtypes = [t.dtype.base_dtype for t in op.outputs[:1]] or [float32]
+            made = kind.operation((), f"{op.name}/output_{index}", dtypes=dtypes)
+            self._absents[name, index] = made.outputs[0]
+        return self._absents[name, index]
 
     def operation(self, name: str) -> Operation:
         """The operation of a node."""
