@@ -254,6 +254,13 @@ TABLE: dict[str, str] = {
     "contrib.layers.layer_norm": "api.contrib_norms:layer_norm",
     "contrib.slim.batch_norm": "api.contrib_norms:batch_norm",
     "contrib.slim.layer_norm": "api.contrib_norms:layer_norm",
+    # api.contrib_optimizers
+    "contrib.opt.AdamWOptimizer": "api.contrib_optimizers:AdamWOptimizer",
+    "contrib.opt.DecoupledWeightDecayExtension": "api.contrib_optimizers:DecoupledWeightDecayExtension",
+    "contrib.opt.LazyAdamOptimizer": "api.contrib_optimizers:LazyAdamOptimizer",
+    "contrib.opt.MomentumWOptimizer": "api.contrib_optimizers:MomentumWOptimizer",
+    "contrib.opt.NadamOptimizer": "api.contrib_optimizers:NadamOptimizer",
+    "contrib.opt.extend_with_decoupled_weight_decay": "api.contrib_optimizers:extend_with_decoupled_weight_decay",
     # api.convolving
     "nn.atrous_conv2d": "api.convolving:atrous_conv2d",
     "nn.conv1d": "api.convolving:conv1d",
