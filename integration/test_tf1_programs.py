@@ -16,7 +16,6 @@ from tf1.places import names, recorded, run_here
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
 WAITING = {
     "idioms/frozen_graphs": "graph_util",
-    "idioms/image_and_arrays": "image",
     "idioms/summaries": "the graph in a file of events",
 }
 NEEDS = {"idioms/scipy_optimizer": "scipy"}

@@ -138,3 +138,17 @@ def test_a_graph_as_a_file(tmp_path: Path) -> None:
     assert [n.name for n in found.node][-1] == "y"
     shapes = graph.as_graph_def(add_shapes=True).node[0].attr["_output_shapes"].list.shape
     assert [d.size for d in shapes[0].dim] == [-1, 2]
+
+
+def test_bits_are_kept_whatever_they_are_called() -> None:
+    """An axis of parts where the new dtype is smaller; joined where it is larger."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([1.0, -2.0])
+        parts = tf.bitcast(x, tf.uint8)
+        joined = tf.bitcast(parts, tf.float32)
+
+        assert parts.shape.as_list() == [2, 4] and joined.shape.as_list() == [2]
+        assert session.run(tf.bitcast(x, tf.int32)).tolist() == [0x3F800000, -0x40000000]
+        assert session.run(joined).tolist() == [1.0, -2.0]
+        with pytest.raises(ValueError, match="does not end with 4"):
+            tf.bitcast(tf.zeros([3], tf.uint8), tf.float32)

@@ -153,6 +153,7 @@ TABLE: dict[str, str] = {
     "nn.sampled_softmax_loss": "api.candidates:sampled_softmax_loss",
     "nn.uniform_candidate_sampler": "api.candidates:uniform_candidate_sampler",
     # api.casting
+    "bitcast": "api.casting:bitcast",
     "cast": "api.casting:cast",
     "dtypes.cast": "api.casting:cast",
     "to_double": "api.casting:to_double",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -62,3 +65,39 @@ def to_int32(x: TensorLike, name: str = "ToInt32") -> Any:
 def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
     """The elements as int64."""
     return cast(x, int64, name)
+
+
+def _as_bits(x: Any, dtype: DType) -> Any:
+    of, to = x.dtype.itemsize, np.dtype(dtype.as_numpy_dtype).itemsize
+    if of < to:
+        return np.ascontiguousarray(x).view(dtype.as_numpy_dtype)[..., 0]
+    made = np.ascontiguousarray(x)[..., None].view(dtype.as_numpy_dtype)
+    return made if of > to else made[..., 0]
+
+
+def _bits_shape(inputs: Any, *, dtype: DType) -> Dims:
+    dims, of = inputs[0].dims, inputs[0].dtype.base_dtype.size
+    if dims is None or of == dtype.size:
+        return dims  # type: ignore[no-any-return]  # a shape
+    if of > dtype.size:
+        return (*dims, of // dtype.size)
+    if not dims or dims[-1] not in (None, dtype.size // of):
+        raise ValueError(
+            f"Cannot bitcast due to shape: {shown(dims)} does not end with {dtype.size // of}"
+        )
+    return tuple(dims[:-1])
+
+
+_BITCAST = Kind(
+    "Bitcast",
+    host=_as_bits,
+    shape=_bits_shape,
+    dtype=lambda inputs, dtype: dtype,
+    gradient=False,
+)
+
+
+@symbol("bitcast")
+def bitcast(input: TensorLike, type: Any, name: Optional[str] = None) -> Any:
+    """The same bits as another dtype; the last axis is parted, or joined, where sizes differ."""
+    return _BITCAST(convert_to_tensor(input), name=name, dtype=as_dtype(type))
