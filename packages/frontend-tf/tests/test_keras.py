@@ -188,3 +188,39 @@ def test_progress_is_printed_as_keras_prints_it(capsys: Any) -> None:
     assert [part.split(":")[0] for part in lines[2].split(" - ")[2:]] == [
         *("loss", "acc", "val_loss", "val_acc"),
     ]
+
+
+def test_texts_and_rows_are_prepared() -> None:
+    """Words by their frequency, rows of one length, vectors of classes."""
+    tokenizer = tf.keras.preprocessing.text.Tokenizer(num_words=4, oov_token="?")
+    tokenizer.fit_on_texts(["the cat, the dog!", "The cat sat"])
+    rows = tokenizer.texts_to_sequences(["the dog sat on the cat"])
+    padded = tf.keras.preprocessing.sequence.pad_sequences([[1, 2, 3], [4]], maxlen=2)
+
+    assert rows == [[2, 1, 1, 1, 2, 3]]
+    assert padded.tolist() == [[2, 3], [0, 4]]
+    assert tf.keras.utils.to_categorical([2, 0]).tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_images_are_flipped_and_scaled_in_batches() -> None:
+    """Batches of a generator of images; nothing else is changed."""
+    images = np.arange(24, dtype="f").reshape(3, 2, 4, 1)
+    made = tf.keras.preprocessing.image.ImageDataGenerator(horizontal_flip=True, rescale=0.5)
+    x, y = next(made.flow(images, [0, 1, 2], batch_size=2, shuffle=False))
+
+    assert y.tolist() == [0, 1]
+    for image, given in zip(x, images, strict=False):
+        assert image.tolist() in [(given / 2).tolist(), (given[:, ::-1] / 2).tolist()]
+
+
+def test_a_data_set_is_read_from_the_folder_of_keras(tmp_path: Path, monkeypatch: Any) -> None:
+    """What is there is read; what is not there and cannot be fetched is said."""
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    (tmp_path / "datasets").mkdir()
+    x, y = np.zeros((2, 28, 28), np.uint8), np.array([3, 4], np.uint8)
+    np.savez(tmp_path / "datasets/mnist.npz", x_train=x, y_train=y, x_test=x[:1], y_test=y[:1])
+    (_, labels), _ = tf.keras.datasets.mnist.load_data()
+
+    assert labels.tolist() == [3, 4]
+    with pytest.raises(OSError, match="is not there, and file:///nowhere cannot be fetched"):
+        tf.keras.utils.get_file("x", "file:///nowhere")

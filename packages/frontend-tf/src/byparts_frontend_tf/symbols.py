@@ -43,6 +43,8 @@ class Namespace(ModuleType):
         self.__dict__.update(_prefix=prefix, __path__=[])
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":  # `from tensorflow.keras.layers import *`
+            return names_in(self._prefix)
         if name.startswith("__") and name != "__version__":
             raise AttributeError(name)
         return resolve(self, self._prefix, name)

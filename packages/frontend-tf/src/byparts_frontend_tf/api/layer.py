@@ -24,6 +24,7 @@ from byparts_frontend_tf.symbols import symbol
 _COUNTS = "counts of layers' names"
 
 
+@symbol("layers.InputSpec", "keras.layers.InputSpec")
 class InputSpec:
     """What a layer asks of an input: dtype, rank, some of its dimensions."""
 

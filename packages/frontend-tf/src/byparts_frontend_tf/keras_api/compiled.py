@@ -164,7 +164,7 @@ class Compiled:
             return function
         if isinstance(function, Loss):
             function = function.call
-        with tf.name_scope(unique):
+        with tf.name_scope(unique.strip("<>")):
             return MeanMetricWrapper(function, name=unique)
 
     # Functions

@@ -252,7 +252,7 @@ class Loss:
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """The loss."""
-        with tf.name_scope(self.name or type(self).__name__.lower()):
+        with tf.name_scope((self.name or type(self).__name__.lower()).strip("<>")):
             return reduced(self.call(y_true, y_pred), sample_weight, self.reduction)
 
     def call(self, y_true: Any, y_pred: Any) -> Any:

@@ -150,13 +150,10 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Any = Non
         return made[layer]
 
     if isinstance(model, Sequential):
+        if input_tensors is None:
+            return Sequential([copy(la) for la in model._stack], name=model.name)
         begin = [InputLayer(input_tensor=t) for t in flatten(input_tensors)]
-        kept = [la for la in model._stack if not (begin and isinstance(la, InputLayer))]
-        layers = [*(begin if input_tensors is not None else ()), *[copy(la) for la in kept]]
-        return Sequential(
-            layers if input_tensors is not None else [copy(x) for x in model._stack],
-            name=model.name,
-        )
+        return Sequential([*begin, *[copy(la) for la in model.layers]], name=model.name)
     clone = Model.from_config(model.get_config())
     if input_tensors is None:
         return clone
