@@ -14,10 +14,7 @@ from tf1.compare import differences
 from tf1.places import names, recorded, run_here
 
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
-WAITING = {
-    "idioms/frozen_graphs": "graph_util",
-    "idioms/summaries": "the graph in a file of events",
-}
+WAITING: dict[str, str] = {}
 NEEDS = {"idioms/scipy_optimizer": "scipy"}
 IDIOMS = [name for name in names() if name.startswith("idioms/")]
 PROGRAMS = [name for name in names() if name.startswith("programs/")]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, Optional, Union
 
 from byparts_frontend_tf.files.message import DecodeError
+from byparts_frontend_tf.files.messages.meta_graph import MetaGraphDef
 from byparts_frontend_tf.files.messages.summary import (
     Event,
     SessionLog,
@@ -106,7 +107,9 @@ class FileWriter:
         self._waiting, self._flushed_s, self._closed = 0, time.monotonic(), False
         self._described: set[str] = set()
         if graph is not None or graph_def is not None:
-            self.add_graph(graph, graph_def=graph_def)
+            message = self._graph_def(graph, graph_def)
+            self._add(Event(graph_def=message.SerializeToString()), None)
+            self.add_meta_graph(MetaGraphDef(graph_def=message))
 
     def get_logdir(self) -> str:
         """The folder."""
@@ -138,6 +141,11 @@ class FileWriter:
             ValueError: there is none, or two.
             TypeError: it is no graph.
         """
+        message = self._graph_def(graph, graph_def)
+        self._add(Event(graph_def=message.SerializeToString()), global_step)
+
+    @staticmethod
+    def _graph_def(graph: Any, graph_def: Any) -> Any:
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         given = graph_def if graph is None else graph
@@ -146,7 +154,7 @@ class FileWriter:
         message = given.as_graph_def() if hasattr(given, "as_graph_def") else given
         if not hasattr(message, "SerializeToString"):
             raise TypeError(f"The passed graph must be an instance of `Graph`, got {graph!r:.60}")
-        self._add(Event(graph_def=message.SerializeToString()), global_step)
+        return message
 
     def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
         """Write the message of a graph with its collections.
