@@ -90,7 +90,7 @@ def _shrunk(loop: For) -> For:
         conditions, inner = _wrapping(loop.body)
         for c in conditions:
             limit = _limit(c, loop.var)
-            if limit is not None:
+            if limit is not None and not _keeps_its_rounds(loop, limit):
                 break
         else:
             return loop
@@ -105,6 +105,12 @@ def _shrunk(loop: For) -> For:
         body = inner if rest.op == "const" else (If(rest, inner),)
         loop = For(var, in_statements(body, {loop.var: var}), loop.kind)
     return loop
+
+
+def _keeps_its_rounds(loop: For, limit: Expr) -> bool:
+    """Whether a loop that is written out would become one that is not, of registers by number."""
+    written_out = loop.kind == "unroll" and loop.extent.op == "const"
+    return written_out and limit.op != "const" and not not_negative(limit - loop.extent)
 
 
 def _wrapping(body: tuple[Statement, ...]) -> tuple[list[Expr], tuple[Statement, ...]]:

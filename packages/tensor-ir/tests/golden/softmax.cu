@@ -1,5 +1,5 @@
 // train.py:41
-extern "C" __global__ void __launch_bounds__(64) byparts_softmax(
+extern "C" __global__ void __launch_bounds__(64, 1) byparts_softmax(
     const float * __restrict__ x,
     float * __restrict__ y) {
   const int row = blockIdx.x;

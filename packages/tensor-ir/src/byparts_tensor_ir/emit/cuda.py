@@ -119,7 +119,9 @@ class _Cuda(CudaMatrices):
         self.statements(self.nest.body)
         name = f"byparts_{func.name}"
         params = ",\n    ".join(map(self.parameter, func.params))
-        head = f'extern "C" __global__ void __launch_bounds__({prod(self.block_shape)})'
+        # Without the 1, the assembler may spill so that more blocks run at once.
+        bounds = f"{prod(self.block_shape)}{', 1' * bool(self.shared)}"
+        head = f'extern "C" __global__ void __launch_bounds__({bounds})'
         where = [f"// {func.where}"] if func.where else []
         body = "\n".join([*where, f"{head} {name}(\n    {params}) {{", *self.lines, "}\n"])
         return CudaSource(
