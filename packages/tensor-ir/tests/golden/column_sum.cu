@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(256, 1) byparts_column_sum(
+extern "C" __global__ void __launch_bounds__(256) byparts_column_sum(
     const float * __restrict__ x,
     float * __restrict__ y) {
   const int bx = blockIdx.x;

@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(256, 1) byparts_matmul(
+extern "C" __global__ void __launch_bounds__(256) byparts_matmul(
     const float * __restrict__ A,
     const float * __restrict__ B,
     float * __restrict__ C) {

@@ -1,4 +1,4 @@
-extern "C" __global__ void __launch_bounds__(256, 1) byparts_transpose(
+extern "C" __global__ void __launch_bounds__(256) byparts_transpose(
     const float * __restrict__ x,
     float * __restrict__ y) {
   const int bx = blockIdx.x;

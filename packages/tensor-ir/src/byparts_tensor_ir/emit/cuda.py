@@ -119,9 +119,10 @@ class _Cuda(CudaMatrices):
         self.statements(self.nest.body)
         name = f"byparts_{func.name}"
         params = ",\n    ".join(map(self.parameter, func.params))
-        # Without the 1, the assembler may spill so that more blocks run at once.
-        bounds = f"{prod(self.block_shape)}{', 1' * bool(self.shared)}"
-        head = f'extern "C" __global__ void __launch_bounds__({bounds})'
+        threads = prod(self.block_shape)
+        # Without the 1, the assembler may spill so that more of such small blocks run at once.
+        least = ", 1" if self.shared and threads < 256 else ""
+        head = f'extern "C" __global__ void __launch_bounds__({threads}{least})'
         where = [f"// {func.where}"] if func.where else []
         body = "\n".join([*where, f"{head} {name}(\n    {params}) {{", *self.lines, "}\n"])
         return CudaSource(

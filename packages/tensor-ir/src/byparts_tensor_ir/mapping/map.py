@@ -2,6 +2,7 @@
 
 plain        loops without what is for a CPU
 stages       statements that have rows in common
+tiles        what threads do for a transposition
 phases       what a team of threads does for a row
 weave        what one thread does, and where threads meet
 order        which stages are one launch
@@ -17,6 +18,7 @@ from byparts_tensor_ir.mapping.order import alike, launches_of
 from byparts_tensor_ir.mapping.piece import Piece, beside, kernel
 from byparts_tensor_ir.mapping.plain import plain
 from byparts_tensor_ir.mapping.stages import Stages
+from byparts_tensor_ir.mapping.tiles import tiled
 from byparts_tensor_ir.statement import Func
 
 
@@ -35,7 +37,7 @@ def mapped(func: Func, inplace: Pairs = (), machine: Machine = H100) -> Launches
     pieces: list[Piece] = []
     for together in launches_of(stages.found(), around.memory):
         by_threads: dict[int, list[Piece]] = {}
-        for piece in map(piece_of, alike(together)):
+        for piece in [tiled(stage) or piece_of(stage) for stage in alike(together)]:
             by_threads.setdefault(piece.threads, []).append(piece)
         pieces += [beside(group) for group in by_threads.values()]
     workspace = [b for p in pieces for b in p.workspace]
