@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,3 +144,57 @@ def test_sparse_elements() -> None:
     assert elements(rows) == [([[0]], [1], [4]), ([[2]], [2], [4])]
     assert elements(rows.batch(2)) == [([[0, 0], [1, 2]], [1, 2], [2, 4])]
     assert elements(rows.map(lambda s: s.values * 2)) == [[2], [4]]
+
+
+def test_tables_of_csv_files(tmp_path: Path) -> None:
+    """Names come from the first line, dtypes from the others."""
+    path = tmp_path / "a.csv"
+    path.write_text("x,y,z,w\n1,2.5,q,3000000000\n,3,r,1\n5,1,s,2\n")
+    given: Any = {"num_epochs": 1, "shuffle": False}
+    some = experimental.make_csv_dataset(str(path), 2, select_columns=["w", "y"], **given)
+    defaults = [tf.constant([9]), tf.float32, "d", tf.int64]
+    labelled = experimental.make_csv_dataset(str(path), 3, None, defaults, "x", **given)
+
+    assert some.output_types == {"y": tf.float32, "w": tf.int64}
+    assert type(some.output_types) is OrderedDict
+    assert elements(some) == [{"y": [2.5, 3.0], "w": [3000000000, 1]}, {"y": [1.0], "w": [2]}]
+    ((_, labels),) = elements(labelled)
+    assert labels == [1, 9, 5]
+
+
+def test_batches_of_examples(tmp_path: Path) -> None:
+    """Of files of records, by datasets, by queues, and mixed without end."""
+    path = str(tmp_path / "r")
+    with tf.python_io.TFRecordWriter(path) as writer:
+        for i in range(4):
+            value = tf.train.Feature(int64_list=tf.train.Int64List(value=[i]))
+            features = tf.train.Features(feature={"i": value})
+            writer.write(tf.train.Example(features=features).SerializeToString())
+    wanted = {"i": tf.FixedLenFeature([], tf.int64)}
+    rows = experimental.make_batched_features_dataset(path, 3, wanted, num_epochs=1, shuffle=False)
+    records = tf.python.ops.data_flow_ops.RecordInput(path, batch_size=4).get_yield_op()
+    queued = tf.contrib.learn.io.read_batch_features(path, 2, wanted, tf.TFRecordReader, False)
+
+    assert elements(rows) == [{"i": [0, 1, 2]}, {"i": [3]}]
+    with tf.Session() as session:
+        mixed = session.run(tf.parse_example(records, wanted)["i"])
+        coordinator = tf.train.Coordinator()
+        threads = tf.train.start_queue_runners(session, coordinator)
+        first = session.run(queued["i"])
+        coordinator.request_stop()
+        coordinator.join(threads)
+    assert sorted(mixed.tolist()) == [0, 1, 2, 3]
+    assert first.tolist() == [0, 1]
+
+
+def test_sparse_tensors_as_strings() -> None:
+    """What is written is read again, with another axis where it is many."""
+    sparse = tf.SparseTensor([[0, 1], [2, 0]], [5.0, 6.0], [3, 4])
+    rows = tf.deserialize_many_sparse(tf.serialize_many_sparse(sparse), tf.float32, rank=1)
+    twice = tf.deserialize_many_sparse(tf.stack([tf.serialize_sparse(sparse)] * 2), tf.float32)
+    with tf.Session() as session:
+        one, two = session.run([rows, twice])
+
+    assert [part.tolist() for part in one] == [[[0, 1], [2, 0]], [5.0, 6.0], [3, 4]]
+    assert two.indices.tolist() == [[0, 0, 1], [0, 2, 0], [1, 0, 1], [1, 2, 0]]
+    assert two.dense_shape.tolist() == [2, 3, 4]

@@ -1297,6 +1297,14 @@ TABLE: dict[str, str] = {
     "sparse_slice": "api.sparse_places:sparse_slice",
     "sparse_split": "api.sparse_places:sparse_split",
     "sparse_transpose": "api.sparse_places:sparse_transpose",
+    # api.sparse_strings
+    "deserialize_many_sparse": "api.sparse_strings:deserialize_many_sparse",
+    "deserialize_sparse": "api.sparse_strings:deserialize_sparse",
+    "io.deserialize_many_sparse": "api.sparse_strings:deserialize_many_sparse",
+    "io.serialize_many_sparse": "api.sparse_strings:serialize_many_sparse",
+    "io.serialize_sparse": "api.sparse_strings:serialize_sparse",
+    "serialize_many_sparse": "api.sparse_strings:serialize_many_sparse",
+    "serialize_sparse": "api.sparse_strings:serialize_sparse",
     # api.stacking
     "concat": "api.stacking:concat",
     "split": "api.stacking:split",
@@ -1677,6 +1685,13 @@ TABLE: dict[str, str] = {
     "feature_column.input_layer": "columns.layer:input_layer",
     "feature_column.linear_model": "columns.layer:linear_model",
     "feature_column.make_parse_example_spec": "columns.layer:make_parse_example_spec",
+    # datasets.batches_of_files
+    "contrib.learn.io.read_batch_examples": "datasets.batches_of_files:read_batch_examples",
+    "contrib.learn.io.read_batch_features": "datasets.batches_of_files:read_batch_features",
+    "contrib.learn.read_batch_examples": "datasets.batches_of_files:read_batch_examples",
+    "contrib.learn.read_batch_features": "datasets.batches_of_files:read_batch_features",
+    "data.experimental.make_batched_features_dataset": "datasets.batches_of_files:make_batched_features_dataset",
+    "python.ops.data_flow_ops.RecordInput": "datasets.batches_of_files:RecordInput",
     # datasets.buckets
     "contrib.data.bucket_by_sequence_length": "datasets.buckets:bucket_by_sequence_length",
     "contrib.data.group_by_window": "datasets.buckets:group_by_window",
@@ -1685,6 +1700,9 @@ TABLE: dict[str, str] = {
     # datasets.csv_files
     "contrib.data.CsvDataset": "datasets.csv_files:CsvDataset",
     "data.experimental.CsvDataset": "datasets.csv_files:CsvDataset",
+    # datasets.csv_tables
+    "contrib.data.make_csv_dataset": "datasets.csv_tables:make_csv_dataset",
+    "data.experimental.make_csv_dataset": "datasets.csv_tables:make_csv_dataset",
     # datasets.dataset
     "contrib.data.Dataset": "datasets.dataset:Dataset",
     "data.Dataset": "datasets.dataset:Dataset",
@@ -3233,6 +3251,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.learn.estimators.estimator",
     "contrib.learn.estimators.model_fn",
     "contrib.learn.estimators.run_config",
+    "contrib.learn.io",
     "contrib.learn.learn_runner",
     "contrib.learn.metric_spec",
     "contrib.learn.models",

@@ -68,7 +68,8 @@ def _rebuilt(value: Any, leaf: Callable[[Any], Any]) -> Any:
         return leaf(value)
     if isinstance(value, Mapping):
         made = {k: _rebuilt(value[k], leaf) for k in sorted(value)}
-        return pack_sequence_as({k: 0 for k in value}, [made[k] for k in sorted(made)])
+        ordered: Any = {k: made[k] for k in value}
+        return ordered if type(value) is dict else type(value)(ordered)  # type: ignore[call-arg]  # a dict's class
     items = [_rebuilt(v, leaf) for v in value]
     return value._make(items) if hasattr(value, "_make") else tuple(items)
 
