@@ -24,4 +24,5 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "snappy": tensorflow.snappy,
     "png": tensorflow.png,
     "bmp": tensorflow.bmp,
+    "wav": tensorflow.wav,
 }

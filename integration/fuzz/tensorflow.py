@@ -22,6 +22,7 @@ from byparts_frontend_tf.files.snappy import unpacked
 from byparts_frontend_tf.files.table import Table, write_table
 from byparts_frontend_tf.files.tensors import make_ndarray
 from byparts_frontend_tf.files.text_format import MessageToString, Parse
+from byparts_frontend_tf.files.wav import samples_of_wav, wav_of
 from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
 from byparts_frontend_tf.running.errors import DataLossError, NotFoundError
 from byparts_graph_ir import FormatError
@@ -161,6 +162,16 @@ def bmp() -> Reader:
     """A picture that is not packed."""
     head = struct.pack("<2s4i2i2H", b"BM", 0, 0, 54, 40, 3, 2, 1, 24).ljust(54, b"\0")
     return Reader("bmp", [head + bytes(range(24))], changed_bytes, array_of_bmp, _check_picture)
+
+
+def wav() -> Reader:
+    """Samples of 16 bits."""
+    data = wav_of(np.linspace(-1, 1, 24).reshape(12, 2), 8000)
+
+    def check(found: Any) -> None:
+        assert found[0].ndim == 2 and found[0].size <= len(data) and found[1] > 0, found
+
+    return Reader("wav", [data], changed_bytes, samples_of_wav, check)
 
 
 def _check_picture(found: Any) -> None:

@@ -114,6 +114,13 @@ TABLE: dict[str, str] = {
     "contrib.seq2seq.BahdanauAttention": "api.attention:BahdanauAttention",
     "contrib.seq2seq.LuongAttention": "api.attention:LuongAttention",
     "contrib.seq2seq.tile_batch": "api.attention:tile_batch",
+    # api.audio
+    "audio.decode_wav": "api.audio:decode_wav",
+    "audio.encode_wav": "api.audio:encode_wav",
+    "contrib.framework.python.ops.audio_ops.audio_spectrogram": "api.audio:audio_spectrogram",
+    "contrib.framework.python.ops.audio_ops.decode_wav": "api.audio:decode_wav",
+    "contrib.framework.python.ops.audio_ops.encode_wav": "api.audio:encode_wav",
+    "contrib.framework.python.ops.audio_ops.mfcc": "api.audio:mfcc",
     # api.averages
     "python.training.moving_averages.assign_moving_average": "api.averages:assign_moving_average",
     "train.ExponentialMovingAverage": "api.averages:ExponentialMovingAverage",
@@ -3215,6 +3222,7 @@ TABLE: dict[str, str] = {
 NAMESPACES: tuple[str, ...] = (
     "app",
     "app.flags",
+    "audio",
     "compat",
     "compat.v1",
     "compat.v1.graph_util",
@@ -3236,6 +3244,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.framework.nest",
     "contrib.framework.python",
     "contrib.framework.python.ops",
+    "contrib.framework.python.ops.audio_ops",
     "contrib.framework.python.ops.variables",
     "contrib.layers",
     "contrib.layers.python",
