@@ -131,6 +131,35 @@ def test_classes_may_be_named_and_examples_weighed(tmp_path: Path) -> None:
     assert model.evaluate(input_fn, steps=3)["accuracy"] > 0.95
 
 
+def test_a_head_and_metrics_are_given_to_a_model(tmp_path: Path) -> None:
+    head = tf.contrib.estimator.multi_class_head(n_classes=3)
+    model = tf.estimator.DNNEstimator(head, [8], COLUMNS, config=config(tmp_path))
+
+    def more(labels: Any, predictions: Any) -> Any:
+        first = tf.equal(predictions["class_ids"][:, 0], 0)
+        return {"zeros": tf.metrics.mean(tf.cast(first, tf.float32))}
+
+    model = tf.contrib.estimator.add_metrics(model, more)
+    model.train(fed(Y, size=50), steps=80)
+    found = model.evaluate(fed(Y, 1, 50))
+
+    assert found["loss"] == pytest.approx(found["average_loss"], rel=1e-4)  # a mean, here
+    assert found["zeros"] == pytest.approx(1 / 3, abs=0.1) and found["accuracy"] > 0.6
+
+
+def test_examples_are_read_by_columns() -> None:
+    spec = tf.estimator.classifier_parse_example_spec(COLUMNS, "y", weight_column="w")
+    wanted = {
+        "x": tf.FixedLenFeature((4,), tf.float32, None),
+        "y": tf.FixedLenFeature((1,), tf.int64, None),
+        "w": tf.FixedLenFeature((1,), tf.float32, None),
+    }
+
+    assert spec == wanted
+    with pytest.raises(ValueError, match=r"x is a feature of a column"):
+        tf.estimator.regressor_parse_example_spec(COLUMNS, "x")
+
+
 def test_contrib_learn_fits_arrays(tmp_path: Path) -> None:
     learn = tf.contrib.learn
     model = learn.DNNClassifier(

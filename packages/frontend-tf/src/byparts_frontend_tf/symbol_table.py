@@ -1645,6 +1645,7 @@ TABLE: dict[str, str] = {
     "assign": "api.variables:assign",
     "assign_add": "api.variables:assign_add",
     "assign_sub": "api.variables:assign_sub",
+    "contrib.eager.Variable": "api.variables:Variable",
     # api.vocabulary
     "contrib.learn.preprocessing.ByteProcessor": "api.vocabulary:ByteProcessor",
     "contrib.learn.preprocessing.CategoricalVocabulary": "api.vocabulary:CategoricalVocabulary",
@@ -1819,6 +1820,17 @@ TABLE: dict[str, str] = {
     # estimators.inputs
     "estimator.inputs.numpy_input_fn": "estimators.inputs:numpy_input_fn",
     "estimator.inputs.pandas_input_fn": "estimators.inputs:pandas_input_fn",
+    # estimators.more_heads
+    "contrib.estimator.add_metrics": "estimators.more_heads:add_metrics",
+    "contrib.estimator.binary_classification_head": "estimators.more_heads:binary_classification_head",
+    "contrib.estimator.multi_class_head": "estimators.more_heads:multi_class_head",
+    "contrib.estimator.regression_head": "estimators.more_heads:regression_head",
+    "estimator.BinaryClassHead": "estimators.more_heads:binary_classification_head",
+    "estimator.MultiClassHead": "estimators.more_heads:multi_class_head",
+    "estimator.RegressionHead": "estimators.more_heads:regression_head",
+    "estimator.add_metrics": "estimators.more_heads:add_metrics",
+    "estimator.classifier_parse_example_spec": "estimators.more_heads:classifier_parse_example_spec",
+    "estimator.regressor_parse_example_spec": "estimators.more_heads:regressor_parse_example_spec",
     # estimators.run_config
     "estimator.RunConfig": "estimators.run_config:RunConfig",
     # estimators.spec
@@ -3236,6 +3248,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.eager",
     "contrib.eager.python",
     "contrib.eager.python.tfe",
+    "contrib.estimator",
     "contrib.factorization",
     "contrib.factorization.python",
     "contrib.factorization.python.ops",

@@ -70,3 +70,6 @@ def load_op_library(library_filename: Any) -> NoReturn:
         f"{library_filename}: operations compiled for TensorFlow cannot be loaded here; write the "
         "operation with functions of tf, with tf.py_func, or as an op of byparts",
     )
+
+
+SYMBOLS = {"contrib.eager.Variable": "api.variables:Variable"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Optional
 
+from byparts_frontend_tf.api import tf_logging as logging
 from byparts_frontend_tf.api.optimizer import Optimizer
 from byparts_frontend_tf.estimators.arguments import argument_names
 from byparts_frontend_tf.estimators.estimator import Estimator
@@ -241,6 +242,11 @@ class TPUEstimator(Estimator):
                 "to pass batch size as params['batch_size']"
             )
         return super()._call_input_fn(input_fn, mode)
+
+    def _call_model_fn(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
+        spec = super()._call_model_fn(features, labels, mode, config)
+        logging.info("Running %s on CPU", mode)
+        return spec
 
     def _as_spec(self, given: Any) -> Any:
         return given.as_estimator_spec() if isinstance(given, TPUEstimatorSpec) else given
