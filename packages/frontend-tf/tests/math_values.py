@@ -20,7 +20,7 @@ POINTS = np.array([-2.5, -0.3, 1e-3, 0.5, 1, 2, 3.7, 20, 1e8])
 def functions(tf: Any) -> dict[str, Callable[[], Any]]:
     """Name -> a function of nothing."""
     made: dict[str, Callable[[], Any]] = {}
-    for part in (_sets, _orders, _blocks, _products, _volumes, _moments):
+    for part in (_sets, _orders, _blocks, _products, _volumes, _moments, _signals):
         made.update(part(tf))
     return made
 
@@ -122,6 +122,44 @@ def _volumes(tf: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
+def _signals(tf: Any) -> dict[str, Callable[[], Any]]:
+    signal, sound = tf.signal, np.sin(0.3 * np.arange(50, dtype=np.float32) ** 1.3)
+
+    def numbers(x: Any) -> Any:
+        return tf.complex(x, 2.0 * x[::-1])
+
+    def both(x: Any) -> Any:
+        return [tf.real(x), tf.imag(x)]
+
+    def there_and_back() -> Any:
+        window = signal.inverse_stft_window_fn(4)
+        return signal.inverse_stft(signal.stft(sound, 16, 4), 16, 4, window_fn=window)
+
+    return {
+        "parts": lambda: [
+            *both(tf.conj(numbers(ROW))),
+            tf.abs(numbers(ROW)),
+            tf.angle(numbers(ROW)),
+        ],
+        "fft": lambda: both(tf.fft(numbers(sound))),
+        "fft of a prime": lambda: both(tf.fft(numbers(sound[:37]))),
+        "ifft": lambda: both(tf.ifft(numbers(sound[:12]))),
+        "fft2d": lambda: both(tf.fft2d(tf.complex(X, X))),
+        "rfft": lambda: both(signal.rfft(X, [6])),
+        "irfft": lambda: signal.irfft(tf.complex(X, 0.5 * X), [7]),
+        "slope of a spectrum": lambda: _slope(
+            tf, lambda x: tf.abs(signal.stft(x, 8, 3, pad_end=True)), sound
+        ),
+        "stft": lambda: both(signal.stft(sound, 16, 5, 32)),
+        "there and back": there_and_back,
+        "frame": lambda: signal.frame(X, 3, 2, pad_end=True),
+        "windows": lambda: [signal.hann_window(5), signal.hamming_window(6, periodic=False)],
+        "mel": lambda: signal.linear_to_mel_weight_matrix(4, 17, 8000),
+        "mfcc": lambda: signal.mfccs_from_log_mel_spectrograms(X),
+        "dct": lambda: signal.dct(X, norm="ortho"),
+    }
+
+
 def _slope(tf: Any, function: Callable[[Any], Any], x: Any) -> Any:
     given = tf.constant(x)
     return tf.gradients(tf.square(function(given)), given)[0]
@@ -153,9 +191,11 @@ def value(tf: Any, function: Callable[[], Any]) -> list[Any]:
 
 if __name__ == "__main__":
     import json
+    import re
 
     import tensorflow.compat.v1 as tensorflow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     tensorflow.disable_v2_behavior()
     found = {k: value(tensorflow, f) for k, f in functions(tensorflow).items()}
-    print(json.dumps({"tensorflow": tensorflow.__version__, **found}))
+    made = json.dumps({"tensorflow": tensorflow.__version__, **found})
+    print(re.sub(r"-?\d+\.\d{8,}(e-?\d+)?", lambda m: f"{float(m[0]):.7g}", made))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Optional
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.families import COMPLEX, FLOATS, INTEGERS, NUMBERS, unary
+from byparts_frontend_tf.graph.convert import TensorLike
 from byparts_frontend_tf.graph.dtypes import DType, bool_
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
 
@@ -30,7 +33,7 @@ def _rounded(x: Value) -> Value:
 
 
 negative = unary("Neg", ops.neg, _SIGNED, host=np.negative)
-absolute = unary("Abs", ops.abs, NUMBERS, host=np.abs, dtype=real_part)
+_absolute = unary("Abs", ops.abs, NUMBERS, host=np.abs, dtype=real_part)
 exp = unary("Exp", ops.exp, _MIXED, host=np.exp)
 expm1 = unary("Expm1", ops.expm1)
 log = unary("Log", ops.log, _MIXED, host=np.log)
@@ -70,6 +73,16 @@ elu = unary("Elu", lambda x: ops.elu(x), FLOATS, "features")
 selu = unary("Selu", ops.selu, FLOATS, "features")
 softplus = unary("Softplus", ops.softplus, FLOATS, "features")
 softsign = unary("Softsign", ops.softsign, FLOATS, "features")
+
+
+def absolute(x: TensorLike, name: Optional[str] = None) -> Tensor:
+    """Numbers without their signs; of complex ones their lengths."""
+    parts = x.__dict__.get("_parts") if isinstance(x, Tensor) else None
+    if parts is None:
+        return _absolute(x, name)
+    length: Tensor = late("api.complex_numbers:LENGTH")(*parts, name=name or "Abs")
+    return length
+
 
 _IN_MATH = (
     *("abs:absolute", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "square", "reciprocal"),
