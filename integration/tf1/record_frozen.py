@@ -97,6 +97,46 @@ def arrays(tf: Any) -> Built:
     return {"x:0": feed}, ["y:0"]
 
 
+def training(tf: Any) -> Built:
+    """A network with its gradients and three optimizers; what is fetched are losses of steps."""
+    random = np.random.default_rng(3)
+
+    def variable(name: str, *shape: int) -> Any:
+        return tf.Variable(random.normal(size=shape, scale=0.3).astype("float32"), name=name)
+
+    x = tf.placeholder(tf.float32, [None, 6, 6, 2], name="x")
+    labels = tf.placeholder(tf.int32, [None], name="labels")
+    h = tf.nn.conv2d(x, variable("w", 3, 3, 2, 3), [1, 1, 1, 1], "SAME")
+    h = tf.nn.relu(tf.nn.bias_add(h, variable("b", 3)))
+    h = tf.nn.fused_batch_norm(h, variable("scale", 3), variable("offset", 3))[0]
+    h = tf.nn.max_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+    h = tf.nn.avg_pool(h, [1, 2, 2, 1], [1, 1, 1, 1], "VALID")
+    h = tf.sigmoid(tf.matmul(tf.reshape(h, [-1, 12]), variable("dense", 12, 4))) * 2.0
+    h = h + tf.nn.embedding_lookup(variable("table", 3, 4), labels)
+    logits = tf.matmul(tf.tanh(h[:, 1:]), variable("out", 3, 3))
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    loss = tf.reduce_mean(losses, name="loss")
+    tf.train.GradientDescentOptimizer(0.5).minimize(loss, name="descent")
+    tf.train.MomentumOptimizer(0.2, 0.9).minimize(loss, name="momentum")
+    tf.train.AdamOptimizer(0.1).minimize(loss, name="adam")
+    tf.global_variables_initializer()
+    feed = random.normal(size=(3, 6, 6, 2)).astype("float32")
+    return {"x:0": feed, "labels:0": np.array([0, 2, 0], "int32")}, []
+
+
+def record_training(tf: Any, folder: Path) -> None:
+    """Write the graph of `training`, and the losses of three steps by each optimizer."""
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        feeds, _ = training(tf)
+        found = {}
+        for optimizer in ("descent", "momentum", "adam"):
+            session.run("init")
+            found[optimizer] = [session.run(["loss:0", optimizer], feeds)[0] for _ in range(4)]
+        message = graph.as_graph_def(add_shapes=True)
+    (folder / "training.pb").write_bytes(message.SerializeToString())
+    np.savez(folder / "training.npz", **{f"feed {k}": v for k, v in feeds.items()}, **found)
+
+
 GRAPHS: dict[str, Callable[[Any], Built]] = {
     "images": images,
     "sequences": sequences,
@@ -109,6 +149,7 @@ def record(folder: Path) -> None:
     tf: Any = import_module("tensorflow.compat.v1")
     tf.disable_v2_behavior()
     folder.mkdir(parents=True, exist_ok=True)
+    record_training(tf, folder)
     for name, build in GRAPHS.items():
         with tf.Graph().as_default() as graph, tf.Session() as session:
             tf.set_random_seed(1)

@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
 
 FROZEN = Path(__file__).parent / "recorded" / "frozen"
+
+
+@pytest.fixture(autouse=True)
+def _numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
 
 
 def frozen(name: str) -> Any:
@@ -32,6 +38,19 @@ def test_a_frozen_graph_computes_what_tensorflow_computed(name: str) -> None:
 
     for fetch, result in zip(fetches, results, strict=True):
         np.testing.assert_allclose(result, recorded[fetch], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("optimizer", ["descent", "momentum", "adam"])
+def test_a_graph_that_tensorflow_trained_trains_on(optimizer: str) -> None:
+    """Its gradients and updates are operations: the losses of four steps are TensorFlow's."""
+    recorded = np.load(FROZEN / "training.npz")
+    feeds = {k[5:]: recorded[k] for k in recorded.files if k.startswith("feed ")}
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(frozen("training"), name="")
+        session.run("init")
+        losses = [session.run(["loss:0", optimizer], feeds)[0] for _ in range(4)]
+
+    np.testing.assert_allclose(losses, recorded[optimizer], rtol=2e-5)
 
 
 def sent(graph: Any) -> Any:

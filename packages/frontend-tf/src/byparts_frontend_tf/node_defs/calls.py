@@ -15,7 +15,7 @@ import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.random import Random
 from byparts_frontend_tf.api.variables import variable_op
 from byparts_frontend_tf.graph.convert import constant_of
-from byparts_frontend_tf.graph.dtypes import float32, int64
+from byparts_frontend_tf.graph.dtypes import float32, int32, int64
 from byparts_frontend_tf.graph.kind import KINDS
 from byparts_frontend_tf.node_defs.node import Node
 
@@ -170,6 +170,17 @@ def _resource_gather(node: Node) -> Made:
     return tf.gather(tf.identity(node.inputs[0]), node.inputs[1], name=node.name)
 
 
+def _shapes(node: Node) -> Made:
+    return [tf.shape(t, out_type=node.attribute("out_type", int32)) for t in node.inputs]
+
+
+def _scalar_summary(node: Node) -> Made:
+    tag = node.constant(0)
+    if tag is None:
+        return NotImplemented
+    return KINDS["ScalarSummary"](node.inputs[1], name=node.name, tag=tag.item().decode())
+
+
 def _print(node: Node) -> Made:
     kept = {k: int(node.attribute(k, d)) for k, d in (("first_n", -1), ("summarize", 3))}
     message = node.attribute("message", "")
@@ -286,13 +297,18 @@ CALLS: dict[str, Callable[[Node], Made]] = {
     "RandomUniform": _drawn("RandomUniform", low=0.0, high=1.0),
     "RandomUniformInt": _drawn("RandomUniformInt"),
     "ReadVariableOp": _guarantee,
+    "ResourceScatterAdd": _of_variable("ScatterAdd", 3),
+    "ResourceScatterSub": _of_variable("ScatterSub", 3),
+    "ScalarSummary": _scalar_summary,
     "ResourceGather": _resource_gather,
+    "ShapeN": _shapes,
     "Snapshot": _guarantee,
     "StridedSlice": _strided_slice,
     "StringJoin": _string_join,
     "TopK": _top,
     "TruncatedNormal": _drawn("TruncatedNormal"),
     "VarHandleOp": _variable_handle,
+    "VarIsInitializedOp": _of_variable("IsVariableInitialized", 1),
     "Variable": _variable_handle,
     "ZerosLike": _like(0),
 }

@@ -18,10 +18,14 @@ class Node:
         definition: the message.
         inputs: its data inputs.
         name: what its operation is to be called, with a "/" behind it: exactly so.
+        outputs: how many of its outputs something reads, at least.
     """
 
-    def __init__(self, definition: NodeDef, inputs: Sequence[Tensor], name: str) -> None:
+    def __init__(
+        self, definition: NodeDef, inputs: Sequence[Tensor], name: str, outputs: int = 0
+    ) -> None:
         self.definition, self.inputs, self.name = definition, list(inputs), name
+        self.outputs = outputs
 
     @property
     def type(self) -> str:

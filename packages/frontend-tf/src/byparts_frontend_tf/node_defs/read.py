@@ -36,6 +36,7 @@ from byparts_frontend_tf.node_defs.regions import (
     paths,
     source,
 )
+from byparts_frontend_tf.node_defs.training import TRAINING
 from byparts_frontend_tf.node_defs.values import value_of
 
 _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without dimensions is a number
@@ -229,7 +230,7 @@ class GraphReader:
                 stack.enter_context(self.graph.control_dependencies(waited_for))
             if node.device:
                 stack.enter_context(self.graph.device(node.device))
-            outputs = self._of(Node(node, inputs, self._name(name)))
+            outputs = self._of(Node(node, inputs, self._name(name), self._outputs.get(name, 0)))
         self._keep(name, outputs)
 
     def _waited_for(self, given: str) -> Optional[Operation]:
@@ -259,6 +260,8 @@ class GraphReader:
             if node.type == "Placeholder" and self._old and attributes["shape"] == ():
                 attributes["shape"] = None
             return self._marked(KINDS[node.type].operation(inputs, node.name, **attributes))
+        if node.type in TRAINING:
+            return TRAINING[node.type](node)
         if node.type in ALIKE:
             return self._marked(KINDS[node.type].operation(node.inputs, node.name))
         called = CALLS.get(node.type)
@@ -304,12 +307,24 @@ class GraphReader:
                 outputs[0] = self.called(first, name)
             first = outputs[0]
             self.ops[name] = first.op if isinstance(first, Tensor) else first
-        self.made[name] = outputs
-        shapes = self.nodes[name].attr
-        if "_output_shapes" in shapes:
-            dims = value_of(shapes["_output_shapes"])
+        self.made[name] = outputs + self._not_given(name, len(outputs))
+        if "_output_shapes" in self.nodes[name].attr and not self._is_handle(name):
+            dims = value_of(self.nodes[name].attr["_output_shapes"])
             for tensor, d in zip(outputs, dims or (), strict=False):
-                tensor.set_shape(TensorShape(d))
+                if isinstance(tensor, Tensor):
+                    tensor.set_shape(TensorShape(d))
+
+    def _is_handle(self, name: str) -> bool:
+        """Whether TensorFlow's output is a handle, where ours is the memory or the array itself."""
+        return self.nodes[name].op == "VarHandleOp" or self.nodes[name].op in arrays.TYPES
+
+    def _not_given(self, name: str, there: int) -> list[Tensor]:
+        """Stands for outputs that something reads and our operation does not have."""
+        count = self._outputs.get(name, 0)
+        if there >= count:
+            return []
+        node = Node(self.nodes[name], [], self._name(f"{name}/others"))
+        return list(missing(node, count).outputs[there:])
 
 
 def _outputs(nodes: Mapping[str, NodeDef]) -> dict[str, int]:
@@ -317,5 +332,5 @@ def _outputs(nodes: Mapping[str, NodeDef]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for node in nodes.values():
         for name, index in map(source, node.input):
-            counts[name] = max(counts.get(name, 1), index + 1)
+            counts[name] = max(counts.get(name, 0), index + 1)
     return counts
