@@ -216,3 +216,17 @@ def test_batches_of_other_shapes() -> None:
 
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         elements(data)
+
+
+def test_arrays_of_the_program_are_copied() -> None:
+    """What it does to them afterwards is not seen; texts in arrays of objects are texts."""
+    array = np.ones(2, np.float32)
+    data = Dataset.from_tensor_slices((array, np.array(["a", "\u00e9"], object)))
+    constant = tf.constant(array)
+    array[:] = 0
+
+    assert elements(data) == [(1.0, b"a"), (1.0, "\u00e9".encode())]
+    with tf.Session() as session:
+        assert session.run(constant).tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="Unsupported object type int"):
+        tf.constant(np.array([1, 2], object))

@@ -55,16 +55,31 @@ def _plain(value: Any) -> Any:
 
 
 def _of_numpy(array: Any, dtype: Optional[DType]) -> Any:
-    if array.dtype.kind in "SU":
-        array = np.array([_bytes(s) for s in array.reshape(-1)], object).reshape(array.shape)
+    """A copy, as what the program does to its array is no longer seen by the graph."""
+    if array.dtype.kind in "SU" or (array.dtype == object and dtype in (None, string)):
+        array = _texts(array)
     if dtype is None:
         as_dtype(array.dtype)  # raises for what TensorFlow does not have
-        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+        return array.astype(array.dtype.newbyteorder("="))
     if array.dtype == object and dtype is not string:
         return _of_python(array.tolist(), dtype)
     if (dtype is string) != (array.dtype == object):
         raise TypeError(f"Expected {dtype.name}, got an array of dtype {array.dtype}.")
-    return array.astype(dtype.as_numpy_dtype, copy=False)
+    return array.astype(dtype.as_numpy_dtype)
+
+
+def _texts(array: Any) -> Any:
+    """Texts as bytes."""
+    flat = list(array.reshape(-1))
+    wrong = [v for v in flat if not isinstance(v, (str, bytes))]
+    if wrong:
+        kind = type(wrong[0]).__name__
+        raise TypeError(
+            f"Failed to convert a NumPy array to a Tensor (Unsupported object type {kind})."
+        )
+    made = np.empty(array.shape, object)
+    made.reshape(-1)[:] = [_bytes(s) for s in flat]
+    return made
 
 
 def _of_python(value: Any, dtype: Optional[DType]) -> Any:
