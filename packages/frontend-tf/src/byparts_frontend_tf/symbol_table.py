@@ -2298,6 +2298,8 @@ TABLE: dict[str, str] = {
     "keras.applications.vgg19.VGG19": "keras_api.applications:vgg19",
     "keras.applications.vgg19.decode_predictions": "keras_api.applications:decode_predictions",
     "keras.applications.vgg19.preprocess_input": "keras_api.applications:preprocess_input",
+    # keras_api.as_estimator
+    "keras.estimator.model_to_estimator": "keras_api.as_estimator:model_to_estimator",
     # keras_api.backend
     "keras.backend.abs": "keras_api.backend:same_abs",
     "keras.backend.all": "keras_api.backend:all_",
@@ -3475,6 +3477,7 @@ NAMESPACES: tuple[str, ...] = (
     "keras.datasets.imdb",
     "keras.datasets.mnist",
     "keras.datasets.reuters",
+    "keras.estimator",
     "keras.initializers",
     "keras.layers",
     "keras.losses",
