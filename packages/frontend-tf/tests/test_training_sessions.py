@@ -184,10 +184,10 @@ def test_workers_are_refused() -> None:
 
 
 def test_a_supervisor_serves_in_the_background(tmp_path: Path) -> None:
-    """Loops, checkpoints at once, summaries; the next one goes on where it stopped."""
+    """Loops, checkpoints, summaries; the next one goes on where it stopped."""
     _, train, step = model()
     loops: list[int] = []
-    sv = tf.train.Supervisor(logdir=str(tmp_path), save_model_secs=100, summary_op=None)
+    sv = tf.train.Supervisor(logdir=str(tmp_path), save_model_secs=0, summary_op=None)
 
     def count() -> None:
         loops.append(1)

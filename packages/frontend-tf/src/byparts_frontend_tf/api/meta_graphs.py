@@ -10,6 +10,7 @@ import numpy as np
 
 from byparts_frontend_tf.api import tf_logging as logging
 from byparts_frontend_tf.api.importing import import_graph_def
+from byparts_frontend_tf.api.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables import Variable
 from byparts_frontend_tf.files.atomic import replace_file
 from byparts_frontend_tf.files.message import DecodeError
@@ -21,7 +22,6 @@ from byparts_frontend_tf.files.messages.meta_graph import (
 )
 from byparts_frontend_tf.files.paths import local_path
 from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
-from byparts_frontend_tf.files.tensors import make_ndarray
 from byparts_frontend_tf.files.text_format import MessageToString, Parse, ParseError
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.graph import Graph
@@ -30,7 +30,6 @@ from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 
-SAVED = "byparts_saved_variables"  # name in the checkpoint, name of the variable, alternating
 _OF_VARIABLES = (
     *("variables", "local_variables", "model_variables", "trainable_variables"),
     *("moving_average_variables", "metric_variables", "concatenated_variables"),
@@ -62,7 +61,7 @@ def export_meta_graph(
         collection_list: which collections; by default all.
         as_text: whether the file is text.
         graph: by default the default graph.
-        export_scope: only its collections.
+        export_scope: only what is in it, without its name.
         clear_devices: whether devices are left out.
         more: accepted.
     """
@@ -71,7 +70,8 @@ def export_meta_graph(
     if meta_info_def is not None:
         made.meta_info_def.CopyFrom(meta_info_def)
     made.meta_info_def.tensorflow_version = "1.15.0"
-    made.graph_def.CopyFrom(graph.as_graph_def() if graph_def is None else graph_def)
+    whole = graph.as_graph_def(add_shapes=True) if graph_def is None else graph_def
+    made.graph_def.CopyFrom(_inside(whole, export_scope) if export_scope else whole)
     if clear_devices:
         for node in made.graph_def.node:
             node.device = ""
@@ -88,13 +88,34 @@ def export_meta_graph(
     return made
 
 
+def _inside(message: Any, scope: str) -> Any:
+    """The nodes of a scope, without its name."""
+    start, made = f"{scope.rstrip('/')}/", type(message)()
+    made.versions.CopyFrom(message.versions)
+    for node in message.node:
+        if node.name.startswith(start):
+            new = made.node.add()
+            new.CopyFrom(node)
+            new.name = node.name[len(start) :]
+            del new.input[:]
+            new.input.extend([_cut(i, start) for i in node.input])
+    return made
+
+
+def _cut(name: str, start: str) -> str:
+    mark = "^" if name.startswith("^") else ""
+    return mark + name[len(mark) :].removeprefix(start)
+
+
 def _encode(made: MetaGraphDef, key: str, values: Sequence[Any], scope: Optional[str]) -> None:
     """Add a collection, unless what is in it cannot be written."""
     found = CollectionDef()
     if not values:
         return
     if all(isinstance(v, (Tensor, Operation)) for v in values):
-        found.node_list.value.extend([v.name for v in values])
+        start = f"{scope}/" if scope else ""
+        inside = [v.name for v in values if v.name.startswith(start)]
+        found.node_list.value.extend([name[len(start) :] for name in inside])
     elif all(hasattr(v, "to_proto") for v in values):
         protos = [v.to_proto(export_scope=scope) for v in values]
         found.bytes_list.value.extend([p.SerializeToString() for p in protos if p is not None])
@@ -159,6 +180,8 @@ def import_meta_graph(
     """
     message = read_meta_graph(meta_graph_or_file)
     saved = add_meta_graph(message, clear_devices, import_scope, kwargs.get("input_map"))
+    if message.HasField("saver_def"):
+        return late("api.saver:Saver")(saver_def=message.saver_def, name=import_scope)
     return late("api.saver:Saver")(saved) if saved else None
 
 
@@ -179,15 +202,14 @@ def add_meta_graph(
         if key in message.collection_def:
             _variables(message.collection_def[key], key, scope, variables)
     for key, found in message.collection_def.items():
-        if key not in (*_OF_VARIABLES, *_LEFT_OUT, SAVED):
+        if key not in (*_OF_VARIABLES, *_LEFT_OUT):
             _decode(key, found, scope)
+    if message.HasField("saver_def"):
+        return SaverOperations.named(message.saver_def, scope).variables
     start = f"{scope}/" if scope else ""
-    names = _saved_names(message)
-    if names is None:
-        in_file = message.collection_def[GraphKeys.GLOBAL_VARIABLES].bytes_list.value
-        full = [VariableDef.FromString(v).variable_name.partition(":")[0] for v in in_file]
-        names = dict(zip(full, full, strict=True))
-    return {n: variables[start + v] for n, v in names.items() if start + v in variables}
+    in_file = message.collection_def[GraphKeys.GLOBAL_VARIABLES].bytes_list.value
+    names = [VariableDef.FromString(v).variable_name.partition(":")[0] for v in in_file]
+    return {n: variables[start + n] for n in names if start + n in variables}
 
 
 def _variables(
@@ -220,16 +242,3 @@ def _decode(key: str, found: CollectionDef, scope: Optional[str]) -> None:
         values = [runner.from_proto(QueueRunnerDef.FromString(v), scope) for v in values]
     for value in values:
         graph.add_to_collection(key, value)
-
-
-def _saved_names(message: MetaGraphDef) -> Optional[dict[str, str]]:
-    """Name in the checkpoint -> name of the variable, as the saver had them, or `None`."""
-    if SAVED in message.collection_def:
-        texts = [t.decode() for t in message.collection_def[SAVED].bytes_list.value]
-        return dict(zip(texts[::2], texts[1::2], strict=True))
-    wanted = message.saver_def.save_tensor_name.partition("/")[0] + "/SaveV2/tensor_names"
-    for node in message.graph_def.node:
-        if node.name == wanted:
-            array = make_ndarray(node.attr["value"].tensor).reshape(-1)
-            return {n.decode(): n.decode() for n in array.tolist()}
-    return None

@@ -13,23 +13,22 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.passing import group, placeholder
+from byparts_frontend_tf.api.saver_ops import SaverOperations
 from byparts_frontend_tf.api.tf_logging import warning
 from byparts_frontend_tf.api.variable_lists import global_variables
-from byparts_frontend_tf.api.variables import Variable, assign
-from byparts_frontend_tf.files.atomic import replace_file
+from byparts_frontend_tf.api.variables import Variable
 from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.checkpoint_state import (
     checkpoint_exists,
     get_checkpoint_mtimes,
     update_checkpoint_state,
 )
+from byparts_frontend_tf.files.messages.meta_graph import SaverDef
 from byparts_frontend_tf.files.paths import path_of
-from byparts_frontend_tf.files.text_format import MessageToString
 from byparts_frontend_tf.files.write_checkpoint import remove_checkpoint, write_checkpoint
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.late import late
-from byparts_frontend_tf.graph.scopes import get_collection, name_scope
+from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.running.errors import InvalidArgumentError, NotFoundError
 from byparts_frontend_tf.symbols import symbol
 
@@ -50,7 +49,8 @@ class Saver:
         allow_empty: whether there may be no variable.
         pad_step_number: whether the number of the step has eight digits.
         save_relative_paths: whether the state file has paths relative to its folder.
-        sharded, restore_sequentially, saver_def, builder, write_version, filename: accepted.
+        saver_def: a message that says which operations of the graph it has, instead.
+        sharded, restore_sequentially, builder, write_version, filename: accepted.
         defer_build: whether the variables are looked for when first needed.
 
     Raises:
@@ -81,27 +81,23 @@ class Saver:
         self._pad, self._relative = pad_step_number, save_relative_paths
         self._last: list[tuple[str, float]] = []
         self._next_kept_s = time.time() + keep_checkpoint_every_n_hours * _HOUR_S
-        self._variables: Optional[dict[str, Variable]] = None
+        self._operations: Optional[SaverOperations] = None
         self._last_meta: Optional[tuple[Any, Optional[bytes]]] = None
-        if not defer_build:
+        if saver_def is not None and var_list is None:
+            self._operations = SaverOperations.named(saver_def, name)
+            self._max_to_keep = saver_def.max_to_keep
+            self._keep_hours = saver_def.keep_checkpoint_every_n_hours
+        elif not defer_build:
             self.build()
 
     def build(self) -> None:
         """Find the variables, and make the operations that give them values."""
-        if self._variables is not None:
+        if self._operations is not None:
             return
         found = self._found()
         if not found and not self._allow_empty:
             raise ValueError("No variables to save")
-        self._feeds: dict[str, Any] = {}
-        restored = []
-        with name_scope(self._name, "save"):
-            for name, v in found.items():
-                feed = placeholder(v.dtype.base_dtype, None, name="restored")
-                self._feeds[name] = feed
-                restored.append(assign(v, feed, validate_shape=False).op)
-            self._restore = group(*restored, name="restore_all")
-        self._variables = found
+        self._operations = SaverOperations(found, self._name)
 
     def _found(self) -> dict[str, Variable]:
         """Name in a checkpoint -> variable."""
@@ -117,10 +113,47 @@ class Saver:
             found[v.op.name] = v
         return found
 
-    def _built(self) -> dict[str, Variable]:
+    def _built(self) -> SaverOperations:
         self.build()
-        assert self._variables is not None
-        return self._variables
+        assert self._operations is not None
+        return self._operations
+
+    def as_saver_def(self, export_scope: Optional[str] = None) -> Any:
+        """The message of its operations' names."""
+        return SaverDef(
+            max_to_keep=self._max_to_keep,
+            keep_checkpoint_every_n_hours=self._keep_hours,
+            version=SaverDef.V2,
+            **self._built().message(export_scope),
+        )
+
+    to_proto = as_saver_def
+    saver_def = property(as_saver_def)
+
+    @staticmethod
+    def from_proto(saver_def: Any, import_scope: Optional[str] = None) -> Saver:
+        """The saver of a message, whose operations are in the default graph."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    def export_meta_graph(
+        self,
+        filename: Any = None,
+        collection_list: Any = None,
+        as_text: bool = False,
+        export_scope: Optional[str] = None,
+        clear_devices: bool = False,
+        **more: Any,
+    ) -> Any:
+        """The graph with its collections and this saver, as `tf.train.export_meta_graph`."""
+        return late("api.meta_graphs:export_meta_graph")(
+            filename=filename,
+            saver_def=self.as_saver_def(export_scope),
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            **more,
+        )
 
     # Saving
 
@@ -144,8 +177,8 @@ class Saver:
             global_step: a number, or a tensor of one, that is put behind the path.
             latest_filename: of the state file, "checkpoint" by default.
             write_state: whether the state file is written, and old checkpoints removed.
-            meta_graph_suffix: accepted.
-            write_meta_graph: whether the graph itself is written, too.
+            meta_graph_suffix: accepted; the file of the graph ends in ".meta".
+            write_meta_graph: whether the graph is written, too.
             strip_default_attrs: accepted.
             save_debug_info: accepted.
 
@@ -154,7 +187,7 @@ class Saver:
             ValueError: the name of the checkpoint is that of the state file.
             OpError: a file cannot be written.
         """
-        variables = self._built()
+        variables = self._built().variables
         prefix = path_of(save_path)
         name = "checkpoint" if latest_filename is None else latest_filename
         if os.path.basename(prefix) == name:
@@ -168,7 +201,8 @@ class Saver:
         path = f"{prefix}-{self._step(sess, global_step)}" if global_step is not None else prefix
         values = sess.run(list(variables.values()))
         arrays = {n: np.asarray(a) for n, a in zip(variables, values, strict=True)}
-        write_checkpoint(path, arrays, self._meta(sess.graph) if write_meta_graph else None)
+        meta = self._meta(sess.graph) if write_meta_graph else None
+        write_checkpoint(path, arrays, meta)
         if write_state:
             self._remember(path)
             folder = os.path.dirname(path)
@@ -213,18 +247,18 @@ class Saver:
         """
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        variables = self._built()
+        operations = self._built()
         prefix = path_of(save_path)
-        if not variables:
+        if not operations.variables:
             return
         if not checkpoint_exists(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
         checkpoint = read_checkpoint(prefix)
         feeds = {
-            self._feeds[name]: self._value(checkpoint, name, v, prefix)
-            for name, v in variables.items()
+            operations.restored[name]: self._value(checkpoint, name, v, prefix)
+            for name, v in operations.variables.items()
         }
-        sess.run(self._restore, feeds)
+        sess.run(operations.restore, feeds)
 
     def _value(self, checkpoint: Any, name: str, v: Variable, prefix: str) -> Any:
         if name not in checkpoint:
@@ -251,20 +285,6 @@ class Saver:
         )
 
     # What there is
-
-    def export_meta_graph(
-        self, filename: Any = None, collection_list: Any = None, as_text: bool = False, **more: Any
-    ) -> Any:
-        """The graph as a message, and which variables this saves.  See `export_meta_graph`."""
-        made = late("api.meta_graphs:export_meta_graph")(
-            None, collection_list=collection_list, **more
-        )
-        names = [t.encode() for n, v in self._built().items() for t in (n, v.op.name)]
-        made.collection_def["byparts_saved_variables"].bytes_list.value.extend(names)
-        if filename is not None:
-            text = MessageToString(made).encode() if as_text else made.SerializeToString()
-            replace_file(path_of(filename), text)
-        return made
 
     def _meta(self, graph: Any) -> Optional[bytes]:
         """What the file of the graph has; `None` where something in it cannot be written."""

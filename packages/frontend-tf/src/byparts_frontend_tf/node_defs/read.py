@@ -14,6 +14,7 @@ from pkgutil import walk_packages
 from typing import Any, Optional
 
 import byparts_frontend_tf.api as api
+import byparts_frontend_tf.queues as queues
 from byparts_frontend_tf.api.passing import IDENTITY
 from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
 from byparts_frontend_tf.graph.dtypes import float32
@@ -27,6 +28,7 @@ from byparts_frontend_tf.node_defs.flow import make_cond, make_loop
 from byparts_frontend_tf.node_defs.forms import ALIKE, FORMS
 from byparts_frontend_tf.node_defs.missing import Missing, missing
 from byparts_frontend_tf.node_defs.node import Node
+from byparts_frontend_tf.node_defs.queue_forms import QUEUE_FORMS
 from byparts_frontend_tf.node_defs.regions import (
     EXITS,
     MERGES,
@@ -45,8 +47,9 @@ _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without di
 @cache
 def load_kinds() -> None:
     """Have the modules of the API say their kinds."""
-    for info in walk_packages(api.__path__, f"{api.__name__}."):
-        import_module(info.name)
+    for package in (api, queues):
+        for info in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(info.name)
 
 
 class GraphReader:
@@ -252,7 +255,7 @@ class GraphReader:
             return self._of_ours(node)
         if node.type in arrays.TYPES:
             return self.arrays.make(node)
-        form = FORMS.get(node.type)
+        form = FORMS.get(node.type) or QUEUE_FORMS.get(node.type)
         if form is not None:
             if node.type in LATE and node.constant(1) is None:
                 return LATE[node.type](node)

@@ -19,6 +19,7 @@ from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.node_defs import own
 from byparts_frontend_tf.node_defs.forms import ALIKE, FORMS, counted
+from byparts_frontend_tf.node_defs.queue_forms import QUEUE_FORMS
 from byparts_frontend_tf.node_defs.slices import slice_inputs
 from byparts_frontend_tf.node_defs.values import attr_value, shape_value
 from byparts_frontend_tf.node_defs.words import Draft, Unwritable
@@ -76,7 +77,7 @@ def _in_their_words(draft: Draft) -> bool:
             return True
         if op.type == "Pad":
             return _padded(draft)
-        form = FORMS.get(op.type)
+        form = FORMS.get(op.type) or QUEUE_FORMS.get(op.type)
         if form is None:
             return op.type in ALIKE and not op.attributes and not _reads_at_once(op)
         form.write(draft)

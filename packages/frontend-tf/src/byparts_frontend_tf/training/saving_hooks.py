@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Optional
 
+from byparts_frontend_tf.api.meta_graphs import export_meta_graph
 from byparts_frontend_tf.api.tf_logging import info
 from byparts_frontend_tf.api.timeline import Timeline
 from byparts_frontend_tf.api.write_graph import write_graph
@@ -92,6 +93,8 @@ class CheckpointSaverHook(SessionRunHook):
         graph = get_default_graph()
         write_graph(graph, self._folder, "graph.pbtxt")
         self._writer.add_graph(graph)
+        saver_def = self._get_saver().as_saver_def()
+        self._writer.add_meta_graph(export_meta_graph(saver_def=saver_def))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
 
