@@ -56,7 +56,7 @@ def _of_two(rule: Callable[[Any, Any], Any]) -> Callable[[Node], Made]:
 def _bias(node: Node) -> Made:
     (dy,) = node.inputs
     first = node.attribute("data_format", "NHWC") == "NCHW"
-    rank = dy.get_shape().ndims
+    rank = dy.get_shape().with_rank_at_least(2).ndims or 4
     axes = [i for i in range(rank) if i != (1 if first else rank - 1)]
     return tf.reduce_sum(dy, axes, name=node.name)
 
