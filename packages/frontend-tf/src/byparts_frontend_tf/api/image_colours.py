@@ -224,7 +224,7 @@ rgb_to_yuv, yuv_to_rgb = _linear("rgb_to_yuv", _YUV), _linear("yuv_to_rgb", _FRO
 SYMBOLS = {f"image.{n}": n for n in ("rgb_to_yiq", "yiq_to_rgb", "rgb_to_yuv", "yuv_to_rgb")}
 
 
-def _adjusted(
+def adjusted(
     name: str, image: TensorLike, change: Callable[[Tensor, str], Tensor], saturate: bool = True
 ) -> Tensor:
     """Images changed as floats, in the dtype they had."""
@@ -236,7 +236,7 @@ def _adjusted(
 @symbol("image.adjust_brightness")
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """The image, brighter by `delta` (of 1)."""
-    return _adjusted(
+    return adjusted(
         "adjust_brightness", image, lambda x, s: add_v2(x, cast(delta, x.dtype), name=s)
     )
 
@@ -244,7 +244,7 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
 @symbol("image.adjust_contrast")
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """Images whose distance from the mean of each channel is `contrast_factor` times as large."""
-    return _adjusted(
+    return adjusted(
         "adjust_contrast",
         images,
         lambda x, s: _CONTRAST(
@@ -256,7 +256,7 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
 @symbol("image.adjust_hue")
 def adjust_hue(image: TensorLike, delta: TensorLike, name: Optional[str] = None) -> Tensor:
     """Images whose hue is turned by `delta` (of 1)."""
-    return _adjusted(
+    return adjusted(
         name or "adjust_hue",
         image,
         lambda x, s: _HUE(x, convert_to_tensor(delta, float32), name=None),
@@ -269,7 +269,7 @@ def adjust_saturation(
     image: TensorLike, saturation_factor: TensorLike, name: Optional[str] = None
 ) -> Tensor:
     """Images whose saturation is `saturation_factor` times as large, at most 1."""
-    return _adjusted(
+    return adjusted(
         name or "adjust_saturation",
         image,
         lambda x, s: _SATURATION(x, convert_to_tensor(saturation_factor, float32), name=None),
@@ -286,7 +286,7 @@ def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
     """
     if not isinstance(gamma, Tensor) and gamma < 0:
         raise ValueError("Gamma should be a non-negative real number.")
-    return _adjusted("adjust_gamma", image, lambda x, s: gain * x**gamma)
+    return adjusted("adjust_gamma", image, lambda x, s: gain * x**gamma)
 
 
 @symbol("image.random_brightness")

@@ -121,7 +121,7 @@ def _crops(x: Value, boxes: Value, box_ind: Value, size: Any, method: str, outsi
         return ops.gather(flat, start + row + ops.expand_dims(_index(columns, width), 1))
 
     if method == "nearest":
-        made = pixels(_half_away(down), _half_away(across))
+        made = pixels(half_away(down), half_away(across))
     else:
         upper, left = ops.floor(down), ops.floor(across)
         below, right = ops.ceil(down), ops.ceil(across)
@@ -137,7 +137,7 @@ def _crops(x: Value, boxes: Value, box_ind: Value, size: Any, method: str, outsi
     return ops.select(ops.expand_dims(inside, 3), made, ops.fill(outside, "f32", made.type.dims))
 
 
-def _half_away(place: Value) -> Value:
+def half_away(place: Value) -> Value:
     """C's round: halves away from 0."""
     return ops.sign(place) * ops.floor(ops.abs(place) + 0.5)
 
