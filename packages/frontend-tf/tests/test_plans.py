@@ -90,3 +90,13 @@ def test_the_operators_of_a_hundred_variables_are_one_gradient_operation() -> No
     made = tf.gradients(tf.add_n(weights), weights)
 
     assert len({g.op for g in made}) == 1
+
+
+def test_lengths_of_one_maximum_build_one_program() -> None:
+    """A mask as wide as the longest is for the longest, not for each set of lengths."""
+    lengths = tf.placeholder(tf.int32, [None])
+    count = tf.reduce_sum(tf.sequence_mask(lengths, dtype=tf.int32))
+
+    with tf.Session(backends=("numpy",)) as session:
+        assert [session.run(count, {lengths: [4, n, 1, 2]}) for n in (1, 2, 3)] == [8, 9, 10]
+        assert sum(plan.built for plan in session._plans.values()) == 1

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession
 
 _ASKED = 65536  # elements of what NumPy computes from at each run, at most
-_LEAF = 16  # elements of a feed that is asked for itself, rather than what is computed from it
+_LEAF = 3  # elements of a feed that is asked for itself, rather than a number computed from it
 
 
 class Run(Programs):
@@ -281,7 +281,8 @@ class Run(Programs):
             if value in self.slots_of:
                 return self._ask(value)
             raise Wanted([value], numbers=True)
-        small = of_leaves and all(v.type.size <= _LEAF and v.type.dtype[0] in "iu" for v in found)
+        most = max(_LEAF, value.type.size)  # lengths are not asked for where the longest is wanted
+        small = of_leaves and all(v.type.size <= most and v.type.dtype[0] in "iu" for v in found)
         for v in found if small else ():
             if v not in self.numbers:
                 self._ask(v)
