@@ -253,3 +253,15 @@ def test_staging_and_prefetching() -> None:
         assert session.run([area.size(), got][1]).tolist() == [1, 1]
         with tf.contrib.slim.queues.QueueRunners(session):
             assert session.run(element)["x"].tolist() == [1, 2]
+
+
+def test_sparse_tensors_are_batched() -> None:
+    """Each is three strings in the queue; a batch is one sparse tensor of a rank more."""
+    n = tf.train.range_input_producer(3, num_epochs=1, shuffle=False).dequeue()
+    row = tf.SparseTensor([[0], [2]], tf.stack([n, 10 * n]), [4])
+    batch = tf.train.batch({"row": row, "n": n}, 3)
+    with running() as session:
+        rows, numbers = session.run([tf.sparse_tensor_to_dense(batch["row"]), batch["n"]])
+
+    assert numbers.tolist() == [0, 1, 2]
+    assert rows.tolist() == [[0, 0, 0, 0], [1, 0, 10, 0], [2, 0, 20, 0]]

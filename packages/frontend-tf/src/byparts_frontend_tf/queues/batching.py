@@ -11,7 +11,13 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.indexing import gather, where
 from byparts_frontend_tf.api.passing import no_op
+from byparts_frontend_tf.api.sparse_strings import (
+    deserialize_many_sparse,
+    serialize_many_sparse,
+    serialize_sparse,
+)
 from byparts_frontend_tf.api.summary import scalar
+from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import bool_, float32
 from byparts_frontend_tf.graph.operation import Operation, Tensor
@@ -59,7 +65,8 @@ class Batches:
             name: of the scope, and of the batches.
             shuffle: (min_after_dequeue, seed), or `None`.
         """
-        components = [[convert_to_tensor(t) for t in values_of(one)] for one in lists]
+        sparse = {i: t for i, t in enumerate(values_of(lists[0])) if isinstance(t, SparseTensor)}
+        components = [[self._dense(t) for t in values_of(one)] for one in lists]
         if not components or not components[0]:
             raise ValueError("Expected at least one tensor in batch().")
         keep = _keep(keep, self.enqueue_many)
@@ -69,7 +76,20 @@ class Batches:
         add_queue_runner(QueueRunner(queue, puts * threads))
         self._summary(queue, shuffle)
         take = queue.dequeue_up_to if self.smaller else queue.dequeue_many
-        return like(original, take(self.batch_size, name=name))
+        batch = take(self.batch_size, name=name)
+        if sparse:
+            batch = batch if isinstance(batch, list) else [batch]
+            batch = [_sparse_again(t, sparse.get(i)) for i, t in enumerate(batch)]
+            batch = batch if len(batch) > 1 else batch[0]
+        return like(original, batch)
+
+    def _dense(self, given: Any) -> Tensor:
+        """A tensor; of a sparse one the strings that it is in a queue."""
+        if not isinstance(given, SparseTensor):
+            return convert_to_tensor(given)
+        made = (serialize_many_sparse if self.enqueue_many else serialize_sparse)(given)
+        made.set_shape([None, 3] if self.enqueue_many else [3])
+        return made
 
     def _element(self, components: Sequence[Sequence[Tensor]]) -> list[Any]:
         """The shapes of the components of an element."""
@@ -111,6 +131,14 @@ class Batches:
         over = maximum(0, queue.size() - shuffle[0])
         part = cast(over, float32) * (1.0 / room if room else 0.0)
         scalar(f"fraction_over_{shuffle[0]}_of_{room}_full", part)
+
+
+def _sparse_again(batch: Tensor, element: Optional[SparseTensor]) -> Any:
+    """The component of a batch of which `element` was one; `None` where it is not sparse."""
+    if element is None:
+        return batch
+    rank = element.get_shape().ndims
+    return deserialize_many_sparse(batch, element.dtype, rank)
 
 
 def values_of(given: Any) -> list[Any]:
