@@ -3263,6 +3263,10 @@ TABLE: dict[str, str] = {
     "train.WorkerSessionCreator": "training.monitored_session:WorkerSessionCreator",
     # training.monitored_training
     "train.MonitoredTrainingSession": "training.monitored_training:MonitoredTrainingSession",
+    # training.resources
+    "python.ops.resources.initialize_resources": "training.resources:initialize_resources",
+    "python.ops.resources.local_resources": "training.resources:local_resources",
+    "python.ops.resources.shared_resources": "training.resources:shared_resources",
     # training.saving_hooks
     "estimator.CheckpointSaverHook": "training.saving_hooks:CheckpointSaverHook",
     "estimator.CheckpointSaverListener": "training.saving_hooks:CheckpointSaverListener",
@@ -3547,6 +3551,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.lib.io.file_io",
     "python.ops",
     "python.ops.data_flow_ops",
+    "python.ops.resources",
     "python.ops.rnn_cell_impl",
     "python.platform",
     "python.platform.app",
