@@ -55,3 +55,41 @@ def test_without_a_program_it_says_how() -> None:
     )
 
     assert done.returncode == 1 and done.stderr.startswith("usage: python -m byparts_frontend_tf")
+
+
+ABSL = """
+from absl import app, flags, logging
+import tensorflow as tf
+import six
+
+flags.DEFINE_float("rate", 0.5, "of learning")
+tf.flags.DEFINE_string("folder", None, "of logs")
+flags.mark_flag_as_required("folder")
+
+def main(argv):
+    logging.info("not shown")
+    print(flags.FLAGS.rate, tf.flags.FLAGS.folder, flags.FLAGS is tf.flags.FLAGS, argv[1:])
+    print([v for _, v in six.iteritems({"a": 1})], issubclass(app.UsageError, Exception))
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        logging.exception("told")
+
+if __name__ == "__main__":
+    app.run(main)
+"""
+
+
+def test_flags_of_absl_are_those_of_tensorflow(tmp_path: Path) -> None:
+    """One command line; `six` comes along, as with TensorFlow 1."""
+    (tmp_path / "absl_program.py").write_text(ABSL)
+    command = [sys.executable, "-m", "byparts_frontend_tf", "absl_program.py", "--rate=2", "x"]
+    refused, done = (
+        subprocess.run(more, capture_output=True, text=True, check=False, cwd=tmp_path)
+        for more in (command, [*command, "--folder=logs"])
+    )
+
+    assert refused.returncode == 1 and "folder" in refused.stderr
+    assert done.stdout == "2.0 logs True ['x']\n[1] True\n"
+    assert "told" in done.stderr and "ZeroDivisionError" in done.stderr
+    assert "not shown" not in done.stderr

@@ -1,8 +1,8 @@
 """`python -m byparts_frontend_tf program.py arguments…` runs a TensorFlow 1 program as it is.
 
-`import tensorflow` gives this part, in the program and in the modules it imports, and
-`google.protobuf.text_format` takes its messages.  The program is run as `python program.py
-arguments…` would: `-m module` and its arguments work too.
+`import tensorflow` gives this part, in the program and in the modules it imports;
+`google.protobuf.text_format` takes its messages, and `absl.flags` are its flags.  The program is
+run as `python program.py arguments…` would: `-m module` and its arguments work too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import runpy
 import sys
 
+from byparts_frontend_tf.absl_modules import install_absl
 from byparts_frontend_tf.files.protobuf_modules import install_protobuf
 from byparts_frontend_tf.symbols import install_as
 
@@ -30,6 +31,7 @@ def main(arguments: list[str]) -> None:
         raise SystemExit(_USAGE)
     install_as("tensorflow")
     install_protobuf()
+    install_absl()
     sys.argv = named
     if named is not arguments:
         sys.path[0] = os.getcwd()
