@@ -2773,7 +2773,8 @@ TABLE: dict[str, str] = {
     # keras_api.recurrence
     "keras.backend.rnn": "keras_api.recurrence:rnn",
     # keras_api.recurrent
-    "keras.layers.CuDNNGRU": "keras_api.recurrent:GRU",
+    "keras.layers.CuDNNGRU": "keras_api.recurrent:CuDNNGRU",
+    "keras.layers.CuDNNLSTM": "keras_api.recurrent:CuDNNLSTM",
     "keras.layers.GRU": "keras_api.recurrent:GRU",
     "keras.layers.LSTM": "keras_api.recurrent:LSTM",
     "keras.layers.RNN": "keras_api.recurrent:RNN",

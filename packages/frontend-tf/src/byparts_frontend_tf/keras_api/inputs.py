@@ -37,6 +37,9 @@ class InputLayer(Layer):
         if "batch_input_shape" in given:
             whole = tuple(given.pop("batch_input_shape"))
             batch_size, input_shape = whole[0], whole[1:]
+        if given.pop("ragged", False) or given.pop("optional", False):
+            raise NotImplementedError("InputLayer: ragged and optional inputs are not here")
+        given.pop("optional", None)
         if given:
             raise ValueError(f"Unrecognized keyword arguments: {list(given)}")
         if isinstance(input_shape, int):

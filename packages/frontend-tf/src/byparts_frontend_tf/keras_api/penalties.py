@@ -70,6 +70,8 @@ def l1_l2(l1: float = 0.01, l2: float = 0.01) -> L1L2:
 
 
 _REGULARIZERS: dict[str, Any] = {"L1L2": L1L2, "l1": l1, "l2": l2, "l1_l2": l1_l2}
+_REGULARIZERS["L1"] = lambda l1=0.01: L1L2(l1=l1)  # names in files of later versions
+_REGULARIZERS["L2"] = lambda l2=0.01: L1L2(l2=l2)
 _find_regularizer = finder(lambda: _REGULARIZERS, "regularizer")
 
 

@@ -12,6 +12,7 @@ from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.keras_api.network_config import layer_of, serialize
+from byparts_frontend_tf.keras_api.penalties import serialize as serialize_penalty
 from byparts_frontend_tf.keras_api.recurrence import rnn
 from byparts_frontend_tf.keras_api.recurrent_cells import (
     GRUCell,
@@ -278,7 +279,8 @@ class _OfCell(RNN):
         inner = self.cell.get_config()
         for key in ("name", "trainable", "dtype"):
             inner.pop(key)
-        return {**config, **{k: getattr(self, k) for k in _RNN}, **inner}
+        penalty = {"activity_regularizer": serialize_penalty(self.activity_regularizer)}
+        return {**config, **{k: getattr(self, k) for k in _RNN}, **inner, **penalty}
 
 
 @symbol("keras.layers.SimpleRNN")
@@ -288,7 +290,7 @@ class SimpleRNN(_OfCell):
     kind = SimpleRNNCell
 
 
-@symbol("keras.layers.GRU", "keras.layers.CuDNNGRU")
+@symbol("keras.layers.GRU")
 class GRU(_OfCell):
     """A layer of gated recurrent units."""
 
@@ -300,6 +302,22 @@ class LSTM(_OfCell):
     """A layer of long short-term memory."""
 
     kind = LSTMCell
+
+
+@symbol("keras.layers.CuDNNLSTM")
+class CuDNNLSTM(LSTM):
+    """As `LSTM`, with the activations of NVIDIA's."""
+
+    def __init__(self, units: int, **given: Any) -> None:
+        super().__init__(units, recurrent_activation="sigmoid", **given)
+
+
+@symbol("keras.layers.CuDNNGRU")
+class CuDNNGRU(GRU):
+    """As `GRU`, with the activations of NVIDIA's, and the reset gate after the product."""
+
+    def __init__(self, units: int, **given: Any) -> None:
+        super().__init__(units, recurrent_activation="sigmoid", reset_after=True, **given)
 
 
 def state_values(layer: RNN) -> list[Any]:
