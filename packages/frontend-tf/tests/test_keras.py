@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import byparts_frontend_tf as tf
+from byparts_graph_ir import FormatError
 
 layers: Any = tf.keras.layers
 
@@ -224,3 +225,17 @@ def test_a_data_set_is_read_from_the_folder_of_keras(tmp_path: Path, monkeypatch
     assert labels.tolist() == [3, 4]
     with pytest.raises(OSError, match="is not there, and file:///nowhere cannot be fetched"):
         tf.keras.utils.get_file("x", "file:///nowhere")
+
+
+def test_a_model_of_a_file_goes_on_training(tmp_path: Path) -> None:
+    """Layers, weights and the state of the optimizer are in the file; a damaged one is refused."""
+    x, y = points()
+    model, path = classifier("adam"), tmp_path / "model.h5"
+    model.train_on_batch(x, y)
+    model.save(path)
+    again = tf.keras.models.load_model(str(path))
+
+    assert again.train_on_batch(x, y) == model.train_on_batch(x, y)
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises((FormatError, OSError)):
+        tf.keras.models.load_model(str(path))

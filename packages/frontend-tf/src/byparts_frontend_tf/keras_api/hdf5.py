@@ -1,4 +1,4 @@
-"""Weights in HDF5, as Keras lays them out; needs h5py."""
+"""Weights in HDF5, as Keras lays them out, by h5py where it is installed."""
 
 from __future__ import annotations
 
@@ -7,39 +7,57 @@ from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.api.tf_logging import warning
+from byparts_frontend_tf.keras_api import array_tree
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 
+_SIGN = b"\x89HDF\r\n\x1a\n"
 
-def h5py() -> Any:
-    """The module.
+
+def opened(path: str, mode: str) -> Any:
+    """A file of groups of arrays: HDF5 by h5py; without h5py, a zip of arrays of the same tree.
 
     Raises:
-        ImportError: it is not installed.
+        ImportError: the file is HDF5, and h5py is not installed.
+        FormatError: the file is damaged.
     """
     try:
-        return import_module("h5py")
-    except ImportError as error:
-        raise ImportError(
-            "HDF5 files need h5py: pip install h5py; or save weights without the ending .h5, as a "
-            "checkpoint of TensorFlow"
-        ) from error
+        library = import_module("h5py")
+    except ImportError:
+        library = None
+    if mode == "r" and not _is_hdf5(path):
+        return array_tree.File(path, mode)
+    if library is not None:
+        return library.File(path, mode)
+    if mode == "r":
+        raise ImportError(f"{path} is HDF5, which needs h5py: pip install h5py")
+    warning(
+        f"{path} is written as a zip of arrays, which only byparts reads: for HDF5, pip install "
+        "h5py"
+    )
+    return array_tree.File(path, mode)
 
 
-def is_hdf5(path: str) -> bool:
-    """Whether a file begins as HDF5 does."""
+def holds_layers(path: str) -> bool:
+    """Whether a file is of groups of arrays: HDF5, or a zip."""
     with open(path, "rb") as file:
-        return file.read(8) == b"\x89HDF\r\n\x1a\n"
+        return file.read(8).startswith((_SIGN, b"PK"))
+
+
+def _is_hdf5(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(8) == _SIGN
 
 
 def save_weights(path: str, layers: list[Any]) -> None:
     """Write the weights of the layers."""
-    with h5py().File(path, "w") as file:
+    with opened(path, "w") as file:
         write_layers(file, layers)
 
 
 def load_weights(path: str, layers: list[Any], by_name: bool) -> None:
     """Read the weights of the layers, by their order or by their names."""
-    with h5py().File(path, "r") as file:
+    with opened(path, "r") as file:
         group = file if "layer_names" in file.attrs else file["model_weights"]
         (read_by_name if by_name else read_layers)(group, layers)
 

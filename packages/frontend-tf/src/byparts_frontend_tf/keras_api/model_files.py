@@ -28,7 +28,7 @@ def save_model(
     """Save a model as HDF5.
 
     Raises:
-        ImportError: h5py is not installed.
+        ImportError: the file is HDF5, and h5py is not installed.
         NotImplementedError: its class calls the layers; another format is asked for.
     """
     if save_format in ("tf", "tensorflow"):
@@ -45,7 +45,7 @@ def save_model(
         )
     entry = {"class_name": type(model).__name__, "config": model.get_config()}
     config = json.dumps(entry, default=plain)
-    with hdf5.h5py().File(path, "w") as file:
+    with hdf5.opened(path, "w") as file:
         file.attrs["keras_version"], file.attrs["backend"] = "2.2.4-tf", "tensorflow"
         file.attrs["model_config"] = config.encode()
         hdf5.write_layers(file.create_group("model_weights"), model.layers)
@@ -89,13 +89,13 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     """The model of a file, ready to be trained on.
 
     Raises:
-        ImportError: h5py is not installed.
+        ImportError: the file is HDF5, and h5py is not installed.
         OSError, ValueError: there is no such file; it has no model.
     """
     path = os.fspath(filepath)
     if not os.path.exists(path):
         raise OSError(f"SavedModel file does not exist at: {path}")
-    with hdf5.h5py().File(path, "r") as file, custom_object_scope(custom_objects or {}):
+    with hdf5.opened(path, "r") as file, custom_object_scope(custom_objects or {}):
         config = file.attrs.get("model_config")
         if config is None:
             raise ValueError("No model found in config file.")

@@ -40,7 +40,7 @@ class Saved:
         """Save the weights: HDF5 where the name ends so or it is asked for, else a checkpoint.
 
         Raises:
-            ImportError: HDF5 needs h5py.
+            FileExistsError: the file is there and is not to be overwritten.
         """
         path = os.fspath(filepath)
         if _is_hdf5(path, save_format):
@@ -67,7 +67,7 @@ class Saved:
                 "created its variables yet. Call the Model first, then load the weights."
             )
         path = os.fspath(filepath)
-        if _is_hdf5(path, None) or (os.path.isfile(path) and hdf5.is_hdf5(path)):
+        if _is_hdf5(path, None) or (os.path.isfile(path) and hdf5.holds_layers(path)):
             hdf5.load_weights(path, self.layers, by_name)
             return None
         if by_name:
