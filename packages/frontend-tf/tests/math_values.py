@@ -122,6 +122,13 @@ def _volumes(tf: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
+def _layers(tf: Any, x: Any) -> Any:
+    ones = {"kernel_initializer": tf.ones_initializer()}
+    y = tf.layers.conv3d(x, 2, [3, 2, 2], padding="same", **ones)
+    z = tf.layers.conv3d_transpose(y, 1, 2, 2, **ones)
+    return [tf.layers.max_pooling3d(z, 3, 2), tf.layers.average_pooling3d(z, 2, 2, "same")]
+
+
 def _signals(tf: Any) -> dict[str, Callable[[], Any]]:
     signal, sound = tf.signal, np.sin(0.3 * np.arange(50, dtype=np.float32) ** 1.3)
 
@@ -174,6 +181,10 @@ def _moments(tf: Any) -> dict[str, Callable[[], Any]]:
         ),
         "weighted_moments": lambda: nn.weighted_moments(X, [1], np.abs(X)),
         "reduce_std": lambda: tf.math.reduce_std(X, 1),
+        "pairwise": lambda: tf.losses.mean_pairwise_squared_error(
+            X[0], X[1], [[2.0], [0.0], [1.0]]
+        ),
+        "conv3d layers": lambda: _layers(tf, IMAGES.reshape(1, 4, 4, 2, 4)),
     }
 
 
@@ -182,6 +193,7 @@ def value(tf: Any, function: Callable[[], Any]) -> list[Any]:
     with tf.Graph().as_default(), tf.Session() as session:
         made = function()
         tensors = [t for t in made if t is not None] if isinstance(made, (list, tuple)) else [made]
+        session.run(tf.global_variables_initializer())
         arrays = session.run(tensors)
         return [
             [np.asarray(a).tolist(), str(np.asarray(a).dtype), str(t.shape).replace("None", "?")]

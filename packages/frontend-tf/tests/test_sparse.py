@@ -211,3 +211,20 @@ def test_partitioners_say_how_they_would_cut() -> None:
     assert tf.min_max_variable_partitioner(5, 0, 8)([7, 2], tf.float32) == [5, 1]
     with tf.variable_scope("s", partitioner=tf.fixed_size_partitioner(2)):
         assert tf.get_variable("v", [4, 2]).shape == (4, 2)
+
+
+def test_empty_rows_are_filled_and_ids_are_indicators() -> None:
+    """A default in the first column; whether an id is in a row; rows of slices left out."""
+    session = tf.get_default_session()
+    sp = tf.SparseTensor([[0, 1], [2, 0]], [5.0, 6.0], [4, 3])
+    filled, empty = tf.sparse_fill_empty_rows(sp, -1.0)
+    ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([2, 0, 1], tf.int64), [2, 2])
+    rows = tf.sparse_mask(tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([0, 3])), [3])
+
+    assert session.run(tf.sparse_tensor_to_dense(filled))[:, 0].tolist() == [0, -1, 6, -1]
+    assert session.run(empty).tolist() == [False, True, False, True]
+    assert session.run(tf.sparse_to_indicator(ids, 3)).tolist() == [
+        [True, False, True],
+        [False, True, False],
+    ]
+    assert session.run(rows.indices).tolist() == [0]

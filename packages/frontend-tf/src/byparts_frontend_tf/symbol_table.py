@@ -794,6 +794,15 @@ TABLE: dict[str, str] = {
     "layers.conv2d_transpose": "api.layers:conv2d_transpose",
     "layers.dense": "api.layers:dense",
     "layers.separable_conv2d": "api.layers:separable_conv2d",
+    # api.layers_of_volumes
+    "layers.AveragePooling3D": "api.layers_of_volumes:AveragePooling3D",
+    "layers.Conv3D": "api.layers_of_volumes:Conv3D",
+    "layers.Conv3DTranspose": "api.layers_of_volumes:Conv3DTranspose",
+    "layers.MaxPooling3D": "api.layers_of_volumes:MaxPooling3D",
+    "layers.average_pooling3d": "api.layers_of_volumes:average_pooling3d",
+    "layers.conv3d": "api.layers_of_volumes:conv3d",
+    "layers.conv3d_transpose": "api.layers_of_volumes:conv3d_transpose",
+    "layers.max_pooling3d": "api.layers_of_volumes:max_pooling3d",
     # api.layers_without_weights
     "layers.AveragePooling2D": "api.layers_without_weights:AveragePooling2D",
     "layers.BatchNormalization": "api.layers_without_weights:BatchNormalization",
@@ -1003,6 +1012,9 @@ TABLE: dict[str, str] = {
     "sort": "api.orders:sort",
     # api.padding
     "pad": "api.padding:pad",
+    # api.pairwise
+    "contrib.losses.mean_pairwise_squared_error": "api.pairwise:old_mean_pairwise_squared_error",
+    "losses.mean_pairwise_squared_error": "api.pairwise:mean_pairwise_squared_error",
     # api.partitioners
     "fixed_size_partitioner": "api.partitioners:fixed_size_partitioner",
     "min_max_variable_partitioner": "api.partitioners:min_max_variable_partitioner",
@@ -1407,6 +1419,15 @@ TABLE: dict[str, str] = {
     "sparse_slice": "api.sparse_places:sparse_slice",
     "sparse_split": "api.sparse_places:sparse_split",
     "sparse_transpose": "api.sparse_places:sparse_transpose",
+    # api.sparse_rows
+    "sparse.fill_empty_rows": "api.sparse_rows:sparse_fill_empty_rows",
+    "sparse.mask": "api.sparse_rows:sparse_mask",
+    "sparse.merge": "api.sparse_rows:sparse_merge",
+    "sparse.to_indicator": "api.sparse_rows:sparse_to_indicator",
+    "sparse_fill_empty_rows": "api.sparse_rows:sparse_fill_empty_rows",
+    "sparse_mask": "api.sparse_rows:sparse_mask",
+    "sparse_merge": "api.sparse_rows:sparse_merge",
+    "sparse_to_indicator": "api.sparse_rows:sparse_to_indicator",
     # api.sparse_strings
     "deserialize_many_sparse": "api.sparse_strings:deserialize_many_sparse",
     "deserialize_sparse": "api.sparse_strings:deserialize_sparse",

@@ -138,7 +138,7 @@ class Dense(WeightedLayer):
         return TensorShape([*TensorShape(input_shape).as_list()[:-1], self.units])
 
 
-class _Convolution(WeightedLayer):
+class ConvolutionLayer(WeightedLayer):
     """A layer of filters over `rank` spatial dimensions."""
 
     rank = 2
@@ -193,7 +193,7 @@ class _Convolution(WeightedLayer):
 
 
 @symbol("layers.Conv2D")
-class Conv2D(_Convolution):
+class Conv2D(ConvolutionLayer):
     """Convolution of images, with bias and activation."""
 
     def call(self, inputs: Any) -> Any:
@@ -211,7 +211,7 @@ class Conv2D(_Convolution):
 
 
 @symbol("layers.Conv1D")
-class Conv1D(_Convolution):
+class Conv1D(ConvolutionLayer):
     """Convolution of rows, with bias and activation."""
 
     rank = 1
@@ -238,7 +238,7 @@ class Conv1D(_Convolution):
 
 
 @symbol("layers.Conv2DTranspose")
-class Conv2DTranspose(_Convolution):
+class Conv2DTranspose(ConvolutionLayer):
     """The transpose of `Conv2D`; the kernel is [h, w, filters, in]."""
 
     def build(self, input_shape: Any) -> None:
@@ -272,7 +272,7 @@ class Conv2DTranspose(_Convolution):
 
 
 @symbol("layers.SeparableConv2D")
-class SeparableConv2D(_Convolution):
+class SeparableConv2D(ConvolutionLayer):
     """Each channel by its own filters, then filters of one pixel, bias and activation."""
 
     def build(self, input_shape: Any) -> None:
@@ -307,7 +307,7 @@ class SeparableConv2D(_Convolution):
         return self.finished(made, layout)
 
 
-def _function(kind: Callable[..., Layer], *names: str, doc: str) -> Callable[..., Any]:
+def layer_function(kind: Callable[..., Layer], *names: str, doc: str) -> Callable[..., Any]:
     """The function that makes a layer and calls it."""
 
     def apply(inputs: Any, *arguments: Any, **given: Any) -> Any:
@@ -328,13 +328,13 @@ def _function(kind: Callable[..., Layer], *names: str, doc: str) -> Callable[...
     return apply
 
 
-dense = _function(Dense, "dense", doc="A new `Dense` layer of the inputs.")
-conv2d = _function(Conv2D, "conv2d", doc="A new `Conv2D` layer of the inputs.")
-conv1d = _function(Conv1D, "conv1d", doc="A new `Conv1D` layer of the inputs.")
-conv2d_transpose = _function(
+dense = layer_function(Dense, "dense", doc="A new `Dense` layer of the inputs.")
+conv2d = layer_function(Conv2D, "conv2d", doc="A new `Conv2D` layer of the inputs.")
+conv1d = layer_function(Conv1D, "conv1d", doc="A new `Conv1D` layer of the inputs.")
+conv2d_transpose = layer_function(
     Conv2DTranspose, "conv2d_transpose", doc="A new `Conv2DTranspose` layer of the inputs."
 )
-separable_conv2d = _function(
+separable_conv2d = layer_function(
     SeparableConv2D, "separable_conv2d", doc="A new `SeparableConv2D` layer of the inputs."
 )
 SYMBOLS = {
