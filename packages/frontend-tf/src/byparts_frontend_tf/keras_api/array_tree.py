@@ -81,15 +81,14 @@ class File(Group):
 
     def __exit__(self, kind: Any, *_: object) -> None:
         if self._mode == "w" and kind is None:
-            said = np.frombuffer(json.dumps(self.said()).encode(), np.uint8)
+            arrays = {f"a/{k}": v for k, v in self.rows().items()}
+            arrays[_ATTRIBUTES] = np.frombuffer(json.dumps(self.said()).encode(), np.uint8)
             with open(self._path, "wb") as file:
-                np.savez(
-                    file, **{_ATTRIBUTES: said}, **{f"a/{k}": v for k, v in self.rows().items()}
-                )
+                np.savez(file, **arrays)
 
     def _read(self) -> None:
         try:
-            with np.load(self._path, allow_pickle=False) as arrays:
+            with open(self._path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
                 for path, attributes in json.loads(arrays[_ATTRIBUTES].tobytes()).items():
                     self.at(path).attrs.update(attributes)
                 for key in arrays.files:
