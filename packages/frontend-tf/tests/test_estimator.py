@@ -161,6 +161,23 @@ def test_a_model_begins_with_another(tmp_path: Path) -> None:
     np.testing.assert_allclose(model.get_variable_value("d/kernel")[:, 0], w, rtol=1e-4)
 
 
+def test_training_stops_when_it_gets_no_better(tmp_path: Path) -> None:
+    """Of what evaluations wrote; and what is evaluated on the way is of that step."""
+    model = estimator(tmp_path, save_checkpoints_steps=100)
+    on_the_way = tf.contrib.estimator.InMemoryEvaluatorHook(model, fed(1), every_n_iter=10)
+    stop = tf.contrib.estimator.stop_if_lower_hook(
+        model, "mae", threshold=0.03, run_every_secs=None, run_every_steps=1
+    )
+    model.train(fed(), [on_the_way, stop], steps=200)
+    found = tf.contrib.estimator.read_eval_metrics(model.eval_dir())
+    below = [step for step, values in found.items() if values["mae"] < 0.03]
+
+    assert 10 <= below[0] < 200 and list(found)[:2] == [10, 20]
+    assert int(model.get_variable_value("global_step")) <= below[0] + 1
+    w, b = by_hand(10)
+    assert found[10]["mae"] == pytest.approx(np.abs(X @ w + b - Y).mean(), rel=1e-4)
+
+
 BAD: dict[str, Any] = {
     "Can not provide both steps and max_steps": lambda e: e.train(fed(), steps=1, max_steps=1),
     "Must specify steps > 0": lambda e: e.train(fed(), steps=0),
