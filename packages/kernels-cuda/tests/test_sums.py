@@ -13,7 +13,7 @@ def _after(a: TensorType, b: TensorType, c: TensorType, transpose_a: bool = Fals
     """The ops of c + a @ b after the pass."""
     x, w, more = Input(a), Input(b), Input(c)
     product = ops.MatMul(transpose_a)(x, w)
-    (run,) = PASSES
+    run, _ = PASSES
     graph = run.run(Graph.of([x, w, more], [product + more]))
     return [n.op.name for n in graph.nodes]
 

@@ -26,6 +26,7 @@ from byparts_graph_ir import (
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda import graph, memory
+from byparts_kernels_cuda.epilogues import epilogue_launches, is_epilogue
 from byparts_kernels_cuda.gpu import Context, Gpu, gpu
 from byparts_kernels_cuda.launch import launched
 from byparts_kernels_cuda.memory import DeviceArray
@@ -132,7 +133,10 @@ def _title(graph: Graph) -> str:
 
 @kernels.compiles(Fused)
 def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """A region as launches."""
+    """A region as launches; or a product and what is computed of each of its elements."""
+    if is_epilogue(op.graph):
+        about = b"epilogue" + op.graph.digest
+        return launched(about, partial(epilogue_launches, op.graph), len(types))
     return region_kernel(op.graph)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from byparts_graph_ir import Node, Pass, TensorType
+from byparts_kernels_cuda.epilogues import epilogues
 from byparts_kernels_cuda.products.contraction import has_kernels
 from byparts_opset.accumulate import accumulate
 from byparts_tensor_ir.expression import FLOATS
@@ -26,4 +27,7 @@ def adds(c: TensorType, product: Node) -> bool:
     return c == y.type or (c.dims[-1:] == y.type.dims[-1:] and c.size == y.type.dims[-1])
 
 
-PASSES = (Pass("accumulate", partial(accumulate, fits=adds), needs=("static",)),)
+PASSES = (
+    Pass("accumulate", partial(accumulate, fits=adds), needs=("static",)),
+    Pass("epilogues", epilogues, needs=("static",)),
+)

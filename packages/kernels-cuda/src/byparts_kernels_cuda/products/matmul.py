@@ -34,10 +34,14 @@ from byparts_tensor_ir.statement import Buffer
 
 Product = Union[MatMul, AddMatmul]
 Choice = tuple[AnyTile, int]  # and how many blocks share a sum
+After = Callable[[Expr], Expr]  # of an element of the result, in the dtype of its sum
 
 
 def matmul_launches(
-    op: MatMul, types: Sequence[TensorType], choice: Choice | None = None
+    op: MatMul,
+    types: Sequence[TensorType],
+    choice: Choice | None = None,
+    after: After | None = None,
 ) -> Launches:
     """Launches for (a, b, y).
 
@@ -45,16 +49,20 @@ def matmul_launches(
         op: the product.
         types: of a and b.
         choice: a tile other than the one that the extents ask for.
+        after: what is done with each element of the product, if anything.
 
     Raises:
         Refused: a dtype that kernels do not have.
     """
-    c = contraction(op, *_taken(op, types))
+    c = replace(contraction(op, *_taken(op, types)), finish=after)
     return _launches(c, (), choice)
 
 
 def add_matmul_launches(
-    op: AddMatmul, types: Sequence[TensorType], choice: Choice | None = None
+    op: AddMatmul,
+    types: Sequence[TensorType],
+    choice: Choice | None = None,
+    after: After | None = None,
 ) -> Launches:
     """Launches for (c, a, b, y); c may be y where it is as large.
 
@@ -62,6 +70,7 @@ def add_matmul_launches(
         op: the product.
         types: of c, a and b.
         choice: as of `matmul_launches`.
+        after: likewise.
 
     Raises:
         Refused: a dtype that kernels do not have.
@@ -71,11 +80,12 @@ def add_matmul_launches(
     product = contraction(op, a, b)
 
     def finish(value: Expr, more: Expr) -> Expr:
-        return (
+        total = (
             more + value
             if op.scale == 1
             else multiply_add(value, const(op.scale, product.dtype), more)
         )
+        return total if after is None else after(total)
 
     read = _addend(addend, y, product.y)
     product = replace(product, finish=finish, addends=(read,))
