@@ -104,3 +104,13 @@ def test_the_report_says_what_went_wrong() -> None:
     assert "- kernels: stopped after 5 s" in text
     assert "- w1 f32 ours: ValueError: no" in text
     assert "- w1 f32 ours, replayed: not captured: print is an effect" in text
+
+
+def test_no_kernel_of_a_workload_spills() -> None:
+    """As the compiler said; `gpu/registers.py` writes the page."""
+    page = (CHECK.parents[2] / "docs" / "gpu.md").read_text(encoding="utf-8")
+    table = page.split("<!-- registers -->\n")[1].split("<!-- end of registers -->")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| w")]
+
+    assert len(rows) >= 8
+    assert [row for row in rows if not row.endswith("| 0 | 0 |")] == []

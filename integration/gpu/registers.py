@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -74,7 +75,15 @@ def main() -> int:
 
 
 def workloads(names: Sequence[str]) -> Iterator[tuple[str, list[KernelCode]]]:
-    """The kernels of each workload at its real size."""
+    """The kernels of each workload at its real size.
+
+    Each in a process of its own, because a backend compiles what two programs share once.
+    """
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+        yield from zip(names, pool.map(_workload, names, chunksize=1), strict=True)
+
+
+def _workload(name: str) -> list[KernelCode]:
     from byparts_runtime.building.build import bodies_for
     from byparts_runtime.building.compile import compile_kernels
     from byparts_runtime.building.discover import find_parts
@@ -85,15 +94,14 @@ def workloads(names: Sequence[str]) -> Iterator[tuple[str, list[KernelCode]]]:
     with _Collected() as codes:
         options = with_changes(BuildOptions(), {"backends": ("cuda",)})
         found = find_parts(options)
-        for name in names:
-            arrays = Draw(name, LARGE, blank=True).arrays()
-            hp = {**HYPER[name], **FULL.get(name, {})}
-            trains = name in ("w1", "w2", "w3", "w4", "w5", "w5s", "w6")
-            graph = training(name, arrays, hp)[0] if trains else inference(name, arrays, hp)
-            graph, roles = signature_of(graph, (), (), found.spaces)
-            codes.clear()
-            compile_kernels(lower(graph, roles, found), found, bodies_for(found, options))
-            yield name, list(codes.values())
+        arrays = Draw(name, LARGE, blank=True).arrays()
+        hp = {**HYPER[name], **FULL.get(name, {})}
+        trains = name in ("w1", "w2", "w3", "w4", "w5", "w5s", "w6")
+        graph = training(name, arrays, hp)[0] if trains else inference(name, arrays, hp)
+        graph, roles = signature_of(graph, (), (), found.spaces)
+        codes.clear()
+        compile_kernels(lower(graph, roles, found), found, bodies_for(found, options))
+        return list(codes.values())
 
 
 def kit(names: Sequence[str]) -> Iterator[tuple[str, list[KernelCode]]]:
