@@ -113,3 +113,41 @@ def test_what_is_known_of_shapes() -> None:
         x = utils.collect_named_outputs("ends", "a/b/", tf.ones([2]))
         assert dict(utils.convert_collection_to_dict("ends", clear_collection=True)) == {"a/b": x}
         assert tf.get_collection("ends") == []
+
+
+def test_examples_are_normalized_by_themselves() -> None:
+    """Channels alone, in groups, vectors; the greatest of channels; rows and volumes."""
+    x = np.random.RandomState(0).normal(3.0, 2.0, (2, 4, 5, 6)).astype(np.float32)
+    session = tf.Session(graph=tf.Graph(), backends=("numpy",))
+    with session, session.graph.as_default():
+        layers = tf.contrib.layers
+        alone, grouped = layers.instance_norm(x), layers.group_norm(x, groups=2, scale=False)
+        made = [alone, grouped, layers.unit_norm(x, 3), layers.maxout(x, 3)]
+        row = layers.conv1d(x[:, 0], 3, 2, activation_fn=None, scope="row")
+        volume = layers.conv3d(x[..., None], 2, [2, 2, 2], stride=2, scope="volume")
+        session.run(tf.global_variables_initializer())
+        one, two, unit, most = session.run(made)
+        names = [v.op.name for v in slim.get_model_variables()]
+
+    np.testing.assert_allclose(one.mean((1, 2)), 0, atol=1e-5)
+    np.testing.assert_allclose(one.std((1, 2)), 1, atol=1e-4)
+    np.testing.assert_allclose(two.reshape(2, 20, 2, 3).std((1, 3)), 1, atol=1e-4)
+    np.testing.assert_allclose((unit**2).sum(-1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(most, x.reshape(2, 4, 5, 3, 2).max(-1))
+    assert row.shape.as_list() == [2, 5, 3] and volume.shape.as_list() == [2, 2, 3, 3, 2]
+    assert names == [
+        *("InstanceNorm/beta", "InstanceNorm/gamma", "GroupNorm/beta"),
+        *("row/weights", "row/biases", "volume/weights", "volume/biases"),
+    ]
+
+
+def test_pairwise_errors_are_tensorflows() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([[4.0, 8, 12], [8, 1, 3]])
+        y = tf.constant([[1.0, 9, 2], [-5, -5, 7]])
+        found = [
+            tf.losses.mean_pairwise_squared_error(y, x),
+            slim.losses.mean_pairwise_squared_error(x, y, [[2.0], [0.5]]),
+        ]
+        assert len(tf.losses.get_losses()) == 2
+        np.testing.assert_allclose(session.run(found), [208.0, 197.0], rtol=1e-5)

@@ -255,6 +255,7 @@ TABLE: dict[str, str] = {
     "contrib.layers.conv2d_transpose": "api.contrib_layers:conv2d_transpose",
     "contrib.layers.convolution": "api.contrib_layers:conv2d",
     "contrib.layers.convolution2d": "api.contrib_layers:conv2d",
+    "contrib.layers.convolution2d_transpose": "api.contrib_layers:conv2d_transpose",
     "contrib.layers.dropout": "api.contrib_layers:dropout",
     "contrib.layers.flatten": "api.contrib_layers:flatten",
     "contrib.layers.fully_connected": "api.contrib_layers:fully_connected",
@@ -264,6 +265,7 @@ TABLE: dict[str, str] = {
     "contrib.slim.conv2d_transpose": "api.contrib_layers:conv2d_transpose",
     "contrib.slim.convolution": "api.contrib_layers:conv2d",
     "contrib.slim.convolution2d": "api.contrib_layers:conv2d",
+    "contrib.slim.convolution2d_transpose": "api.contrib_layers:conv2d_transpose",
     "contrib.slim.dropout": "api.contrib_layers:dropout",
     "contrib.slim.flatten": "api.contrib_layers:flatten",
     "contrib.slim.fully_connected": "api.contrib_layers:fully_connected",
@@ -1014,6 +1016,7 @@ TABLE: dict[str, str] = {
     "pad": "api.padding:pad",
     # api.pairwise
     "contrib.losses.mean_pairwise_squared_error": "api.pairwise:old_mean_pairwise_squared_error",
+    "contrib.slim.losses.mean_pairwise_squared_error": "api.pairwise:old_mean_pairwise_squared_error",
     "losses.mean_pairwise_squared_error": "api.pairwise:mean_pairwise_squared_error",
     # api.partitioners
     "fixed_size_partitioner": "api.partitioners:fixed_size_partitioner",
@@ -1196,6 +1199,7 @@ TABLE: dict[str, str] = {
     "saved_model.main_op.main_op": "api.saved_models:main_op",
     "saved_model.simple_save": "api.saved_models:simple_save",
     # api.saver
+    "contrib.slim.learning.tf_saver.Saver": "api.saver:Saver",
     "train.Saver": "api.saver:Saver",
     # api.scatter
     "scatter_add": "api.scatter:scatter_add",
@@ -3121,6 +3125,15 @@ TABLE: dict[str, str] = {
     "contrib.slim.utils.last_dimension": "slim.collections:last_dimension",
     "contrib.slim.utils.n_positive_integers": "slim.collections:n_positive_integers",
     "contrib.slim.utils.two_element_tuple": "slim.collections:two_element_tuple",
+    # slim.convolutions
+    "contrib.layers.conv1d": "slim.convolutions:conv1d",
+    "contrib.layers.conv3d": "slim.convolutions:conv3d",
+    "contrib.layers.convolution1d": "slim.convolutions:conv1d",
+    "contrib.layers.convolution3d": "slim.convolutions:conv3d",
+    "contrib.slim.conv1d": "slim.convolutions:conv1d",
+    "contrib.slim.conv3d": "slim.convolutions:conv3d",
+    "contrib.slim.convolution1d": "slim.convolutions:conv1d",
+    "contrib.slim.convolution3d": "slim.convolutions:conv3d",
     # slim.data
     "contrib.slim.data_provider.DataProvider": "slim.data:DataProvider",
     "contrib.slim.dataset.Dataset": "slim.data:Dataset",
@@ -3242,6 +3255,15 @@ TABLE: dict[str, str] = {
     "contrib.slim.nets.vgg.vgg_arg_scope": "slim.nets.vgg:vgg_arg_scope",
     "contrib.slim.nets.vgg.vgg_d": "slim.nets.vgg:vgg_d",
     "contrib.slim.nets.vgg.vgg_e": "slim.nets.vgg:vgg_e",
+    # slim.norms
+    "contrib.layers.group_norm": "slim.norms:group_norm",
+    "contrib.layers.instance_norm": "slim.norms:instance_norm",
+    "contrib.layers.maxout": "slim.norms:maxout",
+    "contrib.layers.unit_norm": "slim.norms:unit_norm",
+    "contrib.slim.group_norm": "slim.norms:group_norm",
+    "contrib.slim.instance_norm": "slim.norms:instance_norm",
+    "contrib.slim.maxout": "slim.norms:maxout",
+    "contrib.slim.unit_norm": "slim.norms:unit_norm",
     # slim.training
     "contrib.slim.learning.add_gradients_summaries": "slim.training:add_gradients_summaries",
     "contrib.slim.learning.clip_gradient_norms": "slim.training:clip_gradient_norms",
@@ -3373,6 +3395,7 @@ TABLE: dict[str, str] = {
     "train.SessionRunHook": "training.session_run_hook:SessionRunHook",
     "train.SessionRunValues": "training.session_run_hook:SessionRunValues",
     # training.supervisor
+    "contrib.slim.learning.supervisor.Supervisor": "training.supervisor:Supervisor",
     "train.Supervisor": "training.supervisor:Supervisor",
     # training.sync_replicas
     "train.SyncReplicasOptimizer": "training.sync_replicas:SyncReplicasOptimizer",
@@ -3471,6 +3494,8 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.slim.dataset_data_provider",
     "contrib.slim.evaluation",
     "contrib.slim.learning",
+    "contrib.slim.learning.supervisor",
+    "contrib.slim.learning.tf_saver",
     "contrib.slim.losses",
     "contrib.slim.metrics",
     "contrib.slim.model_analyzer",

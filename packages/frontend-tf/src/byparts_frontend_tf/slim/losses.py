@@ -107,7 +107,12 @@ def hinge_loss(logits: Any, labels: Any = None, scope: Any = None) -> Tensor:
 
 
 SYMBOLS = {
-    f"contrib.{place}.{name}": f"api.losses:{name}"
-    for place in ("losses", "slim.losses")
-    for name in (*("add_loss", "get_losses", "get_regularization_losses", "get_total_loss"),)
+    "contrib.slim.losses.mean_pairwise_squared_error": (
+        "api.pairwise:old_mean_pairwise_squared_error"
+    ),
+    **{
+        f"contrib.{place}.{name}": f"api.losses:{name}"
+        for place in ("losses", "slim.losses")
+        for name in (*("add_loss", "get_losses", "get_regularization_losses", "get_total_loss"),)
+    },
 }
