@@ -325,6 +325,8 @@ TABLE: dict[str, str] = {
     "contrib.seq2seq.SampleEmbeddingHelper": "api.decoding_helpers:SampleEmbeddingHelper",
     "contrib.seq2seq.ScheduledEmbeddingTrainingHelper": "api.decoding_helpers:ScheduledEmbeddingTrainingHelper",
     "contrib.seq2seq.TrainingHelper": "api.decoding_helpers:TrainingHelper",
+    # api.defun
+    "python.framework.function.Defun": "api.defun:Defun",
     # api.descent
     "train.AdamOptimizer": "api.descent:AdamOptimizer",
     "train.GradientDescentOptimizer": "api.descent:GradientDescentOptimizer",
@@ -3642,6 +3644,8 @@ NAMESPACES: tuple[str, ...] = (
     "python.client.timeline",
     "python.eager",
     "python.eager.context",
+    "python.framework",
+    "python.framework.function",
     "python.keras",
     "python.keras.backend",
     "python.keras.engine",
