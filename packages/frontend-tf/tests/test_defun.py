@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from byparts_frontend_tf.python.framework import function
 
 import byparts_frontend_tf as tf
+
+function = tf.python.framework.function
 
 
 def test_a_function_with_a_gradient_of_its_own() -> None:
