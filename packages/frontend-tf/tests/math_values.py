@@ -20,7 +20,7 @@ POINTS = np.array([-2.5, -0.3, 1e-3, 0.5, 1, 2, 3.7, 20, 1e8])
 def functions(tf: Any) -> dict[str, Callable[[], Any]]:
     """Name -> a function of nothing."""
     made: dict[str, Callable[[], Any]] = {}
-    for part in (_sets, _orders, _blocks, _products, _volumes, _moments, _signals):
+    for part in (_sets, _orders, _blocks, _products, _volumes, _moments, _signals, _small):
         made.update(part(tf))
     return made
 
@@ -164,6 +164,28 @@ def _signals(tf: Any) -> dict[str, Callable[[], Any]]:
         "mel": lambda: signal.linear_to_mel_weight_matrix(4, 17, 8000),
         "mfcc": lambda: signal.mfccs_from_log_mel_spectrograms(X),
         "dct": lambda: signal.dct(X, norm="ortho"),
+    }
+
+
+def _small(tf: Any) -> dict[str, Callable[[], Any]]:
+    math, other = tf.math, np.array([3, 5, 6, 1, 0, 2, 7, 4, 9], np.int32)
+    bits = ("bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift")
+    zeros = np.maximum(X, 0)
+    return {
+        "bits": lambda: [getattr(tf.bitwise, name)(other, NUMBERS) for name in bits],
+        "invert": lambda: tf.bitwise.invert(other),
+        "of zeros": lambda: [math.xlogy(zeros, zeros), math.xdivy(zeros, zeros)],
+        "multiply_no_nan": lambda: math.multiply_no_nan(np.float32(np.inf) + X, X * 0),
+        "slope of xlogy": lambda: _slope(tf, lambda x: math.xlogy(x, x + 1.0), zeros),
+        "polyval": lambda: math.polyval([1.0, 2.0, 3.0], X),
+        "growing": lambda: [math.is_strictly_increasing(ROW), math.is_non_decreasing([1, 1, 2])],
+        "ensure_shape": lambda: tf.ensure_shape(X, [2, None, 4]),
+        "unravel_index": lambda: tf.unravel_index([7, 3], [3, 4]),
+        "tensor_scatter": lambda: [
+            tf.tensor_scatter_add(ROW, [[1], [1]], [1.0, 2.0]),
+            tf.tensor_scatter_sub(X, [[0, 1]], [[1.0, 2.0, 3.0, 4.0]]),
+            tf.tensor_scatter_update(ROW, [[1], [4]], [1.0, 2.0]),
+        ],
     }
 
 
