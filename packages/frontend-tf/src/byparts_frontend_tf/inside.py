@@ -44,6 +44,10 @@ def place_of(full: str) -> str | None:
 
     if full in _MODULES or full in NAMESPACES:
         return TABLE.get(full)
+    if full.startswith(("python.keras.", "contrib.keras.")) and is_namespace(
+        full.partition(".")[2]
+    ):
+        return None
     for candidate in _candidates(full):
         place = TABLE.get(candidate)
         if place is not None:

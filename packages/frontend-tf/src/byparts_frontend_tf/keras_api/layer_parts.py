@@ -230,7 +230,7 @@ class Attached:
         nodes = self._inbound_nodes
         if not nodes:
             raise AttributeError(
-                f"The layer has never been called and thus has no defined {what} shape."
+                f"The layer has never been called and thus has no defined {what[:-7]} shape."
                 if what.endswith("shapes")
                 else f"Layer {self.name} is not connected, no {what.partition('_')[0]} to return."
             )

@@ -94,15 +94,19 @@ class Model(Network):
         if self.outputs and self._graph is not None:
             self._compiled()
 
+    def _check_compiled(self) -> dict[str, Any]:
+        if self._compile_arguments is None:
+            raise RuntimeError(
+                "You must compile your model before training/testing. Use "
+                "`model.compile(optimizer, loss)`."
+            )
+        return self._compile_arguments
+
     def _compiled(self) -> Compiled:
         if self._made is None:
-            if self._compile_arguments is None:
-                raise RuntimeError(
-                    "You must compile your model before training/testing. Use "
-                    "`model.compile(optimizer, loss)`."
-                )
+            given = self._check_compiled()
             self._collected_trainable_weights = self.trainable_weights
-            self._made = Compiled(self, self._compile_arguments)
+            self._made = Compiled(self, given)
         return self._made
 
     def _runner(self) -> Compiled:
@@ -274,6 +278,7 @@ class Model(Network):
         epochs = given.pop("nb_epoch", epochs)
         if given:
             raise TypeError(f"Unrecognized keyword arguments: {given}")
+        self._check_compiled()
         size = None if is_stream(x) else batch_size or (None if steps_per_epoch else 32)
         x = self._first_seen(x)
         source, weighted = self._source(
@@ -346,6 +351,7 @@ class Model(Network):
         use_multiprocessing: bool = False,
     ) -> Any:
         """The loss, and the metrics if there are any."""
+        self._check_compiled()
         x = self._first_seen(x)
         source, weighted = self._source(x, y, sample_weight, None, batch_size, steps, False)
         self._compiled()

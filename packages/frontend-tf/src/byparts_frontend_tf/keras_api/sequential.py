@@ -56,6 +56,8 @@ class Sequential(Model):
                 return
         if not self._stack:
             self._stack.append(layer)
+            if not isinstance(layer, InputLayer):
+                return
             self.outputs = [layer._inbound_nodes[0].output_tensors[0]]
             self.inputs = list(self.outputs)
             return
