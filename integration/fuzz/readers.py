@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fuzz import digits, graph_json, graph_text, plans, tensorflow, weights
+from fuzz import digits, examples, graph_json, graph_text, plans, tensorflow, weights
 from fuzz.reader import Reader
 
 READERS: Mapping[str, Callable[[], Reader]] = {
@@ -19,6 +19,7 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "graph-def": tensorflow.graph_def,
     "pbtxt": tensorflow.pbtxt,
     "tfrecord": tensorflow.tfrecord,
+    "example": examples.example,
     "checkpoint": tensorflow.second_format,
     "checkpoint-1": tensorflow.first_format,
     "snappy": tensorflow.snappy,

@@ -91,7 +91,9 @@ def values_of(data: bytes, span: Span) -> tuple[int, Any]:
         field, wire, at = read_tag(data, at, end)
         if field in _READ and wire == LENGTH:
             begin, at = read_length(data, at, end)
-            kind, values = field, _READ[field](data, begin, at)
+            more = _READ[field](data, begin, at)
+            values = np.concatenate([values, more]) if field == kind else more
+            kind = field
         else:
             at = skip(data, at, end, wire)
     return kind, values
