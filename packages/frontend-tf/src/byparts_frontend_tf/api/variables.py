@@ -181,8 +181,9 @@ class Variable(Operators):
 
     @property
     def dtype(self) -> DType:
-        """The dtype of its memory: float32_ref."""
-        return self._variable.dtype
+        """The dtype of its memory: float32_ref; float32 if it is a resource."""
+        dtype = self._variable.dtype
+        return dtype.base_dtype if self.use_resource else dtype
 
     @property
     def shape(self) -> TensorShape:

@@ -315,7 +315,7 @@ class UpSampling2D(Layer):
         new = tf.shape(x)[1:3] * tf.constant(self.size, tf.int32)
         if None not in known[1:3]:
             new = [known[1] * self.size[0], known[2] * self.size[1]]
-        made = tf.image.resize_bilinear(x, new)
+        made = tf.image.resize_bilinear(x, new, half_pixel_centers=True)
         return tf.transpose(made, [0, 3, 1, 2]) if first else made
 
 
