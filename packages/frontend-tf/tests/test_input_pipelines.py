@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
 
 
 @contextmanager
@@ -37,7 +38,8 @@ def until_the_end(session: Any, fetches: Any) -> list[Any]:
 
 
 @pytest.fixture(autouse=True)
-def _graph() -> Iterator[None]:
+def _graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
     with tf.Graph().as_default():
         yield
 

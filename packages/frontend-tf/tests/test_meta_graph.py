@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
 
 RECORDED = Path(__file__).parent / "recorded"
 X = np.ones((1, 3))
 
 
 @pytest.fixture(autouse=True)
-def _graph() -> Iterator[None]:
+def _graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
     with tf.Graph().as_default():
         yield
 

@@ -100,3 +100,19 @@ def test_lengths_of_one_maximum_build_one_program() -> None:
     with tf.Session(backends=("numpy",)) as session:
         assert [session.run(count, {lengths: [4, n, 1, 2]}) for n in (1, 2, 3)] == [8, 9, 10]
         assert sum(plan.built for plan in session._plans.values()) == 1
+
+
+def test_slices_that_begin_anywhere_are_one_program() -> None:
+    """Only the length of a slice decides a shape, whatever the bounds are; as NumPy slices."""
+    data = np.arange(60.0, dtype=np.float32).reshape(3, 20)
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
+        x, i, j = tf.constant(data), tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [])
+        batch = x[:, i : i + 5]
+        for begin in range(10):
+            assert session.run(batch, {i: begin}).tolist() == data[:, begin : begin + 5].tolist()
+        assert session._plan(batch, (i,)).built == 1
+        odd = [x[i:j, ::2], x[tf.newaxis, 1, i:j], x[..., i:j], x[i:-1]]
+        for a, b in [(0, 2), (-2, 3), (2, 1), (1, 40)]:
+            wanted = [data[a:b, ::2], data[None, 1, a:b], data[..., a:b], data[a:-1]]
+            found = session.run(odd, {i: a, j: b})
+            assert [f.tolist() for f in found] == [w.tolist() for w in wanted]

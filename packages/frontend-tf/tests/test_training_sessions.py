@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.running.session import defaults
 
 
 @pytest.fixture(autouse=True)
-def _graph() -> Iterator[None]:
+def _graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setitem(defaults, "backends", ("numpy",))
     with tf.Graph().as_default():
         yield
 

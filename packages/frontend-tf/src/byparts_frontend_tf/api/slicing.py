@@ -150,30 +150,80 @@ def _check_index(item: Any, d: Optional[int]) -> None:
 
 
 def _lower_strided_slice(lowering: Any, op: Operation) -> Value:
-    """Indices that are known when it runs are gathered: they decide no shape."""
+    """Indices that are known when it runs are gathered: they decide no shape.
+
+    Likewise slices from one number to another, whose length alone decides the shape.
+    """
     key = op.attributes["key"]
     x: Value = lowering.value(op.inputs[0], op)
-    moving: list[tuple[int, Value]] = []  # of the axes that are left: the index
+    moving: list[tuple[int, Value]] = []  # of the axes that are left: what is gathered
     filled: list[Any] = []
-    axis, taken = 0, sum(item is not None and item is not Ellipsis for item in key)
+    axis, read, indices = 0, 0, 0  # of what is left, of x, and indices among `moving`
+    taken = sum(item is not None and item is not Ellipsis for item in key)
     for item in key:
+        places = None
         if isinstance(item, Part):
-            value = lowering.value(op.inputs[item.position], op)
-            if not lowering.is_constant(value):
-                moving.append((axis, value))
-                filled.append(slice(None))
-                axis += 1
-                continue
-        filled.append(_known(lowering, op, item))
-        if item is Ellipsis:
-            axis += len(x.type.dims) - taken
-        elif not isinstance(filled[-1], int):
-            axis += 1
+            places = _moving_index(lowering, op, item, x.type.dims[read])
+        elif isinstance(item, slice):
+            places = _moving_slice(lowering, op, item, x.type.dims[read], axis - indices)
+        if places is not None:
+            moving.append((axis, places))
+            indices += isinstance(item, Part)
+        filled.append(_known(lowering, op, item) if places is None else slice(None))
+        wide = len(x.type.dims) - taken if item is Ellipsis else 1
+        read += 0 if item is None else wide
+        axis += 0 if isinstance(filled[-1], int) else wide
     y = ops.getitem(x, tuple(filled))
-    for at, index in reversed(moving):
-        size = y.type.dims[at]
-        y = ops.gather(y, ops.select(ops.less(index, 0), index + size, index), at)
+    for at, places in reversed(moving):
+        y = ops.gather(y, places, at)
     return y
+
+
+def _moving_index(lowering: Any, op: Operation, item: Part, size: int) -> Optional[Value]:
+    """An index that is not known before the run, or `None`."""
+    index: Value = lowering.value(op.inputs[item.position], op)
+    if lowering.is_constant(index):
+        return None
+    return ops.select(ops.less(index, 0), index + size, index)
+
+
+def _moving_slice(
+    lowering: Any, op: Operation, item: slice, size: int, axis: int
+) -> Optional[Value]:
+    """The places of a slice that begins where is not known before the run, or `None`.
+
+    Args:
+        lowering: what is asked.
+        op: the slice.
+        item: from where to where.
+        size: of the dimension.
+        axis: of the output.
+    """
+    if not isinstance(item.start, Part) or item.stop is None or item.step not in (None, 1):
+        return None
+    start: Value = lowering.value(op.inputs[item.start.position], op)
+    if lowering.is_constant(start):
+        return None
+    dims = op.outputs[0].dims
+    length = None if dims is None else dims[axis]
+    begin = _within(start, size)
+    if length is None and lowering.outer is not None:
+        return None
+    if length is None:
+        stop = item.stop
+        if isinstance(stop, Part):
+            stop = lowering.value(op.inputs[stop.position], op)
+        else:
+            stop = ops.constant(np.array(stop), start.type.dtype)
+        end = _within(ops.cast(stop, start.type.dtype), size)
+        length = max(0, int(lowering.run.number(end - begin, of_leaves=False)))
+    return begin + ops.constant(np.arange(length), start.type.dtype)
+
+
+def _within(bound: Value, size: int) -> Value:
+    """A bound of a slice as a number from 0 to `size`."""
+    counted = ops.select(ops.less(bound, 0), bound + size, bound)
+    return ops.minimum(ops.maximum(counted, 0), size)
 
 
 def _known(lowering: Any, op: Operation, item: Any) -> Any:
