@@ -12,19 +12,20 @@ from byparts_frontend_tf.columns.categorical import (
     HashedColumn,
     categorical_column_with_hash_bucket,
     categorical_column_with_identity,
-    categorical_column_with_vocabulary_file,
-    categorical_column_with_vocabulary_list,
     weighted_categorical_column,
 )
 from byparts_frontend_tf.columns.column import CategoricalColumn
 from byparts_frontend_tf.columns.crossed import CrossedColumn, crossed_column as crossed
 from byparts_frontend_tf.columns.dense import (
-    EmbeddingColumn,
     NumericColumn,
-    embedding_column as embedded,
     numeric_column,
 )
+from byparts_frontend_tf.columns.embeddings import EmbeddingColumn, embedding_column as embedded
 from byparts_frontend_tf.columns.layer import input_layer, linear_model
+from byparts_frontend_tf.columns.vocabularies import (
+    categorical_column_with_vocabulary_file,
+    categorical_column_with_vocabulary_list,
+)
 from byparts_frontend_tf.graph.dtypes import float32, int64, string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol

@@ -11,12 +11,12 @@ from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import Numbers, classes_head
 from byparts_frontend_tf.estimators.heads import Head
-from byparts_frontend_tf.estimators.logits import Baseline, Linear, Network
+from byparts_frontend_tf.estimators.logits import Linear, Network
 from byparts_frontend_tf.estimators.steps import Part, minimizing, optimizer_of
 from byparts_frontend_tf.symbols import symbol
 
-_SUM = losses.Reduction.SUM
-_DNN_RATE, _LINEAR_RATE, _JOINT_LINEAR_RATE, _BASELINE_RATE = 0.05, 0.2, 0.005, 0.3
+SUM = losses.Reduction.SUM
+_DNN_RATE, _LINEAR_RATE = 0.05, 0.2
 
 
 def model_of(head: Head, parts: Sequence[Part]) -> Callable[..., Any]:
@@ -34,14 +34,16 @@ def model_of(head: Head, parts: Sequence[Part]) -> Callable[..., Any]:
     return model_fn
 
 
-def _network(
+def network_part(
     units: Any, columns: Any, optimizer: Any, activation: Any, dropout: Any, norm: bool
 ) -> Part:
+    """A network as a part of a model."""
     given = Network(units, columns, activation, dropout, norm)
     return Part(given, optimizer_of(optimizer, _DNN_RATE), "dnn")
 
 
-def _linear(columns: Any, optimizer: Any, combiner: str, most: float = _LINEAR_RATE) -> Part:
+def linear_part(columns: Any, optimizer: Any, combiner: str, most: float = _LINEAR_RATE) -> Part:
+    """A linear model as a part of a model; its rate is at most `most`."""
     given = list(columns)
     rate = min(most, 1.0 / math.sqrt(len(given)))
     return Part(Linear(given, combiner), optimizer_of(optimizer, rate), "linear")
@@ -82,11 +84,11 @@ class DNNClassifier(Estimator):
         input_layer_partitioner: Any = None,
         config: Any = None,
         warm_start_from: Any = None,
-        loss_reduction: str = _SUM,
+        loss_reduction: str = SUM,
         batch_norm: bool = False,
     ) -> None:
         head = classes_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        part = _network(
+        part = network_part(
             hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm
         )
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
@@ -109,11 +111,11 @@ class DNNRegressor(Estimator):
         input_layer_partitioner: Any = None,
         config: Any = None,
         warm_start_from: Any = None,
-        loss_reduction: str = _SUM,
+        loss_reduction: str = SUM,
         batch_norm: bool = False,
     ) -> None:
         head = Numbers(label_dimension, weight_column, loss_reduction)
-        part = _network(
+        part = network_part(
             hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm
         )
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
@@ -137,7 +139,7 @@ class DNNEstimator(Estimator):
         warm_start_from: Any = None,
         batch_norm: bool = False,
     ) -> None:
-        part = _network(
+        part = network_part(
             hidden_units, feature_columns, optimizer, activation_fn, dropout, batch_norm
         )
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
@@ -172,11 +174,11 @@ class LinearClassifier(Estimator):
         config: Any = None,
         partitioner: Any = None,
         warm_start_from: Any = None,
-        loss_reduction: str = _SUM,
+        loss_reduction: str = SUM,
         sparse_combiner: str = "sum",
     ) -> None:
         head = classes_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        part = _linear(feature_columns, optimizer, sparse_combiner)
+        part = linear_part(feature_columns, optimizer, sparse_combiner)
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
 
 
@@ -194,11 +196,11 @@ class LinearRegressor(Estimator):
         config: Any = None,
         partitioner: Any = None,
         warm_start_from: Any = None,
-        loss_reduction: str = _SUM,
+        loss_reduction: str = SUM,
         sparse_combiner: str = "sum",
     ) -> None:
         head = Numbers(label_dimension, weight_column, loss_reduction)
-        part = _linear(feature_columns, optimizer, sparse_combiner)
+        part = linear_part(feature_columns, optimizer, sparse_combiner)
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
 
 
@@ -217,141 +219,5 @@ class LinearEstimator(Estimator):
         sparse_combiner: str = "sum",
         warm_start_from: Any = None,
     ) -> None:
-        part = _linear(feature_columns, optimizer, sparse_combiner)
+        part = linear_part(feature_columns, optimizer, sparse_combiner)
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
-
-
-def _joint(
-    linear_columns: Any,
-    linear_optimizer: Any,
-    dnn_columns: Any,
-    dnn_optimizer: Any,
-    units: Any,
-    how: tuple[Any, ...],
-    combiner: str,
-) -> list[Part]:
-    """The parts of a linear model and a network, one of which may be missing.
-
-    Raises:
-        ValueError: both are missing, or a network has no layers.
-    """
-    if not linear_columns and not dnn_columns:
-        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
-    if dnn_columns and not units:
-        raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
-    parts = []
-    if dnn_columns:
-        parts.append(_network(units, dnn_columns, dnn_optimizer, *how))
-    if linear_columns:
-        parts.append(_linear(linear_columns, linear_optimizer, combiner, _JOINT_LINEAR_RATE))
-    return parts
-
-
-@symbol("estimator.DNNLinearCombinedClassifier")
-class DNNLinearCombinedClassifier(Estimator):
-    """A linear model and a network whose logits are added, and classes.
-
-    The arguments are those of `LinearClassifier` and `DNNClassifier`.
-    """
-
-    def __init__(
-        self,
-        model_dir: Any = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
-        dnn_hidden_units: Optional[Sequence[int]] = None,
-        dnn_activation_fn: Any = relu,
-        dnn_dropout: Optional[float] = None,
-        n_classes: int = 2,
-        weight_column: Any = None,
-        label_vocabulary: Any = None,
-        input_layer_partitioner: Any = None,
-        config: Any = None,
-        warm_start_from: Any = None,
-        loss_reduction: str = _SUM,
-        batch_norm: bool = False,
-        linear_sparse_combiner: str = "sum",
-    ) -> None:
-        head = classes_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        linear, dnn = (
-            (linear_feature_columns, linear_optimizer),
-            (dnn_feature_columns, dnn_optimizer),
-        )
-        how = dnn_activation_fn, dnn_dropout, batch_norm
-        parts = _joint(*linear, *dnn, dnn_hidden_units, how, linear_sparse_combiner)
-        super().__init__(model_of(head, parts), model_dir, config, None, warm_start_from)
-
-
-@symbol("estimator.DNNLinearCombinedRegressor")
-class DNNLinearCombinedRegressor(Estimator):
-    """A linear model and a network whose outputs are added.
-
-    The arguments are those of `LinearRegressor` and `DNNRegressor`.
-    """
-
-    def __init__(
-        self,
-        model_dir: Any = None,
-        linear_feature_columns: Any = None,
-        linear_optimizer: Any = "Ftrl",
-        dnn_feature_columns: Any = None,
-        dnn_optimizer: Any = "Adagrad",
-        dnn_hidden_units: Optional[Sequence[int]] = None,
-        dnn_activation_fn: Any = relu,
-        dnn_dropout: Optional[float] = None,
-        label_dimension: int = 1,
-        weight_column: Any = None,
-        input_layer_partitioner: Any = None,
-        config: Any = None,
-        warm_start_from: Any = None,
-        loss_reduction: str = _SUM,
-        batch_norm: bool = False,
-        linear_sparse_combiner: str = "sum",
-    ) -> None:
-        head = Numbers(label_dimension, weight_column, loss_reduction)
-        linear, dnn = (
-            (linear_feature_columns, linear_optimizer),
-            (dnn_feature_columns, dnn_optimizer),
-        )
-        how = dnn_activation_fn, dnn_dropout, batch_norm
-        parts = _joint(*linear, *dnn, dnn_hidden_units, how, linear_sparse_combiner)
-        super().__init__(model_of(head, parts), model_dir, config, None, warm_start_from)
-
-
-@symbol("estimator.BaselineClassifier")
-class BaselineClassifier(Estimator):
-    """Classes by how often they are, whatever the features."""
-
-    def __init__(
-        self,
-        model_dir: Any = None,
-        n_classes: int = 2,
-        weight_column: Any = None,
-        label_vocabulary: Any = None,
-        optimizer: Any = "Ftrl",
-        config: Any = None,
-        loss_reduction: str = _SUM,
-    ) -> None:
-        head = classes_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        part = Part(Baseline(), optimizer_of(optimizer, _BASELINE_RATE), "baseline")
-        super().__init__(model_of(head, [part]), model_dir, config)
-
-
-@symbol("estimator.BaselineRegressor")
-class BaselineRegressor(Estimator):
-    """The mean of the labels, whatever the features."""
-
-    def __init__(
-        self,
-        model_dir: Any = None,
-        label_dimension: int = 1,
-        weight_column: Any = None,
-        optimizer: Any = "Ftrl",
-        config: Any = None,
-        loss_reduction: str = _SUM,
-    ) -> None:
-        part = Part(Baseline(), optimizer_of(optimizer, _BASELINE_RATE), "baseline")
-        head = Numbers(label_dimension, weight_column, loss_reduction)
-        super().__init__(model_of(head, [part]), model_dir, config)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from tempfile import mkdtemp
 from typing import Any, Optional
 
 from byparts_frontend_tf.api import tf_logging as logging
-from byparts_frontend_tf.api.global_step import create_global_step
 from byparts_frontend_tf.estimators.arguments import accepted, argument_names
+from byparts_frontend_tf.estimators.checks import (
+    NewGraph,
+    check_arguments,
+    checked_hooks,
+    config_of,
+)
 from byparts_frontend_tf.estimators.evaluating import evaluate_once, steps_hooks, write_metrics
 from byparts_frontend_tf.estimators.exporting import export
 from byparts_frontend_tf.estimators.feeding import called, features_alone, features_and_labels
 from byparts_frontend_tf.estimators.predicting import predictions_of
-from byparts_frontend_tf.estimators.run_config import RunConfig
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_frontend_tf.estimators.training import saved_step, train_once
 from byparts_frontend_tf.estimators.warm_start import as_settings, warm_start
 from byparts_frontend_tf.files.checkpoint_reader import load_checkpoint
 from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
-from byparts_frontend_tf.graph.graph import Graph
-from byparts_frontend_tf.graph.scopes import set_random_seed
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.hooks import StopAtStepHook
 
@@ -50,13 +51,13 @@ class Estimator:
         params: Any = None,
         warm_start_from: Any = None,
     ) -> None:
-        self._config = _config(config, model_dir)
+        self._config = config_of(config, model_dir)
         self._model_dir: str = self._config.model_dir
         logging.info("Using config: %s", str(vars(self._config)))
         self._session_config = self._config.session_config
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
-        _check_arguments(model_fn, params)
+        check_arguments(model_fn, params)
         self._model_fn = model_fn
         self._params = params if hasattr(params, "add_hparam") else dict(params or {})
         self._warm_start_settings = as_settings(warm_start_from)
@@ -135,7 +136,7 @@ class Estimator:
         if max_steps is not None and max_steps <= saved_step(self._model_dir):
             logging.info("Skipping training since max_steps has already saved.")
             return self
-        given = _checked_hooks(hooks)
+        given = checked_hooks(hooks)
         if steps is not None or max_steps is not None:
             given.append(StopAtStepHook(steps, max_steps))
         loss = self._train(input_fn, given, saving_listeners or ())
@@ -169,7 +170,7 @@ class Estimator:
             checkpoint_path: by default the latest.
             name: of the evaluation, for its folder.
         """
-        given = [*_checked_hooks(hooks), *steps_hooks(steps)]
+        given = [*checked_hooks(hooks), *steps_hooks(steps)]
         path = checkpoint_path or self._latest_or_none("evaluate")
         with self._graph() as step:
             features, labels, begin = features_and_labels(
@@ -210,7 +211,7 @@ class Estimator:
         Raises:
             ValueError: no key is one of the predictions; batches are of different sizes.
         """
-        given = _checked_hooks(hooks)
+        given = checked_hooks(hooks)
         path = checkpoint_path or self._latest_or_none("predict")
         with self._graph():
             features, begin = features_alone(self._call_input_fn(input_fn, ModeKeys.PREDICT))
@@ -264,7 +265,7 @@ class Estimator:
         return given
 
     def _graph(self) -> Any:
-        return _NewGraph(self._config.tf_random_seed)
+        return NewGraph(self._config.tf_random_seed)
 
     def _call_model_fn(self, features: Any, labels: Any, mode: str, config: Any) -> Any:
         """The spec of the model in this mode.
@@ -283,61 +284,3 @@ class Estimator:
         if not isinstance(spec, EstimatorSpec):
             raise ValueError("model_fn should return an EstimatorSpec.")
         return spec
-
-
-class _NewGraph:
-    """A new default graph with a seed and a step."""
-
-    def __init__(self, seed: Optional[int]) -> None:
-        self._seed = seed
-        self._graph = Graph().as_default()
-
-    def __enter__(self) -> Any:
-        self._graph.__enter__()
-        set_random_seed(self._seed)
-        return create_global_step()
-
-    def __exit__(self, *error: Any) -> None:
-        self._graph.__exit__(*error)
-
-
-def _config(config: Any, model_dir: Any) -> Any:
-    if config is None:
-        config = RunConfig()
-        logging.info("Using default config.")
-    elif not isinstance(config, RunConfig):
-        raise ValueError(f"config must be an instance of RunConfig, but provided {config}.")
-    folder = None if model_dir is None else os.fspath(model_dir)
-    if folder is not None:
-        if config.model_dir not in (None, folder):
-            raise ValueError(
-                "model_dir are set both in constructor and RunConfig, but with different values. "
-                f"In constructor: '{folder}', in RunConfig: '{config.model_dir}' "
-            )
-    elif config.model_dir is None:
-        folder = mkdtemp()
-        logging.warning("Using temporary folder as model directory: %s", folder)
-    return config.replace(model_dir=config.model_dir or folder)
-
-
-def _check_arguments(model_fn: Any, params: Any) -> None:
-    takes = argument_names(model_fn)
-    if "features" not in takes:
-        raise ValueError(f"model_fn ({model_fn}) must include features argument.")
-    if params is not None and "params" not in takes:
-        raise ValueError(
-            f"model_fn ({model_fn}) does not include params argument, but params ({params}) is "
-            "passed to Estimator."
-        )
-    known = {"features", "labels", "mode", "params", "config", "self"}
-    if set(takes) - known:
-        raise ValueError(
-            f"model_fn ({model_fn}) has following not expected args: {set(takes) - known}"
-        )
-
-
-def _checked_hooks(hooks: Optional[Sequence[Any]]) -> list[Any]:
-    for hook in hooks or ():
-        if not hasattr(hook, "after_run"):
-            raise TypeError(f"All hooks must be SessionRunHook instances, given: {hook}")
-    return list(hooks or ())

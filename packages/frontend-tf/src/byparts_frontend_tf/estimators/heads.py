@@ -11,11 +11,11 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.indexing import gather
 from byparts_frontend_tf.api.passing import group
 from byparts_frontend_tf.api.shaping import expand_dims
-from byparts_frontend_tf.columns.categorical import (
+from byparts_frontend_tf.columns.column import Batch
+from byparts_frontend_tf.columns.vocabularies import (
     Vocabulary,
     categorical_column_with_vocabulary_list,
 )
-from byparts_frontend_tf.columns.column import Batch
 from byparts_frontend_tf.estimators.export_outputs import DEFAULT_KEY, ExportOutput, PredictOutput
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_frontend_tf.graph.collections import GraphKeys

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn, Optional
+from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.api import tf_logging as logging
-from byparts_frontend_tf.api.optimizer import Optimizer
 from byparts_frontend_tf.estimators.arguments import argument_names
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.run_config import RunConfig
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
+from byparts_frontend_tf.estimators.tpu_parts import ADVICE
 from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
-
-_ADVICE = "there are no TPUs here: give use_tpu=False, which runs the same program on this machine"
 
 
 def _names(name: str) -> tuple[str, ...]:
@@ -211,7 +209,7 @@ class TPUEstimator(Estimator):
         **more: Any,
     ) -> None:
         if use_tpu:
-            raise UnimplementedError(None, None, f"TPUEstimator(use_tpu=True): {_ADVICE}")
+            raise UnimplementedError(None, None, f"TPUEstimator(use_tpu=True): {ADVICE}")
         if not isinstance(config, TPURunConfig):
             raise ValueError("`config` must be provided with type `tpu_config.RunConfig`")
         if params is not None and "batch_size" in params:
@@ -250,85 +248,3 @@ class TPUEstimator(Estimator):
 
     def _as_spec(self, given: Any) -> Any:
         return given.as_estimator_spec() if isinstance(given, TPUEstimatorSpec) else given
-
-
-@symbol("tpu.CrossShardOptimizer", "contrib.tpu.CrossShardOptimizer")
-class CrossShardOptimizer(Optimizer):
-    """An optimizer whose gradients are those of all parts of a TPU: here, of the only one.
-
-    Args:
-        opt: the optimizer.
-        reduction: accepted.
-        name: of it.
-        group_assignment: accepted.
-    """
-
-    def __init__(
-        self,
-        opt: Any,
-        reduction: Any = None,
-        name: str = "CrossShardOptimizer",
-        group_assignment: Any = None,
-    ) -> None:
-        super().__init__(False, name)
-        self._opt = opt
-
-    def compute_gradients(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
-        return self._opt.compute_gradients(*given, **named)
-
-    def apply_gradients(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
-        return self._opt.apply_gradients(*given, **named)
-
-    def get_slot(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
-        return self._opt.get_slot(*given, **named)
-
-    def get_slot_names(self, *given: Any, **named: Any) -> Any:
-        """As the optimizer's."""
-        return self._opt.get_slot_names(*given, **named)
-
-    def variables(self) -> Any:
-        """As the optimizer's."""
-        return self._opt.variables()
-
-
-@symbol(
-    "distribute.cluster_resolver.TPUClusterResolver",
-    "contrib.cluster_resolver.TPUClusterResolver",
-)
-class TPUClusterResolver:
-    """Refused.
-
-    Raises:
-        UnimplementedError: always.
-    """
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        raise UnimplementedError(None, None, f"TPUClusterResolver: {_ADVICE}")
-
-
-def _refused(name: str) -> Callable[..., NoReturn]:
-    def refuse(*given: Any, **named: Any) -> NoReturn:
-        raise UnimplementedError(None, None, f"{name}: {_ADVICE}")
-
-    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
-    return refuse
-
-
-initialize_system = _refused("tpu.initialize_system")
-shutdown_system = _refused("tpu.shutdown_system")
-rewrite = _refused("tpu.rewrite")
-TPUStrategy = _refused("distribute.experimental.TPUStrategy")
-SYMBOLS = {
-    "distribute.experimental.TPUStrategy": "TPUStrategy",
-    "contrib.distribute.TPUStrategy": "TPUStrategy",
-    "tpu.experimental.initialize_tpu_system": "initialize_system",
-    "contrib.distribute.initialize_tpu_system": "initialize_system",
-    **{
-        f"{prefix}tpu.{name}": name
-        for prefix in ("", "contrib.")
-        for name in ("initialize_system", "shutdown_system", "rewrite")
-    },
-}

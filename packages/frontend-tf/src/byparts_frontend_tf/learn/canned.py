@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Optional
 
@@ -13,7 +13,6 @@ from byparts_frontend_tf.api import losses, metrics
 from byparts_frontend_tf.api.arithmetic import greater_equal
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.columns.dense import NumericColumn, numeric_column
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import Numbers, TwoClasses, classes_head
 from byparts_frontend_tf.estimators.heads import Head
@@ -21,34 +20,11 @@ from byparts_frontend_tf.estimators.logits import Linear, Network
 from byparts_frontend_tf.estimators.spec import ModeKeys
 from byparts_frontend_tf.estimators.steps import Part, minimizing, optimizer_of
 from byparts_frontend_tf.graph.dtypes import float32
-from byparts_frontend_tf.learn.estimator import LearnEstimator, plain
+from byparts_frontend_tf.learn.estimator import LearnEstimator
 from byparts_frontend_tf.learn.model_functions import MetricSpec
-from byparts_frontend_tf.symbols import named, symbol
+from byparts_frontend_tf.symbols import symbol
 
 _MEAN = losses.Reduction.SUM_OVER_BATCH_SIZE
-
-
-@symbol("contrib.learn.infer_real_valued_columns_from_input")
-def infer_real_valued_columns_from_input(x: Any) -> list[NumericColumn]:
-    """A numeric column for all numbers of an array, or one for each feature of a dict."""
-    if isinstance(x, dict):
-        return [_column(name, v) for name, v in sorted(x.items())]
-    return [_column("", x)]
-
-
-def _column(name: str, x: Any) -> NumericColumn:
-    array = plain(x)
-    return numeric_column(name, shape=[int(np.prod(array.shape[1:]))])
-
-
-@symbol("contrib.learn.infer_real_valued_columns_from_input_fn")
-def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list[NumericColumn]:
-    """As `infer_real_valued_columns_from_input`, of what an input function gives."""
-    with named("Graph")().as_default():
-        features, _ = input_fn()
-        given = features if isinstance(features, dict) else {"": features}
-        dims = {name: t.get_shape().as_list()[1:] for name, t in sorted(given.items())}
-    return [numeric_column(name, shape=[int(np.prod(d))]) for name, d in dims.items()]
 
 
 class Canned(LearnEstimator):

@@ -1,0 +1,94 @@
+"""Optimizers for TPUs, and what of TPUs is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from byparts_frontend_tf.api.optimizer import Optimizer
+from byparts_frontend_tf.running.errors import UnimplementedError
+from byparts_frontend_tf.symbols import symbol
+
+ADVICE = "there are no TPUs here: give use_tpu=False, which runs the same program on this machine"
+
+
+@symbol("tpu.CrossShardOptimizer", "contrib.tpu.CrossShardOptimizer")
+class CrossShardOptimizer(Optimizer):
+    """An optimizer whose gradients are those of all parts of a TPU: here, of the only one.
+
+    Args:
+        opt: the optimizer.
+        reduction: accepted.
+        name: of it.
+        group_assignment: accepted.
+    """
+
+    def __init__(
+        self,
+        opt: Any,
+        reduction: Any = None,
+        name: str = "CrossShardOptimizer",
+        group_assignment: Any = None,
+    ) -> None:
+        super().__init__(False, name)
+        self._opt = opt
+
+    def compute_gradients(self, *given: Any, **named: Any) -> Any:
+        """As the optimizer's."""
+        return self._opt.compute_gradients(*given, **named)
+
+    def apply_gradients(self, *given: Any, **named: Any) -> Any:
+        """As the optimizer's."""
+        return self._opt.apply_gradients(*given, **named)
+
+    def get_slot(self, *given: Any, **named: Any) -> Any:
+        """As the optimizer's."""
+        return self._opt.get_slot(*given, **named)
+
+    def get_slot_names(self, *given: Any, **named: Any) -> Any:
+        """As the optimizer's."""
+        return self._opt.get_slot_names(*given, **named)
+
+    def variables(self) -> Any:
+        """As the optimizer's."""
+        return self._opt.variables()
+
+
+@symbol(
+    "distribute.cluster_resolver.TPUClusterResolver",
+    "contrib.cluster_resolver.TPUClusterResolver",
+)
+class TPUClusterResolver:
+    """Refused.
+
+    Raises:
+        UnimplementedError: always.
+    """
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        raise UnimplementedError(None, None, f"TPUClusterResolver: {ADVICE}")
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def refuse(*given: Any, **named: Any) -> NoReturn:
+        raise UnimplementedError(None, None, f"{name}: {ADVICE}")
+
+    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
+    return refuse
+
+
+initialize_system = _refused("tpu.initialize_system")
+shutdown_system = _refused("tpu.shutdown_system")
+rewrite = _refused("tpu.rewrite")
+TPUStrategy = _refused("distribute.experimental.TPUStrategy")
+SYMBOLS = {
+    "distribute.experimental.TPUStrategy": "TPUStrategy",
+    "contrib.distribute.TPUStrategy": "TPUStrategy",
+    "tpu.experimental.initialize_tpu_system": "initialize_system",
+    "contrib.distribute.initialize_tpu_system": "initialize_system",
+    **{
+        f"{prefix}tpu.{name}": name
+        for prefix in ("", "contrib.")
+        for name in ("initialize_system", "shutdown_system", "rewrite")
+    },
+}
