@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.layer import InputSpec, sizes
 from byparts_frontend_tf.keras_api.layer import Layer
@@ -310,13 +312,25 @@ class UpSampling2D(Layer):
         if self.interpolation == "nearest":
             begin = 2 if first else 1
             return repeated(repeated(inputs, self.size[0], begin), self.size[1], begin + 1)
-        x = tf.transpose(inputs, [0, 2, 3, 1]) if first else inputs
-        known = x.get_shape().as_list()
-        new = tf.shape(x)[1:3] * tf.constant(self.size, tf.int32)
-        if None not in known[1:3]:
-            new = [known[1] * self.size[0], known[2] * self.size[1]]
-        made = tf.image.resize_bilinear(x, new, half_pixel_centers=True)
-        return tf.transpose(made, [0, 3, 1, 2]) if first else made
+        begin = 2 if first else 1
+        return stretched(stretched(inputs, self.size[0], begin), self.size[1], begin + 1)
+
+
+def stretched(x: Any, times: int, axis: int) -> Any:
+    """Longer along an axis: linear between the middles of elements, as they are at the ends.
+
+    Raises:
+        ValueError: the extent is not known.
+    """
+    extent = x.get_shape().as_list()[axis]
+    if extent is None:
+        raise ValueError("UpSampling2D: bilinear interpolation needs images of known extents")
+    at = np.clip((np.arange(extent * times) + 0.5) / times - 0.5, 0, extent - 1)
+    low = np.floor(at).astype(np.int32)
+    shape = [-1 if a == axis else 1 for a in range(len(x.dims))]
+    part = tf.constant((at - low).reshape(shape), x.dtype)
+    high = np.minimum(low + 1, extent - 1)
+    return tf.gather(x, low, axis=axis) * (1.0 - part) + tf.gather(x, high, axis=axis) * part
 
 
 @symbol("keras.layers.UpSampling3D")
