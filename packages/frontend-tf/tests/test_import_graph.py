@@ -81,6 +81,24 @@ def test_our_own_graph_there_and_back_trains_as_before() -> None:
     assert losses[0][0] > losses[0][2]
 
 
+def test_what_waits_inside_a_branch_waits_there_again() -> None:
+    """A counter is read after it was written, on the side that is taken."""
+    with tf.Graph().as_default() as graph:
+        count = tf.Variable(0, name="count")
+
+        def counted() -> Any:
+            with tf.control_dependencies([tf.assign_add(count, 5)]):
+                return tf.identity(count.read_value())
+
+        tf.identity(tf.cond(tf.placeholder(tf.bool, [], name="p"), counted, lambda: count), "y")
+        tf.global_variables_initializer()
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(sent(graph), name="")
+        session.run("init")
+
+        assert [session.run("y:0", {"p:0": p}) for p in (True, False, True)] == [5, 5, 10]
+
+
 def test_names_mapped_inputs_and_returned_elements() -> None:
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [None, 2], name="x")
@@ -116,6 +134,18 @@ def test_names_mapped_inputs_and_returned_elements() -> None:
                 )
             },
             "need each other",
+        ),
+        (
+            {"graph_def": tf.GraphDef(node=[{"name": "bad", "op": "Reshape"}])},
+            r"node 'bad' \(Reshape\)",
+        ),
+        (
+            {
+                "graph_def": tf.GraphDef(
+                    node=[{"name": "bad", "op": "Neg", "attr": {"_byparts": {"s": b"{}"}}}]
+                )
+            },
+            r"node 'bad' \(Neg\): attribute _byparts is damaged",
         ),
     ],
 )

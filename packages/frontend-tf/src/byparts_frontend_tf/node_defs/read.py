@@ -7,7 +7,7 @@ that is (`regions.py` says which), by `tf.cond` and `tf.while_loop`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
@@ -34,6 +34,7 @@ from byparts_frontend_tf.node_defs.regions import (
     MERGES,
     Path,
     closes_loop,
+    items_in_order,
     ordered,
     paths,
     source,
@@ -159,44 +160,13 @@ class GraphReader:
         members: dict[Any, list[str]] = {}
         for name in names:
             members.setdefault(item_of[name], []).append(name)
-        for item in self._items(members, item_of):
+        for item in items_in_order(members, item_of, self.nodes):
             if isinstance(item, str):
                 self._make(item)
             elif item[0]:
                 make_loop(self, members[item], around)
             else:
                 make_cond(self, members[item], around)
-
-    def _items(self, members: dict[Any, list[str]], item_of: dict[str, Any]) -> list[Any]:
-        """Nodes and regions, each after what it needs."""
-        needs = {
-            item: {
-                item_of[there]
-                for name in inside
-                for there, _ in map(source, self.nodes[name].input)
-                if there in item_of and item_of[there] != item
-            }
-            for item, inside in members.items()
-        }
-        order: dict[Any, None] = {}
-        for first in members:
-            stack = [first]
-            open_items: set[Any] = set()
-            while stack:
-                item = stack[-1]
-                rest = [n for n in needs[item] if n not in order]
-                if item in order or not rest:
-                    order[item] = None
-                    stack.pop()
-                elif item in open_items:
-                    raise ValueError(
-                        f"the control flow at {members[item][0]!r} is neither a tf.cond nor a "
-                        "tf.while_loop; nodes need each other"
-                    )
-                else:
-                    open_items.add(item)
-                    stack.extend(rest)
-        return list(order)
 
     # One node
 
@@ -227,32 +197,41 @@ class GraphReader:
             self._keep(name, self.called(self.tensor(node.input[0]), name))
             return
         inputs = [self.tensor(i) for i in node.input if not i.startswith("^")]
-        with ExitStack() as stack:
-            waited_for = [op for op in map(self._waited_for, node.input) if op is not None]
-            if waited_for:
-                stack.enter_context(self.graph.control_dependencies(waited_for))
-            if node.device:
-                stack.enter_context(self.graph.device(node.device))
-            outputs = self._of(Node(node, inputs, self._name(name), self._outputs.get(name, 0)))
+        made = Node(node, inputs, self._name(name), self._outputs.get(name, 0))
+        with self.graph.device(node.device) if node.device else nullcontext():
+            outputs = self._named(made)
         self._keep(name, outputs)
 
+    def _waiting(self, node: Node) -> AbstractContextManager[None]:
+        """A block for operations that wait for what the node waits for."""
+        around, body = {None}, self.graph.body
+        while body is not None:
+            around.add(body)
+            body = body.outer
+        found = [self._waited_for(i) for i in node.definition.input if i.startswith("^")]
+        ops = [op for op in found if op is not None and op.body in around]
+        return self.graph.control_dependencies(ops) if ops else nullcontext()
+
     def _waited_for(self, given: str) -> Optional[Operation]:
-        if not given.startswith("^"):
-            return None
         if given in self.mapped:
             self.used.add(given)
             found = self.mapped[given]
             waited_for: Operation = getattr(found, "op", found)
             return waited_for
-        op = self.ops.get(given[1:])
-        return (
-            None if op is None or (op.body is not self.graph.body and op.body is not None) else op
-        )
+        return self.ops.get(given[1:])
+
+    def _named(self, node: Node) -> Any:
+        """As `_of`; what is wrong with a node is said with its name."""
+        try:
+            if own.ATTRIBUTE in node.definition.attr and node.type in KINDS:
+                return self._of_ours(node)
+            with self._waiting(node):
+                return self._of(node)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"node {node.definition.name!r} ({node.type}): {error}") from error
 
     def _of(self, node: Node) -> Any:
         """What the operation of a node gives: a tensor, an operation, or a list of them."""
-        if own.ATTRIBUTE in node.definition.attr and node.type in KINDS:
-            return self._of_ours(node)
         if node.type in arrays.TYPES:
             return self.arrays.make(node)
         form = FORMS.get(node.type) or QUEUE_FORMS.get(node.type)
@@ -279,7 +258,9 @@ class GraphReader:
         attributes, body = self._own.read(node.definition.attr[own.ATTRIBUTE].s)
         before, self.graph.body = self.graph.body, body
         try:
-            return self._marked(KINDS[node.type].operation(node.inputs, node.name, **attributes))
+            with self._waiting(node):
+                op = KINDS[node.type].operation(node.inputs, node.name, **attributes)
+            return self._marked(op)
         finally:
             self.graph.body = before
 

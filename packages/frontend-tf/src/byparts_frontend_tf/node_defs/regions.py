@@ -7,7 +7,7 @@ Nothing says so: a branch is what `Switch` feeds, up to `Merge`; a loop is what 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from byparts_frontend_tf.files.messages.graph import NodeDef
 
@@ -131,3 +131,46 @@ def _cond_of(switch: NodeDef, nodes: Mapping[str, NodeDef]) -> str:
         return scope
     scope = str(switch.name).rpartition("/")[0]
     return scope if f"{scope}/pred_id" in nodes else predicate
+
+
+def items_in_order(
+    members: Mapping[Any, Sequence[str]],
+    item_of: Mapping[str, Any],
+    nodes: Mapping[str, NodeDef],
+) -> list[Any]:
+    """Nodes and regions, each after what it needs.
+
+    Args:
+        members: the nodes of each item: of a node itself, of a region all that are inside.
+        item_of: the item of each of these nodes.
+        nodes: all nodes.
+
+    Raises:
+        ValueError: items need each other.
+    """
+    needs = {item: _needed_items(item, inside, item_of, nodes) for item, inside in members.items()}
+    order: dict[Any, None] = {}
+    for first in members:
+        stack, entered = [first], set[Any]()
+        while stack:
+            item = stack[-1]
+            rest = [n for n in needs[item] if n not in order]
+            if item in order or not rest:
+                order[item] = None
+                stack.pop()
+            elif item in entered:
+                raise ValueError(
+                    f"the control flow at {members[item][0]!r} is neither a tf.cond nor a "
+                    "tf.while_loop; nodes need each other"
+                )
+            else:
+                entered.add(item)
+                stack.extend(rest)
+    return list(order)
+
+
+def _needed_items(
+    item: Any, inside: Sequence[str], item_of: Mapping[str, Any], nodes: Mapping[str, NodeDef]
+) -> dict[Any, None]:
+    names = [source(i)[0] for name in inside for i in nodes[name].input]
+    return dict.fromkeys([item_of[n] for n in names if n in item_of and item_of[n] != item])
