@@ -123,6 +123,8 @@ def test_transformations() -> None:
         [-3, -4],
     ]
     assert len(elements(five.apply(experimental.shuffle_and_repeat(3, 2)))) == 10
+    slide = tf.contrib.data.sliding_window_batch(window_size=2, window_shift=3)
+    assert elements(Dataset.zip((five, five)).apply(slide)) == [([0, 1], [0, 1]), ([3, 4], [3, 4])]
     errors = five.map(lambda x: tf.check_numerics(1 / (tf.cast(x, tf.float32) - 1), "no"))
     assert len(elements(errors.apply(experimental.ignore_errors()))) == 4
 

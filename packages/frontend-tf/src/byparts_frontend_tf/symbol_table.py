@@ -1896,6 +1896,7 @@ TABLE: dict[str, str] = {
     "contrib.data.sample_from_datasets": "datasets.experimental:sample_from_datasets",
     "contrib.data.scan": "datasets.experimental:scan",
     "contrib.data.shuffle_and_repeat": "datasets.experimental:shuffle_and_repeat",
+    "contrib.data.sliding_window_batch": "datasets.experimental:sliding_window_batch",
     "contrib.data.unbatch": "datasets.experimental:unbatch",
     "contrib.data.unique": "datasets.experimental:unique",
     "data.experimental.Counter": "datasets.experimental:Counter",

@@ -68,6 +68,30 @@ def padded_batch_and_drop_remainder(
     return lambda dataset: dataset.padded_batch(batch_size, padded_shapes, padding_values, True)
 
 
+@symbol("contrib.data.sliding_window_batch")
+def sliding_window_batch(
+    window_size: Any, stride: Any = None, window_shift: Any = None, window_stride: Any = 1
+) -> Transformation:
+    """Batches of `window_size` elements, `window_stride` apart, each `window_shift` further.
+
+    Raises:
+        ValueError: there are both `stride`, its older name, and `window_shift`.
+    """
+    if stride is not None and window_shift is not None:
+        raise ValueError("Cannot specify both `stride` and `window_shift`")
+    shift = stride if window_shift is None else window_shift
+
+    def joined(*windows: Any) -> Dataset:
+        given = windows[0] if len(windows) == 1 else windows
+        return Dataset.zip(given).batch(window_size, drop_remainder=True)
+
+    def apply(dataset: Dataset) -> Dataset:
+        windows = dataset.window(window_size, shift or 1, window_stride, drop_remainder=True)
+        return windows.flat_map(joined)
+
+    return apply
+
+
 @_both("parallel_interleave")
 def parallel_interleave(
     map_func: Callable[..., Any],
