@@ -228,3 +228,17 @@ def test_empty_rows_are_filled_and_ids_are_indicators() -> None:
         [False, True, False],
     ]
     assert session.run(rows.indices).tolist() == [0]
+
+
+def test_many_elements_are_reduced_on_the_host() -> None:
+    """Extremes of unsorted ids beside NumPy's; products with and without zeros."""
+    x = np.sin(np.arange(900, dtype=np.float32)).reshape(300, 3)
+    ids = (np.arange(300) * 7 % 11 - 1).astype(np.int32)
+    session = tf.get_default_session()
+    least = session.run(tf.unsorted_segment_min(x, ids, 10))
+    y = tf.constant([2.0, 0.0, 3.0, 0.0, 0.0])
+    whole = tf.unsorted_segment_prod(y, [0, 1, 0, 1, 2], 3)
+
+    assert all((least[i] == x[ids == i].min(0)).all() for i in range(10))
+    assert session.run(whole).tolist() == [6, 0, 0]
+    assert session.run(tf.gradients(whole, y)[0]).tolist() == [3, 0, 2, 0, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Optional
 
 import numpy as np
@@ -18,12 +19,15 @@ from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_number
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FLOATS, Value, integer_limits
+from byparts_opset.dtypes import dtype_name, numpy_dtype
+
+_FEW = 512  # elements that are put in order in the graph
 
 
 def _flattened(data: Value, ids: Value) -> tuple[Value, Value]:
@@ -49,8 +53,6 @@ def _sum(data: Value, ids: Value, count: Any) -> Value:
 
 def _lowest(dtype: str, sign: int) -> float:
     if dtype in FLOATS:
-        from byparts_opset.dtypes import numpy_dtype
-
         return sign * float(np.finfo(numpy_dtype(dtype)).max)
     low, high = integer_limits(dtype)
     return low if sign < 0 else high
@@ -83,6 +85,52 @@ def _extreme(data: Value, ids: Value, count: Any, sign: int) -> Value:
     return ops.reshape(empty, [int(count), *rows.type.dims[1:]])
 
 
+def _extreme_of_sorted(data: Value, ids: Value, count: Any, sign: int) -> Value:
+    """As `_extreme`, of ids that ascend: each element takes the extreme of those before it.
+
+    In rounds that look 1, 2, 4, ... elements back; the last element of a segment has its extreme.
+    """
+    rows, at = _flattened(data, ids)
+    n, low = rows.type.dims[0], ops.fill(_lowest(rows.type.dtype, sign), rows.type.dtype)
+    edges = [(0, 0)] * (len(rows.type.dims) - 1)
+    back = 1
+    while back < n:
+        before = ops.pad(ops.getitem(rows, slice(0, n - back)), [(back, 0), *edges])
+        same = ops.equal(at, ops.pad(ops.getitem(at, slice(0, n - back)), [(back, 0)], -1))
+        seen = ops.select(_of_rows(same, rows), before, low)
+        rows = ops.maximum(rows, seen) if sign < 0 else ops.minimum(rows, seen)
+        back *= 2
+    empty = ops.broadcast_to(low, [int(count), *rows.type.dims[1:]])
+    return ops.scatter(empty, at, rows)
+
+
+def _extreme_on_host(data: Any, ids: Any, count: Any, sign: int) -> Any:
+    """As `_extreme`, by sorting the ids."""
+    at = ids.reshape(-1)
+    rows = data.reshape(len(at), *data.shape[ids.ndim :])
+    low = _lowest(dtype_name(rows.dtype), sign)
+    made = np.full((int(count), *rows.shape[1:]), low, rows.dtype)
+    order = np.argsort(at, kind="stable")
+    order = order[at[order] >= 0]
+    found, starts = np.unique(at[order], return_index=True)
+    if len(found):
+        if found[-1] >= int(count):
+            raise ValueError(f"segment_ids = {found[-1]} is out of range [0, {int(count)})")
+        made[found] = (np.maximum if sign < 0 else np.minimum).reduceat(rows[order], starts)
+    return made
+
+
+def _lower_extreme(lowering: Any, op: Operation) -> Optional[Value]:
+    """In the graph where there are few elements, or in a body; else on the host."""
+    x, ids = lowering.values(op.inputs[:2], op)
+    sign = op.attributes["sign"]
+    if x.type.size <= _FEW or lowering.outer is not None:
+        return _extreme(x, ids, lowering.number(op.inputs[2], op), sign)
+    dtype = op.outputs[0].dtype.as_numpy_dtype
+    lowering.run.call(op, partial(_extreme_on_host, sign=sign), op.inputs, [dtype])
+    return None
+
+
 def _segments(inputs: Sequence[Tensor], **_: Any) -> Dims:
     data, ids = inputs[0].dims, inputs[1].dims
     if data is None or ids is None:
@@ -91,7 +139,10 @@ def _segments(inputs: Sequence[Tensor], **_: Any) -> Dims:
 
 
 SUM = Kind("UnsortedSegmentSum", _sum, values=(2,), shape=_segments)
-EXTREME = Kind("SegmentExtreme", _extreme, values=(2,), shape=_segments, gradient=False)
+EXTREME = Kind("SegmentExtreme", special=_lower_extreme, shape=_segments, gradient=False)
+EXTREME_OF_SORTED = Kind(
+    "SortedSegmentExtreme", _extreme_of_sorted, values=(2,), shape=_segments, gradient=False
+)
 
 
 def _product(data: Any, ids: Any, count: Any) -> tuple[Any, Any]:
@@ -101,10 +152,14 @@ def _product(data: Any, ids: Any, count: Any) -> tuple[Any, Any]:
     kept = at >= 0
     made = np.ones((int(count), *rest), data.dtype)
     np.multiply.at(made, at[kept], rows[kept])
-    others = np.zeros_like(rows)
-    for i in np.flatnonzero(kept):
-        same = np.flatnonzero(at == at[i])
-        others[i] = np.prod(rows[same[same != i]], axis=0)
+    zeros = rows == 0
+    nonzero, none = np.ones_like(made), np.zeros(made.shape, np.int64)
+    np.multiply.at(nonzero, at[kept], np.where(zeros, 1, rows)[kept])
+    np.add.at(none, at[kept], zeros[kept])
+    of_row, count_of_row = nonzero[np.maximum(at, 0)], none[np.maximum(at, 0)]
+    alone = np.where(count_of_row == 1, of_row, 0)
+    divided = np.where(count_of_row == 0, of_row / np.where(zeros, 1, rows), 0)
+    others = np.where(zeros, alone, divided).astype(data.dtype)
     return made, others.reshape(data.shape)
 
 
@@ -186,7 +241,7 @@ def _of_extreme(op: Any, dy: Tensor) -> list[Optional[Tensor]]:
     return [hit * _spread(shared, ids), None, None]
 
 
-def _extreme_of(type: str, sign: int) -> Callable[..., Tensor]:
+def _extreme_of(type: str, sign: int, kind: Kind = EXTREME) -> Callable[..., Tensor]:
     def apply(
         data: TensorLike,
         segment_ids: TensorLike,
@@ -194,7 +249,7 @@ def _extreme_of(type: str, sign: int) -> Callable[..., Tensor]:
         name: Optional[str] = None,
     ) -> Tensor:
         inputs = [*_given(data, segment_ids), convert_to_tensor(num_segments)]
-        made = EXTREME(*inputs, name=name or type, sign=sign)
+        made = kind(*inputs, name=name or type, sign=sign)
         return with_gradient([made], inputs, _of_extreme)[0]
 
     apply.__name__, apply.__module__ = type, __name__
@@ -204,6 +259,8 @@ def _extreme_of(type: str, sign: int) -> Callable[..., Tensor]:
 
 unsorted_segment_max = _extreme_of("UnsortedSegmentMax", -1)
 unsorted_segment_min = _extreme_of("UnsortedSegmentMin", 1)
+_max_of_sorted = _extreme_of("SegmentMax", -1, EXTREME_OF_SORTED)
+_min_of_sorted = _extreme_of("SegmentMin", 1, EXTREME_OF_SORTED)
 
 
 @symbol("unsorted_segment_prod", "math.unsorted_segment_prod")
@@ -230,10 +287,13 @@ def _or_zero(made: Tensor, ids: Tensor, count: Tensor) -> Tensor:
     return where(some, made, zeros_like(made))
 
 
-def highest_in_segments(data: TensorLike, ids: TensorLike, count: TensorLike) -> Tensor:
+def highest_in_segments(
+    data: TensorLike, ids: TensorLike, count: TensorLike, ascending: bool = False
+) -> Tensor:
     """The greatest rows with each id, 0 where there is none."""
     at = convert_to_tensor(ids)
-    return _or_zero(unsorted_segment_max(data, at, count), at, convert_to_tensor(count))
+    found = (_max_of_sorted if ascending else unsorted_segment_max)(data, at, count)
+    return _or_zero(found, at, convert_to_tensor(count))
 
 
 def _sorted(unsorted: Callable[..., Tensor], zero: bool = False) -> Callable[..., Tensor]:
@@ -252,8 +312,8 @@ def _sorted(unsorted: Callable[..., Tensor], zero: bool = False) -> Callable[...
 segment_sum = _sorted(unsorted_segment_sum)
 segment_mean = _sorted(unsorted_segment_mean)
 segment_prod = _sorted(unsorted_segment_prod)
-segment_max = _sorted(unsorted_segment_max, zero=True)
-segment_min = _sorted(unsorted_segment_min, zero=True)
+segment_max = _sorted(_max_of_sorted, zero=True)
+segment_min = _sorted(_min_of_sorted, zero=True)
 
 
 def _of_gathered(unsorted: Callable[..., Tensor]) -> Callable[..., Tensor]:

@@ -208,7 +208,7 @@ def sparse_softmax(sp_input: Any, name: Optional[str] = None) -> SparseTensor:
     sp = sparse(sp_input)
     with name_scope(name, "SparseSoftmax"):
         rows, count = LEFT.outputs(sp.indices, sp.dense_shape, axes=(-1,))
-        highest = highest_in_segments(stop_gradient(sp.values), rows, count)
+        highest = highest_in_segments(stop_gradient(sp.values), rows, count, ascending=True)
         powers = exp(sp.values - gather(highest, rows))
         sums = unsorted_segment_sum(powers, rows, count)
         return SparseTensor(sp.indices, powers / gather(sums, rows), sp.dense_shape)
