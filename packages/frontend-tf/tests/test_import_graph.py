@@ -228,3 +228,18 @@ def test_a_variable_of_an_imported_graph_is_one_again() -> None:
 
         assert session.run("a/y:0").tolist() == [3.0, 4.0]
         assert (w.name, w.trainable, w.to_proto("a")) == ("a/w:0", False, made.to_proto())
+
+
+def test_attributes_of_operations_are_tensorflows() -> None:
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None, 4, 4, 1], name="x")
+        c = tf.constant([[1.0, 2.0]])
+        y = tf.nn.conv2d(x, tf.ones([3, 3, 1, 2]), [1, 2, 2, 1], "SAME")
+        total = tf.reduce_sum(y, 1, keepdims=True)
+
+    assert (y.op.get_attr("strides"), y.op.get_attr("padding")) == ([1, 2, 2, 1], b"SAME")
+    assert (x.op.get_attr("dtype"), total.op.get_attr("keep_dims")) == (tf.float32, True)
+    assert tf.make_ndarray(c.op.get_attr("value")).tolist() == [[1.0, 2.0]]
+    assert [d.size for d in x.op.get_attr("shape").dim] == [-1, 4, 4, 1]
+    with pytest.raises(ValueError, match="no attr named 'nothing'"):
+        y.op.get_attr("nothing")

@@ -85,12 +85,15 @@ class Operation:
         return self.outputs
 
     def get_attr(self, name: str) -> Any:
-        """One of its attributes.
+        """One of its attributes, as TensorFlow has it: a dtype, a number, bytes, a message, a list.
 
         Raises:
             ValueError: it has none of this name.
         """
-        if name == "T" and name not in self.attributes:
+        written = self.node_def.attr
+        if name in written:
+            return late("node_defs.values:attribute_of")(written[name])
+        if name == "T":
             return (self.inputs or self.outputs)[0].dtype.base_dtype
         if name not in self.attributes:
             raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")

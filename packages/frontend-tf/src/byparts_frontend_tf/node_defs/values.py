@@ -24,6 +24,14 @@ def value_of(message: AttrValue) -> Any:
     return given if field == "func" else _READ.get(field, _same)(given)
 
 
+def attribute_of(message: AttrValue) -> Any:
+    """As `Operation.get_attr` gives it: dtypes, numbers, bytes; tensors and shapes as messages."""
+    field = message.WhichOneof("value")
+    if field in ("tensor", "shape"):
+        return getattr(message, field)
+    return value_of(message)
+
+
 def _same(given: Any) -> Any:
     return given
 
