@@ -33,9 +33,10 @@ def train_step(
         train_step_kwargs: "should_stop" and "should_log", tensors.
     """
     start = time.time()
-    loss, step = sess.run([train_op, global_step])
+    loss = sess.run(train_op)
+    took = time.time() - start
     if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
-        took = time.time() - start
+        step = sess.run(global_step)  # after the step, as TensorFlow logs it
         info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, took)
     stop = "should_stop" in train_step_kwargs and sess.run(train_step_kwargs["should_stop"])
     return loss, bool(stop)
