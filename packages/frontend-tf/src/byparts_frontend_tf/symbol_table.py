@@ -2596,6 +2596,8 @@ TABLE: dict[str, str] = {
     "keras.preprocessing.image.ImageDataGenerator": "keras_api.image_generator:ImageDataGenerator",
     "keras.preprocessing.image.Iterator": "keras_api.image_generator:Iterator",
     "keras.preprocessing.image.NumpyArrayIterator": "keras_api.image_generator:NumpyArrayIterator",
+    # keras_api.image_recurrence
+    "keras.layers.ConvLSTM2D": "keras_api.image_recurrence:ConvLSTM2D",
     # keras_api.images
     "keras.preprocessing.image.array_to_img": "keras_api.images:array_to_img",
     "keras.preprocessing.image.img_to_array": "keras_api.images:img_to_array",
