@@ -65,3 +65,14 @@ def test_damaged_wav_files_are_refused() -> None:
         pytest.raises(tf.errors.InvalidArgumentError, match="Header mismatch"),
     ):
         session.run(tf.audio.decode_wav("no").audio)
+
+
+def test_audio_of_other_formats_says_what_to_do() -> None:
+    decode = tf.contrib.ffmpeg.decode_audio
+    with tf.Graph().as_default(), tf.Session() as session:
+        data = RECORDED["wav"].tobytes()
+        assert session.run(decode(data, "wav", 8000, 2)).shape == (200, 2)
+        with pytest.raises(tf.errors.UnimplementedError, match=r"ffmpeg -i in\.mp3"):
+            session.run(decode(data, "mp3", 8000, 2))
+        with pytest.raises(tf.errors.UnimplementedError, match="convert it to 16000 and 2"):
+            session.run(decode(data, "wav", 16000, 2))

@@ -117,6 +117,7 @@ TABLE: dict[str, str] = {
     # api.audio
     "audio.decode_wav": "api.audio:decode_wav",
     "audio.encode_wav": "api.audio:encode_wav",
+    "contrib.ffmpeg.decode_audio": "api.audio:decode_audio",
     "contrib.framework.python.ops.audio_ops.audio_spectrogram": "api.audio:audio_spectrogram",
     "contrib.framework.python.ops.audio_ops.decode_wav": "api.audio:decode_wav",
     "contrib.framework.python.ops.audio_ops.encode_wav": "api.audio:encode_wav",
@@ -3459,6 +3460,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.factorization.python",
     "contrib.factorization.python.ops",
     "contrib.factorization.python.ops.clustering_ops",
+    "contrib.ffmpeg",
     "contrib.framework",
     "contrib.framework.nest",
     "contrib.framework.python",

@@ -205,3 +205,45 @@ def mfcc(
         bands=int(filterbank_channel_count),
         count=int(dct_coefficient_count),
     )
+
+
+def _decode_any(contents: Any, file_format: str, rate: int, channels: int) -> Any:
+    if file_format != "wav":
+        raise NotImplementedError(
+            f"decode_audio reads WAV files, not {file_format!r}: convert them, "
+            f"`ffmpeg -i in.{file_format} -ac {channels} -ar {rate} out.wav`"
+        )
+    found, own_rate = samples_of_wav(bytes(np.asarray(contents, object)[()]))
+    if own_rate != rate or found.shape[1] != channels:
+        raise NotImplementedError(
+            f"decode_audio keeps the rate of {own_rate} and the {found.shape[1]} channels of a "
+            f"file: convert it to {rate} and {channels}"
+        )
+    return found
+
+
+_DECODE_ANY = Kind(
+    "DecodeAudio",
+    host=_decode_any,
+    shape=lambda inputs, channels, **_: (None, channels),
+    dtype=float32,
+    gradient=False,
+)
+
+
+@symbol("contrib.ffmpeg.decode_audio")
+def decode_audio(
+    contents: TensorLike,
+    file_format: str,
+    samples_per_second: int,
+    channel_count: int,
+    stream: Any = None,
+) -> Tensor:
+    """The samples [samples, channels] of a WAV file.
+
+    Raises at run time:
+        UnimplementedError: of another format, rate or number of channels: ffmpeg is not here.
+    """
+    given = convert_to_tensor(contents, string, "contents")
+    how = {"rate": int(samples_per_second), "channels": int(channel_count)}
+    return _DECODE_ANY(given, file_format=str(file_format), **how)
