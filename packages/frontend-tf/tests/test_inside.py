@@ -19,6 +19,8 @@ from byparts_frontend_tf.api.rnn_inside import assert_like_rnncell, concat_sizes
         ("python.ops.array_ops.concat", "concat"),
         ("python.ops.variable_scope.variable_scope", "variable_scope"),
         ("python.ops.gradients.gradients", "gradients"),
+        ("python.ops.rnn.bidirectional_dynamic_rnn", "nn.bidirectional_dynamic_rnn"),
+        ("python.training.training.AdamOptimizer", "train.AdamOptimizer"),
         ("python.ops.rnn_cell_impl.LSTMStateTuple", "nn.rnn_cell.LSTMStateTuple"),
         ("python.framework.ops.name_scope", "name_scope"),
         ("python.framework.errors_impl.OutOfRangeError", "errors.OutOfRangeError"),

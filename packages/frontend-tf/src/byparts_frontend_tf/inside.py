@@ -33,6 +33,12 @@ _MODULES = frozenset(
         *("python.ops.template", "python.ops.variable_scope", "python.ops.variables"),
         *("python.ops.distributions.categorical", "python.ops.distributions.multinomial"),
         *("python.ops.distributions.normal", "python.ops.distributions.uniform"),
+        *("python.ops.distributions.exponential", "python.ops.distributions.gamma"),
+        *("python.ops.metrics", "python.ops.rnn", "python.eager.function"),
+        *("python.data.experimental.ops.get_single_element", "python.framework.load_library"),
+        *("python.data.experimental.ops.matching_files", "python.data.experimental.ops.unique"),
+        *("python.saved_model.main_op", "python.saved_model.simple_save"),
+        *("python.training.evaluation", "python.training.training"),
         "python.summary.summary_iterator",
     )
 )
