@@ -31,7 +31,7 @@ def test_the_likelihood_is_a_share_of_all_sequences() -> None:
         score(i, TAGS[i, :n]) - np.log(np.sum(np.exp(list(all_scores(i).values()))))
         for i, n in enumerate(LENGTHS)
     ]
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         x, steps = tf.constant(SCORES), tf.constant(STEPS)
         made, _ = tf.contrib.crf.crf_log_likelihood(x, TAGS, LENGTHS, steps)
         slope = tf.gradients(made, [x, steps])
@@ -43,7 +43,7 @@ def test_the_likelihood_is_a_share_of_all_sequences() -> None:
 
 def test_the_best_sequence_is_found() -> None:
     wanted = [max(all_scores(i).items(), key=lambda item: item[1]) for i in range(3)]
-    with tf.Graph().as_default(), tf.Session() as session:
+    with tf.Graph().as_default(), tf.Session(backends=("numpy",)) as session:
         tags, best = session.run(tf.contrib.crf.crf_decode(SCORES, STEPS, LENGTHS))
     path, value = tf.contrib.crf.viterbi_decode(SCORES[0], STEPS)
 
