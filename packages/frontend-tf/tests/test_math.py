@@ -45,6 +45,23 @@ def test_a_partition_and_a_stitch_pass_gradients() -> None:
         assert session.run([joined, slopes])[1].tolist() == [100.0, 3.0, 10.0]
 
 
+def test_long_axes_are_sorted_on_the_host() -> None:
+    """The first of equal elements first, up and down; the gradient goes where they came from."""
+    x = (np.arange(1800) * 7 % 13).astype(np.float32).reshape(600, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.constant(x)
+        y = tf.sort(given, 0, "DESCENDING")
+        slope = tf.gradients(y[0], given)[0]
+        up, down, found, where = session.run(
+            [tf.argsort(given, 0), tf.argsort(given, 0, "DESCENDING"), y, slope]
+        )
+
+    np.testing.assert_array_equal(up, np.argsort(x, 0, kind="stable"))
+    np.testing.assert_array_equal(down, np.argsort(-x, 0, kind="stable"))
+    np.testing.assert_array_equal(found, -np.sort(-x, 0))
+    assert where.sum() == 3 and all(where[x[:, i].argmax(), i] == 1 for i in range(3))
+
+
 def test_wrong_input_is_an_error_of_tensorflows() -> None:
     """When the graph is built, or when it runs."""
     with tf.Graph().as_default(), tf.Session() as session:
@@ -58,3 +75,11 @@ def test_wrong_input_is_an_error_of_tensorflows() -> None:
             tf.depth_to_space(tf.zeros([1, 2, 2, 3]), 2)
         with pytest.raises(ValueError, match="ASCENDING"):
             tf.sort([1.0], direction="up")
+
+
+def test_many_rows_are_shuffled() -> None:
+    """Each once, by the seed."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.random_shuffle(tf.range(700), seed=1))
+
+    assert sorted(found.tolist()) == list(range(700)) and found.tolist() != list(range(700))

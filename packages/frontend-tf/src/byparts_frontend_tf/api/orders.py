@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Optional
 
 import numpy as np
@@ -20,7 +21,7 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_all, convert_t
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int32, int64
 from byparts_frontend_tf.graph.infer import axis_of
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.static import static_number
 from byparts_frontend_tf.symbols import symbol
@@ -41,12 +42,31 @@ def _ordered(x: Value, axis: int, down: bool) -> tuple[Value, Value]:
     return ops.cast(ops.transpose(values, back), x.type.dtype), ops.transpose(places, back)
 
 
-def _sorted(x: Value, axis: int, down: bool) -> Value:
-    return _ordered(x, axis, down)[0]
+def _order_on_host(x: Any, axis: int, down: bool) -> Any:
+    """Where the elements in order stand; of equal ones the first first."""
+    if not down:
+        return np.argsort(x, axis, kind="stable")
+    turned = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(turned, axis)
 
 
-def _order(x: Value, axis: int, down: bool) -> Value:
-    return ops.cast(_ordered(x, axis, down)[1], "i32")
+def _lower_order(lowering: Any, op: Operation) -> Optional[Value]:
+    """In the graph where an axis is short, or in a body; else on the host, which takes n log n."""
+    x, axis, down = lowering.value(op.inputs[0], op), op.attributes["axis"], op.attributes["down"]
+    if x.type.dims[axis] <= _SHORT or lowering.outer is not None:
+        return ops.cast(_ordered(x, axis, down)[1], "i32")
+    lowering.run.call(op, partial(_order_on_host, axis=axis, down=down), op.inputs, [np.int32])
+    return None
+
+
+def _taken(x: Value, order: Value, axis: int, down: bool) -> Value:
+    """The elements at these positions along an axis."""
+    dims, at = x.type.dims, axis % len(x.type.dims)
+    step = int(np.prod(dims[at + 1 :]))
+    places = np.arange(x.type.size).reshape(dims)
+    first = places - places // max(step, 1) % max(dims[at], 1) * step
+    flat = ops.cast(order, "i64") * step + ops.constant(first)
+    return ops.gather(ops.reshape(x, [-1]), flat)
 
 
 def _along(inputs: Any, axis: int, down: bool) -> Any:
@@ -55,8 +75,9 @@ def _along(inputs: Any, axis: int, down: bool) -> Any:
     return inputs[0].dims
 
 
-SORT = Kind("Sort", _sorted, shape=_along)
-ARGSORT = Kind("ArgSort", _order, shape=_along, dtype=int32, gradient=False)
+SORT = Kind("Sort", _taken, shape=_along)
+ARGSORT = Kind("ArgSort", special=_lower_order, shape=_along, dtype=int32, gradient=False)
+_SHORT = 512
 
 
 def _down(direction: str) -> bool:
@@ -75,7 +96,8 @@ def sort(
         ValueError: another direction, or no such axis.
     """
     at = number(axis, "sort: the axis")
-    return SORT(convert_to_tensor(values), name=name or "sort", axis=at, down=_down(direction))
+    x, down = convert_to_tensor(values), _down(direction)
+    return SORT(x, ARGSORT(x, axis=at, down=down), name=name or "sort", axis=at, down=down)
 
 
 @symbol("argsort", "contrib.framework.argsort")
