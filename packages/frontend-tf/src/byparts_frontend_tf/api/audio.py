@@ -245,5 +245,5 @@ def decode_audio(
         UnimplementedError: of another format, rate or number of channels: ffmpeg is not here.
     """
     given = convert_to_tensor(contents, string, "contents")
-    how = {"rate": int(samples_per_second), "channels": int(channel_count)}
+    how: dict[str, Any] = {"rate": int(samples_per_second), "channels": int(channel_count)}
     return _DECODE_ANY(given, file_format=str(file_format), **how)
