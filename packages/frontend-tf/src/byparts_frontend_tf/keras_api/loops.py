@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.keras_api.callbacks import CallbackList, History, ProgbarLogger
-from byparts_frontend_tf.keras_api.data import Batches, batches_of, sliced
+from byparts_frontend_tf.keras_api.data import Batches, batches_of, sliced, split
 
 
 class Source:
@@ -41,6 +41,11 @@ class Arrays(Source):
         examples = int(arrays[0].shape[0]) if arrays else 1
         self.count = steps if steps else examples
         self.by_steps, self._examples = steps is not None, examples
+
+    def split(self, share: float) -> tuple[Arrays, Arrays]:
+        """(the first examples, the rest, which are this share)."""
+        kept, held = split(self._arrays, int(self._examples * (1.0 - share)))
+        return Arrays(kept, self._size, self._shuffle), Arrays(held, self._size)
 
     def epoch(self) -> Iterator[tuple[list[Any], int]]:
         """Batches; with steps, all of the arrays in each."""
@@ -124,17 +129,7 @@ def train(
     if verbose:
         listed.append(ProgbarLogger("steps" if source.by_steps else "samples", names[1:]))
     listed.set_model(model)
-    listed.set_params(
-        {
-            "batch_size": batch_size,
-            "epochs": epochs,
-            "steps": source.count if source.by_steps else None,
-            "samples": source.count,
-            "verbose": verbose,
-            "do_validation": validation is not None,
-            "metrics": [*names, *[f"val_{n}" for n in names if validation is not None]],
-        }
-    )
+    listed.set_params(_params(source, epochs, batch_size, verbose, names, validation))
     model.history = history
     model.stop_training = False
     listed.on_train_begin({})
@@ -163,6 +158,21 @@ def train(
         source.end()
     listed.on_train_end({})
     return history
+
+
+def _params(
+    source: Source, epochs: int, batch_size: Any, verbose: int, names: list[str], validation: Any
+) -> dict[str, Any]:
+    """What callbacks hear of the training."""
+    return {
+        "batch_size": batch_size,
+        "epochs": epochs,
+        "steps": source.count if source.by_steps else None,
+        "samples": source.count,
+        "verbose": verbose,
+        "do_validation": validation is not None,
+        "metrics": [*names, *[f"val_{n}" for n in names if validation is not None]],
+    }
 
 
 def _wanted(validation_freq: Any, epoch: int) -> bool:

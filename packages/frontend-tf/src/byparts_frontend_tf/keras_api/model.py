@@ -21,7 +21,6 @@ from byparts_frontend_tf.keras_api.data import (
     is_dataset,
     is_stream,
     parts_of,
-    split,
     standardized,
 )
 from byparts_frontend_tf.keras_api.inputs import input_of
@@ -289,11 +288,8 @@ class Model(Network):
         if validation_data is not None:
             validation = self._validation(validation_data, size, validation_steps)
         elif 0.0 < validation_split < 1.0 and isinstance(source, Arrays):
-            arrays = source._arrays
-            at = int(int(arrays[0].shape[0]) * (1.0 - validation_split))
-            kept, held = split(arrays, at)
-            source = Arrays(kept, size or 32, shuffle)
-            validation = Arrays(held, size or 32), self._run("test", weighted)
+            source, held = source.split(validation_split)
+            validation = held, self._run("test", weighted)
         self._say(source, validation, verbose)
         return train(
             self,
