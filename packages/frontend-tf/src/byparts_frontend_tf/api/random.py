@@ -13,9 +13,10 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.sequences import range as range_
 from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64
+from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, float64, int64
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.seeds import stream_key
@@ -25,6 +26,7 @@ from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
+_FEW_ROWS = 512  # that are put in order in the graph, which takes the square of their number
 Draw = Callable[..., Value]  # (key, counter, shape, dtype) -> value
 
 
@@ -203,6 +205,12 @@ def random_shuffle(
 ) -> Tensor:
     """The rows of a tensor in an order by chance."""
     x = convert_to_tensor(value)
+    if x.dims and (x.dims[0] or 0) > _FEW_ROWS:
+        with name_scope(name, "RandomShuffle", [x]):
+            size = shape_tensor([x.dims[0]])
+            u = UNIFORM.seeded(size, name=None, seed=seed, dtype=float64, low=0.0, high=1.0)
+            made: Tensor = late("api.indexing:gather")(x, late("api.orders:argsort")(u))
+            return made
     if x.dtype.base_dtype.own:
         return SHUFFLE.seeded(x, name=name, seed=seed, dtype=x.dtype.base_dtype)
     with name_scope(name, "RandomShuffle", [x]) as scope:
