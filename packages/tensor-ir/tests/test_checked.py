@@ -11,7 +11,7 @@ from gpu_kernels import bound, buffer, gelu, local, put
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.emit.emulate import emulate
-from byparts_tensor_ir.expression import variable
+from byparts_tensor_ir.expression import const, variable
 from byparts_tensor_ir.faults import (
     DataRace,
     Divergence,
@@ -92,6 +92,16 @@ def test_an_arm_that_is_not_chosen_is_not_read() -> None:
     assert _run(_func(put(Y, (T, B), value)))[:, 0].tolist() == [4, 8, 12, 16, 20, 24, 28, -1]
     both = (T + 1 < 8) & (X[T + 1, 0] < 9.0)
     assert _run(_func(put(Y, (T, B), cast(both, "f32"))))[:, 0].tolist() == [1, 1, *[0] * 6]
+
+
+@c_emitter
+def test_what_both_arms_compute_is_computed_once() -> None:
+    """Else code of 40 choices, each of which has the one before in both arms, would not end."""
+    value = const(1.0, "f32")
+    for k in range(40):
+        value = select(T.equal(k), value * X[T + 1, 0], value)
+    func = _func(put(Y, (T, B), select(T + 1 < 8, value, -1.0)))
+    assert _run(func)[:, 0].tolist() == [4, 8, 12, 16, 20, 24, 28, -1]
 
 
 @c_emitter

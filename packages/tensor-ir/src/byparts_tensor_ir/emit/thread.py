@@ -285,6 +285,10 @@ class ThreadCode(Values):
     def one_arm(self, e: Expr, test: str) -> str:
         """A select of which only the chosen arm may be computed."""
         _, a, b = e.args
+        others = _outer_selects(b)
+        for x in _outer_selects(a):  # powers of integers have 31, each in both arms of the next
+            if x in others:
+                self.value(x, None)
         name = self.fresh()
         self.line(f"{self.type_of(e, None)} {name};")
         for head, arm in ((f"if ({bare(test)})", a), ("else", b)):
@@ -323,3 +327,18 @@ class ThreadCode(Values):
     def all_statements(self) -> list[Statement]:
         """All statements, outer ones before inner ones."""
         return list(walk(self.func.body))
+
+
+def _outer_selects(e: Expr) -> dict[Expr, None]:
+    """The selects that are computed with e, in no arm of another; not those of booleans."""
+    found: dict[Expr, None] = {}
+    seen, todo = {e}, [e]
+    while todo:
+        x = todo.pop()
+        if x.op == "select":
+            found[x] = None
+        conditional = x.op == "select" or (x.dtype == "bool" and x.op in ("and", "or"))
+        new = [a for a in (x.args[:1] if conditional else x.args) if a not in seen]
+        seen.update(new)
+        todo += new
+    return found
