@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,29 @@ def test_a_data_set_is_read_from_the_folder_of_keras(tmp_path: Path, monkeypatch
     assert labels.tolist() == [3, 4]
     with pytest.raises(OSError, match="is not there, and file:///nowhere cannot be fetched"):
         tf.keras.utils.get_file("x", "file:///nowhere")
+
+
+class _Code:
+    def __reduce__(self) -> Any:
+        return print, ("code was run",)
+
+
+def test_texts_are_lists_in_files_of_which_no_code_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    (tmp_path / "datasets").mkdir()
+    texts, bad = np.empty(2, object), np.empty(1, object)
+    texts[:], bad[:] = [[1, 5], [7, 1, 2]], [_Code()]
+    one = {"x_test": texts[:1], "y_test": np.ones(1, int)}
+    np.savez(tmp_path / "datasets/imdb.npz", x_train=texts, y_train=np.arange(2), **one)
+    np.savez(tmp_path / "datasets/bad.npz", x_train=bad, y_train=np.ones(1, int), **one)
+
+    (x, y), _ = tf.keras.datasets.imdb.load_data()
+    assert sorted(x) == [[1, 4, 8], [1, 10, 4, 5]] and sorted(y) == [0, 1]
+    with pytest.raises(pickle.UnpicklingError, match="print"):
+        tf.keras.datasets.imdb.load_data(str(tmp_path / "datasets/bad.npz"))
+    assert "code was run" not in capsys.readouterr().out
 
 
 def test_a_model_of_a_file_goes_on_training(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import zipfile
 from typing import Any, Optional
 
 import numpy as np
@@ -47,7 +48,7 @@ def load_fashion_mnist() -> Pairs:
 
 
 class _Plain(pickle.Unpickler):
-    """Reads what the files of CIFAR hold: dicts of arrays, lists and strings; nothing else."""
+    """Reads dicts, arrays, lists and strings, as the files of CIFAR and of texts hold them."""
 
     _NAMES = frozenset(
         {
@@ -176,6 +177,24 @@ def load_reuters(
     )
 
 
+def _arrays_of_lists(path: str) -> dict[str, Any]:
+    """The arrays of an .npz file; those of lists are pickles, of which no code is run."""
+    arrays = {}
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                old = np.lib.format.read_magic(stream) == (1, 0)
+                read = "read_array_header_1_0" if old else "read_array_header_2_0"
+                shape, _, dtype = getattr(np.lib.format, read)(stream)
+                name = member.removesuffix(".npy")
+                if dtype.hasobject:
+                    arrays[name] = np.reshape(_Plain(stream).load(), shape)
+                else:
+                    flat = np.frombuffer(stream.read(), dtype)
+                    arrays[name] = flat.reshape(shape)
+    return arrays
+
+
 def _texts(
     file: str,
     num_words: Any,
@@ -188,11 +207,11 @@ def _texts(
     test_split: Any,
 ) -> Pairs:
     """The texts of a file; its arrays are lists, which NumPy keeps by pickle."""
-    with np.load(file, allow_pickle=True) as arrays:
-        if test_split is None:
-            sets = [(arrays[f"x_{n}"], arrays[f"y_{n}"]) for n in ("train", "test")]
-        else:
-            sets = [(arrays["x"], arrays["y"])]
+    arrays = _arrays_of_lists(file)
+    if test_split is None:
+        sets = [(arrays[f"x_{n}"], arrays[f"y_{n}"]) for n in ("train", "test")]
+    else:
+        sets = [(arrays["x"], arrays["y"])]
     random = np.random.RandomState(seed)
     shuffled = []
     for x, y in sets:
