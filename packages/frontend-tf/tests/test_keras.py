@@ -240,9 +240,11 @@ def test_texts_are_lists_in_files_of_which_no_code_is_run(
     (tmp_path / "datasets").mkdir()
     texts, bad = np.empty(2, object), np.empty(1, object)
     texts[:], bad[:] = [[1, 5], [7, 1, 2]], [_Code()]
-    one = {"x_test": texts[:1], "y_test": np.ones(1, int)}
-    np.savez(tmp_path / "datasets/imdb.npz", x_train=texts, y_train=np.arange(2), **one)
-    np.savez(tmp_path / "datasets/bad.npz", x_train=bad, y_train=np.ones(1, int), **one)
+    for name, x in (("imdb", texts), ("bad", bad)):
+        y = np.arange(len(x))
+        np.savez(
+            tmp_path / f"datasets/{name}.npz", x_train=x, y_train=y, x_test=x[:1], y_test=y[:1]
+        )
 
     (x, y), _ = tf.keras.datasets.imdb.load_data()
     assert sorted(x) == [[1, 2, 4, 5], [1, 4, 8]] and sorted(y) == [0, 1]

@@ -107,7 +107,7 @@ def embedding_lookup(
         if max_norm is not None:
             from byparts_frontend_tf.graph.late import late
 
-            rows = late("api.clipping:clip_by_norm")(rows, max_norm, axes=[-1])
+            rows = late("api.optimizers.clipping:clip_by_norm")(rows, max_norm, axes=[-1])
         return identity(rows, name=scope)  # type: ignore[no-any-return]  # a tensor
 
 

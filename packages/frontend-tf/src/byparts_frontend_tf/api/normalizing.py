@@ -7,8 +7,8 @@ from typing import Any, Optional
 import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import add, maximum, multiply, subtract
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.passing import identity, stop_gradient
-from byparts_frontend_tf.api.random import random_uniform
 from byparts_frontend_tf.api.reductions import reduce_mean, reduce_sum
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, squeeze
 from byparts_frontend_tf.api.unary import floor, rsqrt, square

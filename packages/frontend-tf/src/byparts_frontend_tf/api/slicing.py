@@ -42,7 +42,7 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
     normal = tuple([_item(item, numbers) for item in items])
     made: Tensor = STRIDED_SLICE(x, *numbers, name="strided_slice", key=normal)
     if variable is not None:
-        from byparts_frontend_tf.api.assigning import make_assignable
+        from byparts_frontend_tf.api.variables.assigning import make_assignable
 
         make_assignable(made, variable, normal)
     return made

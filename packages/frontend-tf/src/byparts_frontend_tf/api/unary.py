@@ -80,7 +80,7 @@ def absolute(x: TensorLike, name: Optional[str] = None) -> Tensor:
     parts = x.__dict__.get("_parts") if isinstance(x, Tensor) else None
     if parts is None:
         return _absolute(x, name)
-    length: Tensor = late("api.complex_numbers:LENGTH")(*parts, name=name or "Abs")
+    length: Tensor = late("api.linalg.complex_numbers:LENGTH")(*parts, name=name or "Abs")
     return length
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.initializers import TruncatedNormal
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.columns.categorical import (
     HashedColumn,
     categorical_column_with_hash_bucket,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.indexing import embedding_lookup
-from byparts_frontend_tf.api.initializers import TruncatedNormal
-from byparts_frontend_tf.api.variable_scope import get_variable
+from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
+from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.columns.column import (
     Batch,
     CategoricalColumn,

@@ -8,12 +8,12 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import add_n
 from byparts_frontend_tf.api.indexing import embedding_lookup
-from byparts_frontend_tf.api.initializers import Zeros
+from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.nn import bias_add
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.columns.column import Batch, CategoricalColumn, DenseColumn, FeatureColumn
 from byparts_frontend_tf.columns.looking_up import combined
 from byparts_frontend_tf.graph.collections import GraphKeys

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api import losses
+from byparts_frontend_tf.api.measures import losses
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import Numbers, classes_head

@@ -9,10 +9,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api import metrics, tf_logging as logging
+from byparts_frontend_tf.api.measures import metrics
 from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
-from byparts_frontend_tf.api.variables import assign_add
+from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
 from byparts_frontend_tf.files.event_file import FileWriter
 from byparts_frontend_tf.files.messages.summary import Summary

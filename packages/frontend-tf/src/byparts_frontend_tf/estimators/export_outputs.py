@@ -6,7 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.api.passing import placeholder
-from byparts_frontend_tf.api.signatures import build_signature_def, build_tensor_info, signatures
+from byparts_frontend_tf.api.saving.signatures import (
+    build_signature_def,
+    build_tensor_info,
+    signatures,
+)
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.operation import Tensor

@@ -7,7 +7,7 @@ import shutil
 import time
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.saver import Saver
+from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
 from byparts_frontend_tf.symbols import named
 

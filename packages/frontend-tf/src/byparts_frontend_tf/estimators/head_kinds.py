@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from byparts_frontend_tf.api import losses, metrics
 from byparts_frontend_tf.api.arithmetic import maximum
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.classes import (
@@ -14,6 +13,7 @@ from byparts_frontend_tf.api.classes import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from byparts_frontend_tf.api.constants import constant, zeros_like
+from byparts_frontend_tf.api.measures import losses, metrics
 from byparts_frontend_tf.api.reductions import argmax
 from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of, squeeze
 from byparts_frontend_tf.api.stacking import concat, tile

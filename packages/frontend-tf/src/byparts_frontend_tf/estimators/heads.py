@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.api import losses, metrics, summary
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.indexing import gather
+from byparts_frontend_tf.api.measures import losses, metrics
 from byparts_frontend_tf.api.passing import group
+from byparts_frontend_tf.api.program import summary
 from byparts_frontend_tf.api.shaping import expand_dims
 from byparts_frontend_tf.columns.column import Batch
 from byparts_frontend_tf.columns.vocabularies import (

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.random import get_seed
+from byparts_frontend_tf.api.distributions.random import get_seed
 from byparts_frontend_tf.graph.arrays import as_array
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.kind import Kind

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api import layers_without_weights, summary
-from byparts_frontend_tf.api.initializers import GlorotUniform, Zeros
-from byparts_frontend_tf.api.layers import dense
+from byparts_frontend_tf.api.layers import layers_without_weights
+from byparts_frontend_tf.api.layers.initializers import GlorotUniform, Zeros
+from byparts_frontend_tf.api.layers.layers import dense
 from byparts_frontend_tf.api.nn import zero_fraction
+from byparts_frontend_tf.api.program import summary
 from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of
 from byparts_frontend_tf.api.stacking import tile
-from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.columns.layer import input_layer, linear_model
 from byparts_frontend_tf.estimators.spec import ModeKeys
 from byparts_frontend_tf.graph.operation import Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.api import losses
+from byparts_frontend_tf.api.measures import losses
 from byparts_frontend_tf.columns.layer import make_parse_example_spec
 from byparts_frontend_tf.estimators.arguments import accepted
 from byparts_frontend_tf.estimators.estimator import Estimator

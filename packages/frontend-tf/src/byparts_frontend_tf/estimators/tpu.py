@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, Optional
 
-from byparts_frontend_tf.api import tf_logging as logging
+from byparts_frontend_tf.api.program import tf_logging as logging
 from byparts_frontend_tf.estimators.arguments import argument_names
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.run_config import RunConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from byparts_frontend_tf.api.optimizer import Optimizer
+from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
 from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api import tf_logging as logging
-from byparts_frontend_tf.api.saver import Saver
-from byparts_frontend_tf.api.summary import scalar
+from byparts_frontend_tf.api.program import tf_logging as logging
+from byparts_frontend_tf.api.program.summary import scalar
+from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.estimators.run_config import RunConfig
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
 from byparts_frontend_tf.files.checkpoint_reader import load_variable

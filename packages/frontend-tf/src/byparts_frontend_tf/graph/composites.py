@@ -143,15 +143,15 @@ class SparseTensor:
         return run_in.run(self, feed_dict)
 
     def __mul__(self, dense: Any) -> SparseTensor:
-        return late("api.sparse_math:multiplied")(self, dense)  # type: ignore[no-any-return]
+        return late("api.sparse.math:multiplied")(self, dense)  # type: ignore[no-any-return]
 
     __rmul__ = __mul__
 
     def __truediv__(self, dense: Any) -> SparseTensor:
-        return late("api.sparse_math:divided")(self, dense)  # type: ignore[no-any-return]
+        return late("api.sparse.math:divided")(self, dense)  # type: ignore[no-any-return]
 
     def __div__(self, dense: Any) -> SparseTensor:
-        return late("api.sparse_math:divided_as_before")(self, dense)  # type: ignore[no-any-return]
+        return late("api.sparse.math:divided_as_before")(self, dense)  # type: ignore[no-any-return]
 
     def consumers(self) -> list[Operation]:
         """The operations that read a part of it."""

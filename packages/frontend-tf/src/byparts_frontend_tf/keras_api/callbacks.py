@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.tf_logging import warning
+from byparts_frontend_tf.api.program.tf_logging import warning
 from byparts_frontend_tf.keras_api.progress import Progbar
 from byparts_frontend_tf.keras_api.values import get_value, set_value
 from byparts_frontend_tf.symbols import symbol

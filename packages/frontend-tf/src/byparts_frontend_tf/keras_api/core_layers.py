@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layer import InputSpec
+from byparts_frontend_tf.api.layers.layer import InputSpec
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.keras_api import activations, penalties, starts

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.api.tf_logging import warning
+from byparts_frontend_tf.api.program.tf_logging import warning
 from byparts_frontend_tf.keras_api import array_tree
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 

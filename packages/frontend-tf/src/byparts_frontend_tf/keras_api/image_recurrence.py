@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layer import InputSpec, sizes
+from byparts_frontend_tf.api.layers.layer import InputSpec, sizes
 from byparts_frontend_tf.keras_api import activations
 from byparts_frontend_tf.keras_api.convolutions import extent
 from byparts_frontend_tf.keras_api.core_layers import Weighted

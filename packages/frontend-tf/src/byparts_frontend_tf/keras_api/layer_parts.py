@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.variables import Variable
+from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api.connections import Node, reachable
 from byparts_frontend_tf.keras_api.metric import Mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layer import InputSpec
+from byparts_frontend_tf.api.layers.layer import InputSpec
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.keras_api.core_layers import Weighted

@@ -7,9 +7,9 @@ from typing import Any
 
 import byparts_frontend_tf as tf
 import byparts_opset as ops
-from byparts_frontend_tf.api.adaptive import _adadelta, _adamax
-from byparts_frontend_tf.api.descent import _adam
-from byparts_frontend_tf.api.rules import Rule
+from byparts_frontend_tf.api.optimizers.adaptive import _adadelta, _adamax
+from byparts_frontend_tf.api.optimizers.descent import _adam
+from byparts_frontend_tf.api.optimizers.rules import Rule
 from byparts_frontend_tf.keras_api.objects import finder, serialize as _serialize
 from byparts_frontend_tf.keras_api.optimizer import LearningRateSchedule, Optimizer
 from byparts_frontend_tf.keras_api.state import track_variable

@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layer import InputSpec
+from byparts_frontend_tf.api.layers.layer import InputSpec
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.keras_api.layer import Layer

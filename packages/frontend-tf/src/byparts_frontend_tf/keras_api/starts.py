@@ -1,10 +1,10 @@
-"""Initializers of Keras: those of `api/initializers.py`, with Keras's defaults, and their names."""
+"""Initializers of Keras: `api/layers/initializers.py` with Keras's defaults, and their names."""
 
 from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api import initializers as own
+from byparts_frontend_tf.api.layers import initializers as own
 from byparts_frontend_tf.graph.dtypes import as_dtype, float32
 from byparts_frontend_tf.keras_api.objects import finder, serialize as _serialize
 from byparts_frontend_tf.symbols import symbol
@@ -107,7 +107,7 @@ def deserialize(config: Any, custom_objects: Any = None) -> Any:
     return _find(config, custom_objects)
 
 
-_HERE = "api.initializers:"
+_HERE = "api.layers.initializers:"
 SYMBOLS = {
     "keras.initializers.Initializer": _HERE + "Initializer",
     "keras.initializers.VarianceScaling": _HERE + "VarianceScaling",

@@ -11,7 +11,7 @@ from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.running.stack import get_default_session
 from byparts_frontend_tf.symbols import symbol
 
-_COUNTS = "counts of layers' names"  # those of `api/layer.py`: one count for both
+_COUNTS = "counts of layers' names"  # those of `api/layers/layer.py`: one count for both
 _PHASE = "the learning phase of Keras"
 _VARIABLES = "variables of Keras"
 _settings: dict[str, Any] = {"floatx": "float32", "epsilon": 1e-7, "format": "channels_last"}

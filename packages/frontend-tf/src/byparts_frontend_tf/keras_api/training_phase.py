@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.api.layers_without_weights import either
+from byparts_frontend_tf.api.layers.layers_without_weights import either
 from byparts_frontend_tf.keras_api.state import learning_phase
 from byparts_frontend_tf.symbols import symbol
 

@@ -9,9 +9,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api import losses, metrics
 from byparts_frontend_tf.api.arithmetic import greater_equal
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.measures import losses, metrics
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import Numbers, TwoClasses, classes_head

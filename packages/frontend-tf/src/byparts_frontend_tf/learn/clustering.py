@@ -23,7 +23,7 @@ from byparts_frontend_tf.api.reductions import argmin, reduce_min, reduce_sum
 from byparts_frontend_tf.api.shaping import expand_dims
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import square
-from byparts_frontend_tf.api.variables import Variable, assign
+from byparts_frontend_tf.api.variables.variables import Variable, assign
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import bool_, float32
 from byparts_frontend_tf.graph.operation import Tensor

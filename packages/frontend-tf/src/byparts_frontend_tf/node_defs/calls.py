@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.random import Random
-from byparts_frontend_tf.api.variables import variable_op
+from byparts_frontend_tf.api.distributions.random import Random
+from byparts_frontend_tf.api.variables.variables import variable_op
 from byparts_frontend_tf.graph.convert import constant_of
 from byparts_frontend_tf.graph.dtypes import float32, int32, int64
 from byparts_frontend_tf.graph.kind import KINDS

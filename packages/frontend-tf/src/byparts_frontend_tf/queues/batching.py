@@ -11,12 +11,12 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.indexing import gather, where
 from byparts_frontend_tf.api.passing import no_op
-from byparts_frontend_tf.api.sparse_strings import (
+from byparts_frontend_tf.api.program.summary import scalar
+from byparts_frontend_tf.api.sparse.strings import (
     deserialize_many_sparse,
     serialize_many_sparse,
     serialize_sparse,
 )
-from byparts_frontend_tf.api.summary import scalar
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import bool_, float32

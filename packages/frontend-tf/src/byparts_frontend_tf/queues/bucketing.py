@@ -12,8 +12,8 @@ from byparts_frontend_tf.api.arithmetic import equal, greater_equal
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.passing import group, no_op
+from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.summary import scalar
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.operation import Tensor

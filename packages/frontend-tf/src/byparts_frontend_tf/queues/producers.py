@@ -8,15 +8,15 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.counting import count_up_to
+from byparts_frontend_tf.api.distributions.random import random_shuffle
 from byparts_frontend_tf.api.effects import Assert
 from byparts_frontend_tf.api.indexing import gather
 from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.random import random_shuffle
+from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.api.sequences import range as range_
 from byparts_frontend_tf.api.shaping import shape as shape_of, size
-from byparts_frontend_tf.api.summary import scalar
-from byparts_frontend_tf.api.variables import Variable
+from byparts_frontend_tf.api.variables.counting import count_up_to
+from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.files.file_system import matching_files as matching
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor

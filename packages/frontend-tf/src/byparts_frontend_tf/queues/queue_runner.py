@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.tf_logging import error as log_error, warning
+from byparts_frontend_tf.api.program.tf_logging import error as log_error, warning
 from byparts_frontend_tf.files.messages.meta_graph import QueueRunnerDef
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import add_to_collection

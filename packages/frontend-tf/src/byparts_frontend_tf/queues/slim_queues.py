@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.summary import scalar
+from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.scopes import name_scope

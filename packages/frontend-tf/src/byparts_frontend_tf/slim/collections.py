@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-from byparts_frontend_tf.api.aliases import alias_of, named_output
+from byparts_frontend_tf.api.layers.aliases import alias_of, named_output
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import get_collection, get_collection_ref
 from byparts_frontend_tf.graph.shape import TensorShape

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.arg_scope import add_arg_scope
-from byparts_frontend_tf.api.contrib_initializers import xavier_initializer
-from byparts_frontend_tf.api.contrib_layers import channels_of, finished, made_weights
-from byparts_frontend_tf.api.initializers import Zeros
-from byparts_frontend_tf.api.layer import sizes
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
+from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
+from byparts_frontend_tf.api.layers.contrib_layers import channels_of, finished, made_weights
+from byparts_frontend_tf.api.layers.initializers import Zeros
+from byparts_frontend_tf.api.layers.layer import sizes
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.volumes import convolution
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 
@@ -62,7 +62,10 @@ _PLACES = ("contrib.layers", "contrib.slim")
 SYMBOLS = {
     **{f"{p}.{n}": "conv1d" for p in _PLACES for n in ("conv1d", "convolution1d")},
     **{f"{p}.{n}": "conv3d" for p in _PLACES for n in ("conv3d", "convolution3d")},
-    **{f"{p}.convolution2d_transpose": "api.contrib_layers:conv2d_transpose" for p in _PLACES},
-    "contrib.slim.learning.tf_saver.Saver": "api.saver:Saver",
+    **{
+        f"{p}.convolution2d_transpose": "api.layers.contrib_layers:conv2d_transpose"
+        for p in _PLACES
+    },
+    "contrib.slim.learning.tf_saver.Saver": "api.saving.saver:Saver",
     "contrib.slim.learning.supervisor.Supervisor": "training.supervisor:Supervisor",
 }

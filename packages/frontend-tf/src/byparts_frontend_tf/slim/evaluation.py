@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.global_step import get_or_create_global_step
-from byparts_frontend_tf.api.saver import Saver
-from byparts_frontend_tf.api.summary import merge_all
-from byparts_frontend_tf.api.tf_logging import info
-from byparts_frontend_tf.api.variables import assign_add
+from byparts_frontend_tf.api.optimizers.global_step import get_or_create_global_step
+from byparts_frontend_tf.api.program.summary import merge_all
+from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.estimators.evaluating import StopAfterEvals, eval_step
 from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.files.event_file import FileWriter

@@ -9,11 +9,11 @@ from byparts_frontend_tf.api.arithmetic import equal, logical_or
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.functional import map_fn
-from byparts_frontend_tf.api.image_files import decode_image
+from byparts_frontend_tf.api.image.picture_files import decode_image
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import expand_dims, reshape, size, transpose
-from byparts_frontend_tf.api.sparse import sparse_tensor_to_dense
-from byparts_frontend_tf.api.sparse_places import sparse_reshape
+from byparts_frontend_tf.api.sparse.places import sparse_reshape
+from byparts_frontend_tf.api.sparse.tensors import sparse_tensor_to_dense
 from byparts_frontend_tf.api.stacking import concat, stack
 from byparts_frontend_tf.datasets.decoding import decode_raw
 from byparts_frontend_tf.datasets.features import FixedLenFeature

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.aliases import named_output
-from byparts_frontend_tf.api.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.classes import softmax as softmax_of_rows
-from byparts_frontend_tf.api.contrib_initializers import xavier_initializer
-from byparts_frontend_tf.api.contrib_layers import channels_of, finished, made_weights, spread
 from byparts_frontend_tf.api.convolving import depthwise_conv2d, separable_conv2d as separable
 from byparts_frontend_tf.api.indexing import one_hot
-from byparts_frontend_tf.api.initializers import Zeros
-from byparts_frontend_tf.api.layer import sizes
+from byparts_frontend_tf.api.layers.aliases import named_output
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
+from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
+from byparts_frontend_tf.api.layers.contrib_layers import (
+    channels_of,
+    finished,
+    made_weights,
+    spread,
+)
+from byparts_frontend_tf.api.layers.initializers import Zeros
+from byparts_frontend_tf.api.layers.layer import sizes
 from byparts_frontend_tf.api.nn import bias_add as biases_added
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol

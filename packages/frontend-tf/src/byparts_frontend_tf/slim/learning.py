@@ -8,8 +8,8 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import equal_tensors, floormod, greater_equal
 from byparts_frontend_tf.api.constants import constant
-from byparts_frontend_tf.api.global_step import get_or_create_global_step
-from byparts_frontend_tf.api.tf_logging import info
+from byparts_frontend_tf.api.optimizers.global_step import get_or_create_global_step
+from byparts_frontend_tf.api.program.tf_logging import info
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import byparts_frontend_tf.api.losses as newer
+import byparts_frontend_tf.api.measures.losses as newer
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import ones_like
 from byparts_frontend_tf.api.unary import relu
@@ -108,10 +108,10 @@ def hinge_loss(logits: Any, labels: Any = None, scope: Any = None) -> Tensor:
 
 SYMBOLS = {
     "contrib.slim.losses.mean_pairwise_squared_error": (
-        "api.pairwise:old_mean_pairwise_squared_error"
+        "api.measures.pairwise:old_mean_pairwise_squared_error"
     ),
     **{
-        f"contrib.{place}.{name}": f"api.losses:{name}"
+        f"contrib.{place}.{name}": f"api.measures.losses:{name}"
         for place in ("losses", "slim.losses")
         for name in (*("add_loss", "get_losses", "get_regularization_losses", "get_total_loss"),)
     },

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.aliases import named_output
-from byparts_frontend_tf.api.arg_scope import add_arg_scope
-from byparts_frontend_tf.api.contrib_layers import channels_of
-from byparts_frontend_tf.api.initializers import Ones, Zeros
+from byparts_frontend_tf.api.layers.aliases import named_output
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
+from byparts_frontend_tf.api.layers.contrib_layers import channels_of
+from byparts_frontend_tf.api.layers.initializers import Ones, Zeros
 from byparts_frontend_tf.api.normalizing import batch_normalization, moments
 from byparts_frontend_tf.api.reductions import reduce_max, reduce_sum
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import sqrt, square
-from byparts_frontend_tf.api.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.arg_scope import add_arg_scope
-from byparts_frontend_tf.api.variable_scope import VariableScope, get_variable
-from byparts_frontend_tf.api.variables import Variable
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
+from byparts_frontend_tf.api.variables.variable_scope import VariableScope, get_variable
+from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.scopes import add_to_collection, device as on_device, get_collection

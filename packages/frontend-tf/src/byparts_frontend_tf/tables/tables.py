@@ -10,7 +10,7 @@ import numpy as np
 from byparts_frontend_tf.api.arithmetic import add, not_equal_tensors
 from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.passing import group, no_op
-from byparts_frontend_tf.api.string_numbers import (
+from byparts_frontend_tf.api.strings.numbers import (
     as_string,
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,

@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.meta_graphs import export_meta_graph
-from byparts_frontend_tf.api.tf_logging import info
-from byparts_frontend_tf.api.timeline import Timeline
-from byparts_frontend_tf.api.write_graph import write_graph
+from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.program.timeline import Timeline
+from byparts_frontend_tf.api.saving.meta_graphs import export_meta_graph
+from byparts_frontend_tf.api.saving.write_graph import write_graph
 from byparts_frontend_tf.files.event_file import FileWriterCache
 from byparts_frontend_tf.files.messages.config import RunOptions
 from byparts_frontend_tf.files.messages.summary import SessionLog, Summary

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.saver import Saver
-from byparts_frontend_tf.api.summary import merge_all
-from byparts_frontend_tf.api.tf_logging import info
-from byparts_frontend_tf.api.variable_lists import (
+from byparts_frontend_tf.api.program.summary import merge_all
+from byparts_frontend_tf.api.program.tf_logging import info
+from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables,
     global_variables_initializer,
     local_variables_initializer,

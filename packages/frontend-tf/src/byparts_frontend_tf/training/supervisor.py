@@ -8,15 +8,15 @@ from contextlib import contextmanager, suppress
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import group
-from byparts_frontend_tf.api.saver import Saver
-from byparts_frontend_tf.api.summary import merge_all
-from byparts_frontend_tf.api.tf_logging import info, warning
-from byparts_frontend_tf.api.variable_lists import (
+from byparts_frontend_tf.api.program.summary import merge_all
+from byparts_frontend_tf.api.program.tf_logging import info, warning
+from byparts_frontend_tf.api.saving.saver import Saver
+from byparts_frontend_tf.api.saving.write_graph import write_graph
+from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables,
     global_variables_initializer,
     report_uninitialized_variables,
 )
-from byparts_frontend_tf.api.write_graph import write_graph
 from byparts_frontend_tf.files.event_file import FileWriter
 from byparts_frontend_tf.files.messages.summary import SessionLog
 from byparts_frontend_tf.graph.collections import GraphKeys

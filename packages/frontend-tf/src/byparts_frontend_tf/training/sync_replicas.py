@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.global_step import get_global_step
-from byparts_frontend_tf.api.optimizer import Optimizer
+from byparts_frontend_tf.api.optimizers.global_step import get_global_step
+from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
 from byparts_frontend_tf.api.passing import group, no_op
-from byparts_frontend_tf.api.variable_lists import global_variables, report_uninitialized_variables
+from byparts_frontend_tf.api.variables.variable_lists import (
+    global_variables,
+    report_uninitialized_variables,
+)
 from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.queues.queue_runner import QueueRunner
 from byparts_frontend_tf.queues.queues import FIFOQueue

@@ -6,22 +6,22 @@ from collections import OrderedDict
 from functools import partial
 from typing import Any
 
-from byparts_frontend_tf.api.arg_scope import arg_scope
-from byparts_frontend_tf.api.contrib_initializers import variance_scaling_initializer
-from byparts_frontend_tf.api.contrib_layers import (
+from byparts_frontend_tf.api.layers.arg_scope import arg_scope
+from byparts_frontend_tf.api.layers.contrib_initializers import variance_scaling_initializer
+from byparts_frontend_tf.api.layers.contrib_layers import (
     avg_pool2d,
     conv2d,
     dropout,
     fully_connected,
     max_pool2d,
 )
-from byparts_frontend_tf.api.contrib_norms import batch_norm
-from byparts_frontend_tf.api.initializers import TruncatedNormal
-from byparts_frontend_tf.api.regularizers import l2_regularizer
+from byparts_frontend_tf.api.layers.contrib_norms import batch_norm
+from byparts_frontend_tf.api.layers.initializers import TruncatedNormal
+from byparts_frontend_tf.api.layers.regularizers import l2_regularizer
 from byparts_frontend_tf.api.shaping import squeeze
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.slim.layers import softmax
 

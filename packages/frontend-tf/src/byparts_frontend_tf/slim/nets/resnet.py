@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from byparts_frontend_tf.api.arg_scope import add_arg_scope, arg_scope
-from byparts_frontend_tf.api.contrib_layers import channels_of, conv2d, max_pool2d
-from byparts_frontend_tf.api.contrib_norms import batch_norm
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope, arg_scope
+from byparts_frontend_tf.api.layers.contrib_layers import channels_of, conv2d, max_pool2d
+from byparts_frontend_tf.api.layers.contrib_norms import batch_norm
 from byparts_frontend_tf.api.reductions import reduce_mean
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.slim.collections import collect_named_outputs, convert_collection_to_dict
 from byparts_frontend_tf.slim.layers import softmax
 from byparts_frontend_tf.slim.nets.resnet_utils import (

@@ -6,14 +6,14 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.arg_scope import add_arg_scope, arg_scope
-from byparts_frontend_tf.api.contrib_initializers import variance_scaling_initializer
-from byparts_frontend_tf.api.contrib_layers import conv2d, max_pool2d
-from byparts_frontend_tf.api.contrib_norms import batch_norm
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope, arg_scope
+from byparts_frontend_tf.api.layers.contrib_initializers import variance_scaling_initializer
+from byparts_frontend_tf.api.layers.contrib_layers import conv2d, max_pool2d
+from byparts_frontend_tf.api.layers.contrib_norms import batch_norm
+from byparts_frontend_tf.api.layers.regularizers import l2_regularizer
 from byparts_frontend_tf.api.padding import pad
-from byparts_frontend_tf.api.regularizers import l2_regularizer
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.slim.collections import collect_named_outputs
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from byparts_frontend_tf.api.arg_scope import arg_scope
-from byparts_frontend_tf.api.contrib_layers import conv2d, dropout, fully_connected, max_pool2d
-from byparts_frontend_tf.api.initializers import Constant, TruncatedNormal, Zeros
-from byparts_frontend_tf.api.regularizers import l2_regularizer
+from byparts_frontend_tf.api.layers.arg_scope import arg_scope
+from byparts_frontend_tf.api.layers.contrib_layers import (
+    conv2d,
+    dropout,
+    fully_connected,
+    max_pool2d,
+)
+from byparts_frontend_tf.api.layers.initializers import Constant, TruncatedNormal, Zeros
+from byparts_frontend_tf.api.layers.regularizers import l2_regularizer
 from byparts_frontend_tf.api.shaping import squeeze
 from byparts_frontend_tf.api.unary import relu
-from byparts_frontend_tf.api.variable_scope import variable_scope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.slim.collections import convert_collection_to_dict
 from byparts_frontend_tf.slim.layers import repeat
 from byparts_frontend_tf.symbols import symbol

@@ -1,0 +1,1 @@
+"""`tf.image`, `contrib.image`: pictures."""

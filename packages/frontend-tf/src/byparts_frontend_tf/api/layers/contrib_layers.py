@@ -1,0 +1,260 @@
+"""Layers of `tf.contrib.layers`, which are those of `tf.contrib.slim`, too.
+
+Their variables are named weights and biases, in a scope named after the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Optional
+
+from byparts_frontend_tf.api.convolving import conv2d as conv2d_of, conv2d_transpose as transposed
+from byparts_frontend_tf.api.layers.aliases import named_output
+from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
+from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
+from byparts_frontend_tf.api.layers.initializers import Zeros
+from byparts_frontend_tf.api.layers.layer import sizes
+from byparts_frontend_tf.api.layers.layers_without_weights import either, flatten as flattened
+from byparts_frontend_tf.api.nn import bias_add
+from byparts_frontend_tf.api.normalizing import dropout as dropped
+from byparts_frontend_tf.api.passing import identity
+from byparts_frontend_tf.api.pools import avg_pool, max_pool
+from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
+from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.unary import relu
+from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.symbols import symbol
+
+
+def made_weights(name: str, shape: Any, initializer: Any, given: dict[str, Any]) -> Any:
+    """A variable, added to the collections that are named for it."""
+    keys = given["variables_collections"]
+    if isinstance(keys, dict):
+        keys = keys.get(name)
+    keys = [keys] if isinstance(keys, str) else list(keys or ())
+    return get_variable(
+        name,
+        shape,
+        initializer=initializer,
+        regularizer=given["biases_regularizer" if name == "biases" else "weights_regularizer"],
+        trainable=given["trainable"],
+        collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES, *keys],
+    )
+
+
+def finished(y: Any, given: dict[str, Any], size: int, layout: Any, scope: Any) -> Any:
+    """With normalization or biases, and the activation; added to collections."""
+    if given["normalizer_fn"] is not None:
+        y = given["normalizer_fn"](y, **(given["normalizer_params"] or {}))
+    elif given["biases_initializer"] is not None:
+        y = bias_add(y, made_weights("biases", [size], given["biases_initializer"], given), layout)
+    if given["activation_fn"] is not None:
+        y = given["activation_fn"](y)
+    return named_output(y, given["outputs_collections"], scope.name)
+
+
+@symbol("contrib.layers.fully_connected", "contrib.slim.fully_connected")
+@add_arg_scope
+def fully_connected(
+    inputs: Any,
+    num_outputs: int,
+    activation_fn: Any = relu,
+    normalizer_fn: Any = None,
+    normalizer_params: Any = None,
+    weights_initializer: Any = None,
+    weights_regularizer: Any = None,
+    biases_initializer: Any = Zeros(),  # noqa: B008  # it is never changed
+    biases_regularizer: Any = None,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> Any:
+    """activation_fn(normalizer_fn(inputs W) or inputs W + b), along the last axis."""
+    given = dict(locals())
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse) as entered:
+        x = convert_to_tensor(inputs)
+        last = channels_of(x, -1)
+        w = made_weights(
+            "weights", [last, num_outputs], weights_initializer or xavier_initializer(), given
+        )
+        if x.dims is not None and len(x.dims) == 2:
+            y = matmul(x, w)
+        else:
+            y = reshape(
+                matmul(reshape(x, [-1, last]), w), concat([shape_of(x)[:-1], [num_outputs]], 0)
+            )
+            if x.dims is not None:
+                y.set_shape([*x.dims[:-1], num_outputs])
+        return finished(y, given, num_outputs, None, entered)
+
+
+def channels_of(x: Tensor, axis: int) -> int:
+    """The extent of an axis.
+
+    Raises:
+        ValueError: it is not known.
+    """
+    found = None if x.dims is None else x.dims[axis]
+    if found is None:
+        raise ValueError(f"The channel dimension of the inputs should be defined: {x.shape}")
+    return found
+
+
+def spread(numbers: Any, layout: str) -> list[int]:
+    """Numbers for height and width, as `nn.conv2d` takes them."""
+    h, w = sizes(numbers, 2, "kernel_size")
+    return [1, 1, h, w] if layout == "NCHW" else [1, h, w, 1]
+
+
+@symbol(
+    *("contrib.layers.conv2d", "contrib.layers.convolution2d", "contrib.layers.convolution"),
+    *("contrib.slim.conv2d", "contrib.slim.convolution2d", "contrib.slim.convolution"),
+)
+@add_arg_scope
+def conv2d(
+    inputs: Any,
+    num_outputs: int,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: str = "SAME",
+    data_format: Optional[str] = None,
+    rate: Any = 1,
+    activation_fn: Any = relu,
+    normalizer_fn: Any = None,
+    normalizer_params: Any = None,
+    weights_initializer: Any = None,
+    weights_regularizer: Any = None,
+    biases_initializer: Any = Zeros(),  # noqa: B008  # it is never changed
+    biases_regularizer: Any = None,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> Any:
+    """A convolution of images, normalized or with biases, and the activation."""
+    given = dict(locals())
+    layout = data_format or "NHWC"
+    with variable_scope(scope, "Conv", [inputs], reuse=reuse) as entered:
+        x = convert_to_tensor(inputs)
+        channels = channels_of(x, 1 if layout == "NCHW" else -1)
+        size = [*sizes(kernel_size, 2, "kernel_size"), channels, num_outputs]
+        w = made_weights("weights", size, weights_initializer or xavier_initializer(), given)
+        y = conv2d_of(
+            x, w, spread(stride, layout), padding, data_format=layout,
+            dilations=spread(rate, layout),
+        )  # fmt: skip
+        return finished(y, given, num_outputs, layout, entered)
+
+
+@symbol("contrib.layers.conv2d_transpose", "contrib.slim.conv2d_transpose")
+@add_arg_scope
+def conv2d_transpose(
+    inputs: Any,
+    num_outputs: int,
+    kernel_size: Any,
+    stride: Any = 1,
+    padding: str = "SAME",
+    data_format: str = "NHWC",
+    activation_fn: Any = relu,
+    normalizer_fn: Any = None,
+    normalizer_params: Any = None,
+    weights_initializer: Any = None,
+    weights_regularizer: Any = None,
+    biases_initializer: Any = Zeros(),  # noqa: B008  # it is never changed
+    biases_regularizer: Any = None,
+    reuse: Any = None,
+    variables_collections: Any = None,
+    outputs_collections: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> Any:
+    """The transpose of `conv2d`: images `stride` times as large."""
+    given = dict(locals())
+    with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as entered:
+        x = convert_to_tensor(inputs)
+        first, at = data_format == "NCHW", (2, 3) if data_format == "NCHW" else (1, 2)
+        channels = channels_of(x, 1 if first else -1)
+        size, steps = sizes(kernel_size, 2, "kernel_size"), sizes(stride, 2, "stride")
+        w = made_weights(
+            "weights",
+            [*size, num_outputs, channels],
+            weights_initializer or xavier_initializer(),
+            given,
+        )
+        dims = shape_of(x)
+        found = []
+        for axis, k, s in zip(at, size, steps, strict=True):
+            known = None if x.dims is None else x.dims[axis]
+            extent = dims[axis] if known is None else known
+            found.append(extent * s + (max(k - s, 0) if padding.upper() == "VALID" else 0))
+        batch = dims[0] if x.dims is None or x.dims[0] is None else x.dims[0]
+        to = [batch, num_outputs, *found] if first else [batch, *found, num_outputs]
+        y = transposed(x, w, to, spread(steps, data_format), padding, data_format)
+        y.set_shape([n if isinstance(n, int) else None for n in to])
+        return finished(y, given, num_outputs, data_format, entered)
+
+
+def _pooled(pool: Callable[..., Tensor], doc: str, name: str) -> Callable[..., Any]:
+    def pooled(
+        inputs: Any,
+        kernel_size: Any,
+        stride: Any = 2,
+        padding: str = "VALID",
+        data_format: str = "NHWC",
+        outputs_collections: Any = None,
+        scope: Optional[str] = None,
+    ) -> Any:
+        with name_scope(scope, name, [inputs]) as inside:
+            window, steps = spread(kernel_size, data_format), spread(stride, data_format)
+            made = pool(inputs, window, steps, padding, data_format=data_format)
+            return named_output(made, outputs_collections, inside)
+
+    pooled.__doc__, pooled.__name__, pooled.__module__ = doc, name, __name__
+    return add_arg_scope(pooled)
+
+
+max_pool2d = _pooled(max_pool, "The maximum of each window.", "MaxPool2D")
+avg_pool2d = _pooled(avg_pool, "The mean of each window.", "AvgPool2D")
+
+
+@symbol("contrib.layers.dropout", "contrib.slim.dropout")
+@add_arg_scope
+def dropout(
+    inputs: Any,
+    keep_prob: Any = 0.5,
+    noise_shape: Any = None,
+    is_training: Any = True,
+    outputs_collections: Any = None,
+    scope: Any = None,
+    seed: Any = None,
+) -> Any:
+    """`nn.dropout`, while training."""
+    with variable_scope(scope, "Dropout", [inputs]) as entered:
+        made = either(
+            is_training,
+            lambda: dropped(inputs, keep_prob, noise_shape, seed),
+            lambda: identity(convert_to_tensor(inputs)),
+        )
+    return named_output(made, outputs_collections, entered.name)
+
+
+@symbol("contrib.layers.flatten", "contrib.slim.flatten")
+@add_arg_scope
+def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Any:
+    """Each example as a row."""
+    with name_scope(scope, "Flatten", [inputs]) as inside:
+        return named_output(flattened(inputs), outputs_collections, inside)
+
+
+SYMBOLS = {
+    **{f"contrib.{p}.max_pool2d": "max_pool2d" for p in ("layers", "slim")},
+    **{f"contrib.{p}.avg_pool2d": "avg_pool2d" for p in ("layers", "slim")},
+}

@@ -1,0 +1,1 @@
+"""`tf.linalg`, Fourier transforms and signals."""

@@ -1,0 +1,1 @@
+"""`tf.metrics` and `tf.losses`."""

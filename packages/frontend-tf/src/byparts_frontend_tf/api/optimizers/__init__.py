@@ -1,0 +1,1 @@
+"""What trains: optimizers, rates that change, clipping, moving averages."""

@@ -1,0 +1,1 @@
+"""What programs have around the graph: flags, logging, tests, summaries."""

@@ -1,0 +1,1 @@
+"""Recurrent networks: cells, loops, attention, decoders."""

@@ -1,0 +1,422 @@
+"""`tf.contrib.seq2seq`: attention mechanisms, and the cell that attends.
+
+A mechanism scores each row of its memory [batch, length, depth] for a query, and gives the shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.classes import softmax
+from byparts_frontend_tf.api.constants import zeros
+from byparts_frontend_tf.api.indexing import where
+from byparts_frontend_tf.api.layers.initializers import Constant, Ones, Zeros
+from byparts_frontend_tf.api.layers.layers import Dense
+from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.reductions import reduce_sum
+from byparts_frontend_tf.api.rnn.cells import RNNCell, batch_of
+from byparts_frontend_tf.api.sequences import range as range_of
+from byparts_frontend_tf.api.shaping import expand_dims, shape, squeeze
+from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.tensor_array import TensorArray
+from byparts_frontend_tf.api.unary import rsqrt, square, tanh
+from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.dtypes import as_dtype, int32
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_frontend_tf.symbols import symbol
+
+
+def length_mask(lengths: Any, most: Any) -> Any:
+    """True where a place is before the end of its row: [batch, most]."""
+    return range_of(most) < expand_dims(cast(lengths, int32), 1)
+
+
+@symbol("contrib.seq2seq.AttentionMechanism")
+class AttentionMechanism:
+    """The memory, and what all mechanisms have in common.
+
+    Args:
+        memory: [batch, length, depth].
+        memory_sequence_length: how much of each row is there; the rest is zeros, with no share.
+        memory_layer: of the memory gives the keys.
+        query_layer: of the query.
+        probability_fn: of scores gives shares; by default softmax.
+        score_mask_value: the score of what is not there.
+        name: of the scope.
+
+    Attributes:
+        values: the memory.
+        keys: the memory as scores read it.
+    """
+
+    def __init__(
+        self,
+        memory: Any,
+        memory_sequence_length: Any,
+        memory_layer: Any,
+        query_layer: Any,
+        probability_fn: Optional[Callable[[Any], Any]],
+        score_mask_value: Any,
+        name: str,
+    ) -> None:
+        self._probability = probability_fn or softmax
+        self._lengths = memory_sequence_length
+        self._masked = -np.inf if score_mask_value is None else score_mask_value
+        self.query_layer, self.memory_layer = query_layer, memory_layer
+        with name_scope(name):
+            values = convert_to_tensor(memory)
+            self._mask: Any = None
+            if memory_sequence_length is not None:
+                self._mask = length_mask(memory_sequence_length, shape(values)[1])
+                values = values * expand_dims(cast(self._mask, values.dtype), 2)
+            self.values = values
+            self.keys = values if memory_layer is None else memory_layer(values)
+        self.dtype = self.keys.dtype
+
+    @property
+    def batch_size(self) -> Any:
+        """Rows of the memory."""
+        return batch_of(self.keys)
+
+    @property
+    def alignments_size(self) -> Any:
+        """The length of the memory."""
+        return batch_of(self.keys, 1)
+
+    state_size = alignments_size
+
+    def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
+        """No shares: zeros [batch, length]."""
+        return zeros([batch_size, self.alignments_size], dtype)
+
+    def initial_state(self, batch_size: Any, dtype: Any) -> Any:
+        """What it is given with the first query."""
+        return self.initial_alignments(batch_size, dtype)
+
+    def __call__(self, query: Any, state: Any = None, previous_alignments: Any = None) -> Any:
+        """The shares [batch, length], and what it is given with the next query."""
+        score = self.scores(query)
+        if self._mask is not None:
+            score = where(self._mask, score, score * 0.0 + self._masked)
+        alignments = self._probability(score)
+        return alignments, alignments
+
+    def scores(self, query: Any) -> Any:
+        """[batch, length] for a query [batch, depth]."""
+        raise NotImplementedError
+
+
+@symbol("contrib.seq2seq.BahdanauAttention")
+class BahdanauAttention(AttentionMechanism):
+    """score = v · tanh(W memory + U query) (Bahdanau et al. 2015).
+
+    Args:
+        num_units: of the sum.
+        memory: [batch, length, depth].
+        memory_sequence_length: how much of each row is there.
+        normalize: v is of length g, and a bias is added (Salimans and Kingma 2016).
+        probability_fn: of scores gives shares; by default softmax.
+        score_mask_value: the score of what is not there.
+        dtype: of the variables.
+        custom_key_value_fn: not taken.
+        name: of the scope.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        memory: Any,
+        memory_sequence_length: Any = None,
+        normalize: bool = False,
+        probability_fn: Any = None,
+        score_mask_value: Any = None,
+        dtype: Any = None,
+        custom_key_value_fn: Any = None,
+        name: str = "BahdanauAttention",
+    ) -> None:
+        super().__init__(
+            memory,
+            memory_sequence_length,
+            Dense(num_units, use_bias=False, name="memory_layer", dtype=dtype),
+            Dense(num_units, use_bias=False, name="query_layer", dtype=dtype),
+            probability_fn,
+            score_mask_value,
+            name,
+        )
+        self._num_units, self._normalize = num_units, normalize
+
+    def scores(self, query: Any) -> Any:
+        """[batch, length]."""
+        with variable_scope(None, "bahdanau_attention", [query]):
+            processed = expand_dims(self.query_layer(query), 1)
+            v = get_variable("attention_v", [self._num_units], dtype=query.dtype)
+            if not self._normalize:
+                return reduce_sum(v * tanh(self.keys + processed), [2])
+            start = Constant(float(np.sqrt(1.0 / self._num_units)))
+            g = get_variable("attention_g", [], dtype=query.dtype, initializer=start)
+            b = get_variable(
+                "attention_b", [self._num_units], dtype=query.dtype, initializer=Zeros()
+            )
+            direction = g * v * rsqrt(reduce_sum(square(v)))
+            return reduce_sum(direction * tanh(self.keys + processed + b), [2])
+
+
+@symbol("contrib.seq2seq.LuongAttention")
+class LuongAttention(AttentionMechanism):
+    """score = (W memory) · query (Luong et al. 2015).
+
+    Args:
+        num_units: of the keys, as many as a query has.
+        memory: [batch, length, depth].
+        memory_sequence_length: how much of each row is there.
+        scale: the score is multiplied by a variable.
+        probability_fn: of scores gives shares; by default softmax.
+        score_mask_value: the score of what is not there.
+        dtype: of the variables.
+        custom_key_value_fn: not taken.
+        name: of the scope.
+    """
+
+    def __init__(
+        self,
+        num_units: int,
+        memory: Any,
+        memory_sequence_length: Any = None,
+        scale: bool = False,
+        probability_fn: Any = None,
+        score_mask_value: Any = None,
+        dtype: Any = None,
+        custom_key_value_fn: Any = None,
+        name: str = "LuongAttention",
+    ) -> None:
+        super().__init__(
+            memory,
+            memory_sequence_length,
+            Dense(num_units, use_bias=False, name="memory_layer", dtype=dtype),
+            None,
+            probability_fn,
+            score_mask_value,
+            name,
+        )
+        self._scale = scale
+
+    def scores(self, query: Any) -> Any:
+        """[batch, length]."""
+        depth, units = query.get_shape()[-1], self.keys.get_shape()[-1]
+        if depth.value != units.value:
+            raise ValueError(
+                f"Incompatible or unknown inner dimensions between query and keys. Query {query} "
+                f"has {depth}, keys have {units}. Perhaps you need to set num_units to the keys'"
+            )
+        with variable_scope(None, "luong_attention", [query]):
+            score = squeeze(matmul(expand_dims(query, 1), self.keys, transpose_b=True), [1])
+            if self._scale:
+                score = score * get_variable("attention_g", [], query.dtype, Ones())
+            return score
+
+
+class AttentionWrapperState(NamedTuple):
+    """The state of an `AttentionWrapper`.
+
+    `alignments`, `alignment_history` and `attention_state` are tuples where there are several
+    mechanisms.
+    """
+
+    cell_state: Any
+    attention: Any
+    time: Any
+    alignments: Any
+    alignment_history: Any
+    attention_state: Any
+
+    def clone(self, **changes: Any) -> AttentionWrapperState:
+        """With other parts, of the same shapes."""
+        return self._replace(**changes)
+
+
+AttentionWrapperState = symbol("contrib.seq2seq.AttentionWrapperState")(AttentionWrapperState)  # type: ignore[misc]  # the same class
+
+
+@symbol("contrib.seq2seq.AttentionWrapper")
+class AttentionWrapper(RNNCell):
+    """A cell that attends after each step, and reads what it attended to in the next.
+
+    Args:
+        cell: the cell inside.
+        attention_mechanism: one, or a list of them.
+        attention_layer_size: units of a layer of the cell's output and what was read, or `None`.
+        alignment_history: whether the state keeps all shares, in a TensorArray.
+        cell_input_fn: of inputs and attention gives the input of the cell; by default joined.
+        output_attention: whether the output is the attention, or that of the cell.
+        initial_cell_state: of the cell, in `zero_state`.
+        name: of its scope.
+        attention_layer: in place of the layer of `attention_layer_size`.
+        attention_fn: of mechanism, cell output, attention state and layer gives attention,
+            alignments and attention state.
+        dtype: of the variables.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        attention_mechanism: Any,
+        attention_layer_size: Any = None,
+        alignment_history: bool = False,
+        cell_input_fn: Any = None,
+        output_attention: bool = True,
+        initial_cell_state: Any = None,
+        name: Optional[str] = None,
+        attention_layer: Any = None,
+        attention_fn: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype)
+        self._several = isinstance(attention_mechanism, (list, tuple))
+        self._mechanisms = list(attention_mechanism) if self._several else [attention_mechanism]
+        self._cell, self._history = cell, alignment_history
+        self._cell_input = cell_input_fn or (lambda x, read: concat([x, read], -1))
+        self._output_attention, self._initial = output_attention, initial_cell_state
+        self._compute = attention_fn or _attention
+        self._layers = self._make_layers(attention_layer_size, attention_layer, dtype)
+        self._sizes = [
+            layer.units if layer is not None and hasattr(layer, "units") else _depth(m)
+            for layer, m in zip(self._layers, self._mechanisms, strict=True)
+        ]
+
+    def _make_layers(self, sizes: Any, layers: Any, dtype: Any) -> list[Any]:
+        if sizes is not None and layers is not None:
+            raise ValueError("Only one of attention_layer_size and attention_layer should be set")
+        count = len(self._mechanisms)
+        if layers is not None:
+            made = list(layers) if isinstance(layers, (list, tuple)) else [layers]
+        elif sizes is not None:
+            units = list(sizes) if isinstance(sizes, (list, tuple)) else [sizes]
+            made = [Dense(n, name="attention_layer", use_bias=False, dtype=dtype) for n in units]
+        else:
+            made = [None] * count
+        if len(made) != count:
+            raise ValueError(
+                f"If provided, attention_layer_size must contain exactly one integer per "
+                f"attention_mechanism, saw: {len(made)} vs {count}"
+            )
+        return made
+
+    def _packed(self, parts: Any) -> Any:
+        return tuple(parts) if self._several else next(iter(parts))
+
+    def _parts(self, state: Any) -> list[Any]:
+        return list(state) if self._several else [state]
+
+    @property
+    def output_size(self) -> Any:
+        """Of the attention, or of the cell."""
+        return sum(self._sizes) if self._output_attention else self._cell.output_size
+
+    @property
+    def state_size(self) -> Any:
+        """The sizes of its state."""
+        lengths = [m.alignments_size for m in self._mechanisms]
+        known = [TensorShape([n if isinstance(n, int) else None]) for n in lengths]
+        return AttentionWrapperState(
+            cell_state=self._cell.state_size,
+            attention=sum(self._sizes),
+            time=TensorShape([]),
+            alignments=self._packed(known),
+            alignment_history=self._packed([()] * len(known)),
+            attention_state=self._packed(known),
+        )
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """Zeros, or the first state of the cell that was given."""
+        with name_scope("AttentionWrapperZeroState"):
+            cell_state = self._initial
+            if cell_state is None:
+                cell_state = self._cell.zero_state(batch_size, dtype)
+            histories = [
+                TensorArray(as_dtype(dtype), 0, dynamic_size=True) if self._history else ()
+                for _ in self._mechanisms
+            ]
+            return AttentionWrapperState(
+                cell_state=cell_state,
+                attention=zeros([batch_size, sum(self._sizes)], dtype),
+                time=zeros([], int32),
+                alignments=self._packed(
+                    [m.initial_alignments(batch_size, dtype) for m in self._mechanisms]
+                ),
+                alignment_history=self._packed(histories),
+                attention_state=self._packed(
+                    [m.initial_state(batch_size, dtype) for m in self._mechanisms]
+                ),
+            )
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The attention, or the output of the cell, and the state."""
+        if not isinstance(state, AttentionWrapperState):
+            raise TypeError(
+                f"Expected state to be instance of AttentionWrapperState. Received {type(state)}"
+            )
+        output, cell_state = self._cell(self._cell_input(inputs, state.attention), state.cell_state)
+        reads, alignments, states, histories = [], [], [], []
+        given = zip(
+            self._mechanisms,
+            self._layers,
+            self._parts(state.attention_state),
+            self._parts(state.alignment_history),
+            strict=True,
+        )
+        for mechanism, layer, before, history in given:
+            read, shares, after = self._compute(mechanism, output, before, layer)
+            reads.append(read)
+            alignments.append(shares)
+            states.append(after)
+            histories.append(history.write(state.time, shares) if self._history else ())
+        attention = reads[0] if len(reads) == 1 else concat(reads, 1)
+        new = AttentionWrapperState(
+            cell_state=cell_state,
+            attention=attention,
+            time=state.time + 1,
+            alignments=self._packed(alignments),
+            alignment_history=self._packed(histories),
+            attention_state=self._packed(states),
+        )
+        return (attention if self._output_attention else output), new
+
+
+def _depth(mechanism: AttentionMechanism) -> int:
+    depth = mechanism.values.get_shape()[-1].value
+    assert depth is not None, "the depth of a memory is known"
+    return int(depth)
+
+
+def _attention(mechanism: Any, cell_output: Any, state: Any, layer: Any) -> tuple[Any, Any, Any]:
+    """What is read, the shares, and the state of the mechanism."""
+    shares, after = mechanism(cell_output, state=state)
+    context = squeeze(matmul(expand_dims(shares, 1), mechanism.values), [1])
+    read = context if layer is None else layer(concat([cell_output, context], 1))
+    return read, shares, after
+
+
+@symbol("contrib.seq2seq.tile_batch")
+def tile_batch(t: Any, multiplier: int, name: Optional[str] = None) -> Any:
+    """Each row of the batch `multiplier` times, one after the other; in any structure."""
+    from byparts_frontend_tf.api.shaping import reshape
+    from byparts_frontend_tf.api.stacking import tile
+    from byparts_frontend_tf.graph.nest import map_structure
+
+    def tiled(given: Any) -> Any:
+        x = convert_to_tensor(given)
+        rest = x.get_shape()[1:]
+        wide = tile(expand_dims(x, 1), [1, multiplier] + [1] * rest.ndims)
+        made = reshape(wide, concat([[-1], shape(x)[1:]], 0))
+        rows = x.get_shape()[0].value
+        made.set_shape([None if rows is None else rows * multiplier, *rest.as_list()])
+        return made
+
+    with name_scope(name, "tile_batch"):
+        return map_structure(tiled, t)

@@ -1,0 +1,433 @@
+"""Cells of recurrent networks: `tf.nn.rnn_cell`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Optional
+
+from byparts_frontend_tf.api.constants import zeros
+from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
+from byparts_frontend_tf.api.layers.layer import InputSpec, Layer, activation_of
+from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.stacking import concat, split
+from byparts_frontend_tf.api.unary import sigmoid, tanh
+from byparts_frontend_tf.api.variables.variable_scope import get_variable_scope, variable_scope
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.nest import flatten, is_nested, pack_sequence_as
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_frontend_tf.symbols import symbol
+
+
+@symbol("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell")
+class RNNCell(Layer):
+    """A base class: `call(inputs, state)` gives an output and a new state.
+
+    A subclass says `state_size` and `output_size`: a number, a shape, or a structure of them.
+    """
+
+    def __init__(
+        self, trainable: bool = True, name: Optional[str] = None, dtype: Any = None, **given: Any
+    ) -> None:
+        super().__init__(trainable, name, dtype, **given)
+        self._own_scope: Any = None
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+        """The output, and the state after this input."""
+        if scope is None:
+            if self._own_scope is None:
+                self._own_scope = get_variable_scope()
+            with variable_scope(self._own_scope, auxiliary_name_scope=False):
+                return super().__call__(inputs, state, *more, **given)
+        with variable_scope(scope) as entered:
+            return super().__call__(inputs, state, *more, scope=entered, **given)
+
+    @property
+    def state_size(self) -> Any:
+        """The sizes of the state."""
+        raise NotImplementedError("Abstract method")
+
+    @property
+    def output_size(self) -> Any:
+        """The size of an output."""
+        raise NotImplementedError("Abstract method")
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """A state of zeros."""
+        with name_scope(f"{type(self).__name__}ZeroState"):
+            return zero_state(self.state_size, batch_size, dtype)
+
+    def get_initial_state(
+        self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
+    ) -> Any:
+        """A state of zeros for these inputs."""
+        if inputs is not None:
+            tensor = convert_to_tensor(inputs)
+            batch_size, dtype = batch_of(tensor), tensor.dtype
+        return self.zero_state(batch_size, dtype)
+
+
+@symbol("contrib.rnn.LayerRNNCell", "python.ops.rnn_cell_impl.LayerRNNCell")
+class LayerRNNCell(RNNCell):
+    """A base class of cells whose variables are in a scope of their own, as those of a layer."""
+
+    def __call__(self, inputs: Any, state: Any, scope: Any = None, *more: Any, **given: Any) -> Any:
+        """The output, and the state after this input."""
+        return Layer.__call__(self, inputs, state, *more, scope=scope, **given)
+
+
+def batch_of(t: Tensor, axis: int = 0) -> Any:
+    """The size of an axis: a number where it is known, else a tensor."""
+    if t.dims is not None and t.dims[axis] is not None:
+        return t.dims[axis]
+    from byparts_frontend_tf.api.shaping import shape
+
+    return shape(t)[axis]
+
+
+def zero_state(size: Any, batch_size: Any, dtype: Any) -> Any:
+    """Zeros of [batch_size, size], in the structure of sizes."""
+    leaves = flatten(size)
+    kinds = flatten(dtype) if is_nested(dtype) else [dtype] * len(leaves)
+    made = [
+        zeros([batch_size, *_dims(s)], dtype=kind) for s, kind in zip(leaves, kinds, strict=True)
+    ]
+    return pack_sequence_as(size, made)
+
+
+def _dims(size: Any) -> list[Any]:
+    if isinstance(size, TensorShape):
+        return list(size.as_list())
+    return [int(size)]
+
+
+def _depth(inputs_shape: Any) -> int:
+    shape = inputs_shape[0] if isinstance(inputs_shape, list) else inputs_shape
+    last = shape.as_list()[-1] if shape.ndims else None
+    if last is None:
+        raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {shape}")
+    return int(last)
+
+
+@symbol("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
+class BasicRNNCell(LayerRNNCell):
+    """h' = activation([x, h] W + b)."""
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Any = None,
+        reuse: Any = None,
+        name: Optional[str] = None,
+        dtype: Any = None,
+        **given: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        self._num_units, self._activation = num_units, activation_of(activation) or tanh
+
+    @property
+    def state_size(self) -> Any:
+        """Units."""
+        return self._num_units
+
+    @property
+    def output_size(self) -> Any:
+        """Units."""
+        return self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        """W [inputs + units, units], b [units]."""
+        rows = _depth(inputs_shape) + self._num_units
+        self._kernel = self.add_weight("kernel", [rows, self._num_units])
+        self._bias = self.add_weight("bias", [self._num_units], initializer=_zeros(self))
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The new state, twice."""
+        gates = matmul(concat([inputs, state], 1), self._kernel) + self._bias
+        output = self._activation(gates)
+        return output, output
+
+
+def _zeros(layer: Layer) -> Any:
+    return Zeros(dtype=layer._dtype)
+
+
+class LSTMStateTuple(NamedTuple):
+    """The state of an LSTM: its memory c, its output h; [batch, units] each."""
+
+    c: Any
+    h: Any
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of both.
+
+        Raises:
+            TypeError: they differ.
+        """
+        if self.c.dtype != self.h.dtype:
+            raise TypeError(f"Inconsistent internal state: {self.c.dtype} vs {self.h.dtype}")
+        return self.c.dtype
+
+
+SYMBOLS = {
+    "nn.rnn_cell.LSTMStateTuple": "LSTMStateTuple",
+    "contrib.rnn.LSTMStateTuple": "LSTMStateTuple",
+}
+
+
+@symbol("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
+class BasicLSTMCell(LayerRNNCell):
+    """Zaremba et al. 2015: no peepholes, a bias of the forget gate."""
+
+    def __init__(
+        self,
+        num_units: int,
+        forget_bias: float = 1.0,
+        state_is_tuple: bool = True,
+        activation: Any = None,
+        reuse: Any = None,
+        name: Optional[str] = None,
+        dtype: Any = None,
+        **given: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units, self._forget_bias = num_units, forget_bias
+        self._state_is_tuple = state_is_tuple
+        self._activation = activation_of(activation) or tanh
+
+    @property
+    def state_size(self) -> Any:
+        """Of c and h; or of both side by side."""
+        units = self._num_units
+        return LSTMStateTuple(units, units) if self._state_is_tuple else 2 * units
+
+    @property
+    def output_size(self) -> Any:
+        """Units."""
+        return self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        """W [inputs + units, 4 units], b [4 units]: input, new memory, forget, output."""
+        rows, wide = _depth(inputs_shape) + self._num_units, 4 * self._num_units
+        self._kernel = self.add_weight("kernel", [rows, wide])
+        self._bias = self.add_weight("bias", [wide], initializer=_zeros(self))
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The output h', and the state."""
+        c, h = state if self._state_is_tuple else split(state, 2, axis=1)
+        gates = matmul(concat([inputs, h], 1), self._kernel) + self._bias
+        i, j, f, o = split(gates, 4, axis=1)
+        new_c = c * sigmoid(f + self._forget_bias) + sigmoid(i) * self._activation(j)
+        new_h = self._activation(new_c) * sigmoid(o)
+        both = LSTMStateTuple(new_c, new_h)
+        return new_h, both if self._state_is_tuple else concat([new_c, new_h], 1)
+
+
+@symbol("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
+class LSTMCell(LayerRNNCell):
+    """Sak et al. 2014: peepholes, clipping, and a projection of the output where asked for."""
+
+    def __init__(
+        self,
+        num_units: int,
+        use_peepholes: bool = False,
+        cell_clip: Optional[float] = None,
+        initializer: Any = None,
+        num_proj: Optional[int] = None,
+        proj_clip: Optional[float] = None,
+        num_unit_shards: Any = None,
+        num_proj_shards: Any = None,
+        forget_bias: float = 1.0,
+        state_is_tuple: bool = True,
+        activation: Any = None,
+        reuse: Any = None,
+        name: Optional[str] = None,
+        dtype: Any = None,
+        **given: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units, self._use_peepholes, self._cell_clip = num_units, use_peepholes, cell_clip
+        self._initializer, self._num_proj, self._proj_clip = initializer, num_proj, proj_clip
+        self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
+        self._activation = activation_of(activation) or tanh
+
+    @property
+    def state_size(self) -> Any:
+        """Of c and h; or of both side by side."""
+        h = self._num_proj or self._num_units
+        return LSTMStateTuple(self._num_units, h) if self._state_is_tuple else self._num_units + h
+
+    @property
+    def output_size(self) -> Any:
+        """Of the projection, or units."""
+        return self._num_proj or self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        """As `BasicLSTMCell`; three peepholes [units]; the projection [units, num_proj]."""
+        units, h = self._num_units, self._num_proj or self._num_units
+        rows = _depth(inputs_shape) + h
+        self._kernel = self.add_weight("kernel", [rows, 4 * units], initializer=self._initializer)
+        self._bias = self.add_weight("bias", [4 * units], initializer=_zeros(self))
+        if self._use_peepholes:
+            self._peepholes = [
+                self.add_weight(f"w_{gate}_diag", [units], initializer=self._initializer)
+                for gate in "fio"
+            ]
+        if self._num_proj is not None:
+            self._projection = self.add_weight(
+                "projection/kernel", [units, self._num_proj], initializer=self._initializer
+            )
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The output h', and the state."""
+        if self._state_is_tuple:
+            c, h = state
+        else:
+            c, h = split(state, [self._num_units, self._num_proj or self._num_units], axis=1)
+        gates = matmul(concat([inputs, h], 1), self._kernel) + self._bias
+        i, j, f, o = split(gates, 4, axis=1)
+        f = f + self._forget_bias
+        if self._use_peepholes:
+            f, i = f + self._peepholes[0] * c, i + self._peepholes[1] * c
+        new_c = sigmoid(f) * c + sigmoid(i) * self._activation(j)
+        if self._cell_clip is not None:
+            new_c = _clipped(new_c, self._cell_clip)
+        if self._use_peepholes:
+            o = o + self._peepholes[2] * new_c
+        new_h = sigmoid(o) * self._activation(new_c)
+        if self._num_proj is not None:
+            new_h = matmul(new_h, self._projection)
+            if self._proj_clip is not None:
+                new_h = _clipped(new_h, self._proj_clip)
+        both = LSTMStateTuple(new_c, new_h)
+        return new_h, both if self._state_is_tuple else concat([new_c, new_h], 1)
+
+
+def _clipped(t: Any, limit: float) -> Any:
+    from byparts_frontend_tf.api.optimizers.clipping import clip_by_value
+
+    return clip_by_value(t, -limit, limit)
+
+
+@symbol("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
+class GRUCell(LayerRNNCell):
+    """Cho et al. 2014: h' = u h + (1 - u) activation([x, r h] W + b)."""
+
+    def __init__(
+        self,
+        num_units: int,
+        activation: Any = None,
+        reuse: Any = None,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = None,
+        name: Optional[str] = None,
+        dtype: Any = None,
+        **given: Any,
+    ) -> None:
+        super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
+        self.input_spec = InputSpec(ndim=2)
+        self._num_units, self._activation = num_units, activation_of(activation) or tanh
+        self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
+
+    @property
+    def state_size(self) -> Any:
+        """Units."""
+        return self._num_units
+
+    @property
+    def output_size(self) -> Any:
+        """Units."""
+        return self._num_units
+
+    def build(self, inputs_shape: Any) -> None:
+        """Of the gates r and u, and of the candidate."""
+        units, bias = self._num_units, self._bias_initializer
+        rows = _depth(inputs_shape) + units
+        kernel = self._kernel_initializer
+        ones = Constant(1.0, dtype=self._dtype) if bias is None else bias
+        self._gate_kernel = self.add_weight("gates/kernel", [rows, 2 * units], initializer=kernel)
+        self._gate_bias = self.add_weight("gates/bias", [2 * units], initializer=ones)
+        self._kernel = self.add_weight("candidate/kernel", [rows, units], initializer=kernel)
+        zeros_ = _zeros(self) if bias is None else bias
+        self._bias = self.add_weight("candidate/bias", [units], initializer=zeros_)
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The new state, twice."""
+        gates = sigmoid(matmul(concat([inputs, state], 1), self._gate_kernel) + self._gate_bias)
+        r, u = split(gates, 2, axis=1)
+        candidate = matmul(concat([inputs, r * state], 1), self._kernel) + self._bias
+        new = u * state + (1 - u) * self._activation(candidate)
+        return new, new
+
+
+@symbol("nn.rnn_cell.MultiRNNCell", "contrib.rnn.MultiRNNCell")
+class MultiRNNCell(RNNCell):
+    """Cells on top of each other.
+
+    Raises:
+        ValueError: there is none.
+        TypeError: they are no list.
+    """
+
+    def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True) -> None:
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        if not isinstance(cells, (list, tuple)):
+            raise TypeError(f"cells must be a list or tuple, but saw: {cells}.")
+        self._cells, self._state_is_tuple = list(cells), state_is_tuple
+        if not state_is_tuple and any(is_nested(c.state_size) for c in cells):
+            raise ValueError(
+                f"Some cells return tuples of states, but the flag state_is_tuple is not set. "
+                f"State sizes are: {[c.state_size for c in cells]}"
+            )
+
+    @property
+    def state_size(self) -> Any:
+        """Of each cell; or of all side by side."""
+        each = tuple([c.state_size for c in self._cells])
+        return each if self._state_is_tuple else sum(each)
+
+    @property
+    def output_size(self) -> Any:
+        """Of the last cell."""
+        return self._cells[-1].output_size
+
+    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+        """A state of zeros."""
+        if not self._state_is_tuple:
+            return super().zero_state(batch_size, dtype)
+        with name_scope(f"{type(self).__name__}ZeroState"):
+            return tuple([c.zero_state(batch_size, dtype) for c in self._cells])
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        """Those of all cells."""
+        return [v for c in self._cells if isinstance(c, Layer) for v in c.trainable_weights]
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        """Those of all cells."""
+        return [v for c in self._cells if isinstance(c, Layer) for v in c.non_trainable_weights]
+
+    def call(self, inputs: Any, state: Any) -> Any:
+        """The last cell's output, and all states."""
+        if self._state_is_tuple:
+            if not is_nested(state):
+                raise ValueError(
+                    f"Expected state to be a tuple of length {len(self.state_size)}, but received: "
+                    f"{state}"
+                )
+            states = list(state)
+        else:
+            states = split(state, [c.state_size for c in self._cells], axis=1)
+        news = []
+        for i, (cell, old) in enumerate(zip(self._cells, states, strict=True)):
+            with variable_scope(f"cell_{i}"):
+                inputs, new = cell(inputs, old)
+                news.append(new)
+        return inputs, tuple(news) if self._state_is_tuple else concat(news, 1)

@@ -1,0 +1,1 @@
+"""Checkpoints, graphs and models in files; graphs taken apart."""

@@ -1,0 +1,1 @@
+"""Sparse tensors, and rows that belong together."""

@@ -1,0 +1,1 @@
+"""Variables: made, shared by name, written."""
