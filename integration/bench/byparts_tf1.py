@@ -7,8 +7,11 @@ with a feed.  Beside `byparts_native`, the same steps without the API, it shows 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
+tf: Any = None  # imported by `setup`, when the harness has set the environment
+np: Any = None
 IMPORT = "import byparts_frontend_tf as tf; tf.Session"
 _FILTERS = (2, 3, 1, 0)  # the harness has [out, in, h, w]; TensorFlow has [h, w, in, out]
 
@@ -17,11 +20,8 @@ Arrays = dict[str, Any]
 
 def setup(threads: int) -> str:
     """Import; OpenBLAS takes its threads from the environment that the harness sets."""
-    global tf, np  # when the harness has set the environment
-    import numpy as np
-
-    import byparts_frontend_tf as tf
-
+    global tf, np
+    tf, np = import_module("byparts_frontend_tf"), import_module("numpy")
     tf.Session  # noqa: B018 - imports it
     return str(tf.__version__)
 

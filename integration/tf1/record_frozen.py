@@ -134,7 +134,8 @@ def record_training(tf: Any, folder: Path) -> None:
             found[optimizer] = [session.run(["loss:0", optimizer], feeds)[0] for _ in range(4)]
         message = graph.as_graph_def(add_shapes=True)
     (folder / "training.pb").write_bytes(message.SerializeToString())
-    np.savez(folder / "training.npz", **{f"feed {k}": v for k, v in feeds.items()}, **found)
+    arrays: dict[str, Any] = {f"feed {k}": v for k, v in feeds.items()} | found
+    np.savez(folder / "training.npz", **arrays)
 
 
 GRAPHS: dict[str, Callable[[Any], Built]] = {
