@@ -29,7 +29,8 @@ def test_every_op_conforms(backend: str) -> None:
     """All right, and absent only what another backend has for itself; all installed is counted."""
     if backend == "torch":
         pytest.importorskip("torch", reason="needs torch")
-    done = check(backend)
+    # What ops mean does not depend on a backend: that is tried once, with NumPy's.
+    done = check(backend, *([] if backend == "numpy" else ["-k", "test_kernel or test_also"]))
     (right, of, wrong, absent) = re.findall(
         r"(\d+) of (\d+) ops right, .* (\d+) wrong.*, (\d+) absent", done.stdout
     )[0]

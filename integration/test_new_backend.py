@@ -26,7 +26,9 @@ def test_three_commands_to_the_first_green_row(environment: Environment, tmp_pat
     """Offline; what the new backend lacks is "-", on no list: also i4, the eighth column."""
     made = environment.run("-m", "byparts_graph_ir", "new", "backend", "npu", cwd=tmp_path)
     environment.install(tmp_path / "byparts-kernels-npu", editable=True)
-    check = environment.run("-m", "byparts_graph_ir", "check", "npu")
+    # What ops mean does not depend on a backend: the kit tries that on our own.
+    own = ("-k", "test_kernel or test_also")
+    check = environment.run("-m", "byparts_graph_ir", "check", "npu", *own)
 
     assert made.stdout.splitlines()[-1].endswith("byparts-kernels-npu && byparts check npu")
     assert check.returncode == 0, check.stdout[-3000:]
