@@ -31,7 +31,7 @@ def install_absl() -> None:
 
 
 class _Module(ModuleType):
-    """Ours first; then what Python's logging has of the name; then that of an installed absl."""
+    """A module of absl: our names, then those of an installed absl, then of a Python logger."""
 
     def __init__(self, name: str, theirs: ModuleType | None) -> None:
         super().__init__(name, f"TensorFlow's tf.{name.removeprefix('absl.')}.")

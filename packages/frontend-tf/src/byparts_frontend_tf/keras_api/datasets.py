@@ -189,9 +189,9 @@ def _arrays_of_lists(path: str) -> dict[str, Any]:
                 name = member.removesuffix(".npy")
                 if dtype.hasobject:
                     arrays[name] = np.reshape(_Plain(stream).load(), shape)
-                else:
-                    flat = np.frombuffer(stream.read(), dtype)
-                    arrays[name] = flat.reshape(shape)
+                    continue
+            with archive.open(member) as stream:
+                arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
     return arrays
 
 
