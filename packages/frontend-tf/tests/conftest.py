@@ -1,15 +1,24 @@
-"""Every test begins with names and pending variables of its own."""
+"""Every test begins with names, pending variables and random numbers of its own."""
 
 from __future__ import annotations
 
+import random
+
+import numpy as np
 import pytest
 
 import byparts_frontend_tf as tensorflow
 import byparts_frontend_tf.tinyflow as tf
+from byparts_frontend_tf.graph import seeds
 
 
 @pytest.fixture(autouse=True)
-def _begin() -> None:
+def _begin(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Where no seed says the numbers, the name of the test does: a failure can be seen again."""
     tensorflow.reset_default_graph()
     tf.reset_default_graph()
     tf.set_random_seed(0)
+    chance = random.Random(request.node.nodeid)
+    monkeypatch.setattr(seeds, "unseeded", chance.getrandbits)
+    random.seed(chance.getrandbits(32))
+    np.random.seed(chance.getrandbits(32))

@@ -144,7 +144,7 @@ class Doubled(tf.keras.Model):  # type: ignore[misc]  # found when the class is 
     def __init__(self) -> None:
         super().__init__()
         self.blocks: list[Any] = []
-        self.blocks.append(layers.Dense(2))
+        self.blocks.append(layers.Dense(2, kernel_initializer="identity"))
         self.norm = layers.BatchNormalization()
 
     def call(self, inputs: Any, training: Any = None) -> Any:
@@ -159,7 +159,7 @@ def test_a_class_that_calls_layers_is_trained() -> None:
     model = Doubled()
     model.compile(tf.train.AdamOptimizer(0.1), "mse")
     x = np.random.RandomState(0).normal(size=(32, 2)).astype("f")
-    history = model.fit(x, x, epochs=6, verbose=0, batch_size=16)
+    history = model.fit(x, 3 * x, epochs=6, verbose=0, batch_size=16)
 
     assert model.weights[0].name == "doubled/dense/kernel:0"
     assert len(model.trainable_weights) == 4

@@ -27,11 +27,16 @@ def get_seed(graph: Graph, op_seed: Optional[int]) -> tuple[Optional[int], Optio
     return (0, 2**31 - 1) if (first, second) == (0, 0) else (first, second)
 
 
+def unseeded(bits: int) -> int:
+    """A number of at most 64 bits from the system: where no seed says the numbers."""
+    return int.from_bytes(os.urandom(8), "little") >> 64 - bits
+
+
 def stream_key(graph: Graph, op_seed: Optional[int]) -> tuple[int, bool]:
     """The key of an operation's stream, and whether a seed says it."""
     first, second = get_seed(graph, op_seed)
     if first is None or second is None:
-        return int.from_bytes(os.urandom(8), "little") >> 1, False
+        return unseeded(63), False
     return _mixed(first << 32 | second) >> 1, True
 
 
