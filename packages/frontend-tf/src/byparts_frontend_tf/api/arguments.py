@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +63,3 @@ def required(given: Any, name: str, function: str) -> Any:
     if given is None:
         raise TypeError(f"{function}() missing required argument: {name!r}")
     return given
-
-
-def rank_of(t: Tensor) -> Optional[int]:
-    """How many axes a tensor has, where that is known."""
-    return None if t.dims is None else len(t.dims)

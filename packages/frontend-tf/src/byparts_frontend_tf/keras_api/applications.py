@@ -13,7 +13,7 @@ import numpy as np
 
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.keras_api.convolutions import Conv2D
-from byparts_frontend_tf.keras_api.core_layers import Dense, Flatten
+from byparts_frontend_tf.keras_api.core_layers import Dense
 from byparts_frontend_tf.keras_api.inputs import input_of
 from byparts_frontend_tf.keras_api.model import Model
 from byparts_frontend_tf.keras_api.pooling import (
@@ -21,6 +21,7 @@ from byparts_frontend_tf.keras_api.pooling import (
     GlobalMaxPooling2D,
     MaxPooling2D,
 )
+from byparts_frontend_tf.keras_api.reshaping import Flatten
 from byparts_frontend_tf.keras_api.utilities import get_file
 from byparts_frontend_tf.symbols import symbol
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.keras_api.backend import temporal_padding
+from byparts_frontend_tf.keras_api.backend_shapes import temporal_padding
 from byparts_frontend_tf.symbols import symbol
 
 

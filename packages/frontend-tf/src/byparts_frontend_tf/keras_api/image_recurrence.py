@@ -8,9 +8,9 @@ import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.layers.layer import InputSpec, sizes
 from byparts_frontend_tf.keras_api import activations
 from byparts_frontend_tf.keras_api.convolutions import extent
-from byparts_frontend_tf.keras_api.core_layers import Weighted
 from byparts_frontend_tf.keras_api.recurrent import RNN
 from byparts_frontend_tf.keras_api.recurrent_cells import GIVEN
+from byparts_frontend_tf.keras_api.weighted import Weighted
 from byparts_frontend_tf.symbols import symbol
 
 

@@ -7,8 +7,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.keras_api.callbacks import CallbackList, History, ProgbarLogger
+from byparts_frontend_tf.keras_api.callbacks import CallbackList, History
 from byparts_frontend_tf.keras_api.data import Batches, batches_of, sliced, split
+from byparts_frontend_tf.keras_api.logging_callbacks import ProgbarLogger
 
 
 class Source:

@@ -6,7 +6,7 @@ from functools import reduce
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.keras_api.backend import batch_dot
+from byparts_frontend_tf.keras_api.backend_math import batch_dot
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.symbols import symbol
 

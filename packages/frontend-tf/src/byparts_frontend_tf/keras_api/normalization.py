@@ -8,9 +8,9 @@ import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.layers.layer import InputSpec
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.static import static_value
-from byparts_frontend_tf.keras_api.core_layers import Weighted
 from byparts_frontend_tf.keras_api.state import learning_phase
 from byparts_frontend_tf.keras_api.training_phase import in_train_phase
+from byparts_frontend_tf.keras_api.weighted import Weighted
 from byparts_frontend_tf.symbols import symbol
 
 

@@ -7,10 +7,10 @@ from typing import Any, Optional
 
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.keras_api import activations
-from byparts_frontend_tf.keras_api.core_layers import Weighted
 from byparts_frontend_tf.keras_api.layer import Layer, call_arguments
 from byparts_frontend_tf.keras_api.network_config import layer_of, serialize
 from byparts_frontend_tf.keras_api.training_phase import in_train_phase
+from byparts_frontend_tf.keras_api.weighted import Weighted
 from byparts_frontend_tf.symbols import symbol
 
 GIVEN: dict[str, Any] = {
