@@ -62,3 +62,29 @@ def test_what_functions_refuse() -> None:
         tf.layers.conv2d(tf.placeholder(tf.float32, [1, 4, 4, None]), 2, 3)
     with pytest.raises(ValueError, match="Unknown padding mode: WRAP"):
         tf.pad(x, [[0, 0]] * 4, "WRAP")
+
+
+def test_layers_are_those_of_keras() -> None:
+    """A model of Keras has layers of `tf.layers`, with their variables and penalties."""
+    x = tf.keras.Input([2])
+    ones = tf.ones_initializer()
+    dense = tf.layers.Dense(1, None, True, ones, ones, tf.nn.l2_loss, name="d")
+    model = tf.keras.Model(x, tf.layers.BatchNormalization(trainable=False)(dense(x)))
+
+    assert isinstance(dense, tf.keras.layers.Layer)
+    assert [v.name for v in model.trainable_weights] == ["d/kernel:0", "d/bias:0"]
+    assert [v.name for v in tf.losses.get_regularization_losses()] == [
+        "d/kernel/Regularizer/L2Loss:0"
+    ]
+    assert tf.get_collection(tf.GraphKeys.UPDATE_OPS) == []
+    np.testing.assert_allclose(model.predict(np.array([[1.0, 2.0]])), [[4 / 1.001**0.5]], 1e-5)
+
+
+def test_a_penalty_on_outputs_is_for_each_example() -> None:
+    """As in TensorFlow 1.15: divided by the size of the batch."""
+    tf.layers.flatten(tf.ones([2, 3]))
+    layer = tf.layers.Flatten(activity_regularizer=tf.reduce_sum)
+    layer(tf.ones([2, 3]))
+
+    with tf.Session() as session:
+        assert session.run(tf.losses.get_regularization_loss()) == 3.0

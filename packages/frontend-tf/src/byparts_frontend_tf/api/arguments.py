@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -63,3 +64,17 @@ def required(given: Any, name: str, function: str) -> Any:
     if given is None:
         raise TypeError(f"{function}() missing required argument: {name!r}")
     return given
+
+
+def sizes(given: Any, count: int, what: str) -> tuple[int, ...]:
+    """A number for each spatial dimension.
+
+    Raises:
+        ValueError: not a number, nor so many.
+    """
+    if isinstance(given, int):
+        return (given,) * count
+    made = tuple(int(g) for g in given) if isinstance(given, Iterable) else ()
+    if len(made) != count:
+        raise ValueError(f"The `{what}` argument must be a tuple of {count} integers. Got: {given}")
+    return made

@@ -21,6 +21,7 @@ from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims, agreed
 from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -204,9 +205,7 @@ def smart_cond(pred: Any, fn1: Any, fn2: Any, name: Optional[str] = None) -> Any
 @symbol("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: Any) -> Optional[bool]:
     """Whether a condition holds, where that is known while the graph is built."""
-    from byparts_frontend_tf.graph.static import static_value
-
-    if isinstance(pred, (bool, int)) and pred in (0, 1):
+    if not isinstance(pred, Tensor) and not hasattr(pred, "_as_tensor"):
         return bool(pred)
     known = static_value(convert_to_tensor(pred))
     return None if known is None else bool(known)

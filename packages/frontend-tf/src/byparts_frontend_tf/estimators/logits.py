@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers import layers_without_weights
 from byparts_frontend_tf.api.layers.initializers import GlorotUniform, Zeros
-from byparts_frontend_tf.api.layers.layers import dense
+from byparts_frontend_tf.api.layers.layers import batch_normalization, dense, dropout
 from byparts_frontend_tf.api.nn import zero_fraction
 from byparts_frontend_tf.api.program import summary
 from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of
@@ -50,10 +49,9 @@ class Network:
             name = f"hiddenlayer_{i}"
             x = self._dense(x, units, self._activation, name)
             if self._dropout is not None and training:
-                x = layers_without_weights.dropout(x, rate=self._dropout, training=True)
+                x = dropout(x, rate=self._dropout, training=True)
             if self._norm:
-                normalize = named("layers.batch_normalization")
-                x = normalize(x, momentum=0.999, training=training, name=f"batchnorm_{i}")
+                x = batch_normalization(x, momentum=0.999, training=training, name=f"batchnorm_{i}")
             _summarize(x, name)
         made = self._dense(x, count, None, "logits")
         _summarize(made, "logits")

@@ -58,8 +58,12 @@ def shapes_of(tensors: Any) -> Any:
     return pack_sequence_as(tensors, shapes)
 
 
+_connected: list[bool] = []  # not empty once a layer was connected: else there is no history
+
+
 def connect(layer: Any, inputs: Any, outputs: Any, arguments: Any = None) -> None:
     """Remember a call of a layer, and that its outputs came of it."""
+    _connected[:] = [True]
     Node(layer, inputs, outputs, arguments)
     index = len(layer._inbound_nodes) - 1
     for i, t in enumerate(flatten(outputs)):
@@ -76,7 +80,7 @@ def give_history(tensors: Any) -> None:
 
     Nothing is done for tensors that come from no layer.
     """
-    for tensor in flatten(tensors):
+    for tensor in flatten(tensors) if _connected else ():
         if isinstance(tensor, Tensor) and not has_history(tensor):
             depends = _that_depend(tensor.op)
             for op in sorted(depends, key=lambda o: o.number):

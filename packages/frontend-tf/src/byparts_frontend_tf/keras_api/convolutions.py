@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec, sizes
+from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.keras_api import activations
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.state import layout
 from byparts_frontend_tf.keras_api.weighted import Weighted
 from byparts_frontend_tf.symbols import symbol
@@ -41,7 +42,7 @@ class Convolution(Weighted):
         dilation_rate: Any = 1,
         activation: Any = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
+        kernel_initializer: Any = None,
         bias_initializer: Any = "zeros",
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,
@@ -60,7 +61,7 @@ class Convolution(Weighted):
                 'The `padding` argument must be a list/tuple or one of "valid", "same" (or '
                 f'"causal", only for `Conv1D). Received: {padding}'
             )
-        self.data_format = layout(data_format)
+        self.data_format = layout(data_format or self.usual_layout)
         self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
         self.activation, self.use_bias = activations.get(activation), use_bias
         self._options(
@@ -90,7 +91,10 @@ class Convolution(Weighted):
         axis = 1 if self._first else self.rank + 1
         found = tf.TensorShape(input_shape).as_list()[axis]
         if found is None:
-            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
+            raise ValueError(
+                f"The channel dimension of the inputs to `{type(self).__name__}` should be "
+                "defined. Found `None`."
+            )
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: found})
         return int(found)
 
@@ -134,10 +138,7 @@ class Convolution(Weighted):
     def _finished(self, x: Any) -> Any:
         """With bias and activation."""
         if self.use_bias:
-            if self._first:
-                x = x + tf.reshape(self.bias, [1, -1, *[1] * self.rank])
-            else:
-                x = tf.nn.bias_add(x, self.bias)
+            x = tf.nn.bias_add(x, self.bias, "NCHW" if self._first else None)
         return self.activation(x)
 
     def compute_output_shape(self, input_shape: Any) -> Any:

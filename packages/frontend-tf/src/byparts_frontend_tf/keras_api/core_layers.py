@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec
 from byparts_frontend_tf.keras_api import activations, penalties
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.keras_api.objects import deserialize
 from byparts_frontend_tf.keras_api.state import floatx
@@ -28,7 +28,7 @@ class Dense(Weighted):
         units: int,
         activation: Any = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
+        kernel_initializer: Any = None,
         bias_initializer: Any = "zeros",
         kernel_regularizer: Any = None,
         bias_regularizer: Any = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.keras_api.training_phase import in_train_phase
 from byparts_frontend_tf.symbols import symbol
@@ -23,8 +23,8 @@ class Dropout(Layer):
         self.supports_masking = True
 
     def _noise(self, inputs: Any) -> Any:
-        if self.noise_shape is None:
-            return None
+        if self.noise_shape is None or isinstance(self.noise_shape, tf.Tensor):
+            return self.noise_shape
         dims = tf.shape(inputs)
         return [dims[i] if n is None else n for i, n in enumerate(self.noise_shape)]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec, sizes
+from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.keras_api import activations
 from byparts_frontend_tf.keras_api.convolutions import extent
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.recurrent import RNN
 from byparts_frontend_tf.keras_api.recurrent_cells import GIVEN
 from byparts_frontend_tf.keras_api.weighted import Weighted

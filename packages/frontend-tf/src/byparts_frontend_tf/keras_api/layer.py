@@ -100,6 +100,9 @@ class Layer(Attached):
         if shape is not None:
             self._batch_input_shape = tuple(shape)
 
+    usual_initializer: Any = "glorot_uniform"  # of a weight, where `None` is given
+    usual_layout: Optional[str] = None  # where channels are; `None`: as Keras's backend says
+
     # What a subclass says
 
     def build(self, input_shape: Any) -> None:
@@ -212,28 +215,12 @@ class Layer(Attached):
             self._initial_weights = None
 
     def _check_inputs(self, flat: list[Tensor]) -> None:
-        specs = self.input_spec
-        if specs is None:
-            return
-        listed = specs if isinstance(specs, (list, tuple)) else [specs]
-        for i, (t, spec) in enumerate(zip(flat, listed, strict=False)):
-            if spec is None or t.dims is None:
-                continue
-            begin = f"Input {i} of layer {self.name} is incompatible with the layer: "
-            rank = len(t.dims)
-            ends = f", found ndim={rank}. Full shape received: {list(t.dims)}"
-            if spec.ndim is not None and rank != spec.ndim:
-                raise ValueError(f"{begin}expected ndim={spec.ndim}{ends}")
-            if spec.max_ndim is not None and rank > spec.max_ndim:
-                raise ValueError(f"{begin}expected max_ndim={spec.max_ndim}{ends}")
-            if spec.min_ndim is not None and rank < spec.min_ndim:
-                raise ValueError(f"{begin}expected min_ndim={spec.min_ndim}{ends}")
-            for axis, value in spec.axes.items():
-                if value is not None and t.dims[int(axis)] not in (int(value), None):
-                    raise ValueError(
-                        f"{begin}expected axis {axis} of input shape to have value {value} but "
-                        f"received input with shape {list(t.dims)}"
-                    )
+        specs = self.input_spec if isinstance(self.input_spec, (list, tuple)) else [self.input_spec]
+        for i, (t, spec) in enumerate(zip(flat, specs, strict=False)):
+            for misfit in () if spec is None else spec.misfits(t):
+                raise ValueError(
+                    f"Input {i} of layer {self.name} is incompatible with the layer: {misfit}"
+                )
 
     def _own_outputs(self, outputs: Any, flat: list[Tensor]) -> Any:
         """Outputs that are inputs are copied: a tensor comes of one layer."""

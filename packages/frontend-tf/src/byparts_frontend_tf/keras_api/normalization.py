@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec
-from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.static import static_value
+from byparts_frontend_tf.api.cond import smart_constant_value
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.state import learning_phase
 from byparts_frontend_tf.keras_api.training_phase import in_train_phase
 from byparts_frontend_tf.keras_api.weighted import Weighted
@@ -102,8 +101,7 @@ class BatchNormalization(Weighted):
             lambda: (tf.identity(self.moving_mean), tf.identity(self.moving_variance)),
             told,
         )
-        known = static_value(told) if isinstance(told, Tensor) else told
-        if known is None or bool(known):
+        if smart_constant_value(told) is not False:
             self._move(inputs, axes, mean, variance, told)
 
         def placed(t: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec, sizes
+from byparts_frontend_tf.api.arguments import sizes
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.keras_api.state import layout
 from byparts_frontend_tf.symbols import symbol
@@ -27,7 +28,7 @@ class _Windows(Layer):
         super().__init__(**given)
         self.pool_size = sizes(pool_size, self.rank, "pool_size")
         self.strides = self.pool_size if strides is None else sizes(strides, self.rank, "strides")
-        self.padding, self.data_format = padding.lower(), layout(data_format)
+        self.padding, self.data_format = padding.lower(), layout(data_format or self.usual_layout)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs: Any) -> Any:
@@ -95,7 +96,7 @@ class _Global(Layer):
 
     def __init__(self, data_format: Any = None, **given: Any) -> None:
         super().__init__(**given)
-        self.data_format = layout(data_format)
+        self.data_format = layout(data_format or self.usual_layout)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.keras_api.network_config import layer_of, serialize
 from byparts_frontend_tf.keras_api.penalties import serialize as serialize_penalty

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.symbols import symbol
 
@@ -26,7 +26,7 @@ class Flatten(Layer):
         if self.data_format == "channels_first" and x.dims is not None and len(x.dims) > 2:
             x = tf.transpose(x, [0, *range(2, len(x.dims)), 1])
         dims = x.dims
-        if dims is not None and None not in dims[1:]:
+        if dims is not None and None not in dims[1:] and 0 not in dims[1:]:
             batch = -1 if dims[0] is None else dims[0]
             made = tf.reshape(x, [batch, prod(dims[1:])])
             made.set_shape([dims[0], prod(dims[1:])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.api.layers.layers_without_weights import either
+from byparts_frontend_tf.api.cond import smart_cond
 from byparts_frontend_tf.keras_api.state import learning_phase
 from byparts_frontend_tf.symbols import symbol
 
@@ -17,7 +17,7 @@ def _function(x: Any) -> Any:
 def in_train_phase(x: Any, alt: Any, training: Any = None) -> Any:
     """`x` while training, else `alt`: tensors, or functions that give them."""
     told = learning_phase() if training is None else training
-    return either(told, _function(x), _function(alt))
+    return smart_cond(told, _function(x), _function(alt))
 
 
 @symbol("keras.backend.in_test_phase")

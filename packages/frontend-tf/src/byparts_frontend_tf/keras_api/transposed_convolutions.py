@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import sizes
+from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.keras_api.convolutions import Convolution
 from byparts_frontend_tf.symbols import symbol
 

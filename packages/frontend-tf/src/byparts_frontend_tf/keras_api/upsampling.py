@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec, sizes
+from byparts_frontend_tf.api.arguments import sizes
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
 from byparts_frontend_tf.keras_api.state import layout
 from byparts_frontend_tf.symbols import symbol

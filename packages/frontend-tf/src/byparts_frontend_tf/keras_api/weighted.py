@@ -20,7 +20,7 @@ class Weighted(Layer):
         """Keep what is given for weights: `kernel_initializer="zeros"` and the like."""
         for key, value in given.items():
             if key.endswith("initializer"):
-                value = starts.get(value)
+                value = starts.get(self.usual_initializer if value is None else value)
             elif key.endswith("regularizer"):
                 value = penalties.regularizer_of(value)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.layers.layer import InputSpec
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer, call_arguments
 from byparts_frontend_tf.keras_api.network_config import layer_of, serialize
 from byparts_frontend_tf.keras_api.recurrent import _listed

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
 from byparts_frontend_tf.api.layers.contrib_layers import channels_of, finished, made_weights
 from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.layers.layer import sizes
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.volumes import convolution

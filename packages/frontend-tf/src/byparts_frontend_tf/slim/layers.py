@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.api.classes import softmax as softmax_of_rows
 from byparts_frontend_tf.api.convolving import depthwise_conv2d, separable_conv2d as separable
 from byparts_frontend_tf.api.indexing import one_hot
@@ -18,7 +19,6 @@ from byparts_frontend_tf.api.layers.contrib_layers import (
     spread,
 )
 from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.layers.layer import sizes
 from byparts_frontend_tf.api.nn import bias_add as biases_added
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.unary import relu

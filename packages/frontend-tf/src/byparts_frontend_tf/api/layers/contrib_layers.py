@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional
 
+from byparts_frontend_tf.api.arguments import sizes
+from byparts_frontend_tf.api.cond import smart_cond
 from byparts_frontend_tf.api.convolving import conv2d as conv2d_of, conv2d_transpose as transposed
 from byparts_frontend_tf.api.layers.aliases import named_output
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
 from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.layers.layer import sizes
-from byparts_frontend_tf.api.layers.layers_without_weights import either, flatten as flattened
+from byparts_frontend_tf.api.layers.layers import flatten as flattened
 from byparts_frontend_tf.api.nn import bias_add
 from byparts_frontend_tf.api.normalizing import dropout as dropped
 from byparts_frontend_tf.api.passing import identity
@@ -238,7 +239,7 @@ def dropout(
 ) -> Any:
     """`nn.dropout`, while training."""
     with variable_scope(scope, "Dropout", [inputs]) as entered:
-        made = either(
+        made = smart_cond(
             is_training,
             lambda: dropped(inputs, keep_prob, noise_shape, seed),
             lambda: identity(convert_to_tensor(inputs)),

@@ -6,11 +6,11 @@ from typing import Any
 
 from byparts_frontend_tf.api.arithmetic import maximum
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cond import smart_cond
 from byparts_frontend_tf.api.layers.aliases import named_output
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_layers import channels_of
 from byparts_frontend_tf.api.layers.initializers import Ones, Zeros
-from byparts_frontend_tf.api.layers.layers_without_weights import either
 from byparts_frontend_tf.api.normalizing import batch_normalization, moments
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import reshape, size as size_of
@@ -61,7 +61,7 @@ def batch_norm(
         given = param_initializers or {}, param_regularizers or {}
         beta, gamma, *moving = _variables(channels_of(x, at), center, scale, trainable, *given)
         axes = [a for a in range(rank) if a != at]
-        mean, variance = either(
+        mean, variance = smart_cond(
             is_training, lambda: moments(x, axes), lambda: tuple([identity(m) for m in moving])
         )
         sampled = variance
@@ -117,7 +117,7 @@ def _updates(moving: Any, new: Any, is_training: Any, decay: float) -> list[Any]
     """The operations that move the statistics."""
     if is_training is False:
         return []
-    rest = convert_to_tensor(either(is_training, lambda: 1.0 - decay, lambda: 0.0))
+    rest = convert_to_tensor(smart_cond(is_training, lambda: 1.0 - decay, lambda: 0.0))
     return [
         assign_sub(m, (m - n) * rest, name="AssignMovingAvg")
         for m, n in zip(moving, new, strict=True)

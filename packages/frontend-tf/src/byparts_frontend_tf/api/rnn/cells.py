@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.api.constants import zeros
 from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
-from byparts_frontend_tf.api.layers.layer import InputSpec, Layer, activation_of
+from byparts_frontend_tf.api.layers.layer import Layer
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.stacking import concat, split
 from byparts_frontend_tf.api.unary import sigmoid, tanh
@@ -17,6 +17,8 @@ from byparts_frontend_tf.graph.nest import flatten, is_nested, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_frontend_tf.keras_api import activations
+from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -124,7 +126,7 @@ class BasicRNNCell(LayerRNNCell):
         **given: Any,
     ) -> None:
         super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
-        self._num_units, self._activation = num_units, activation_of(activation) or tanh
+        self._num_units, self._activation = num_units, activations.get(activation or tanh)
 
     @property
     def state_size(self) -> Any:
@@ -196,7 +198,7 @@ class BasicLSTMCell(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._forget_bias = num_units, forget_bias
         self._state_is_tuple = state_is_tuple
-        self._activation = activation_of(activation) or tanh
+        self._activation = activations.get(activation or tanh)
 
     @property
     def state_size(self) -> Any:
@@ -253,7 +255,7 @@ class LSTMCell(LayerRNNCell):
         self._num_units, self._use_peepholes, self._cell_clip = num_units, use_peepholes, cell_clip
         self._initializer, self._num_proj, self._proj_clip = initializer, num_proj, proj_clip
         self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
-        self._activation = activation_of(activation) or tanh
+        self._activation = activations.get(activation or tanh)
 
     @property
     def state_size(self) -> Any:
@@ -330,7 +332,7 @@ class GRUCell(LayerRNNCell):
     ) -> None:
         super().__init__(name=name, dtype=dtype, _reuse=reuse, **given)
         self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._activation = num_units, activation_of(activation) or tanh
+        self._num_units, self._activation = num_units, activations.get(activation or tanh)
         self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
     @property
@@ -403,16 +405,6 @@ class MultiRNNCell(RNNCell):
             return super().zero_state(batch_size, dtype)
         with name_scope(f"{type(self).__name__}ZeroState"):
             return tuple([c.zero_state(batch_size, dtype) for c in self._cells])
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        """Those of all cells."""
-        return [v for c in self._cells if isinstance(c, Layer) for v in c.trainable_weights]
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        """Those of all cells."""
-        return [v for c in self._cells if isinstance(c, Layer) for v in c.non_trainable_weights]
 
     def call(self, inputs: Any, state: Any) -> Any:
         """The last cell's output, and all states."""

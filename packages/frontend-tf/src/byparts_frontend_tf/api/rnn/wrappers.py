@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.layers.layer import Layer, activation_of
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.rnn.cells import RNNCell
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import assert_same_structure, flatten, map_structure
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.keras_api import activations
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -49,16 +49,6 @@ class _Wrapper(RNNCell):
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """A state of zeros."""
         return self._cell.zero_state(batch_size, dtype)
-
-    @property
-    def trainable_weights(self) -> list[Any]:
-        """Those of the cell inside."""
-        return self._cell.trainable_weights if isinstance(self._cell, Layer) else []
-
-    @property
-    def non_trainable_weights(self) -> list[Any]:
-        """Those of the cell inside."""
-        return self._cell.non_trainable_weights if isinstance(self._cell, Layer) else []
 
 
 @symbol("nn.rnn_cell.DropoutWrapper", "contrib.rnn.DropoutWrapper")
@@ -227,7 +217,7 @@ class OutputProjectionWrapper(_Scoped):
         self, cell: Any, output_size: int, activation: Any = None, reuse: Any = None
     ) -> None:
         super().__init__(cell, "output_projection_wrapper", reuse)
-        self._size, self._activation = output_size, activation_of(activation)
+        self._size, self._activation = output_size, activations.get(activation)
 
     @property
     def output_size(self) -> Any:
@@ -238,7 +228,7 @@ class OutputProjectionWrapper(_Scoped):
         """The output is projected."""
         output, new = self.inner(inputs, state, scope)
         projected = self.linear(output, self._size)
-        return (projected if self._activation is None else self._activation(projected)), new
+        return self._activation(projected), new
 
 
 @symbol("contrib.rnn.InputProjectionWrapper")
@@ -254,13 +244,12 @@ class InputProjectionWrapper(_Scoped):
         reuse: Any = None,
     ) -> None:
         super().__init__(cell, "input_projection_wrapper", reuse)
-        self._size, self._activation = num_proj, activation_of(activation)
+        self._size, self._activation = num_proj, activations.get(activation)
 
     def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
         """The input is projected."""
         projected = self.linear(inputs, self._size)
-        given = projected if self._activation is None else self._activation(projected)
-        return self.inner(given, state, scope)
+        return self.inner(self._activation(projected), state, scope)
 
 
 @symbol("contrib.rnn.EmbeddingWrapper")
