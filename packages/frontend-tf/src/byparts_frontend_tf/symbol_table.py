@@ -1215,12 +1215,13 @@ TABLE: dict[str, str] = {
     "reduce_prod": "api.reductions:reduce_prod",
     "reduce_sum": "api.reductions:reduce_sum",
     # api.rnn.attention
-    "contrib.seq2seq.AttentionMechanism": "api.rnn.attention:AttentionMechanism",
     "contrib.seq2seq.AttentionWrapper": "api.rnn.attention:AttentionWrapper",
     "contrib.seq2seq.AttentionWrapperState": "api.rnn.attention:AttentionWrapperState",
-    "contrib.seq2seq.BahdanauAttention": "api.rnn.attention:BahdanauAttention",
-    "contrib.seq2seq.LuongAttention": "api.rnn.attention:LuongAttention",
     "contrib.seq2seq.tile_batch": "api.rnn.attention:tile_batch",
+    # api.rnn.attention_mechanisms
+    "contrib.seq2seq.AttentionMechanism": "api.rnn.attention_mechanisms:AttentionMechanism",
+    "contrib.seq2seq.BahdanauAttention": "api.rnn.attention_mechanisms:BahdanauAttention",
+    "contrib.seq2seq.LuongAttention": "api.rnn.attention_mechanisms:LuongAttention",
     # api.rnn.beam_search
     "contrib.seq2seq.BeamSearchDecoder": "api.rnn.beam_search:BeamSearchDecoder",
     "contrib.seq2seq.BeamSearchDecoderOutput": "api.rnn.beam_search:BeamSearchDecoderOutput",
@@ -1228,19 +1229,13 @@ TABLE: dict[str, str] = {
     "contrib.seq2seq.FinalBeamSearchDecoderOutput": "api.rnn.beam_search:FinalBeamSearchDecoderOutput",
     "contrib.seq2seq.gather_tree": "api.rnn.beam_search:gather_tree",
     # api.rnn.cells
-    "contrib.rnn.BasicLSTMCell": "api.rnn.cells:BasicLSTMCell",
     "contrib.rnn.BasicRNNCell": "api.rnn.cells:BasicRNNCell",
     "contrib.rnn.GRUCell": "api.rnn.cells:GRUCell",
-    "contrib.rnn.LSTMCell": "api.rnn.cells:LSTMCell",
-    "contrib.rnn.LSTMStateTuple": "api.rnn.cells:LSTMStateTuple",
     "contrib.rnn.LayerRNNCell": "api.rnn.cells:LayerRNNCell",
     "contrib.rnn.MultiRNNCell": "api.rnn.cells:MultiRNNCell",
     "contrib.rnn.RNNCell": "api.rnn.cells:RNNCell",
-    "nn.rnn_cell.BasicLSTMCell": "api.rnn.cells:BasicLSTMCell",
     "nn.rnn_cell.BasicRNNCell": "api.rnn.cells:BasicRNNCell",
     "nn.rnn_cell.GRUCell": "api.rnn.cells:GRUCell",
-    "nn.rnn_cell.LSTMCell": "api.rnn.cells:LSTMCell",
-    "nn.rnn_cell.LSTMStateTuple": "api.rnn.cells:LSTMStateTuple",
     "nn.rnn_cell.MultiRNNCell": "api.rnn.cells:MultiRNNCell",
     "nn.rnn_cell.RNNCell": "api.rnn.cells:RNNCell",
     "python.ops.rnn_cell_impl.LayerRNNCell": "api.rnn.cells:LayerRNNCell",
@@ -1313,6 +1308,13 @@ TABLE: dict[str, str] = {
     "nn.raw_rnn": "api.rnn.loops:raw_rnn",
     "nn.static_bidirectional_rnn": "api.rnn.loops:static_bidirectional_rnn",
     "nn.static_rnn": "api.rnn.loops:static_rnn",
+    # api.rnn.lstm_cells
+    "contrib.rnn.BasicLSTMCell": "api.rnn.lstm_cells:BasicLSTMCell",
+    "contrib.rnn.LSTMCell": "api.rnn.lstm_cells:LSTMCell",
+    "contrib.rnn.LSTMStateTuple": "api.rnn.lstm_cells:LSTMStateTuple",
+    "nn.rnn_cell.BasicLSTMCell": "api.rnn.lstm_cells:BasicLSTMCell",
+    "nn.rnn_cell.LSTMCell": "api.rnn.lstm_cells:LSTMCell",
+    "nn.rnn_cell.LSTMStateTuple": "api.rnn.lstm_cells:LSTMStateTuple",
     # api.rnn.reversal
     "reverse_sequence": "api.rnn.reversal:reverse_sequence",
     # api.rnn.sequence_losses
@@ -2285,6 +2287,8 @@ TABLE: dict[str, str] = {
     "convert_to_tensor": "graph.convert:convert_to_tensor",
     "is_tensor": "graph.convert:is_tensor",
     "register_tensor_conversion_function": "graph.convert:register_tensor_conversion_function",
+    # graph.dimension
+    "Dimension": "graph.dimension:Dimension",
     # graph.dtypes
     "DType": "graph.dtypes:DType",
     "as_dtype": "graph.dtypes:as_dtype",
@@ -2384,7 +2388,6 @@ TABLE: dict[str, str] = {
     "random.set_random_seed": "graph.scopes:set_random_seed",
     "set_random_seed": "graph.scopes:set_random_seed",
     # graph.shape
-    "Dimension": "graph.shape:Dimension",
     "TensorShape": "graph.shape:TensorShape",
     # graph.stack
     "get_default_graph": "graph.stack:get_default_graph",

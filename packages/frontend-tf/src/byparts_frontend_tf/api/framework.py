@@ -5,7 +5,7 @@ _GRAPH = {
     "Operation": "graph.operation:Operation",
     "Tensor": "graph.operation:Tensor",
     "TensorShape": "graph.shape:TensorShape",
-    "Dimension": "graph.shape:Dimension",
+    "Dimension": "graph.dimension:Dimension",
     "DType": "graph.dtypes:DType",
     "dtypes.DType": "graph.dtypes:DType",
     "as_dtype": "graph.dtypes:as_dtype",

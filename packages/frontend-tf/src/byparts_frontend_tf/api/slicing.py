@@ -9,9 +9,10 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
+from byparts_frontend_tf.graph.dimension import Dimension
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import Dimension, Dims
+from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value

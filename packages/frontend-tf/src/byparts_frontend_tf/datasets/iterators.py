@@ -40,7 +40,7 @@ from byparts_frontend_tf.running.errors import (
     OpError,
     OutOfRangeError,
 )
-from byparts_frontend_tf.running.lowering import OnHost
+from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir.fork import make_lock
 

@@ -10,8 +10,9 @@ from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.graph.dimension import Dimension
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
-from byparts_frontend_tf.graph.shape import Dimension, TensorShape
+from byparts_frontend_tf.graph.shape import TensorShape
 
 
 def as_array(value: Any, dtype: Optional[DType] = None) -> Any:

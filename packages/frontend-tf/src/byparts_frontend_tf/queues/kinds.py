@@ -18,7 +18,7 @@ from byparts_frontend_tf.queues.storage import (
     Storage,
 )
 from byparts_frontend_tf.running.errors import InvalidArgumentError
-from byparts_frontend_tf.running.lowering import OnHost
+from byparts_frontend_tf.running.signals import OnHost
 
 
 def kept_kind(type: str, make: Callable[[str, Operation], Any]) -> Kind:

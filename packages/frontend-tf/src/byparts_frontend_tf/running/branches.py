@@ -6,8 +6,9 @@ from typing import Any
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.running.lowering import Expand, Lowering, OnHost
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed_inside
+from byparts_frontend_tf.running.signals import Expand, OnHost
 from byparts_graph_ir import Graph, Input, ShapeError, Value
 from byparts_opset import If
 

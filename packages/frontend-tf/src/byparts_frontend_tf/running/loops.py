@@ -14,9 +14,10 @@ from typing import Any, Optional, Union
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
-from byparts_frontend_tf.running.lowering import Lowering, OnHost
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed_inside
 from byparts_frontend_tf.running.rounds import Rounds, known_rounds
+from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.running.unrolled import gradient_passes, unrolled
 from byparts_graph_ir import Graph, Input, ShapeError, Value
 from byparts_opset import Scan, While

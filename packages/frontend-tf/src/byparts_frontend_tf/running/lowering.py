@@ -4,9 +4,6 @@ A lowering is one level of a run: the run itself, or the body of a branch or loo
 is outside through inputs of its own.  Types are static: feeds have their shapes, variables theirs.
 What decides a shape is asked for as a number (`number`), and what cannot be known yet raises
 `Wanted`; the run then computes it first and goes on.
-
-Variables are values.  A read sees the value at the start of the run, and of the writes those that
-are ordered before its reader; `visible` says which, as bits.
 """
 
 from __future__ import annotations
@@ -20,6 +17,8 @@ from byparts_frontend_tf.graph.own_gradient import own_gradient
 from byparts_frontend_tf.graph.static import evaluated
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
 from byparts_frontend_tf.running.own_gradient import with_own_gradient
+from byparts_frontend_tf.running.signals import OnHost
+from byparts_frontend_tf.running.variable_values import VariableValues
 from byparts_graph_ir import FLOATS, Input, TensorType, Value, inherit, producers
 from byparts_opset.dtypes import dtype_name
 
@@ -48,46 +47,7 @@ class Literal:
 Known = Union[Value, Slot, Literal, Rows, LoopRows]
 
 
-class Wanted(Exception):  # no error: the run goes on with it
-    """Values that have to be computed before an operation can be lowered.
-
-    Attributes:
-        values: device values.
-        numbers: whether what comes next is for these very numbers, or only for their types.
-    """
-
-    def __init__(self, values: Sequence[Value], numbers: bool) -> None:
-        super().__init__("values are wanted on the host")
-        self.values, self.numbers = tuple(values), numbers
-
-
-class OnHost(Exception):  # no error: the branch or loop is then run by the host
-    """An operation that cannot be in a body of graph-ir.
-
-    Attributes:
-        op: that operation.
-    """
-
-    def __init__(self, op: Operation, why: str) -> None:
-        super().__init__(f"{op.name} ({op.type}): {why}")
-        self.op = op
-
-
-class Expand(Exception):  # no error
-    """An operation that stands for others: those of the branch that is taken.
-
-    Attributes:
-        targets: tensors that the branch gives; what they need is lowered next.
-        body: the branch.
-        ready: then called, in place of the operation.
-    """
-
-    def __init__(self, targets: Sequence[Tensor], body: Any, ready: Callable[[], None]) -> None:
-        super().__init__("an operation stands for others")
-        self.targets, self.body, self.ready = tuple(targets), body, ready
-
-
-class Lowering:
+class Lowering(VariableValues):
     """One level of a run.
 
     Args:
@@ -97,28 +57,19 @@ class Lowering:
 
     Attributes:
         env: tensor -> what it is.
-        visible: operation -> the writes that are ordered before it or are it, as bits.
-        writes: variable -> the writes to it so far, as (bit, value after it).
-        reads: variable -> the values that stand for it, for gradients.
-        last: variable -> what its last write gives it.
     """
 
     def __init__(
         self, run: Run, outer: Optional[Lowering] = None, reader: Optional[Operation] = None
     ) -> None:
+        super().__init__()
         self.run, self.outer, self.reader = run, outer, reader
         self.env: dict[Tensor, Known] = {}
-        self.visible: dict[Operation, int] = {}
-        self.writes: dict[Any, list[tuple[int, Value]]] = {}
-        self.reads: dict[Any, list[Value]] = {}
-        self.last: dict[Any, Value] = {}
         self.done: set[Operation] = set()
         self.sites: Optional[Sites] = None  # of the loop whose body this is
         self.counters: dict[bool, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
         self._made: set[Value] = set()
-        self._bits = 0
-        self._starts: dict[Any, Value] = {}
 
     # What tensors are
 
@@ -183,7 +134,7 @@ class Lowering:
         if outside.type.size > 64 or outside.type.dtype in FLOATS:  # these carry gradients
             return None
         known = self.run.numbers.get(outside)
-        if known is None and not any(True for _ in _leaves(outside)):
+        if known is None and not any(True for _ in leaves(outside)):
             (known,) = evaluated((outside,))
         return known
 
@@ -213,7 +164,7 @@ class Lowering:
             return self.run.number(given)
         array = self.run.numbers.get(given)
         if array is None:
-            known_leaves = {v: self._number_outside(v) for v in _leaves(given)}
+            known_leaves = {v: self._number_outside(v) for v in leaves(given)}
             (array,) = evaluated((given,), known_leaves)
             self.run.numbers[given] = array
         return array
@@ -259,62 +210,6 @@ class Lowering:
             return bool(self.run.number(value, of_leaves=False))
         return bool(self.number(value))
 
-    # Variables
-
-    def read(self, variable: Any, seen: int) -> Value:
-        """The value of a variable after the writes `seen`."""
-        for bit, value in reversed(self.writes.get(variable, ())):
-            if bit & seen:
-                return value
-        return self.start(variable)
-
-    def latest(self, variable: Any) -> Value:
-        """The value of a variable after all writes so far: what the next write starts from."""
-        writes = self.writes.get(variable)
-        return writes[-1][1] if writes else self.start(variable)
-
-    def start(self, variable: Any) -> Value:
-        """The value of a variable at the start of the run, or of this body."""
-        found = self._starts.get(variable)
-        if found is None:
-            if self.outer is None:
-                found = self.run.start(variable)
-            else:
-                seen = self.outer.visible.get(self.reader, 0)  # type: ignore[arg-type]  # a body has one
-                found = self._new_input(self.outer.read(variable, seen))
-            self._starts[variable] = found
-            self.reads.setdefault(variable, []).append(found)
-        return found
-
-    def set_start(self, variable: Any, value: Value) -> None:
-        """A variable is a state of the loop whose body this is."""
-        self._starts[variable] = value
-        self.reads.setdefault(variable, []).append(value)
-
-    def write(self, op: Operation, variable: Any, value: Value) -> None:
-        """`op` gives a variable a new value; no gradient passes."""
-        bit = self.visible.get(op, 0) & self._own(op)
-        if not bit:
-            bit = self._own(op)
-            self.visible[op] = self.visible.get(op, 0) | bit
-        after = ops.stop_gradient(value)
-        self.writes.setdefault(variable, []).append((bit, after))
-        self.last[variable] = value
-        self.reads.setdefault(variable, []).append(after)
-
-    def _own(self, op: Operation) -> int:
-        """The bit of a write, the same for all variables that it writes."""
-        bit = self._bit_of.get(op)
-        if bit is None:
-            bit = self._bit_of[op] = 1 << self._bits
-            self._bits += 1
-        return bit
-
-    @property
-    def _bit_of(self) -> dict[Operation, int]:
-        found: dict[Operation, int] = self.__dict__.setdefault("_bit_of_op", {})
-        return found
-
     def stands_for(self, x: Tensor, reader: Operation) -> list[Value]:
         """The values that a gradient with respect to x is one to: of a variable all its reads."""
         if x.variable is None or x in self.env:
@@ -346,7 +241,7 @@ class Lowering:
         Raises:
             Wanted: a number has to be computed first.
         """
-        if self._bits:
+        if self._bit_of:
             self._order(op)
         kind = op.kind
         with inherit(op.where):
@@ -455,15 +350,12 @@ class Lowered:
         return given in self._lowering.env or given in self._lowering.done
 
 
-def _leaves(value: Value) -> Iterable[Value]:
+def leaves(value: Value) -> Iterable[Value]:
     """The inputs that a value depends on."""
     if value.node is None:
         return (value,)
     found = {v: None for n in producers((value,)) for v in n.inputs if v.node is None}
     return found
-
-
-leaves = _leaves
 
 
 def type_of(array: Any) -> TensorType:

@@ -12,8 +12,9 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.running.lowering import Expand, Lowering, OnHost, Wanted
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed_inside
+from byparts_frontend_tf.running.signals import Expand, OnHost, Wanted
 from byparts_graph_ir import FLOATS, Value
 
 _MOST = 2000  # rounds

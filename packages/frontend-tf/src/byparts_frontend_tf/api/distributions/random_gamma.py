@@ -108,7 +108,7 @@ class HostRandom(Kind):
         return self(*inputs, name=name, dtype=dtype, key=key, fixed=fixed)
 
     def _lower(self, lowering: Any, op: Operation) -> None:
-        from byparts_frontend_tf.running.lowering import OnHost
+        from byparts_frontend_tf.running.signals import OnHost
 
         if lowering.outer is not None:
             raise OnHost(op, "it draws on the host")
