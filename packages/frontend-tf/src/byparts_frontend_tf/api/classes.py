@@ -13,7 +13,7 @@ from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import merged
+from byparts_frontend_tf.graph.shape import fits, merged
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -135,6 +135,11 @@ def sparse_softmax_cross_entropy_with_logits(
                 raise ValueError(
                     f"Rank mismatch: Rank of labels (received {len(y.dims)}) should equal rank of "
                     f"logits minus 1 (received {len(x.dims)})."
+                )
+            if not fits(y.dims, x.dims[:-1]):
+                raise ValueError(
+                    f"Shape mismatch: The shape of labels (received {y.shape}) should equal the "
+                    f"shape of logits except for the last dimension (received {x.shape})."
                 )
         return _SPARSE(x, y, name=scope)
 

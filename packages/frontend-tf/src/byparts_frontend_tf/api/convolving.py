@@ -241,6 +241,21 @@ def atrous_conv2d(
     return conv2d(value, filters, [1, 1, 1, 1], padding, dilations=[1, rate, rate, 1], name=name)
 
 
+@symbol("nn.atrous_conv2d_transpose")
+def atrous_conv2d_transpose(
+    value: TensorLike,
+    filters: Any,
+    output_shape: Any,
+    rate: int,
+    padding: Any,
+    name: Optional[str] = None,
+) -> Tensor:
+    """The transpose of `atrous_conv2d`: filters are [h, w, out, in]."""
+    return conv2d_transpose(
+        value, filters, output_shape, [1, 1, 1, 1], padding, name=name, dilations=[1, rate, rate, 1]
+    )
+
+
 @symbol("nn.conv1d")
 def conv1d(
     value: Any = None,

@@ -51,6 +51,10 @@ SYMBOLS = {
     **{s: f"graph.scopes:{s}" for s in _SCOPES},
     **{p + s: f"graph.dtypes:{s}" for p in ("", "dtypes.") for s in _DTYPES},
     **{f"{p}bool": "graph.dtypes:bool_" for p in ("", "dtypes.")},
+    **{
+        f"python.framework.dtypes.{n}_ref": f"graph.dtypes:{n}_ref"
+        for n in ("float32", "int32", "int64")
+    },
     **{f"errors.{s}": f"running.errors:{s}" for s in _ERRORS},
     "OpError": "running.errors:OpError",
     "random.set_random_seed": "graph.scopes:set_random_seed",

@@ -95,8 +95,9 @@ def fused_batch_norm(
     with name_scope(name, "FusedBatchNorm"):
         given = convert_to_tensor(x, name="input")
         axes = [0, 1, 2] if data_format == "NHWC" else [0, 2, 3]
+        kind = convert_to_tensor(scale).dtype.base_dtype  # float32, also for images of halves
         if is_training:
-            found, spread = moments(given, axes)
+            found, spread = moments(cast(given, kind), axes)
         else:
             if mean is None or variance is None:
                 raise ValueError("Both 'mean' and 'variance' must be given where is_training=False")
@@ -227,14 +228,14 @@ def dropout(
                 f"x has to be a floating point tensor since it's going to be scaled. Got a "
                 f"{dtype.name} tensor instead."
             )
-        kept = _kept(keep_prob, rate)
-        known = kept if isinstance(kept, float) else static_value(kept)
-        if known is not None and float(known) == 1.0:
-            return identity(given)  # type: ignore[no-any-return]  # a tensor
-        keep = convert_to_tensor(kept, dtype) if isinstance(kept, float) else cast(kept, dtype)
+        given_rate = _rate(keep_prob, rate)
+        known = given_rate if isinstance(given_rate, float) else static_value(given_rate)
+        if known is not None and float(known) == 0.0:
+            return given
+        dropped = cast(convert_to_tensor(given_rate, name="rate"), dtype)
         size = shape_of(given) if noise_shape is None else _noise(given, noise_shape)
-        chosen = floor(keep + random_uniform(size, dtype=dtype, seed=seed))
-        made: Tensor = given / keep * chosen
+        chosen = random_uniform(size, dtype=dtype, seed=seed)
+        made: Tensor = given * (1.0 / (1.0 - dropped)) * cast(chosen >= dropped, dtype)
         if given.dims is not None:
             made.set_shape(given.dims)
         return made
@@ -248,17 +249,17 @@ def _noise(x: Tensor, given: Any) -> Any:
     return [sizes[i] if n in (None, -1) else n for i, n in enumerate(given)]
 
 
-def _kept(keep_prob: Any, rate: Any) -> Any:
-    """The probability to keep an element: a number or a tensor."""
+def _rate(keep_prob: Any, rate: Any) -> Any:
+    """The probability to drop an element: a number or a tensor."""
     given = keep_prob if rate is None else rate
     if given is None:
         raise ValueError("You must provide a rate to dropout.")
     if not isinstance(given, (int, float)):
         tensor = convert_to_tensor(given)
-        return tensor if rate is None else 1.0 - tensor
-    kept = float(given) if rate is None else 1.0 - float(given)
-    if not 0.0 < kept <= 1.0:
+        return 1.0 - tensor if rate is None else tensor
+    dropped = 1.0 - float(given) if rate is None else float(given)
+    if not 0.0 <= dropped < 1.0:
         raise ValueError(
-            f"rate must be a scalar tensor or a float in the range [0, 1), got {1 - kept:g}"
+            f"rate must be a scalar tensor or a float in the range [0, 1), got {dropped:g}"
         )
-    return kept
+    return dropped

@@ -138,3 +138,28 @@ def has_strategy() -> bool:
 def in_cross_replica_context() -> bool:
     """Whether the scope of a strategy is open."""
     return bool(_current)
+
+
+class ReplicaContext:
+    """Where a program stands among the replicas of a strategy: it is the only one."""
+
+    replica_id_in_sync_group, num_replicas_in_sync = 0, 1
+
+    @property
+    def strategy(self) -> OneDevice:
+        """The strategy whose scope is open, or that of one device."""
+        return get_strategy()
+
+    def merge_call(self, merge_fn: Callable[..., Any], args: Any = (), kwargs: Any = None) -> Any:
+        """What `merge_fn` gives for the strategy and the arguments."""
+        return merge_fn(self.strategy, *args, **(kwargs or {}))
+
+    def all_reduce(self, reduce_op: Any, value: Any) -> Any:
+        """The value: it is that of all replicas."""
+        return value
+
+
+@symbol("distribute.get_replica_context", "contrib.distribute.get_replica_context")
+def get_replica_context() -> Optional[ReplicaContext]:
+    """The place among replicas; `None` in the scope of a strategy, which is of all of them."""
+    return None if _current else ReplicaContext()

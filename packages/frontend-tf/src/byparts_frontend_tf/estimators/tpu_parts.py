@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
+from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
+from byparts_frontend_tf.api.variables.variable_scope import VariableScope, variable_scope
+from byparts_frontend_tf.graph.dtypes import as_dtype, bfloat16, float32
 from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
 
@@ -67,6 +71,20 @@ class TPUClusterResolver:
 
     def __init__(self, *given: Any, **named: Any) -> None:
         raise UnimplementedError(None, None, f"TPUClusterResolver: {ADVICE}")
+
+
+@symbol("contrib.tpu.bfloat16_scope", "tpu.bfloat16_scope")
+@contextmanager
+def bfloat16_scope() -> Iterator[VariableScope]:
+    """Variables made inside are of float32, and are read as bfloat16 where that is asked for."""
+
+    def getter(make: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        as_bfloat16 = as_dtype(named["dtype"]).base_dtype is bfloat16
+        found = make(*given, **{**named, "dtype": float32} if as_bfloat16 else named)
+        return cast(found, bfloat16) if as_bfloat16 else found
+
+    with variable_scope("", custom_getter=getter) as scope:
+        yield scope
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:

@@ -56,17 +56,22 @@ def canonical(device: str) -> str:
     Raises:
         ValueError: it is no device.
     """
-    return _written(_parts(device))
+    return written(parts_of_device(device))
 
 
 def merged(outer: str, inner: str) -> str:
     """The parts that `inner` names, and of `outer` those that it does not."""
     if not outer or not inner:
         return inner or outer
-    return _written({**_parts(outer), **_parts(inner)})
+    return written({**parts_of_device(outer), **parts_of_device(inner)})
 
 
-def _parts(device: str) -> dict[str, str]:
+def parts_of_device(device: str) -> dict[str, str]:
+    """The parts of a device's name: "job", "replica", "task", "device" ("GPU:0").
+
+    Raises:
+        ValueError: it is no device.
+    """
     parts: dict[str, str] = {}
     for piece in device.strip("/").split("/"):
         key, _, value = piece.partition(":")
@@ -84,6 +89,7 @@ def _parts(device: str) -> dict[str, str]:
     return parts
 
 
-def _written(parts: dict[str, str]) -> str:
+def written(parts: dict[str, str]) -> str:
+    """The name of a device with these parts."""
     keys = ("job", "replica", "task", "device")
     return "".join([f"/{key}:{parts[key]}" for key in keys if key in parts])

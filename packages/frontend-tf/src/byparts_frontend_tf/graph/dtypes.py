@@ -213,6 +213,7 @@ uint8, uint16 = _named["uint8"], _named["uint16"]
 uint32, uint64 = _named["uint32"], _named["uint64"]
 complex64, complex128 = _named["complex64"], _named["complex128"]
 bool_ = _named["bool"]
+float32_ref, int32_ref, int64_ref = (_named[f"{n}_ref"] for n in ("float32", "int32", "int64"))
 string = _named["string"]
 resource, variant = _named["resource"], _named["variant"]
 qint8, qint16, qint32 = _named["qint8"], _named["qint16"], _named["qint32"]

@@ -267,4 +267,7 @@ def evaluation_loop(
 SYMBOLS = {
     "contrib.training.StopAfterNEvalsHook": "estimators.evaluating:StopAfterEvals",
     "contrib.training.get_or_create_eval_step": "estimators.evaluating:eval_step",
+    "python.training.evaluation._evaluate_once": "evaluate_once",
+    "python.training.evaluation._StopAfterNEvalsHook": "estimators.evaluating:StopAfterEvals",
+    "python.training.evaluation._get_or_create_eval_step": "estimators.evaluating:eval_step",
 }

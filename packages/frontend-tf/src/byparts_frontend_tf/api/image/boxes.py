@@ -11,11 +11,13 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.distributions.random import random_uniform
+from byparts_frontend_tf.api.shaping import size
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -69,6 +71,44 @@ def non_max_suppression(
         convert_to_tensor(score_threshold, float32, "score_threshold"),
     )
     return _SUPPRESSED(*inputs, name=name or "non_max_suppression")
+
+
+_PADDED = Kind(
+    "NonMaxSuppressionV4",
+    host=lambda *given: _with_count(_suppressed(*given), int(given[2])),
+    shape=lambda inputs: [(static_value(inputs[2]),), ()],
+    dtype=[int32, int32],
+    gradient=False,
+)
+
+
+def _with_count(kept: Any, size: int) -> tuple[Any, Any]:
+    return np.pad(kept, (0, size - len(kept))), np.array(len(kept), np.int32)
+
+
+@symbol("image.non_max_suppression_padded")
+def non_max_suppression_padded(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = float("-inf"),
+    pad_to_max_output_size: bool = False,
+    name: Optional[str] = None,
+) -> tuple[Tensor, Tensor]:
+    """As `non_max_suppression`, and how many they are; may be filled with 0 to the largest size."""
+    if not pad_to_max_output_size:
+        kept = non_max_suppression(
+            boxes, scores, max_output_size, iou_threshold, score_threshold, name
+        )
+        return kept, size(kept)
+    inputs = (
+        *(convert_to_tensor(boxes, float32, "boxes"), convert_to_tensor(scores, float32, "scores")),
+        convert_to_tensor(max_output_size, int32, "max_output_size"),
+        *(convert_to_tensor(t, float32) for t in (iou_threshold, score_threshold)),
+    )
+    kept, count = _PADDED.outputs(*inputs, name=name or "non_max_suppression_padded")
+    return kept, count
 
 
 _COLOURS = np.array(

@@ -56,7 +56,9 @@ def batch_norm(
         raise NotImplementedError("batch_norm: renorm, batch_weights, adjustment are not here")
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
-        rank = len(x.dims or ())
+        if x.dims is None:
+            raise ValueError(f"Inputs {x.name} has undefined rank.")
+        rank = len(x.dims)
         at = 1 if data_format == "NCHW" else rank - 1
         given = param_initializers or {}, param_regularizers or {}
         beta, gamma, *moving = _variables(channels_of(x, at), center, scale, trainable, *given)

@@ -141,8 +141,41 @@ def _whole_shape(inputs: Sequence[Tensor], *, size: Optional[int]) -> Dims:
     return (*dims[:-1], n)
 
 
+def _of_real_2d(x: Value, size: Optional[Sequence[int]]) -> Pair:
+    rows, columns = x.type.dims[-2:] if size is None else size
+    re, im = _of_real(_turned(_sized(_turned(x), rows)), columns)
+    return _along_columns(transform, re, im)
+
+
+def _to_real_2d(re: Value, im: Value, size: Optional[Sequence[int]]) -> Value:
+    rows, columns = (re.type.dims[-2], None) if size is None else size
+    sized = [_turned(_sized(_turned(part), rows)) for part in (re, im)]
+    return _to_real(*_along_columns(_opposite, *sized), columns)
+
+
+def _along_columns(function: Callable[[Pair], Pair], re: Value, im: Value) -> Pair:
+    a, b = function((_turned(re), _turned(im)))
+    return _turned(a), _turned(b)
+
+
+def _of_two(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule of shapes of a transform of two axes, from that of its last axis."""
+
+    def shapes(inputs: Sequence[Tensor], *, size: Optional[Sequence[int]]) -> Any:
+        found = rule(inputs, size=None if size is None else size[1])
+        if size is None or inputs[0].dims is None:
+            return found
+        several = isinstance(found, list)
+        sized = [(*d[:-2], size[0], d[-1]) for d in (found if several else [found])]
+        return sized if several else sized[0]
+
+    return shapes
+
+
 RFFT = _two("RFFT", _of_real, _half_shape)
+RFFT2D = _two("RFFT2D", _of_real_2d, _of_two(_half_shape))
 IRFFT = Kind("IRFFT", _to_real, shape=_whole_shape)
+IRFFT2D = Kind("IRFFT2D", _to_real_2d, shape=_of_two(_whole_shape))
 
 
 def _complex(kind: Kind, what: str) -> Callable[..., Tensor]:
@@ -181,6 +214,28 @@ def rfft(input_tensor: TensorLike, fft_length: Any = None, name: Optional[str] =
 def irfft(input_tensor: TensorLike, fft_length: Any = None, name: Optional[str] = None) -> Tensor:
     """The real rows whose transform begins with these numbers."""
     return IRFFT(*parts_of(convert_to_tensor(input_tensor)), name=name, size=_size(fft_length))
+
+
+def _sizes(given: Any) -> Optional[tuple[int, int]]:
+    if given is None:
+        return None
+    rows, columns = numbers(given, "fft_length")
+    return rows, columns
+
+
+@symbol("spectral.rfft2d", "signal.rfft2d")
+def rfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Optional[str] = None) -> Tensor:
+    """The left half of the transform of real matrices, cut or filled to `fft_length`."""
+    x = convert_to_tensor(input_tensor)
+    re, im = RFFT2D.outputs(x, name=name, size=_sizes(fft_length))
+    return of_parts(re, im)
+
+
+@symbol("spectral.irfft2d", "signal.irfft2d")
+def irfft2d(input_tensor: TensorLike, fft_length: Any = None, name: Optional[str] = None) -> Tensor:
+    """The real matrices whose transform has these numbers as its left half."""
+    re, im = parts_of(convert_to_tensor(input_tensor))
+    return IRFFT2D(re, im, name=name, size=_sizes(fft_length))
 
 
 _NAMES = ("fft", "ifft", "fft2d", "ifft2d")

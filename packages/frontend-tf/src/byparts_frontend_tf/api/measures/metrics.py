@@ -28,11 +28,19 @@ from byparts_frontend_tf.symbols import symbol
 Metric = tuple[Tensor, Tensor]
 
 
-def metric_variable(shape: Any, dtype: Any, name: str) -> Variable:
+@symbol("python.ops.metrics_impl.metric_variable")
+def metric_variable(
+    shape: Any, dtype: Any, validate_shape: bool = True, name: Optional[str] = None
+) -> Variable:
     """A variable of zeros that is neither trained nor saved."""
     keys = [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES]
     return Variable(
-        lambda: zeros(shape, dtype), trainable=False, collections=keys, name=name, dtype=dtype
+        lambda: zeros(shape, dtype),
+        trainable=False,
+        collections=keys,
+        validate_shape=validate_shape,
+        name=name,
+        dtype=dtype,
     )
 
 
@@ -51,7 +59,7 @@ def tracked(
         parts: the names of variables, and what is added to each, of the shape it has.
         value: (*sums, name) -> the value.
     """
-    sums = [metric_variable(p.shape, p.dtype.base_dtype, name) for name, p in parts]
+    sums = [metric_variable(p.shape, p.dtype.base_dtype, name=name) for name, p in parts]
     updates = [assign_add(v, p) for v, (_, p) in zip(sums, parts, strict=True)]
     now = value(*[identity(v) for v in sums], "value")
     with control_dependencies(updates):

@@ -192,7 +192,7 @@ def mean_iou(
         y, x = (reshape(cast(convert_to_tensor(t), int64), [-1]) for t in (labels, predictions))
         w = None if weights is None else reshape(convert_to_tensor(weights), [-1])
         batch = confusion_matrix(y, x, num_classes, float64, weights=w)
-        total = metric_variable([num_classes, num_classes], float64, "total_confusion_matrix")
+        total = metric_variable([num_classes] * 2, float64, name="total_confusion_matrix")
         now = _mean_iou(identity(total), "mean_iou")
         made = now, assign_add(total, batch, name="update_op")
         return collected(made, metrics_collections, updates_collections)
@@ -218,7 +218,7 @@ def mean_per_class_accuracy(
         w = w if weights is None else w * reshape(cast(convert_to_tensor(weights), float32), [-1])
         right = w * cast(equal(y, x), float32)
         sums = [unsorted_segment_sum(t, y, num_classes) for t in (w, right)]
-        total, count = (metric_variable([num_classes], float32, n) for n in ("total", "count"))
+        total, count = (metric_variable([num_classes], float32, name=n) for n in ("total", "count"))
         now = reduce_mean(div_no_nan(identity(count), identity(total)), name="mean_accuracy")
         updates = [assign_add(v, t) for v, t in zip((total, count), sums, strict=True)]
         made = now, div_no_nan(updates[1], updates[0], name="update_op")

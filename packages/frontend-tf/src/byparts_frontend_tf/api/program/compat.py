@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.graph.shape import Dimension, TensorShape
 from byparts_frontend_tf.symbols import symbol
 
 integral_types = (numbers.Integral, np.integer)
@@ -63,6 +64,18 @@ def path_to_str(path: Any) -> Any:
 def forward_compatible(year: int, month: int, day: int) -> bool:
     """Whether graphs may use what was new on a day: all of it."""
     return True
+
+
+@symbol("dimension_value", "compat.dimension_value")
+def dimension_value(dimension: Any) -> Any:
+    """The number of a `Dimension`, or what is given as it is."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+@symbol("dimension_at_index", "compat.dimension_at_index")
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """The dimension of a shape at an index; unknown where the shape is."""
+    return Dimension(None) if shape.dims is None else shape.dims[index]
 
 
 SYMBOLS = {

@@ -1,9 +1,10 @@
 """`tf.test`: test cases with TensorFlow's assertions."""
 
-# ruff: noqa: N802, N815, PT009, PT027 - the names and the style are those of unittest
+# ruff: noqa: N802, PT009, PT027, PT028 - the names and the style are those of unittest
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 import unittest
@@ -17,28 +18,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_frontend_tf.api.program.flags import FLAGS
+from byparts_frontend_tf.api.program.more_assertions import MoreAssertions
 from byparts_frontend_tf.files.text_format import Parse
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.running.errors import OpError
 from byparts_frontend_tf.symbols import symbol
 
+_SEED = 87654321
 _HALF = ("float16", "bfloat16")
 
 
 @symbol("test.TestCase")
-class TestCase(unittest.TestCase):
+class TestCase(MoreAssertions):
     """A test case; each test begins with an empty default graph."""
 
     __test__ = False  # pytest collects subclasses that say otherwise
-    assertItemsEqual = unittest.TestCase.assertCountEqual
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)
         cls.__test__ = True
 
     def setUp(self) -> None:
-        """Empty the default graph."""
+        """Empty the default graph, and seed what draws: each test draws the same."""
+        random.seed(_SEED)
+        np.random.seed(_SEED)
         late("graph.stack:reset_default_graph")()
+        late("graph.scopes:set_random_seed")(_SEED)
 
     def get_temp_dir(self) -> str:
         """A folder for this test."""
@@ -52,13 +57,37 @@ class TestCase(unittest.TestCase):
         with late("running.session:Session")(graph=graph, config=config) as session:
             yield session
 
-    cached_session = session
+    @contextmanager
+    def cached_session(self, graph: Any = None, config: Any = None, **_: Any) -> Iterator[Any]:
+        """A session that is the same one, with its variables, in all of a test.
 
-    def test_session(self, *args: Any, **how: Any) -> AbstractContextManager[Any]:
-        """As `session`; unittest takes it for a test, which is skipped."""
+        Raises:
+            ValueError: it is of another graph or configuration.
+        """
+        given = (graph, config)
+        kept = self.__dict__.setdefault("_kept_session", [])
+        if not kept:
+            session = late("running.session:Session")(graph=graph, config=config)
+            self.addCleanup(session.close)
+            kept.extend([session, given])
+        if kept[1] != given:
+            raise ValueError(
+                "The graph or the config used to get the cached session is different than the "
+                "one that was used to create the session. Maybe create a new session with "
+                "self.session()"
+            )
+        with kept[0].graph.as_default(), kept[0].as_default():
+            yield kept[0]
+
+    def test_session(
+        self, graph: Any = None, config: Any = None, **how: Any
+    ) -> AbstractContextManager[Any]:
+        """`session` of a graph, else `cached_session`; unittest takes it for a test: skipped."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
-        return self.session(*args, **how)
+        if graph is None:
+            return self.cached_session(None, config, **how)
+        return self.session(graph, config, **how)
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of tensors in the default session."""

@@ -55,7 +55,7 @@ ASSIGN_ADD = Update("AssignAdd", lambda old, value: old + value)
 ASSIGN_SUB = Update("AssignSub", lambda old, value: old - value)
 
 
-@symbol("Variable", "VariableV1")
+@symbol("Variable", "VariableV1", "python.ops.variable_scope.variable")
 class Variable(Operators):
     """A tensor that a session remembers between runs.
 
