@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,3 +70,21 @@ def test_nadam_looks_ahead() -> None:
         found = _after(tf.contrib.opt.NadamOptimizer(0.1), 1)
 
     np.testing.assert_allclose(found, START[:, 0] - 0.1 * (0.9 * 0.1 + 0.1) / 0.1, 1e-4)
+
+
+def test_a_saver_can_swap_variables_with_their_averages(tmp_path: Path) -> None:
+    """v is 1, 0 and then -1: its average with a decay of 1/2 is 1, 1/2 and -1/4."""
+    v = tf.Variable(1.0, name="v")
+    optimizer = tf.contrib.opt.MovingAverageOptimizer(tf.train.GradientDescentOptimizer(1.0), 0.5)
+    with pytest.raises(RuntimeError, match="Must call apply_gradients"):
+        optimizer.swapping_saver()
+    step = optimizer.minimize(v)
+    saver = optimizer.swapping_saver()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(2):
+            session.run(step)
+        path = saver.save(session, str(tmp_path / "m"))
+
+    found = {name: tf.train.load_variable(path, name) for name, _ in tf.train.list_variables(path)}
+    assert found == {"v": -0.25, "v/ExponentialMovingAverage": -1.0}

@@ -25,3 +25,18 @@ def test_a_function_computes_what_tensorflows_does(name: str) -> None:
     np.testing.assert_allclose(found["sum"], wanted["sum"], rtol=1e-4, atol=1e-4)
     if wanted["gradients"]:
         np.testing.assert_allclose(found["gradients"], wanted["gradients"], rtol=1e-3, atol=1e-4)
+
+
+def test_boxes_that_are_kept_may_be_filled_to_the_largest_number() -> None:
+    boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9], [0.5, 0.5, 2.0, 2.0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = [
+            tf.image.non_max_suppression_padded(
+                boxes, [0.5, 0.3, 0.9], 4, pad_to_max_output_size=padded
+            )
+            for padded in (True, False)
+        ]
+        (filled, count), (kept, also) = session.run(made)
+
+    assert made[0][0].shape.as_list() == [4]
+    assert (filled.tolist(), kept.tolist(), int(count), int(also)) == ([2, 0, 0, 0], [2, 0], 2, 2)

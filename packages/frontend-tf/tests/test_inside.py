@@ -35,6 +35,9 @@ from byparts_frontend_tf.api.rnn.inside import assert_like_rnncell, concat_sizes
             "contrib.seq2seq.BahdanauAttention",
         ),
         ("contrib.slim.layers.conv2d", "contrib.slim.conv2d"),
+        ("python.layers.convolutional.Deconvolution2D", "layers.Conv2DTranspose"),
+        ("python.ops.gradient_checker.compute_gradient_error", "test.compute_gradient_error"),
+        ("compat.v1.dimension_value", "compat.dimension_value"),
         ("compat.v1.python.ops.math_ops.matmul", "matmul"),
     ],
 )

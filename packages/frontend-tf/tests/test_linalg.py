@@ -43,6 +43,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "diag_part": (lambda a: (tf.linalg.diag_part(a, k=1), tf.trace(a)), [TALL]),
     "set_diag": (tf.matrix_set_diag, [B, B[:, 0]]),
     "band_part": (lambda a: tf.matrix_band_part(a, 1, 0), [TALL]),
+    "rfft2d": (lambda a: tf.real(tf.spectral.rfft2d(a, [3, 4])), [TALL]),
+    "irfft2d": (lambda a: tf.spectral.irfft2d(tf.complex(a, 0.5 * a), [4, 5]), [TALL]),
 }
 
 
@@ -89,6 +91,21 @@ def test_factors_are_numpys() -> None:
     np.testing.assert_allclose(
         vectors * values[:, None] @ vectors.swapaxes(-1, -2), POSITIVE, atol=1e-12
     )
+
+
+def test_transforms_of_matrices_are_numpys() -> None:
+    """Cut and filled to other sizes, and back."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        there = [tf.spectral.rfft2d(TALL, size) for size in (None, [3, 5])]
+        back = [tf.spectral.irfft2d(there[0], size) for size in (None, [4, 3])]
+        found = session.run([*there, *back])
+
+    assert [t.shape.as_list() for t in (*there, *back)] == [list(f.shape) for f in found]
+    half = np.fft.rfft2(TALL)
+    wanted: list[Any] = [half, np.fft.rfft2(TALL, [3, 5])]
+    wanted += [np.fft.irfft2(half), np.fft.irfft2(half, [4, 3])]
+    for value, array in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(value, array, atol=1e-6)
 
 
 def test_what_has_no_inverse_is_an_error() -> None:

@@ -88,3 +88,36 @@ def test_a_penalty_on_outputs_is_for_each_example() -> None:
 
     with tf.Session() as session:
         assert session.run(tf.losses.get_regularization_loss()) == 3.0
+
+
+def test_a_penalty_of_a_scope_and_that_of_a_layer_are_both_of_its_weights() -> None:
+    with tf.variable_scope("s", regularizer=lambda w: tf.reduce_sum(w * w)):
+        tf.layers.dense(tf.zeros([2, 3]), 4, kernel_regularizer=tf.nn.l2_loss)
+
+    names = [t.op.name for t in tf.losses.get_regularization_losses()]
+    assert names == [
+        *("s/dense/kernel/Regularizer/Sum", "s/dense/kernel/Regularizer/L2Loss"),
+        "s/dense/bias/Regularizer/Sum",
+    ]
+
+
+@pytest.mark.parametrize(("fused", "axis", "moved"), [(None, -1, 4 / 3), (False, -1, 1.0)])
+def test_a_moving_variance_is_that_of_a_sample_where_the_layer_is_fused(
+    fused: bool | None, axis: int, moved: float
+) -> None:
+    """Four numbers of variance 1 in each channel."""
+    images = np.array([1.0, -1.0, 1.0, -1.0], np.float32).reshape(4, 1, 1, 1)
+    tf.layers.batch_normalization(images, axis, momentum=0.0, fused=fused, training=True)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(tf.get_collection(tf.GraphKeys.UPDATE_OPS))
+        (variance,) = session.run(tf.global_variables()[-1])
+
+    assert variance == pytest.approx(moved)
+
+
+def test_a_fused_layer_of_halves_has_weights_of_float32() -> None:
+    y = tf.layers.batch_normalization(tf.zeros([1, 2, 2, 3], tf.float16), training=True)
+
+    assert y.dtype == tf.float16
+    assert {v.dtype.base_dtype for v in tf.global_variables()} == {tf.float32}

@@ -152,3 +152,48 @@ def test_bits_are_kept_whatever_they_are_called() -> None:
         assert session.run(joined).tolist() == [1.0, -2.0]
         with pytest.raises(ValueError, match="does not end with 4"):
             tf.bitcast(tf.zeros([3], tf.uint8), tf.float32)
+
+
+class OneSession(tf.test.TestCase):  # type: ignore[misc]  # found when it is used
+    def test_blocks_see_the_variables_of_those_before(self) -> None:
+        with self.test_session() as session:
+            v = tf.Variable(tf.random_normal([2]))
+            session.run(v.initializer)
+        with self.cached_session() as again:
+            assert again is session
+            self.assertLen(again.run(v), 2)
+        with pytest.raises(ValueError, match="different"):
+            self.cached_session(config=tf.ConfigProto()).__enter__()
+
+
+def test_gradients_are_held_beside_differences() -> None:
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant([[1.0, -2.0]], tf.float64)
+        y = tf.stack([tf.sin(x[0, 0]) * x[0, 1], x[0, 0] ** 2, x[0, 1] * 3])
+        start = np.array([[0.5, 2.0]])
+        by_gradients, by_differences = tf.test.compute_gradient(x, [1, 2], y, [3], start)
+        wrong = y + tf.stop_gradient(x[0, 1])
+
+        wanted = [[2 * np.cos(0.5), 1.0, 0.0], [np.sin(0.5), 0.0, 3.0]]
+        np.testing.assert_allclose(by_gradients, wanted, 1e-6)
+        np.testing.assert_allclose(by_differences, wanted, 1e-5)
+        assert tf.test.compute_gradient_error(x, [1, 2], wrong, [3], start) > 0.99
+
+
+def test_a_device_is_the_sum_of_its_parts() -> None:
+    spec = tf.DeviceSpec(job="ps", device_type="gpu", device_index=1)
+    spec.merge_from(tf.DeviceSpec.from_string("/task:3/cpu:0"))
+    deal = tf.contrib.framework.VariableDeviceChooser(num_tasks=2)
+
+    assert spec.to_string() == "/job:ps/task:3/device:CPU:0"
+    assert [deal(None)[8:14] for _ in range(3)] == ["task:0", "task:1", "task:0"]
+
+
+def test_what_is_deprecated_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    def of_either(a: int | None = None, b: int = 0) -> int:
+        return b if a is None else a
+
+    f = tf.contrib.framework.deprecated_args("2019-01-01", "Use b.", "a")(of_either)
+    assert [f(b=1), f(2), f(3)] == [1, 2, 3]
+    said = caplog.text
+    assert said.count("argument a is deprecated and will be removed after 2019-01-01.") == 1

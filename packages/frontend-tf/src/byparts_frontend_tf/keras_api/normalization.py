@@ -66,17 +66,20 @@ class BatchNormalization(Weighted):
 
     def build(self, input_shape: Any) -> None:
         """gamma, beta, moving_mean and moving_variance, [channels] each."""
-        dims = tf.TensorShape(input_shape).as_list()
+        shape = tf.TensorShape(input_shape)
+        if shape.ndims is None:
+            raise ValueError(f"Input has undefined rank: {shape}")
+        dims = shape.as_list()
         axis = self.axis[0] if isinstance(self.axis, list) else self.axis
         if not -len(dims) <= axis < len(dims):
             raise ValueError(f"Invalid axis: {self.axis}")
         self._at = axis % len(dims)
         size = dims[self._at]
         if size is None:
-            raise ValueError(
-                f"Axis {self._at} of input tensor should have a defined dimension but the layer "
-                f"received an input with shape {tuple(dims)}."
-            )
+            raise ValueError(f"Input has undefined `axis` dimension. Input shape: {tuple(dims)}")
+        self.fused = self.fused is not False and len(dims) == 4 and self._at in (1, 3)
+        if self.fused and self._dtype in (tf.float16, tf.bfloat16):
+            self._dtype = tf.float32
         self.input_spec = InputSpec(ndim=len(dims), axes={self._at: size})
         self.gamma = self._weight("gamma", (size,)) if self.scale else None
         self.beta = self._weight("beta", (size,)) if self.center else None
@@ -97,7 +100,7 @@ class BatchNormalization(Weighted):
         rank = len(inputs.dims)
         axes = [a for a in range(rank) if a != self._at]
         mean, variance = in_train_phase(
-            lambda: tf.nn.moments(inputs, axes),
+            lambda: tf.nn.moments(tf.cast(inputs, self.moving_mean.dtype.base_dtype), axes),
             lambda: (tf.identity(self.moving_mean), tf.identity(self.moving_variance)),
             told,
         )
@@ -124,7 +127,7 @@ class BatchNormalization(Weighted):
         """Updates of the statistics; of images the variance is that of a sample."""
         share = in_train_phase(lambda: 1.0 - self.momentum, lambda: 0.0, told)
         share = tf.cast(share, self.moving_mean.dtype.base_dtype)
-        if len(axes) == 3 and self.fused is not False:
+        if self.fused:
             count = tf.cast(tf.reduce_prod([tf.shape(x)[a] for a in axes]), variance.dtype)
             variance = variance * (count / tf.maximum(count - 1.0, 1.0))
         for moving, new in ((self.moving_mean, mean), (self.moving_variance, variance)):

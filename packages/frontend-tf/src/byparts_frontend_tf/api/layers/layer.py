@@ -17,7 +17,7 @@ from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection
+from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
 from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.keras_api.connections import has_history
@@ -95,6 +95,7 @@ class Layer(KerasLayer):
     ) -> Any:
         """A variable of this layer, made or found in its scope."""
         penalties = len(get_collection(GraphKeys.REGULARIZATION_LOSSES))
+        existing = set(get_collection(GraphKeys.GLOBAL_VARIABLES)) if regularizer else ()
         wanted = self.trainable and trainable is not False
         with self._entered():
             made = get_variable(
@@ -102,12 +103,16 @@ class Layer(KerasLayer):
                 TensorShape(shape),
                 (self._dtype if dtype is None else as_dtype(dtype)) or None,
                 initializer,
-                regularizer,
                 trainable=wanted,
                 constraint=constraint,
                 partitioner=given.get("partitioner"),
                 use_resource=given.get("use_resource"),
             )
+            if regularizer is not None and made not in existing:
+                with name_scope(f"{name}/Regularizer"):
+                    penalty = regularizer(made)
+                if penalty is not None:
+                    add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
         self._own_losses += get_collection(GraphKeys.REGULARIZATION_LOSSES)[penalties:]
         if not any(made is w for w in (*self._own_weights, *self._own_fixed)):
             (self._own_weights if made.trainable else self._own_fixed).append(made)

@@ -207,12 +207,37 @@ def dropout(
     return Dropout(rate, noise_shape, seed, name=name)(inputs, training=training)
 
 
+_INSIDE = {
+    "convolutional.Convolution1D": "Conv1D",
+    "convolutional.Convolution2D": "Conv2D",
+    "convolutional.Convolution3D": "Conv3D",
+    "convolutional.SeparableConvolution1D": "SeparableConv1D",
+    "convolutional.SeparableConvolution2D": "SeparableConv2D",
+    "convolutional.Convolution2DTranspose": "Conv2DTranspose",
+    "convolutional.Deconvolution2D": "Conv2DTranspose",
+    "convolutional.Deconv2D": "Conv2DTranspose",
+    "convolutional.Convolution3DTranspose": "Conv3DTranspose",
+    "convolutional.Deconvolution3D": "Conv3DTranspose",
+    "convolutional.Deconv3D": "Conv3DTranspose",
+    "core.FullyConnected": "Dense",
+    "core.fully_connected": "dense",
+    "normalization.BatchNorm": "BatchNormalization",
+    "pooling.MaxPool1D": "MaxPooling1D",
+    "pooling.MaxPool2D": "MaxPooling2D",
+    "pooling.MaxPool3D": "MaxPooling3D",
+    "pooling.AvgPool1D": "AveragePooling1D",
+    "pooling.AvgPool2D": "AveragePooling2D",
+    "pooling.AvgPool3D": "AveragePooling3D",
+}
 SYMBOLS = {
-    f"layers.{name}": name
-    for name in (
-        *("dense", "conv1d", "conv2d", "conv3d", "separable_conv1d", "separable_conv2d"),
-        *("conv2d_transpose", "conv3d_transpose", "batch_normalization"),
-        *("max_pooling1d", "max_pooling2d", "max_pooling3d"),
-        *("average_pooling1d", "average_pooling2d", "average_pooling3d"),
-    )
+    **{
+        f"layers.{name}": name
+        for name in (
+            *("dense", "conv1d", "conv2d", "conv3d", "separable_conv1d", "separable_conv2d"),
+            *("conv2d_transpose", "conv3d_transpose", "batch_normalization"),
+            *("max_pooling1d", "max_pooling2d", "max_pooling3d"),
+            *("average_pooling1d", "average_pooling2d", "average_pooling3d"),
+        )
+    },
+    **{f"python.layers.{inside}": name for inside, name in _INSIDE.items()},
 }

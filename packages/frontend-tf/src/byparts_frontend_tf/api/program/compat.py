@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.graph.shape import Dimension, TensorShape
+from byparts_frontend_tf.graph.dimension import Dimension
+from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
 
 integral_types = (numbers.Integral, np.integer)

@@ -85,7 +85,7 @@ def _by_gradients(session: Any, x: Any, y: Any, y_shape: Any, feeds: dict[Any, A
 
 
 def _numbers(shape: Any) -> list[int]:
-    return [int(d) for d in TensorShape(shape).as_list()]
+    return [int(d) for d in TensorShape(shape).as_list() if d is not None]
 
 
 def _dense(gradient: Any, x: Any) -> Any:
