@@ -101,7 +101,21 @@ def names_in(prefix: str) -> list[str]:
     from byparts_frontend_tf.symbol_table import TABLE
 
     start = f"{prefix}." if prefix else ""
-    return sorted({s[len(start) :].partition(".")[0] for s in TABLE if s.startswith(start)})
+    found = {s[len(start) :].partition(".")[0] for s in TABLE if s.startswith(start)}
+    for inside, public in _PUBLIC.items():
+        if start.startswith(inside):
+            found.update(names_in(public + start[len(inside) : -1]))
+    return sorted(found)
+
+
+# Parts of the inside and of other versions whose names are those of a public part.
+_PUBLIC = {
+    "compat.v1.": "",
+    "python.keras.": "keras.",
+    "contrib.keras.": "keras.",
+    "python.ops.rnn_cell.": "nn.rnn_cell",
+    "python.ops.rnn_cell_impl.": "nn.rnn_cell",
+}
 
 
 def _missing(full: str) -> str:

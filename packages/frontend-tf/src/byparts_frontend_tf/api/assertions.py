@@ -19,10 +19,12 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import constant
 from byparts_frontend_tf.api.effects import Assert
 from byparts_frontend_tf.api.passing import no_op
-from byparts_frontend_tf.api.reductions import reduce_all
+from byparts_frontend_tf.api.reductions import reduce_all, reduce_any
 from byparts_frontend_tf.api.shaping import rank as rank_of
+from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.operation import Operation
+from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
+from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.running.errors import InvalidArgumentError
@@ -118,6 +120,104 @@ assert_rank = _of_rank("assert_rank", lambda a, b: a == b, assert_equal)
 assert_rank_at_least = _of_rank("assert_rank_at_least", lambda a, b: a >= b, assert_greater_equal)
 
 
+@symbol("assert_near", "debugging.assert_near")
+def assert_near(
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Any = None,
+    summarize: Optional[int] = None,
+    message: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Operation:
+    """Assert that |x - y| < atol + rtol |y|; both are ten times the precision of x by default."""
+    with name_scope(name, "assert_near", [x, y]):
+        a = convert_to_tensor(x, name="x")
+        b = convert_to_tensor(y, a.dtype.base_dtype, "y")
+        precision = 10 * np.finfo(a.dtype.as_numpy_dtype).eps
+        relative = precision if rtol is None else cast(rtol, a.dtype.base_dtype)
+        limit = (precision if atol is None else cast(atol, a.dtype.base_dtype)) + relative * abs(b)
+        said = [message or "", f"x and y not equal to tolerance: {a.name}", a, b.name, b]
+        shown = [constant(v) if isinstance(v, str) else v for v in data or said]
+        return Assert(reduce_all(less(abs(a - b), limit)), shown, summarize)
+
+
+@symbol("assert_rank_in", "debugging.assert_rank_in")
+def assert_rank_in(
+    x: Any,
+    ranks: Any,
+    data: Any = None,
+    summarize: Optional[int] = None,
+    message: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Operation:
+    """Assert that x has as many axes as one of `ranks` says; an operation to depend on.
+
+    Raises:
+        ValueError: it is known to have not.
+    """
+    with name_scope(name, "assert_rank_in", [x]):
+        t = convert_to_tensor(x)
+        wanted = [convert_to_tensor(r) for r in ranks]
+        known = [static_value(r) for r in wanted]
+        if t.dims is None or any(r is None for r in known):
+            held = reduce_any(stack([equal(rank_of(t), r) for r in wanted]))
+            said = [message or "", f"Tensor {t.name} must have rank in", *wanted]
+            return Assert(held, [constant(v) if isinstance(v, str) else v for v in said], summarize)
+        if len(t.dims) not in [int(r) for r in known]:
+            raise ValueError(
+                f"{message or ''} Tensor {t.name} must have rank in {tuple(map(int, known))}.  "
+                f"Received rank {len(t.dims)}, shape {t.get_shape()}"
+            )
+        return no_op("static_checks_determined_all_ok")
+
+
+@symbol("assert_integer", "debugging.assert_integer")
+def assert_integer(x: Any, message: Optional[str] = None, name: Optional[str] = None) -> Operation:
+    """Nothing, where a tensor is of integers.
+
+    Raises:
+        TypeError: it is not.
+    """
+    with name_scope(name, "assert_integer", [x]):
+        t = convert_to_tensor(x, name="x")
+        if not t.dtype.is_integer:
+            raise TypeError(
+                f'{message or ""}Expected "x" to be integer type.  Found: {t.dtype} of {t.name}'
+            )
+        return no_op("statically_determined_was_integer")
+
+
+@symbol("assert_same_float_dtype", "debugging.assert_same_float_dtype")
+def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
+    """The dtype of floating-point numbers that all of `tensors` have; float32 for none.
+
+    Raises:
+        ValueError: they have several, or another one.
+    """
+    for t in [t for t in tensors or () if t is not None]:
+        dtype = t.dtype.base_dtype if dtype is None else as_dtype(dtype)
+        if t.dtype.base_dtype is not dtype.base_dtype:
+            raise ValueError(f"Expected {dtype}, got {t.dtype.base_dtype} of tensor '{t}'.")
+    wanted = float32 if dtype is None else as_dtype(dtype).base_dtype
+    if not wanted.is_floating:
+        raise ValueError(f"Expected floating point type, got {wanted}.")
+    return wanted
+
+
+@symbol("assert_proper_iterable", "debugging.assert_proper_iterable")
+def assert_proper_iterable(values: Any) -> None:
+    """Raise unless it is a list, a tuple or the like of tensors.
+
+    Raises:
+        TypeError: it is a tensor, an array, a text, or cannot be gone through.
+    """
+    alone = isinstance(values, (Tensor, np.ndarray, bytes, str)) or hasattr(values, "_as_tensor")
+    if alone or not hasattr(values, "__iter__"):
+        raise TypeError(f"Expected argument 'values' to be iterable.  Found: {type(values)}")
+
+
 @symbol("assert_type", "debugging.assert_type")
 def assert_type(
     tensor: Any, tf_type: Any, message: Optional[str] = None, name: Optional[str] = None
@@ -127,8 +227,6 @@ def assert_type(
     Raises:
         TypeError: it is of another one.
     """
-    from byparts_frontend_tf.graph.dtypes import as_dtype
-
     t = convert_to_tensor(tensor)
     if t.dtype.base_dtype is not as_dtype(tf_type).base_dtype:
         raise TypeError(f"{message or ''} {t.name} must be of type {as_dtype(tf_type)!r}")
@@ -154,7 +252,6 @@ _ASSERTIONS = (
 )
 SYMBOLS = {
     f"{place}assert_{what}": f"assert_{what}"
-    for place in ("", "debugging.", "compat.v1.")
+    for place in ("", "debugging.")
     for what in _ASSERTIONS
-    if place != "compat.v1."
 }

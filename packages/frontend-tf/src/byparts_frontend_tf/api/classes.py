@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.families import FLOATS, check_dtype
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
@@ -85,7 +86,7 @@ def softmax_cross_entropy_with_logits_v2(
     at = _axis(axis, dim)
     with name_scope(name, "softmax_cross_entropy_with_logits") as scope:
         x = convert_to_tensor(logits, name="logits")
-        y = convert_to_tensor(labels, x.dtype.base_dtype, name="labels")
+        y = cast(convert_to_tensor(labels, name="labels"), x.dtype.base_dtype)
         if not x.shape.is_compatible_with(y.shape):
             raise ValueError(
                 f"logits and labels must be the same size: logits_size={x.shape} "

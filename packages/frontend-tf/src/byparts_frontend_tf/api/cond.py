@@ -202,6 +202,25 @@ def smart_cond(pred: Any, fn1: Any, fn2: Any, name: Optional[str] = None) -> Any
     return fn1() if known else fn2()
 
 
+@symbol("contrib.framework.smart_case")
+def smart_case(
+    pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "smart_case"
+) -> Any:
+    """As `case`; of conditions that are known only the function of the first that holds is called.
+
+    Raises:
+        ValueError: all are known, none holds and there is no default.
+    """
+    pairs = pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs
+    known = [(smart_constant_value(pred), function) for pred, function in pairs]
+    if any(holds is None for holds, _ in known):
+        return case(pred_fn_pairs, default, exclusive, name=name)
+    chosen = next((function for holds, function in known if holds), default)
+    if chosen is None:
+        raise ValueError("smart_case: no condition holds, and there is no default")
+    return chosen()
+
+
 @symbol("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: Any) -> Optional[bool]:
     """Whether a condition holds, where that is known while the graph is built."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from inspect import Parameter, Signature
 from typing import Any, Optional, Union
 
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
@@ -70,6 +71,12 @@ def unary(
 
     apply.__name__ = apply.__qualname__ = type
     apply.__doc__ = f"TensorFlow's `{type}`, element by element."
+    vars(apply)["__signature__"] = Signature(
+        [
+            Parameter(argument, Parameter.POSITIONAL_OR_KEYWORD),
+            Parameter("name", Parameter.POSITIONAL_OR_KEYWORD, default=None),
+        ]
+    )
     return apply
 
 

@@ -22,7 +22,6 @@ _GRAPH = {
     "get_default_graph": "graph.stack:get_default_graph",
     "reset_default_graph": "graph.stack:reset_default_graph",
     "get_static_value": "graph.static:static_value",
-    "contrib.util.constant_value": "graph.static:static_value",
 }
 _SCOPES = (
     *("name_scope", "control_dependencies", "device", "colocate_with", "container", "init_scope"),

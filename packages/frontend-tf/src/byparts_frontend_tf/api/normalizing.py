@@ -241,6 +241,29 @@ def dropout(
         return made
 
 
+_LEAST_OF_SELU = -1.7580993408473766  # what SELU gives for very negative numbers
+
+
+@symbol("contrib.nn.alpha_dropout")
+def alpha_dropout(
+    x: TensorLike,
+    keep_prob: Any,
+    noise_shape: Any = None,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """x with elements set to the least of SELU at random; mean and variance stay (0, 1)."""
+    with name_scope(name, "alpha_dropout"):
+        given = convert_to_tensor(x, name="x")
+        keep = convert_to_tensor(keep_prob, given.dtype.base_dtype)
+        size = shape_of(given) if noise_shape is None else _noise(given, noise_shape)
+        kept = floor(keep + random_uniform(size, dtype=given.dtype.base_dtype, seed=seed))
+        low = _LEAST_OF_SELU
+        scale = rsqrt(keep + low**2 * keep * (1 - keep))
+        made: Tensor = scale * (given * kept + low * (1 - kept)) - scale * low * (1 - keep)
+        return made
+
+
 def _noise(x: Tensor, given: Any) -> Any:
     """`noise_shape`, where `None` and -1 are the extent of x."""
     if not isinstance(given, (list, tuple)):

@@ -179,6 +179,23 @@ def _crossed(a: Value, b: Value) -> Value:
 CROSS = Kind("Cross", _crossed, shape=same)
 
 
+@symbol("linalg.matvec")
+def matvec(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: Optional[str] = None,
+) -> Tensor:
+    """The products of matrices [..., m, k] and vectors [..., k]."""
+    with name_scope(name, "MatVec", [a, b]):
+        column = convert_to_tensor(b)[..., None]
+        made: Tensor = matmul(a, column, transpose_a=transpose_a, adjoint_a=adjoint_a)[..., 0]
+        return made
+
+
 @symbol("cross", "linalg.cross")
 def cross(a: TensorLike, b: TensorLike, name: Optional[str] = None) -> Tensor:
     """The cross products of vectors [..., 3].

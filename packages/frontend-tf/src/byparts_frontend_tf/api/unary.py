@@ -96,4 +96,5 @@ SYMBOLS = {
     **{f"nn.{s}": s for s in _IN_NN},
     "math.softplus": "softplus",
     "math.softsign": "softsign",
+    **{f"debugging.{s}": s for s in ("is_nan", "is_inf", "is_finite")},
 }

@@ -183,6 +183,7 @@ class Tensor(Operators):
         """What is known of its shape."""
         return TensorShape(self.dims)
 
+    OVERLOADABLE_OPERATORS = frozenset(n for n, v in vars(Operators).items() if callable(v))
     _shape_tuple = property(lambda self: self.dims)
     _shape = property(lambda self: TensorShape(self.dims))
 
@@ -238,6 +239,8 @@ class Tensor(Operators):
             " of `if t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to"
             " execute subgraphs conditioned on the value of a tensor."
         )
+
+    __nonzero__ = __bool__  # as Python 2 and programs that wrap tensors call it
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise NotImplementedError(

@@ -44,6 +44,9 @@ class Operators:
     def __div__(self, other: Any) -> Any:
         return _function("div")(self, other)
 
+    def __rdiv__(self, other: Any) -> Any:
+        return _function("div")(other, self)
+
     def __floordiv__(self, other: Any) -> Any:
         return _function("floordiv")(self, other)
 

@@ -50,6 +50,7 @@ class BatchNormalization(Weighted):
         self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale, self.fused = center, scale, fused
+        self.renorm, self.virtual_batch_size = renorm, virtual_batch_size
         self.supports_masking = True
         self._options(
             {
@@ -74,6 +75,7 @@ class BatchNormalization(Weighted):
         if not -len(dims) <= axis < len(dims):
             raise ValueError(f"Invalid axis: {self.axis}")
         self._at = axis % len(dims)
+        self.axis = [self._at]
         size = dims[self._at]
         if size is None:
             raise ValueError(f"Input has undefined `axis` dimension. Input shape: {tuple(dims)}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.graph import Graph
+from byparts_frontend_tf.symbols import symbol
 
 Build = Callable[[Sequence[Any]], Any]  # the results of all leaves -> the result of a fetch
 
@@ -46,7 +47,14 @@ class Fetches:
             make, tensors = parts
             inner = [self._leaf(t) if t is not None else _nothing for t in tensors]
             return lambda results: make(*[f(results) for f in inner])
+        for kind, function in _registered:
+            if isinstance(fetch, kind):
+                return self._converted(*function(fetch))
         return self._leaf(fetch)
+
+    def _converted(self, fetches: Sequence[Any], contract: Callable[[Any], Any]) -> Build:
+        inner = self._sequence(fetches)
+        return lambda results: contract(inner(results))
 
     def _mapping(self, fetch: Mapping[Any, Any]) -> Build:
         inner = {k: self._of(v) for k, v in fetch.items()}
@@ -88,6 +96,33 @@ def composite(fetch: Any) -> Optional[tuple[Callable[..., Any], tuple[Any, ...]]
     """What rebuilds something made of several tensors from their values, and the tensors."""
     parts = getattr(fetch, "_fetched_as", None)
     return None if parts is None else parts()
+
+
+_registered: list[tuple[type, Callable[[Any], Any]]] = []
+
+
+@symbol("python.client.session.register_session_run_conversion_functions")
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Callable[[Any], Any],
+    feed_function: Optional[Callable[[Any, Any], Any]] = None,
+    feed_function_for_partial_run: Optional[Callable[[Any], Any]] = None,
+) -> None:
+    """Let sessions run objects of a class.
+
+    Args:
+        tensor_type: the class.
+        fetch_function: an object -> the fetches it stands for, and a function of their values.
+        feed_function: accepted; an object is fed if `_as_graph_element` gives its tensor.
+        feed_function_for_partial_run: accepted.
+
+    Raises:
+        ValueError: the class, or one that it is of, is registered.
+    """
+    for kind, _ in _registered:
+        if issubclass(tensor_type, kind):
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    _registered.insert(0, (tensor_type, fetch_function))
 
 
 def key_of(fetches: Any) -> Any:

@@ -309,3 +309,10 @@ def kl_divergence(
         f"No KL(distribution_a || distribution_b) registered for distribution_a type "
         f"{type(distribution_a).__name__} and distribution_b type {type(distribution_b).__name__}"
     )
+
+
+SYMBOLS = {
+    f"{place}{name}_REPARAMETERIZED": f"{name}_REPARAMETERIZED"
+    for place in _PLACES
+    for name in ("FULLY", "NOT")
+}

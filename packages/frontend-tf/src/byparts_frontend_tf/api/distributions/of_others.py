@@ -18,13 +18,13 @@ from byparts_frontend_tf.api.distributions.distribution import (
 )
 from byparts_frontend_tf.api.distributions.gamma import lgamma
 from byparts_frontend_tf.api.distributions.of_counts import OfClasses
-from byparts_frontend_tf.api.distributions.of_numbers import Normal, OfNumbers
+from byparts_frontend_tf.api.distributions.of_numbers import OfNumbers
 from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.indexing import where_v2
 from byparts_frontend_tf.api.reductions import reduce_logsumexp, reduce_sum
 from byparts_frontend_tf.api.shaping import broadcast_to, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat, stack
-from byparts_frontend_tf.api.unary import absolute, log, softplus
+from byparts_frontend_tf.api.unary import absolute, log
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 
@@ -228,11 +228,3 @@ class Deterministic(OfNumbers):
 
     def _variance(self) -> Tensor:
         return zeros_like(self.loc)
-
-
-@distribution_symbol("NormalWithSoftplusScale")
-class NormalWithSoftplusScale(Normal):
-    """As `Normal`, with the scale softplus(scale)."""
-
-    def __init__(self, loc: Any, scale: Any, *flags: Any, **named: Any) -> None:
-        super().__init__(loc, softplus(convert_to_tensor(scale)), *flags, **named)

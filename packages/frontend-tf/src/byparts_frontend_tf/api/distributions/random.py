@@ -173,6 +173,43 @@ def truncated_normal(
     return _located(TRUNCATED, "truncated_normal", shape, mean, stddev, dtype, seed, name)
 
 
+@symbol("python.ops.random_ops.parameterized_truncated_normal")
+def parameterized_truncated_normal(
+    shape: TensorLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
+    dtype: Any = float32,
+    seed: Optional[int] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """Normal numbers between bounds; the parameters are numbers, or one for each row of `shape`."""
+    with name_scope(name, "parameterized_truncated_normal"):
+        dtype = as_dtype(dtype).base_dtype
+        drawn = random_uniform(shape, dtype=dtype, seed=seed)
+        mean, scale, low, high = (
+            convert_to_tensor(p, dtype) for p in (means, stddevs, minvals, maxvals)
+        )
+        rows = [(p if p.dims == () else p[:, None]) for p in (mean, scale, low, high)]
+        made: Tensor = _BETWEEN(drawn, *rows)
+        return made
+
+
+def _between(u: Value, mean: Value, scale: Value, low: Value, high: Value) -> Value:
+    first, last = ((bound - mean) / scale for bound in (low, high))
+    turned = first > 0  # where erf is near 1, its other tail is exact
+    first, last = ops.select(turned, -last, first), ops.select(turned, -first, last)
+    root = 0.5**0.5
+    below, above = (0.5 * ops.erfc(-root * bound) for bound in (first, last))
+    z = ops.erfinv(2 * (below + u * (above - below)) - 1) / root
+    z = ops.minimum(ops.maximum(z, first), last)
+    return mean + scale * ops.select(turned, -z, z)
+
+
+_BETWEEN = Kind("TruncatedTo", _between, shape=like_first, gradient=False)
+
+
 def _located(
     kind: Random, what: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, name: Any
 ) -> Tensor:

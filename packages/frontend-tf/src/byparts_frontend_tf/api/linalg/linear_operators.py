@@ -16,7 +16,7 @@ from byparts_frontend_tf.api.linalg.solving import (
 from byparts_frontend_tf.api.passing import no_op
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.reductions import reduce_prod, reduce_sum
-from byparts_frontend_tf.api.shaping import matrix_transpose, shape as shape_of
+from byparts_frontend_tf.api.shaping import matrix_transpose, rank as rank_of, shape as shape_of
 from byparts_frontend_tf.api.unary import absolute, log
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
@@ -114,7 +114,30 @@ class LinearOperator:
         made: Tensor = self.shape_tensor()[-1]
         return made
 
+    def range_dimension_tensor(self, name: str = "range_dimension_tensor") -> Tensor:
+        """How many rows it has."""
+        made: Tensor = self.shape_tensor()[-2]
+        return made
+
+    def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
+        """The shape without the matrices."""
+        made: Tensor = self.shape_tensor()[:-2]
+        return made
+
+    def tensor_rank_tensor(self, name: str = "tensor_rank_tensor") -> Tensor:
+        """How many axes it has."""
+        return rank_of(self._to_dense())
+
     # Functions
+
+    @property
+    def H(self) -> LinearOperator:  # noqa: N802  # TensorFlow's name
+        """The transposed matrix."""
+        return self.adjoint()
+
+    def adjoint(self, name: str = "adjoint") -> LinearOperator:
+        """The transposed matrix."""
+        return LinearOperatorFullMatrix(matrix_transpose(self._to_dense()))
 
     def to_dense(self, name: str = "to_dense") -> Tensor:
         """The matrix."""
@@ -266,6 +289,35 @@ class LinearOperatorDiag(_Triangular):
     def _solution(self, x: Tensor, adjoint: bool) -> Tensor:
         made: Tensor = x / self.diag[..., None]
         return made
+
+
+@symbol("linalg.LinearOperatorLowRankUpdate")
+class LinearOperatorLowRankUpdate(LinearOperator):
+    """A matrix and a product of thin ones: base + u diag(diag_update) v^T."""
+
+    def __init__(
+        self,
+        base_operator: LinearOperator,
+        u: Any,
+        diag_update: Any = None,
+        v: Any = None,
+        is_diag_update_positive: Optional[bool] = None,
+        is_non_singular: Optional[bool] = None,
+        is_self_adjoint: Optional[bool] = None,
+        is_positive_definite: Optional[bool] = None,
+        is_square: Optional[bool] = None,
+        name: str = "LinearOperatorLowRankUpdate",
+    ) -> None:
+        self.base_operator = base_operator
+        self.u = convert_to_tensor(u, name="u")
+        self.v = self.u if v is None else convert_to_tensor(v, name="v")
+        self.diag_update = None if diag_update is None else convert_to_tensor(diag_update)
+        flags = is_non_singular, is_self_adjoint, is_positive_definite, is_square
+        super().__init__(self.u.dtype.base_dtype, [self.u, self.v], *flags, name)
+
+    def _to_dense(self) -> Tensor:
+        scaled = self.u if self.diag_update is None else self.u * self.diag_update[..., None, :]
+        return self.base_operator.add_to_tensor(matmul(scaled, self.v, adjoint_b=True))
 
 
 @symbol("linalg.LinearOperatorIdentity")

@@ -246,6 +246,34 @@ def dct(
     return tensordot(x, matrix.astype(x.dtype.as_numpy_dtype), 1)
 
 
+@signal_symbol("idct")
+def idct(
+    input: TensorLike,
+    type: int = 2,
+    n: Any = None,
+    axis: int = -1,
+    norm: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """The inverse of `dct`; 2 n times that without norm="ortho".
+
+    Raises:
+        NotImplementedError: another type than 2.
+    """
+    if type != 2 or axis != -1 or n is not None:
+        raise NotImplementedError("idct: only type 2, of the whole last axis")
+    x = convert_to_tensor(input)
+    size = x.shape[-1].value
+    if size is None:
+        raise ValueError("idct: the size of the last axis has to be known")
+    rows = _cosines(size).T
+    if norm == "ortho":
+        rows = rows * np.array([[0.5 / size**0.5], *[[(0.5 / size) ** 0.5]] * (size - 1)])
+    else:
+        rows = rows * np.array([[0.5], *[[1.0]] * (size - 1)])
+    return tensordot(x, rows.astype(x.dtype.as_numpy_dtype), 1)
+
+
 @signal_symbol("mfccs_from_log_mel_spectrograms")
 def mfccs_from_log_mel_spectrograms(
     log_mel_spectrograms: TensorLike, name: Optional[str] = None

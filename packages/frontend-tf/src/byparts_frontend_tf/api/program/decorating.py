@@ -154,8 +154,8 @@ def getargspec(obj: Any) -> ArgSpec:
 
 @symbol("python.util.tf_inspect.getfullargspec")
 def getfullargspec(obj: Any) -> inspect.FullArgSpec:
-    """All arguments of a function."""
-    return inspect.getfullargspec(unwrap(obj)[1])
+    """All arguments of a function; no annotations, which TensorFlow's functions have not."""
+    return inspect.getfullargspec(unwrap(obj)[1])._replace(annotations={})
 
 
 @symbol("python.util.all_util.make_all")
@@ -175,6 +175,7 @@ _INSPECT = (
     *("currentframe", "getcallargs", "getdoc", "getfile", "getmembers", "getmodule", "getmro"),
     *("getsource", "getsourcefile", "getsourcelines", "isbuiltin", "isclass", "isframe"),
     *("isfunction", "isgenerator", "ismethod", "ismodule", "isroutine", "signature", "stack"),
+    *("getframeinfo", "isgeneratorfunction", "FullArgSpec"),
 )
 
 
@@ -186,5 +187,6 @@ def __getattr__(name: str) -> Any:
 
 SYMBOLS = {
     "python.util.tf_contextlib.contextmanager": "tf_contextmanager",
-    **{f"python.util.tf_inspect.{name}": name for name in _INSPECT},
+    **{f"python.util.tf_inspect.{name}": name for name in (*_INSPECT, "ArgSpec")},
+    "python.util.tf_inspect._inspect": "inspect",
 }

@@ -87,6 +87,13 @@ def zero_state_tensors(state_size: Any, batch_size: Any, dtype: Any) -> Any:
     return zero_state(state_size, batch_size, dtype)
 
 
+@symbol("python.ops.rnn_cell_impl._like_rnncell", "python.ops.rnn._like_rnncell")
+def like_rnncell(cell: Any) -> bool:
+    """Whether an object has what a cell has."""
+    parts = ("output_size", "state_size", "zero_state")
+    return all(hasattr(cell, part) for part in parts) and callable(cell)
+
+
 @symbol("python.ops.rnn_cell_impl.assert_like_rnncell")
 def assert_like_rnncell(cell_name: str, cell: Any) -> None:
     """Check that an object has what a cell has.

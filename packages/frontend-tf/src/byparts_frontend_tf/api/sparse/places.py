@@ -9,6 +9,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number, renamed
+from byparts_frontend_tf.api.arithmetic import minimum
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.indexing import gather, where
 from byparts_frontend_tf.api.passing import identity
@@ -16,10 +17,10 @@ from byparts_frontend_tf.api.reductions import reduce_max
 from byparts_frontend_tf.api.sequences import range as range_of
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.sparse.tensors import numbers_of, sparse
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.stacking import concat, stack
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int64
+from byparts_frontend_tf.graph.dtypes import bool_, float32, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -47,6 +48,19 @@ def host_order(indices: Any) -> Any:
 
 
 ORDER = Kind("SparseOrder", host=host_order, shape=_places, dtype=int64, gradient=False)
+
+
+@symbol("sparse.eye")
+def sparse_eye(
+    num_rows: TensorLike, num_columns: Any = None, dtype: Any = float32, name: Optional[str] = None
+) -> SparseTensor:
+    """Ones on the diagonal."""
+    with name_scope(name, "eye"):
+        rows = cast(num_rows, int64)
+        columns = rows if num_columns is None else cast(num_columns, int64)
+        at = range_of(minimum(rows, columns))
+        ones = cast(at * 0 + 1, dtype)
+        return SparseTensor(stack([at, at], 1), ones, stack([rows, columns]))
 
 
 @symbol("sparse_reorder", "sparse.reorder")
