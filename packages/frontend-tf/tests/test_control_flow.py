@@ -174,3 +174,29 @@ def test_maps_and_folds_of_rows() -> None:
     with tf.Session() as session:
         assert session.run([folded, sums])[0].tolist() == [12.0, 34.0]
         assert session.run(sums).tolist() == [6.0, 6.0, 5.0, 3.0]
+
+
+def test_shapes_that_constants_say_are_known_inside_a_loop() -> None:
+    """As an axis that is computed from constants alone."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([[1.0, 2.0]])
+        axis = lambda: tf.range(tf.rank(x))  # noqa: E731
+        last = tf.while_loop(
+            lambda i, total: i < 3,
+            lambda i, total: (i + 1, total + tf.reduce_sum(x, axis())),
+            [0, 0.0],
+        )
+
+        assert session.run(last) == [3, 9.0]
+
+
+def test_a_smart_condition_that_is_known_calls_one_function() -> None:
+    """By the names of arguments of both places that have it."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        one = tf.contrib.framework.smart_cond(True, true_fn=lambda: "yes", false_fn=lambda: "no")
+        other = tf.contrib.layers.smart_cond(tf.constant(False), fn1=lambda: 1, fn2=lambda: 2)
+        chosen = tf.contrib.framework.smart_case([(tf.constant(False), lambda: 1)], lambda: 3)
+        x = tf.placeholder(tf.bool, [])
+        fed = tf.contrib.framework.smart_case([(x, lambda: tf.constant(1))], lambda: tf.constant(3))
+
+        assert (one, other, chosen, session.run(fed, {x: False})) == ("yes", 2, 3, 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +144,18 @@ def test_operators_are_their_matrices() -> None:
             np.testing.assert_allclose(found[1], np.linalg.solve(matrix, [1, 2]), 1e-6)
             np.testing.assert_allclose(found[2:4], [8.0, np.log(8.0)], 1e-6)
             np.testing.assert_allclose(found[4], matrix)
+
+
+def test_numbers_between_bounds_and_softplus_parameters() -> None:
+    """Also far from the middle, where nearly all of a normal distribution is cut off."""
+    draw = import_module("byparts_frontend_tf.python.ops.random_ops").parameterized_truncated_normal
+    with tf.Graph().as_default(), tf.Session() as session:
+        near = draw([2000], means=1.0, stddevs=2.0, minvals=0.0, maxvals=2.0, seed=1)
+        far = draw([2000], minvals=6.0, maxvals=7.0, seed=2)
+        scale = tf.distributions.Normal(0.0, tf.nn.softplus(1.0)).log_prob(1.0)
+        same = tf.contrib.distributions.NormalWithSoftplusScale(0.0, 1.0).log_prob(1.0)
+        a, b, one, other = session.run([near, far, scale, same])
+
+    assert a.min() >= 0 and a.max() <= 2 and abs(a.mean() - 1) < 0.05
+    assert b.min() >= 6 and b.max() <= 7 and abs(b.mean() - 6.158) < 0.02
+    assert one == other

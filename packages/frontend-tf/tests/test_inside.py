@@ -124,3 +124,38 @@ def test_a_graph_and_its_checkpoint_become_one_file(
 
         assert session.run(y, {"x:0": [[1.0, 1.0]]}).tolist() == [[5.0]]
     assert capsys.readouterr().out == "w (float32) [2, 1]\n"
+
+
+def test_modules_that_libraries_of_distributions_take() -> None:
+    """Shapes, arguments of convolutions, functions and what a session runs in place of an object."""
+    shapes = import_module("byparts_frontend_tf.python.framework.tensor_shape")
+    utils = import_module("byparts_frontend_tf.python.layers.utils")
+    inspect = import_module("byparts_frontend_tf.python.util.tf_inspect")
+    rnn: dict[str, Any] = {}
+    exec("from byparts_frontend_tf.python.ops.rnn_cell import *", rnn)  # as programs do
+
+    assert (shapes.scalar(), shapes.vector(2)) == (tf.TensorShape([]), tf.TensorShape([2]))
+    assert shapes.unknown_shape(2).as_list() == [None, None]
+    assert tf.compat.dimension_value(tf.Dimension(3)) == 3 == tf.compat.dimension_value(3)
+    assert utils.conv_output_length(9, 3, "valid", 2) == 4 == len(utils.normalize_tuple(1, 4, "k"))
+    assert utils.convert_data_format("channels_first", 4) == "NCHW"
+    assert inspect.getfullargspec(tf.log) == inspect.getfullargspec(lambda x, name=None: None)
+    assert rnn["LSTMCell"] is tf.nn.rnn_cell.LSTMCell
+    assert {"__add__", "__lt__", "__getitem__"} < tf.Tensor.OVERLOADABLE_OPERATORS
+
+
+class _Drawn:
+    """An object that a session runs as two fetches."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+
+
+def test_a_class_says_what_a_session_runs_for_its_objects() -> None:
+    session_module = import_module("byparts_frontend_tf.python.client.session")
+    register = session_module.register_session_run_conversion_functions
+    register(_Drawn, lambda drawn: ([drawn.tensor, drawn.tensor * 2], sum))
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run({"a": [_Drawn(tf.constant(3))]}) == {"a": [9]}
+    with pytest.raises(ValueError, match="already been registered"):
+        register(_Drawn, lambda drawn: None)

@@ -120,3 +120,47 @@ def test_what_has_no_inverse_is_an_error() -> None:
             tf.matrix_inverse(tf.zeros([2, 3]))
         with pytest.raises(ValueError, match="rank 2"):
             tf.matrix_inverse(tf.zeros([3]))
+
+
+def test_operators_of_operators() -> None:
+    """An update of few columns, a product, blocks; and what batches are."""
+    u = np.array([[1.0], [0.0], [2.0]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        base = tf.linalg.LinearOperatorDiag([1.0, 2.0, 3.0])
+        updated = tf.linalg.LinearOperatorLowRankUpdate(base, u.astype("float32"), [2.0])
+        product = tf.linalg.LinearOperatorComposition([base, updated])
+        blocks = tf.linalg.LinearOperatorBlockDiag([base, updated])
+        one, two, all_, size = session.run(
+            [updated.to_dense(), product.to_dense(), blocks.H.to_dense(), blocks.shape_tensor()]
+        )
+
+    expected = np.diag([1.0, 2.0, 3.0]) + 2 * u @ u.T
+    np.testing.assert_allclose(one, expected, 1e-6)
+    np.testing.assert_allclose(two, np.diag([1.0, 2.0, 3.0]) @ expected, 1e-6)
+    np.testing.assert_allclose(all_[3:, 3:], expected, 1e-6)
+    assert size.tolist() == [6, 6] and not all_[:3, 3:].any()
+
+
+def test_axes_of_tensordot_may_be_constants() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        axes = tf.stack([tf.range(-2, 0), tf.range(0, 2)])
+
+        assert (
+            session.run(tf.tensordot(tf.ones([4, 2, 3]), tf.ones([2, 3]), axes)).tolist()
+            == [6.0] * 4
+        )
+
+
+def test_products_with_vectors_and_inverse_cosines() -> None:
+    """`tf.linalg.matvec`, and `tf.signal.idct` of what `dct` gives."""
+    x = np.array([[1.0, -2.0, 3.0]], "float32")
+    with tf.Graph().as_default(), tf.Session() as session:
+        product = tf.linalg.matvec(tf.constant(A), np.ones([2, 3]), transpose_a=True)
+        whole = tf.signal.idct(tf.signal.dct(x, norm="ortho"), norm="ortho")
+        other = tf.signal.idct(tf.signal.dct(x))
+        found = session.run([product, whole, other, tf.convert_to_tensor(tf.TensorShape([]))])
+
+    np.testing.assert_allclose(found[0], A.sum(1), 1e-6)
+    np.testing.assert_allclose(found[1], x, 1e-5)
+    np.testing.assert_allclose(found[2], 6 * x, 1e-5)
+    assert found[3].dtype == np.int32

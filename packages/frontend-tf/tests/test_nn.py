@@ -121,3 +121,23 @@ def test_a_fused_layer_of_halves_has_weights_of_float32() -> None:
 
     assert y.dtype == tf.float16
     assert {v.dtype.base_dtype for v in tf.global_variables()} == {tf.float32}
+
+
+def test_labels_of_integers_are_cast_to_the_logits() -> None:
+    """As they are read from files."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, labels = tf.constant([[1.0, 2.0]]), tf.constant([[0, 1]], tf.int64)
+        losses = [
+            tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=x),
+            tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[0, 1]], logits=x),
+        ]
+
+        np.testing.assert_allclose(session.run(losses), [[np.log1p(np.exp(-1.0))]] * 2, 1e-6)
+
+
+def test_alpha_dropout_keeps_mean_and_variance() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.random_normal([20000], seed=1)
+        y = session.run(tf.contrib.nn.alpha_dropout(x, 0.8, seed=2))
+
+    assert abs(y.mean()) < 0.04 and abs(y.std() - 1) < 0.04

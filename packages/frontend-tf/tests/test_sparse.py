@@ -242,3 +242,11 @@ def test_many_elements_are_reduced_on_the_host() -> None:
     assert all((least[i] == x[ids == i].min(0)).all() for i in range(10))
     assert session.run(whole).tolist() == [6, 0, 0]
     assert session.run(tf.gradients(whole, y)[0]).tolist() == [3, 0, 2, 0, 1]
+
+
+def test_an_identity_is_sparse() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = session.run([tf.sparse.eye(2), tf.sparse_tensor_to_dense(tf.sparse.eye(2, 3))])
+
+    assert made[0].indices.tolist() == [[0, 0], [1, 1]] and made[0].values.dtype == np.float32
+    assert made[1].tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]

@@ -688,9 +688,12 @@ TABLE: dict[str, str] = {
     "linalg.LinearOperatorDiag": "api.linalg.linear_operators:LinearOperatorDiag",
     "linalg.LinearOperatorFullMatrix": "api.linalg.linear_operators:LinearOperatorFullMatrix",
     "linalg.LinearOperatorIdentity": "api.linalg.linear_operators:LinearOperatorIdentity",
-    "linalg.LinearOperatorLowRankUpdate": "api.linalg.linear_operators:LinearOperatorLowRankUpdate",
     "linalg.LinearOperatorLowerTriangular": "api.linalg.linear_operators:LinearOperatorLowerTriangular",
     "linalg.LinearOperatorScaledIdentity": "api.linalg.linear_operators:LinearOperatorScaledIdentity",
+    # api.linalg.operators_of_operators
+    "linalg.LinearOperatorBlockDiag": "api.linalg.operators_of_operators:LinearOperatorBlockDiag",
+    "linalg.LinearOperatorComposition": "api.linalg.operators_of_operators:LinearOperatorComposition",
+    "linalg.LinearOperatorLowRankUpdate": "api.linalg.operators_of_operators:LinearOperatorLowRankUpdate",
     # api.linalg.signals
     "contrib.signal.frame": "api.linalg.signals:frame",
     "contrib.signal.hamming_window": "api.linalg.signals:hamming_window",
@@ -1016,6 +1019,7 @@ TABLE: dict[str, str] = {
     "linalg.matvec": "api.products:matvec",
     "linalg.tensordot": "api.products:tensordot",
     "matmul": "api.products:matmul",
+    "python.ops.linalg.linear_operator_util.matmul_with_broadcast": "api.products:matmul",
     "tensordot": "api.products:tensordot",
     # api.program.app
     "app.run": "api.program.app:run",
@@ -3923,6 +3927,8 @@ NAMESPACES: tuple[str, ...] = (
     "python.lib.io.file_io",
     "python.ops",
     "python.ops.data_flow_ops",
+    "python.ops.linalg",
+    "python.ops.linalg.linear_operator_util",
     "python.ops.metrics_impl",
     "python.ops.random_ops",
     "python.ops.resource_variable_ops",

@@ -194,12 +194,29 @@ def _either(test: Any, function: Any, otherwise: Any, strict: bool) -> Callable[
 
 
 @symbol("contrib.framework.smart_cond", "contrib.layers.smart_cond")
-def smart_cond(pred: Any, fn1: Any, fn2: Any, name: Optional[str] = None) -> Any:
-    """As `cond`; of a condition that is known only its function is called."""
+def smart_cond(
+    pred: Any,
+    true_fn: Any = None,
+    false_fn: Any = None,
+    name: Optional[str] = None,
+    fn1: Any = None,
+    fn2: Any = None,
+) -> Any:
+    """As `cond`; of a condition that is known only its function is called.
+
+    Args:
+        pred: the condition.
+        true_fn: called where it holds.
+        false_fn: called where it does not.
+        name: of the branch.
+        fn1: `true_fn`, as contrib's layers call it.
+        fn2: `false_fn`, likewise.
+    """
+    yes, no = fn1 or true_fn, fn2 or false_fn
     known = smart_constant_value(pred)
     if known is None:
-        return cond(pred, fn1, fn2, name=name)
-    return fn1() if known else fn2()
+        return cond(pred, yes, no, name=name)
+    return yes() if known else no()
 
 
 @symbol("contrib.framework.smart_case")

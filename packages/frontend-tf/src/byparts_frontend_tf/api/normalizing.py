@@ -11,7 +11,7 @@ from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.reductions import reduce_mean, reduce_sum
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, squeeze
-from byparts_frontend_tf.api.unary import rsqrt, square
+from byparts_frontend_tf.api.unary import floor, rsqrt, square
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind

@@ -16,6 +16,7 @@ from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims, shown
+from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -53,7 +54,10 @@ MATMUL = Kind("MatMul", _matmul, shape=_product)
 BATCH_MATMUL = Kind("BatchMatMulV2", _matmul, shape=_product)
 
 
-@symbol("matmul", "linalg.matmul", "batch_matmul")
+@symbol(
+    *("matmul", "linalg.matmul", "batch_matmul"),
+    "python.ops.linalg.linear_operator_util.matmul_with_broadcast",
+)
 def matmul(
     a: TensorLike,
     b: TensorLike,
@@ -159,9 +163,12 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any, name: Optional[str] = Non
     with name_scope(name, "Tensordot", [a, b]) as scope:
         x = convert_to_tensor(a, name="a")
         y = second(b, x.dtype.base_dtype, "Tensordot", "b")
+        if isinstance(axes, Tensor):
+            known = static_value(axes)
+            axes = axes if known is None else known.tolist()
         if isinstance(axes, int):
             return TENSORDOT(x, y, name=scope, of_a=axes, of_b=axes)
-        if len(axes) != 2:
+        if isinstance(axes, Tensor) or len(axes) != 2:
             raise ValueError("'axes' must be an integer or have length 2.")
         of_a, of_b = (numbers(part, "tensordot: the axes") for part in axes)
         if len(of_a) != len(of_b):

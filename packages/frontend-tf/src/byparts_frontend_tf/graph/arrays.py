@@ -29,7 +29,7 @@ def as_array(value: Any, dtype: Optional[DType] = None) -> Any:
     if isinstance(value, Dimension):
         value = _known(value)
     if isinstance(value, TensorShape):
-        value = [_known(d) for d in value]
+        value = np.array([_known(d) for d in value], "int32" if dtype is None else dtype.name)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple, str, bytes)):
         return _of_numpy(np.asarray(value), dtype)
     value = _plain(value)

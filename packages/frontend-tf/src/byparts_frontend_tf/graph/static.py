@@ -38,7 +38,7 @@ def _find(tensor: Tensor) -> Optional[Any]:
         return None  # it may be fed
     if op.type in _MEASURES and op.inputs[0].dims is not None:
         return _MEASURES[op.type](op)
-    if op.kind.meaning is None or not op.inputs or not tensor.dtype.own or op.body is not None:
+    if op.kind.meaning is None or not op.inputs or not tensor.dtype.own:
         return None
     count = count_of(tensor.dims)
     if count is None or count > _LARGEST:

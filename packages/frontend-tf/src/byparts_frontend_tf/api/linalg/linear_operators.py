@@ -291,35 +291,6 @@ class LinearOperatorDiag(_Triangular):
         return made
 
 
-@symbol("linalg.LinearOperatorLowRankUpdate")
-class LinearOperatorLowRankUpdate(LinearOperator):
-    """A matrix and a product of thin ones: base + u diag(diag_update) v^T."""
-
-    def __init__(
-        self,
-        base_operator: LinearOperator,
-        u: Any,
-        diag_update: Any = None,
-        v: Any = None,
-        is_diag_update_positive: Optional[bool] = None,
-        is_non_singular: Optional[bool] = None,
-        is_self_adjoint: Optional[bool] = None,
-        is_positive_definite: Optional[bool] = None,
-        is_square: Optional[bool] = None,
-        name: str = "LinearOperatorLowRankUpdate",
-    ) -> None:
-        self.base_operator = base_operator
-        self.u = convert_to_tensor(u, name="u")
-        self.v = self.u if v is None else convert_to_tensor(v, name="v")
-        self.diag_update = None if diag_update is None else convert_to_tensor(diag_update)
-        flags = is_non_singular, is_self_adjoint, is_positive_definite, is_square
-        super().__init__(self.u.dtype.base_dtype, [self.u, self.v], *flags, name)
-
-    def _to_dense(self) -> Tensor:
-        scaled = self.u if self.diag_update is None else self.u * self.diag_update[..., None, :]
-        return self.base_operator.add_to_tensor(matmul(scaled, self.v, adjoint_b=True))
-
-
 @symbol("linalg.LinearOperatorIdentity")
 class LinearOperatorIdentity(LinearOperatorDiag):
     """The matrix that changes nothing."""
