@@ -180,10 +180,9 @@ def test_shapes_that_constants_say_are_known_inside_a_loop() -> None:
     """As an axis that is computed from constants alone."""
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant([[1.0, 2.0]])
-        axis = lambda: tf.range(tf.rank(x))  # noqa: E731
         last = tf.while_loop(
             lambda i, total: i < 3,
-            lambda i, total: (i + 1, total + tf.reduce_sum(x, axis())),
+            lambda i, total: (i + 1, total + tf.reduce_sum(x, tf.range(tf.rank(x)))),
             [0, 0.0],
         )
 

@@ -160,14 +160,14 @@ def assert_rank_in(
     with name_scope(name, "assert_rank_in", [x]):
         t = convert_to_tensor(x)
         wanted = [convert_to_tensor(r) for r in ranks]
-        known = [static_value(r) for r in wanted]
-        if t.dims is None or any(r is None for r in known):
+        known = [int(v) for v in map(static_value, wanted) if v is not None]
+        if t.dims is None or len(known) < len(wanted):
             held = reduce_any(stack([equal(rank_of(t), r) for r in wanted]))
             said = [message or "", f"Tensor {t.name} must have rank in", *wanted]
             return Assert(held, [constant(v) if isinstance(v, str) else v for v in said], summarize)
-        if len(t.dims) not in [int(r) for r in known]:
+        if len(t.dims) not in known:
             raise ValueError(
-                f"{message or ''} Tensor {t.name} must have rank in {tuple(map(int, known))}.  "
+                f"{message or ''} Tensor {t.name} must have rank in {tuple(known)}.  "
                 f"Received rank {len(t.dims)}, shape {t.get_shape()}"
             )
         return no_op("static_checks_determined_all_ok")

@@ -197,14 +197,14 @@ def parameterized_truncated_normal(
 
 
 def _between(u: Value, mean: Value, scale: Value, low: Value, high: Value) -> Value:
-    first, last = ((bound - mean) / scale for bound in (low, high))
+    first, last = (ops.cast((bound - mean) / scale, "f64") for bound in (low, high))
     turned = first > 0  # where erf is near 1, its other tail is exact
     first, last = ops.select(turned, -last, first), ops.select(turned, -first, last)
     root = 0.5**0.5
     below, above = (0.5 * ops.erfc(-root * bound) for bound in (first, last))
-    z = ops.erfinv(2 * (below + u * (above - below)) - 1) / root
+    z = ops.erfinv(2 * (below + ops.cast(u, "f64") * (above - below)) - 1) / root
     z = ops.minimum(ops.maximum(z, first), last)
-    return mean + scale * ops.select(turned, -z, z)
+    return mean + scale * ops.cast(ops.select(turned, -z, z), u.type.dtype)
 
 
 _BETWEEN = Kind("TruncatedTo", _between, shape=like_first, gradient=False)

@@ -105,7 +105,7 @@ class LinearOperatorBlockDiag(_OfOperators):
         widths = [o.domain_dimension_tensor() for o in self.operators]
         rows = []
         for i, block in enumerate(blocks):
-            around = [[0, 0]] * (block.shape.ndims - 1)
+            around = [[0, 0]] * (len(block.dims or ()) - 1)
             before, after = sum(widths[:i]), sum(widths[i + 1 :])
             rows.append(pad(block, convert_to_tensor([*around, [before, after]])))
         return concat(rows, -2)
