@@ -13,48 +13,38 @@ from typing import Any
 import pytest
 
 import byparts_frontend_tf.tinyflow as tf
-from byparts_frontend_tf.tinyflow.program import make_step
-from byparts_frontend_tf.tinyflow.state import Variable
-from byparts_graph_ir import TensorType, Value
+from byparts_frontend_tf.running.pure import pure_graph
 from byparts_memplan import check_plan
-from byparts_runtime import Program, Variable as Stored
+from byparts_runtime import Executor, Program, Variable as Stored
 
-Shapes = dict[Value, list[int]]
+Shapes = dict[tf.Symbol, list[int]]
 
 
 @dataclass(frozen=True)
 class Training:
     """A loss, the shapes it is fed, and its optimizer."""
 
-    loss: Value
+    loss: tf.Symbol
     feeds: Shapes
     optimizer: Any
 
-    def variables(self) -> dict[Variable, list[int]]:
+    def variables(self) -> dict[tf.Variable, list[int]]:
         """In the order in which they are found."""
         return {v: shape for v, _, shape in tf.infer_variable_shapes(self.loss, self.feeds)}
 
     def program(self) -> Program:
         """One step: the loss, and all updates."""
-        shapes = self.variables()
         train = self.optimizer.minimize(self.loss)
-        step = make_step([self.loss, train], tuple(self.feeds), {})
-        memory = {v: Stored(v.name, TensorType("f32", _slot(v, shapes))) for v in step.variables}
-        types = tuple(TensorType("f32", tuple(self.feeds[v])) for v in step.fed)
-        return tf.Session().executor.program(
-            step.graph,
-            types,
-            variables=dict(zip(step.states, memory.values(), strict=True)),
-            updates=[memory[v] for v in step.updates],
-        )
-
-
-def _slot(v: Variable, shapes: dict[Variable, list[int]]) -> tuple[int, ...]:
-    """A weight's own shape; Adam's slots `Adam_m3`, `Adam_v3` have that of the third weight."""
-    if v in shapes:
-        return tuple(shapes[v])
-    number = v.name.removeprefix("Adam_")[1:]
-    return tuple(list(shapes.values())[int(number)]) if number else ()
+        with tf.Session() as session:
+            begin = [tf.assign(v, tf.zeros(shape)) for v, shape in self.variables().items()]
+            session.run(begin)
+            session.run(tf.initialize_all_variables())  # of the optimizer, in these shapes
+            step = pure_graph(session, [self.loss, train], self.feeds)
+        read = step.graph.inputs[len(step.fed) :]
+        memory = {v: Stored(v.name, x.type) for v, x in zip(step.variables, read, strict=True)}
+        bound = dict(zip(read, memory.values(), strict=True))
+        updates = [memory[v] for v in step.updates]
+        return Executor(backends=("numpy",)).program(step.graph, variables=bound, updates=updates)
 
 
 def softmax() -> Training:
@@ -77,7 +67,7 @@ def mlp() -> Training:
 
 def lenet() -> Training:
     x, label = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
-    net: Value = x
+    net: tf.Symbol = x
     for i, filters in ((1, 20), (2, 50)):
         net = tf.nn.conv2d(
             net, num_filter=filters, ksize=[1, 5, 5, 1], name=f"conv{i}", no_bias=False
@@ -90,12 +80,12 @@ def lenet() -> Training:
     return Training(loss, {x: [100, 1, 28, 28], label: [100]}, tf.train.AdamOptimizer(0.005))
 
 
-def _conv_norm(x: Value, size: int, filters: int) -> Value:
+def _conv_norm(x: tf.Symbol, size: int, filters: int) -> tf.Symbol:
     y = tf.nn.conv2d(x, num_filter=filters, ksize=[1, size, size, 1], padding="SAME")
     return tf.nn.batch_normalization(y)
 
 
-def _residual(x: Value, before: int, filters: int) -> Value:
+def _residual(x: tf.Symbol, before: int, filters: int) -> tf.Symbol:
     y = _conv_norm(tf.nn.relu(_conv_norm(x, 3, filters)), 3, filters)
     return tf.nn.relu((x if before == filters else _conv_norm(x, 1, filters)) + y)
 
@@ -139,7 +129,7 @@ def test_golden_memory(name: str) -> None:
 def test_golden_resnet_variables() -> None:
     """The projection comes first, because the program writes `project_x + conv2`."""
     tf.reset_default_graph()
-    found = [(v.name, shape) for v, shape in resnet().variables().items()]
+    found = [(v.op.name, shape) for v, shape in resnet().variables().items()]
 
     weights = [f"{n}{s}".replace(" ", "") for n, s in found if n.endswith("weight")]
     assert weights == [

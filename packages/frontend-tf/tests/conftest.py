@@ -1,4 +1,4 @@
-"""Every test begins with names, pending variables and random numbers of its own."""
+"""Every test begins with a graph and random numbers of its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tensorflow
-import byparts_frontend_tf.tinyflow as tf
 from byparts_frontend_tf.graph import seeds
 
 
@@ -16,8 +15,6 @@ from byparts_frontend_tf.graph import seeds
 def _begin(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Where no seed says the numbers, the name of the test does: a failure can be seen again."""
     tensorflow.reset_default_graph()
-    tf.reset_default_graph()
-    tf.set_random_seed(0)
     chance = random.Random(request.node.nodeid)
     monkeypatch.setattr(seeds, "unseeded", chance.getrandbits)
     random.seed(chance.getrandbits(32))

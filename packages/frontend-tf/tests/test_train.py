@@ -63,3 +63,33 @@ def test_nothing_to_train_is_said() -> None:
     """An objective without variables."""
     with pytest.raises(GraphError, match="depends on no variable"):
         tf.train.GradientDescentOptimizer(0.1).minimize(tf.ones([]))
+
+
+def test_adam_trains_what_layers_make() -> None:
+    """Slots of weights whose shapes only the data tells: initialised behind the weights."""
+    x, label = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    loss = tf.nn.mean_sparse_softmax_cross_entropy_with_logits(
+        tf.nn.linear(x, num_hidden=2, no_bias=False), label
+    )
+    step = tf.train.AdamOptimizer(0.1).minimize(loss)
+    feeds = {x: np.eye(4, dtype="float32"), label: np.array([0, 1, 1, 0])}
+    shapes = {x: [4, 4], label: [4]}
+    session = tf.Session()
+    session.run([tf.assign(v, tf.zeros(s)) for v, _, s in tf.infer_variable_shapes(loss, shapes)])
+    session.run(tf.initialize_all_variables())
+    losses = [session.run([loss, step], feeds)[0] for _ in range(5)]
+
+    assert_allclose(losses[0], np.log(2), rtol=1e-6)
+    assert losses == sorted(losses, reverse=True) and losses[-1] < 0.5
+
+
+def test_two_steps_of_one_variable_in_one_run_are_refused() -> None:
+    """Also by two optimizers: which comes first would be chance."""
+    w = tf.Variable(tf.ones([]), name="w")
+    both = [tf.train.GradientDescentOptimizer(0.1).minimize(w * w) for _ in range(2)]
+    session = tf.Session()
+    session.run(tf.initialize_all_variables())
+    with pytest.raises(GraphError, match="variable 'w' is assigned twice in one run"):
+        session.run(both)
+
+    assert session.run(w) == 1

@@ -17,7 +17,7 @@ def number(given: TensorLike, what: str) -> int:
 
     Raises:
         ValueError: a tensor whose value is known only when it runs.
-        TypeError: it is no number.
+        TypeError: it is no whole number.
     """
     if isinstance(given, (int, np.integer)):
         return int(given)
@@ -26,7 +26,10 @@ def number(given: TensorLike, what: str) -> int:
         if known is None:
             raise ValueError(f"{what} has to be known when the graph is built, and is {given}")
         return int(known)
-    return int(np.asarray(getattr(given, "value", given)).item())
+    found = np.asarray(getattr(given, "value", given)).item()
+    if found != int(found):
+        raise TypeError(f"{what}: {given!r} is no whole number")
+    return int(found)
 
 
 def numbers(given: TensorLike, what: str) -> tuple[int, ...]:

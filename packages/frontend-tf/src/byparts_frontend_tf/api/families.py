@@ -63,6 +63,8 @@ def unary(
 
     def apply(*arguments: TensorLike, **named: Any) -> Tensor:
         given = dict(zip((argument, "name"), arguments, strict=False)) | named
+        if argument not in given:
+            raise TypeError(f"{type}: argument {argument!r} is missing")
         x = convert_to_tensor(given.pop(argument), name=argument)
         name = given.pop("name", None)
         if given:

@@ -84,6 +84,8 @@ class Graph(Elements):
         return op
 
     def _op_name(self, name: str) -> str:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an operation is a string, not {name!r}")
         if name.endswith("/"):  # the name of a scope: the operation is called so itself
             name = name[:-1]
             return name if name not in self._by_name else self._names.unique(name)

@@ -6,7 +6,16 @@ that made the operation.
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Optional, ParamSpec, TypeVar
+
+from byparts_graph_ir import ArgumentError, GraphError, ShapeError
+from byparts_graph_ir.errors import add_note
+from byparts_graph_ir.parts.hub import PartError
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class OpError(Exception):
@@ -210,3 +219,26 @@ def error_of(op: Any, error: BaseException) -> OpError:
         if hasattr(made, "add_note"):
             made.add_note(note)
     return made
+
+
+def raises_graph_errors(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, for programs that know the graph's errors and not TensorFlow's.
+
+    A TypeError of it is an `ArgumentError`, another ValueError a `ShapeError`, what goes wrong in a
+    run a `GraphError`.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except (GraphError, PartError):
+            raise
+        except (TypeError, ValueError, OpError, RuntimeError) as error:
+            kinds = {TypeError: ArgumentError, ValueError: ShapeError}
+            made: GraphError = kinds.get(type(error), GraphError)(str(error))
+            for note in getattr(error, "__notes__", ()):
+                add_note(made, note)
+            raise made from error
+
+    return call

@@ -95,7 +95,11 @@ def _array(tensor: Tensor, value: Any, kind: Any) -> Any:
             f"Type of feed value {value!r} with type {type(value)} is not compatible with Tensor "
             f"type {kind}. Try explicitly setting the type of the feed tensor to a larger type."
         )
-    array = _strings(value) if kind.kind == "O" else np.asarray(value, kind)
+    try:
+        array = _strings(value) if kind.kind == "O" else np.asarray(value, kind)
+    except (TypeError, ValueError) as error:
+        what = f"Cannot feed a {type(value).__name__} for Tensor {tensor.name!r}"
+        raise type(error)(f"{what}: {error}") from error
     if not fits(tensor.dims, array.shape):
         raise ValueError(
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name!r}, which has shape "

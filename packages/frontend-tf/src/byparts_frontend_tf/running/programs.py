@@ -69,7 +69,7 @@ class Programs:
         variables = self.session.variables
         news = tuple(updates.values())
         targets = {v: variables.target(v, new.type, v.name) for v, new in updates.items()}
-        inputs = _inputs_of((*outputs, *news))
+        inputs = inputs_of((*outputs, *news))
         feeds = [v for v in inputs if v not in self.variable_inputs]
         bound = {v: self.variable_inputs[v] for v in inputs if v in self.variable_inputs}
         graph = Graph.of((*feeds, *bound), (*outputs, *news))
@@ -83,7 +83,7 @@ class Programs:
         )
 
 
-def _inputs_of(values: Sequence[Value]) -> list[Value]:
+def inputs_of(values: Sequence[Value]) -> list[Value]:
     """The inputs that values depend on, in the order in which they are read."""
     found = {v: None for n in producers(values) for v in n.inputs if v.node is None}
     found.update({v: None for v in values if v.node is None})

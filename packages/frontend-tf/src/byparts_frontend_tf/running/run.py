@@ -42,6 +42,7 @@ class Run(HostCalls):
         top: the lowering of the run itself.
         assumed: variables that have no value, which the steps are true for.
         operations: what the run needs.
+        written_once: as the session's.
         passed: numbers of the rules for gradients that the program says (`own_gradient.py`).
     """
 
@@ -49,7 +50,7 @@ class Run(HostCalls):
         self, session: BaseSession, recorder: Recorder, fed: dict[Tensor, int], body: Any = None
     ) -> None:
         super().__init__(session, recorder)
-        self.body = body
+        self.body, self.written_once = body, session.written_once
         self.top = Lowering(self)
         self.fed_variables: dict[Any, int] = {}
         for tensor, slot in fed.items():
@@ -217,12 +218,10 @@ class Run(HostCalls):
             if isinstance(fetch, Tensor) and (fetch.op in self.top.done or fetch in self.top.env):
                 known = self.top.env.get(fetch)
                 if not isinstance(known, (Slot, Literal)) and not of_objects(fetch):
-                    outputs[self.top.value(fetch)] = None
+                    outputs[self.fetched(fetch)] = None
         for _, _, given in self._after:
             outputs.update({v: None for v in given if isinstance(v, Value)})
-        updates: dict[Any, Value] = dict(self.top.last)
-        for fixed, counter in self.top.counters.items():
-            updates[COUNTERS[fixed]] = counter + DRAWS
+        updates = self.updates()
         if outputs or updates:
             self.program([v for v in outputs if v not in self.slots_of], updates=updates)
         for op, function, given in sorted(self._after, key=lambda row: row[0].number):
@@ -232,6 +231,19 @@ class Run(HostCalls):
             indices = [v for v in slots if isinstance(v, int)]
             self.recorder.perform(partial(HostStep, op, effect, indices, False))
         self._after.clear()
+
+    def fetched(self, tensor: Tensor) -> Value:
+        """What is fetched: a variable as it was, or as it is then where it is `written_once`."""
+        if self.written_once and tensor.variable is not None and tensor not in self.top.env:
+            return self.top.latest(tensor.variable)
+        return self.top.value(tensor)
+
+    def updates(self) -> dict[Any, Value]:
+        """The new values of what the run writes: variables, and the counters of random draws."""
+        updates: dict[Any, Value] = dict(self.top.last)
+        for fixed, counter in self.top.counters.items():
+            updates[COUNTERS[fixed]] = counter + DRAWS
+        return updates
 
     def _slot(self, fetch: Any) -> Optional[int]:
         if isinstance(fetch, Operation):
@@ -244,7 +256,7 @@ class Run(HostCalls):
             return self.recorder.perform(partial(HostStep, fetch.op, lambda: [array], ()))
         if known is None and of_objects(fetch):
             return self._object(fetch.variable)
-        return self.slots_of[self.top.value(fetch)]
+        return self.slots_of[self.fetched(fetch)]
 
 
 class _Branch(Operation):

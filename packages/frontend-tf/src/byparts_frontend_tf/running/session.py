@@ -39,9 +39,13 @@ class BaseSession:
         backends: names or backends, best first; by default all that start.
 
     Attributes:
+        written_once: whether a run may write a variable once only, and a variable that is fetched
+            beside its assignment has the new value: TinyFlow's rule.
         variables: their values.
         executor: builds and keeps the programs.
     """
+
+    written_once = False
 
     def __init__(
         self,
@@ -58,7 +62,7 @@ class BaseSession:
         self._timeout_ms = getattr(config, "operation_timeout_in_ms", 0) or None
         self._backends = defaults["backends"] if backends is None else backends
         self._graph = get_default_graph() if graph is None else graph
-        self.variables = Variables()
+        self.variables = Variables(lambda: self.executor.backends[0].space)
         self._plans: dict[Any, Plan] = {}
         self._made_for = (0, 0)
         self._closed = False

@@ -6,13 +6,14 @@ another shape gets new memory, and the programs bound to the old one are forgott
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy as np
 
 from byparts_frontend_tf.graph import seeds
 from byparts_frontend_tf.running.errors import FailedPreconditionError
-from byparts_graph_ir import TensorType
+from byparts_graph_ir import Space, TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime import Variable as Stored
 
@@ -36,11 +37,15 @@ COUNTERS = {True: Counter("draws"), False: Counter("draws by chance")}  # whethe
 class Variables:
     """Variable of the graph -> its memory in this session.
 
+    Args:
+        space: gives that in which programs of the session compute.
+
     Attributes:
         moved: how often a variable got other memory than programs are bound to.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, space: Callable[[], Space]) -> None:
+        self._space = space
         self._stored: dict[Any, Stored] = {}
         self._objects: dict[Any, Any] = {}
         self._lock = make_lock()
@@ -57,7 +62,9 @@ class Variables:
     def target(self, variable: Any, kind: TensorType, name: str) -> Stored:
         """Where a new value of this type goes; it counts as the variable's from `keep` on."""
         stored = self._stored.get(variable)
-        return stored if stored is not None and stored.type == kind else Stored(name, kind)
+        if stored is not None and stored.type == kind:
+            return stored
+        return Stored(name, kind, space=self._space())
 
     def counter(self, fixed: bool) -> Stored:
         """The counter of draws: from 0 where seeds say the numbers, else from anywhere."""
@@ -65,7 +72,8 @@ class Variables:
         found = self._stored.get(key)
         if found is None:
             start = 0 if fixed else seeds.unseeded(24) * DRAWS
-            found = self._stored[key] = Stored(key.name, np.array(start, np.int64))
+            first = np.array(start, np.int64)
+            found = self._stored[key] = Stored(key.name, first, space=self._space())
         return found
 
     def keep(self, variable: Any, stored: Stored) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation
-from byparts_graph_ir import Value
+from byparts_graph_ir import GraphError, Value
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.lowering import Lowering
@@ -74,7 +74,16 @@ class VariableValues:
         self.reads.setdefault(variable, []).append(value)
 
     def write(self, op: Operation, variable: Any, value: Value) -> None:
-        """`op` gives a variable a new value; no gradient passes."""
+        """`op` gives a variable a new value; no gradient passes.
+
+        Raises:
+            GraphError: the run has written it already, and may not twice.
+        """
+        if self.run.written_once and variable in self.last:
+            raise GraphError(
+                f"variable {variable.name!r} is assigned twice in one run, the second time at "
+                f"{op.where}; fetch the assignments in two runs"
+            )
         bit = self.visible.get(op, 0) & self._own(op)
         if not bit:
             bit = self._own(op)

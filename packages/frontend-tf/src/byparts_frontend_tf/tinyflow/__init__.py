@@ -1,105 +1,43 @@
 """TinyFlow's API: `import byparts_frontend_tf.tinyflow as tf`, and its programs run unchanged."""
 
+# isort: off
+# fmt: off
 from typing import NoReturn
 
+from byparts_frontend_tf.graph.dtypes import float32
+from byparts_frontend_tf.graph.operation import Tensor as Symbol
+from byparts_frontend_tf.graph.operators import Operators as SymbolBase
+from byparts_frontend_tf.graph.stack import reset_default_graph
 from byparts_frontend_tf.tinyflow import nn, train
+from byparts_frontend_tf.tinyflow.functions import (
+    argmax, div, equal, exp, gradients, log, matmul, mul, normal, ones, ones_like, pad, pow,
+    reduce_mean, reduce_sum, relu, set_random_seed, softmax, sqrt, tanh, zeros, zeros_like,
+)
 from byparts_frontend_tf.tinyflow.nn import (
-    avg_pool,
-    batch_normalization,
-    conv2d,
-    flatten_layer,
-    linear,
-    max_pool,
+    avg_pool, batch_normalization, conv2d, flatten_layer, linear, max_pool,
     mean_sparse_softmax_cross_entropy_with_logits,
 )
-from byparts_frontend_tf.tinyflow.ops import (
-    argmax,
-    div,
-    equal,
-    exp,
-    gradients,
-    log,
-    matmul,
-    mul,
-    ones,
-    ones_like,
-    pad,
-    pow,
-    reduce_mean,
-    reduce_sum,
-    relu,
-    softmax,
-    sqrt,
-    tanh,
-    zeros,
-    zeros_like,
-)
-from byparts_frontend_tf.tinyflow.random import normal, set_random_seed
-from byparts_frontend_tf.tinyflow.session import Session
-from byparts_frontend_tf.tinyflow.shapes import infer_variable_shapes
+from byparts_frontend_tf.tinyflow.session import Session, infer_variable_shapes
 from byparts_frontend_tf.tinyflow.state import (
-    Variable,
-    assign,
-    float32,
-    group,
-    initialize_all_variables,
-    placeholder,
-    reset_default_graph,
+    Variable, assign, group, initialize_all_variables, placeholder,
 )
-from byparts_graph_ir import Value as Symbol
 
-SymbolBase = Symbol
 Group = list  # fetching several symbols together gives their values together
 
 __all__ = [
-    "nn",
-    "train",
-    "avg_pool",
-    "batch_normalization",
-    "conv2d",
-    "flatten_layer",
-    "linear",
-    "max_pool",
-    "mean_sparse_softmax_cross_entropy_with_logits",
-    "argmax",
-    "div",
-    "equal",
-    "exp",
-    "gradients",
-    "log",
-    "matmul",
-    "mul",
-    "ones",
-    "ones_like",
-    "pad",
-    "pow",
-    "reduce_mean",
-    "reduce_sum",
-    "relu",
-    "softmax",
-    "sqrt",
-    "tanh",
-    "zeros",
-    "zeros_like",
-    "normal",
-    "set_random_seed",
-    "Session",
-    "infer_variable_shapes",
-    "Variable",
-    "assign",
-    "float32",
-    "group",
-    "initialize_all_variables",
-    "placeholder",
-    "reset_default_graph",
-    "Symbol",
-    "SymbolBase",
+    "nn", "train", "avg_pool", "batch_normalization", "conv2d", "flatten_layer", "linear",
+    "max_pool", "mean_sparse_softmax_cross_entropy_with_logits", "argmax", "div", "equal", "exp",
+    "gradients", "log", "matmul", "mul", "normal", "ones", "ones_like", "pad", "pow", "reduce_mean",
+    "reduce_sum", "relu", "set_random_seed", "softmax", "sqrt", "tanh", "zeros", "zeros_like",
+    "Session", "infer_variable_shapes", "Variable", "assign", "float32", "group",
+    "initialize_all_variables", "placeholder", "reset_default_graph", "Symbol", "SymbolBase",
     "Group",
 ]
+# fmt: on
 
 _NOT_HERE = {
     "AttrScope": "string attributes of symbols are not kept: attributes are typed fields of ops",
-    "symbol": "symbols are values of the graph IR; see byparts_graph_ir.Value and byparts_opset",
+    "symbol": "symbols are tensors, of TensorFlow's graph: byparts_frontend_tf.Tensor",
 }
 
 

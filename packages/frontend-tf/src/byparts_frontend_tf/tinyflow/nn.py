@@ -8,76 +8,72 @@ and OIHW; `padding="SAME"` means (k - 1) // 2 zeros on both sides, which is not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Optional
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
 
 import byparts_opset as ops
-from byparts_frontend_tf.tinyflow.names import automatic
-from byparts_frontend_tf.tinyflow.ops import exp, log, matmul, pad, relu, softmax, sqrt, tanh
-from byparts_frontend_tf.tinyflow.state import float32, made_by_op
-from byparts_graph_ir import GraphError, ShapeError, TensorType, Value
-from byparts_graph_ir.contract import checked
+from byparts_frontend_tf.api.convolving import Pair, padding_of, spatial
+from byparts_frontend_tf.api.image_shapes import pool_shape
+from byparts_frontend_tf.api.pools import MAX_POOL
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.infer import like_first, scalar
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.running.errors import raises_graph_errors
+from byparts_frontend_tf.tinyflow import functions
+from byparts_frontend_tf.tinyflow.state import automatic, made_by_layer
+from byparts_graph_ir import GraphError, Value
 
-__all__ = [
-    "avg_pool",
-    "batch_normalization",
-    "conv2d",
-    "exp",
-    "flatten_layer",
-    "linear",
-    "log",
-    "matmul",
-    "max_pool",
-    "mean_sparse_softmax_cross_entropy_with_logits",
-    "pad",
-    "relu",
-    "softmax",
-    "sqrt",
-    "tanh",
-]
-
+exp, log, sqrt, tanh = functions.exp, functions.log, functions.sqrt, functions.tanh
+relu, softmax, matmul, pad = functions.relu, functions.softmax, functions.matmul, functions.pad
 Sizes = Sequence[int]
-Pads = tuple[tuple[int, int], tuple[int, int]]
 
 
-@checked
+@raises_graph_errors
 def linear(
-    data: Value,
-    weight: Optional[Value] = None,
-    bias: Optional[Value] = None,
+    data: TensorLike,
+    weight: Optional[TensorLike] = None,
+    bias: Optional[TensorLike] = None,
     *,
     num_hidden: int = 0,
     no_bias: bool = True,
     name: Optional[str] = None,
-) -> Value:
+) -> Tensor:
     """X w^T + b.  data: [batch, k], weight: [num_hidden, k], bias: [num_hidden].
 
     Raises:
         GraphError: neither a weight nor `num_hidden` is given.
     """
     name = automatic("linear") if name is None else name
-    if weight is None:
-        weight = _parameter(f"{name}_weight", _positive("linear", "num_hidden", num_hidden), None)
-    y = ops.matmul(data, weight, transpose_b=True)
-    if bias is None and not no_bias:
-        bias = _parameter(f"{name}_bias", num_hidden)
-    return y if bias is None else y + bias
+    count = "num_hidden", num_hidden
+    weight, *biases = _parameters(name, weight, bias, count, (), no_bias)
+    y: Tensor = matmul(data, weight, transpose_b=True, name=name)
+    return y + biases[0] if biases else y
 
 
-@checked
+def _convolution(x: Value, w: Value, *bias: Value, strides: Pair, padding: str) -> Value:
+    around = _around(padding, (w.type.shape or ())[2:])
+    y = ops.conv2d(x, w, strides=strides, padding=around)
+    return y + ops.expand_dims(bias[0], (1, 2)) if bias else y
+
+
+_CONV2D = Kind("ConvolutionOIHW", _convolution)
+
+
+@raises_graph_errors
 def conv2d(
-    data: Value,
-    weight: Optional[Value] = None,
+    data: TensorLike,
+    weight: Optional[TensorLike] = None,
     strides: Sizes = (1, 1, 1, 1),
     padding: str = "VALID",
     data_format: str = "NCHW",
     *,
-    bias: Optional[Value] = None,
+    bias: Optional[TensorLike] = None,
     num_filter: int = 0,
     ksize: Sizes = (1, 1, 1, 1),
     no_bias: bool = True,
     name: Optional[str] = None,
-) -> Value:
+) -> Tensor:
     """Cross-correlation.  data: [n, c, h, w], weight: [num_filter, c, kh, kw], bias: [num_filter].
 
     Raises:
@@ -85,113 +81,117 @@ def conv2d(
         ShapeError: `ksize` or `strides` are not of the form (1, h, w, 1).
     """
     name = automatic("conv2d") if name is None else name
-    _check_layout("conv2d", data_format)
-    if weight is None:
-        kernel = _middle("conv2d", "ksize", ksize)
-        weight = _parameter(
-            f"{name}_weight", _positive("conv2d", "num_filter", num_filter), None, *kernel
-        )
-    elif weight.type.rank != 4:
-        raise ShapeError(f"conv2d: weight is {weight.type}; give [num_filter, c, kh, kw]")
-    else:
-        kernel = (weight.type.dims[2], weight.type.dims[3])
-    around = _padding("conv2d", padding, kernel)
-    y = ops.conv2d(data, weight, strides=_middle("conv2d", "strides", strides), padding=around)
-    if bias is None and not no_bias:
-        bias = _parameter(f"{name}_bias", weight.type.dims[0] if num_filter == 0 else num_filter)
-    return y if bias is None else y + ops.expand_dims(bias, (1, 2))
+    strides = _steps(strides, padding, data_format)
+    kernel = spatial(ksize, "NHWC", "ksize")
+    parameters = _parameters(name, weight, bias, ("num_filter", num_filter), kernel, no_bias)
+    return _CONV2D(
+        convert_to_tensor(data), *parameters, name=name, strides=strides, padding=padding
+    )
 
 
-@checked
-def max_pool(
-    data: Value,
-    strides: Sizes = (1, 1, 1, 1),
-    padding: str = "VALID",
-    data_format: str = "NCHW",
-    *,
-    ksize: Sizes = (1, 1, 1, 1),
-    name: Optional[str] = None,
-) -> Value:
-    """The largest of each window; what is padded on is never the largest."""
-    _check_layout("max_pool", data_format)
-    kernel = _middle("max_pool", "ksize", ksize)
-    around = _padding("max_pool", padding, kernel)
-    return ops.max_pool(data, kernel, _middle("max_pool", "strides", strides), around)
+def _pooling(kind: Kind, doc: str) -> Callable[..., Tensor]:
+    @raises_graph_errors
+    def pool(
+        data: TensorLike,
+        strides: Sizes = (1, 1, 1, 1),
+        padding: str = "VALID",
+        data_format: str = "NCHW",
+        *,
+        ksize: Sizes = (1, 1, 1, 1),
+        name: Optional[str] = None,
+    ) -> Tensor:
+        strides, kernel = _steps(strides, padding, data_format), spatial(ksize, "NHWC", "ksize")
+        windows = {"ksize": kernel, "strides": strides, "padding": _around(padding, kernel)}
+        return kind(convert_to_tensor(data), name=name, layout="NCHW", **windows)
+
+    pool.__doc__ = doc
+    return pool
 
 
-@checked
-def avg_pool(
-    data: Value,
-    strides: Sizes = (1, 1, 1, 1),
-    padding: str = "VALID",
-    data_format: str = "NCHW",
-    *,
-    ksize: Sizes = (1, 1, 1, 1),
-    name: Optional[str] = None,
-) -> Value:
-    """The mean of each window, counting the zeros padded on."""
-    _check_layout("avg_pool", data_format)
-    kernel = _middle("avg_pool", "ksize", ksize)
-    around = _padding("avg_pool", padding, kernel)
-    strides = _middle("avg_pool", "strides", strides)
-    return ops.average_pool(data, kernel, strides, around, count_include_pad=True)
+def _average(x: Value, ksize: Pair, strides: Pair, padding: Any, layout: str) -> Value:
+    return ops.average_pool(x, ksize, strides, padding, layout, count_include_pad=True)
 
 
+max_pool = _pooling(MAX_POOL, "The largest of each window; what is padded is never the largest.")
+avg_pool = _pooling(
+    Kind("AveragePoolCountingZeros", _average, shape=pool_shape),
+    "The mean of each window, counting the zeros padded on.",
+)
+_NORMALIZED = Kind(
+    "BatchNormalizationOfChannels",
+    lambda x, gamma, beta: ops.batch_norm(x, gamma, beta, axis=1, epsilon=1e-5)[0],
+    shape=like_first,
+)
+
+
+@raises_graph_errors
 def batch_normalization(
-    data: Value,
-    gamma: Optional[Value] = None,
-    beta: Optional[Value] = None,
+    data: TensorLike,
+    gamma: Optional[TensorLike] = None,
+    beta: Optional[TensorLike] = None,
     *,
     name: Optional[str] = None,
-) -> Value:
+) -> Tensor:
     """Each channel of data: [n, c, h, w] made mean 0 and variance 1, times gamma, plus beta.
 
-    Always with the statistics of the batch, as there; `byparts_opset.batch_norm_inference` and
-    `moving_average` are the other mode.
+    Always with the statistics of the batch, as there; TensorFlow's `tf.layers.batch_normalization`
+    has the other mode.
     """
     name = automatic("batch_normalization") if name is None else name
-    gamma = _parameter(f"{name}_gamma", None) if gamma is None else gamma
-    beta = _parameter(f"{name}_beta", None) if beta is None else beta
-    return ops.batch_norm(data, gamma, beta, axis=1, epsilon=1e-5)[0]
+    gamma = made_by_layer(f"{name}_gamma", None) if gamma is None else gamma
+    beta = made_by_layer(f"{name}_beta", None) if beta is None else beta
+    return _NORMALIZED(*[convert_to_tensor(t) for t in (data, gamma, beta)], name=name)
 
 
-def flatten_layer(data: Value, name: Optional[str] = None) -> Value:
+_FLATTEN = Kind("FlattenLayer", ops.flatten)
+_LOSS = Kind(
+    "MeanSparseSoftmaxCrossEntropy",
+    lambda x, label: ops.mean(ops.sparse_softmax_cross_entropy(x, ops.cast(label, "i64"))),
+    shape=scalar,
+)
+
+
+@raises_graph_errors
+def flatten_layer(data: TensorLike, name: Optional[str] = None) -> Tensor:
     """data: [n, ...] -> [n, everything else]."""
-    return ops.flatten(data)
+    return _FLATTEN(convert_to_tensor(data), name=name)
 
 
-@checked
+@raises_graph_errors
 def mean_sparse_softmax_cross_entropy_with_logits(
-    logits: Value, label: Value, name: Optional[str] = None
-) -> Value:
+    logits: TensorLike, label: TensorLike, name: Optional[str] = None
+) -> Tensor:
     """-log softmax(logits)[label], the mean over the batch.  logits: [n, classes], label: [n]."""
-    label = label if label.type.dtype == "i64" else ops.cast(label, "i64")
-    return ops.mean(ops.sparse_softmax_cross_entropy(logits, label))
+    return _LOSS(convert_to_tensor(logits), convert_to_tensor(label), name=name)
 
 
-def _parameter(name: str, *shape: Optional[int]) -> Value:
-    return made_by_op(TensorType(float32, shape), name)
+def _parameters(
+    name: str, weight: Any, bias: Any, count: tuple[str, int], kernel: Sizes, without: bool
+) -> list[Tensor]:
+    """The weight and, if there is to be one, the bias: those given, or new variables."""
+    if weight is None:
+        field, rows = count
+        if rows < 1:
+            raise GraphError(f"{name}: {field} is {rows}; give a weight, or {field}= above zero")
+        weight = made_by_layer(f"{name}_weight", rows, None, *kernel)
+    made = [convert_to_tensor(weight)]
+    if bias is None and not without:
+        bias = made_by_layer(f"{name}_bias", made[0].dims[0] if made[0].dims else None)
+    return made if bias is None else [*made, convert_to_tensor(bias)]
 
 
-def _positive(layer: str, field: str, value: int) -> int:
-    if value < 1:
-        raise GraphError(f"{layer}: {field} is {value}; give a weight, or {field}=... above zero")
-    return value
-
-
-def _middle(layer: str, field: str, sizes: Sizes) -> tuple[int, int]:
-    if len(sizes) != 4 or sizes[0] != 1 or sizes[3] != 1:
-        raise ShapeError(f"{layer}: {field} is {list(sizes)}, and must be [1, height, width, 1]")
-    return (int(sizes[1]), int(sizes[2]))
-
-
-def _padding(layer: str, padding: str, kernel: Sequence[int]) -> Pads:
-    if padding not in ("SAME", "VALID"):
-        raise GraphError(f"{layer}: padding is {padding!r}, and must be 'SAME' or 'VALID'")
+def _around(padding: str, kernel: Sequence[Any]) -> tuple[Pair, Pair]:
     h, w = ((k - 1) // 2 if padding == "SAME" else 0 for k in kernel)
-    return ((h, h), (w, w))
+    return (h, h), (w, w)
 
 
-def _check_layout(layer: str, layout: str) -> None:
+def _steps(strides: Sizes, padding: str, layout: str) -> Pair:
+    """Strides over height and width.
+
+    Raises:
+        ValueError: another padding than SAME and VALID, or another layout than NCHW.
+    """
     if layout != "NCHW":
-        raise GraphError(f"{layer}: data_format is {layout!r}; this dialect has only 'NCHW'")
+        raise ValueError(f"data_format is {layout!r}; this dialect has only 'NCHW'")
+    padding_of(padding, layout)
+    return spatial(strides, "NHWC", "strides")

@@ -1,165 +1,109 @@
-"""Placeholders, variables, and what changes variables.
+"""Placeholders, variables, and what changes variables: TensorFlow's, with TinyFlow's rules.
 
-All of them are values of the graph IR, so arithmetic, gradients and printing need nothing more.
-Graphs are pure: `assign` computes the new value and says which variable it belongs to, and the
-session gathers those into the outputs of the program it builds.  So all updates of a run read the
-values from before it, whatever the order of nodes (TinyFlow's did not: fact T1).
+A variable takes the shape of whatever it is assigned, a layer makes variables that have no first
+value, and `initialize_all_variables` is for those made since the last call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections import Counter
 from typing import Any, Optional
 
-from byparts_frontend_tf.tinyflow.names import automatic, forget_names
-from byparts_graph_ir import (
-    ArgumentError,
-    GraphError,
-    Input,
-    Node,
-    Op,
-    ShapeError,
-    TensorType,
-    Types,
-    Value,
-)
-from byparts_graph_ir.contract import checked
-from byparts_graph_ir.model.where import where
-
-float32 = "f32"
-
-Shape = Optional[Iterable[Optional[int]]]
+import byparts_frontend_tf as tensorflow
+from byparts_frontend_tf.api.passing import IDENTITY
+from byparts_frontend_tf.api.variables import variables
+from byparts_frontend_tf.graph.convert import TensorLike
+from byparts_frontend_tf.graph.dtypes import float32
+from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.operators import Operators
+from byparts_frontend_tf.graph.shape import Dims
+from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.running.errors import raises_graph_errors
+from byparts_graph_ir import ArgumentError, GraphError
 
 
-@dataclass(frozen=True, eq=False, slots=True, init=False)
-class Variable(Input):
-    """A value that a session remembers between runs.
+class Variable(variables.Variable):
+    """A tensor that a session remembers between runs.
 
     Args:
-        init: its first value, taken by `initialize_all_variables`.
+        init: its first value, taken by `initialize_all_variables`; `None`: it is assigned one.
         name: a label; by default variable0, variable1, ...
 
     Raises:
-        ArgumentError: `init` is not a value of the graph.
+        ArgumentError: `init` is no tensor.
     """
 
-    initial: Value | None = field(default=None, repr=False)
+    @raises_graph_errors
+    def __init__(self, init: Optional[Operators] = None, name: Optional[str] = None) -> None:
+        name = automatic("variable") if name is None else name
+        if init is None:
+            self._make_unassigned(None, name)
+        elif isinstance(init, Operators):
+            first: Any = init
+            super().__init__(first, validate_shape=first.shape.is_fully_defined(), name=name)
+        else:
+            told = f"Variable: init is {init!r}"
+            raise ArgumentError(f"{told}; wrap it, as in Variable(tf.zeros([2, 3]))")
 
-    def __init__(self, init: Value | None = None, name: str | None = None) -> None:
-        if init is not None and not isinstance(init, Value):
-            raise ArgumentError(
-                f"Variable: init is {init!r}; wrap it, as in Variable(tf.zeros([2, 3]))"
-            )
-        kind = TensorType(float32, None) if init is None else init.type
-        _fill(self, kind, automatic("variable") if name is None else name, init, where())
-        if init is not None:
-            _pending.append(assign(self, init))
+    def _make_unassigned(self, dims: Dims, name: str) -> None:
+        self._variable = variables.variable_op(dims, float32, name)
+        self._snapshot = IDENTITY(self._variable, name=f"{self.op.name}/read")
+        self._snapshot.variable = self.op
+        self.op.__dict__["_variable_object"] = self
 
-
-def made_by_op(kind: TensorType, name: str) -> Variable:
-    """A variable that an op makes for its own parameter: no first value, a partly known shape."""
-    variable = object.__new__(Variable)
-    _fill(variable, kind, name, None, where())
-    return variable
-
-
-def _fill(v: Variable, kind: TensorType, name: str, initial: Value | None, line: str) -> None:
-    for key, value in (("type", kind), ("node", None), ("name", name), ("where", line)):
-        object.__setattr__(v, key, value)
-    object.__setattr__(v, "initial", initial)
+    def initialized_value(self) -> Tensor:
+        """Its first value, or its value if it has no first one."""
+        return self.value() if self._initial_value is None else super().initialized_value()
 
 
-@checked
-def placeholder(dtype: str = float32, shape: Shape = None, name: str | None = None) -> Input:
-    """A value that each run is fed.  `None` in the shape is a dimension that may vary."""
-    kind = TensorType(dtype, None if shape is None else tuple(shape))
-    return Input(kind, None, automatic("placeholder") if name is None else name, where())
+def made_by_layer(name: str, *dims: Optional[int]) -> Variable:
+    """A parameter of a layer: no first value, a partly known shape."""
+    made = Variable.__new__(Variable)
+    made._make_unassigned(dims, name)
+    return made
 
 
-class Assign(Op):
-    """y = value; and the variable is value after the run."""
-
-    def infer(self, variable: TensorType, value: TensorType) -> Types:
-        if variable.dtype != value.dtype:
-            raise ShapeError(f"assign: the variable is {variable} and the value {value}")
-        return (value,)
-
-    infer_unranked = infer
-
-    def evaluate(self, variable: Any, value: Any) -> tuple[Any, ...]:
-        """The value."""
-        return (value,)
-
-    def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        """All of it is the value's."""
-        return (None, dy)
+def next_number(kind: str) -> int:
+    """How many of a kind the default graph has had."""
+    counts = get_default_graph().kept.setdefault("made by TinyFlow", Counter())
+    counts[kind] += 1
+    return int(counts[kind] - 1)
 
 
-class Group(Op):
-    """Nothing, made of several things: fetching it runs them and gives `None`."""
-
-    def infer(self, *types: TensorType) -> Types:
-        return (TensorType("u8", (0,)),)
-
-    infer_unranked = infer
-
-    def evaluate(self, *inputs: Any) -> tuple[Any, ...]:
-        """Nothing."""
-        raise GraphError("group: it has no value; a session strips it before anything runs")
+def automatic(kind: str) -> str:
+    """The next name of a kind: kind0, kind1, ..."""
+    return f"{kind}{next_number(kind)}"
 
 
-def assign(variable: Value, value: Value | float, name: str | None = None) -> Value:
+@raises_graph_errors
+def placeholder(dtype: Any = float32, shape: Any = None, name: Optional[str] = None) -> Tensor:
+    """A tensor that each run is fed.  `None` in the shape is a dimension that may vary."""
+    name = automatic("placeholder") if name is None else name
+    made: Tensor = tensorflow.placeholder(dtype, shape, name)
+    return made
+
+
+@raises_graph_errors
+def assign(variable: Any, value: TensorLike, name: Optional[str] = None) -> Tensor:
     """The new value of a variable; in the runs that compute it, the variable takes it.
 
     Raises:
         GraphError: the target is not a variable.
     """
-    if not isinstance(variable, Variable):
-        node = variable.node if isinstance(variable, Value) else None
-        made = f" made by {node.op.name}" if node else ""
-        raise GraphError(
-            f"assign: Mutation target can only be Variable, this is {variable!r}{made}"
-        )
-    return Assign()(variable, value)
+    if not isinstance(variable, variables.Variable):
+        raise GraphError(f"assign: Mutation target can only be Variable, this is {variable!r}")
+    made: Tensor = variables.assign(variable, value, validate_shape=False, name=name)
+    return made
 
 
-def group(*inputs: Value, name: str | None = None) -> Value:
-    """One fetch that runs all of these and gives `None`."""
-    return Group()(*inputs)
+group = raises_graph_errors(tensorflow.group)
 
 
-def initialize_all_variables() -> Value:
+def initialize_all_variables() -> Operation:
     """Assigns their first values to the variables made since the last call."""
-    made = tuple(_pending)
-    _pending.clear()
-    return group(*made)
-
-
-def reset_default_graph() -> None:
-    """Forget pending first values and begin names and random streams again."""
-    _pending.clear()
-    forget_names()
-
-
-def variables_of(*values: Value) -> tuple[Variable, ...]:
-    """The variables that values depend on, in depth-first order (NNVM's `list_input_variables`)."""
-    return tuple(v for v in leaves(values) if isinstance(v, Variable))
-
-
-def leaves(values: Iterable[Value]) -> dict[Value, None]:
-    """The values without a node that `values` depend on, in depth-first order.  Iterative."""
-    states: dict[Value, None] = {}
-    seen: set[Node] = set()
-    todo = list(values)[::-1]
-    while todo:
-        v = todo.pop()
-        if v.node is None:
-            states[v] = None
-        elif v.node not in seen:
-            seen.add(v.node)
-            todo.extend(reversed(v.node.inputs))
-    return states
-
-
-_pending: list[Value] = []
+    graph = get_default_graph()
+    known = tensorflow.global_variables()
+    begin = graph.kept.get("initialized by TinyFlow", 0)
+    graph.kept["initialized by TinyFlow"] = len(known)
+    made: Operation = tensorflow.variables_initializer(known[begin:])
+    return made

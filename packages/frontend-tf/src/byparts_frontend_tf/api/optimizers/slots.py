@@ -7,13 +7,15 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.constants import zeros_like
 from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
+from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import is_static
 
 
 def create_slot(primary: Any, value: Any, name: str) -> Any:
     """A variable named after `primary` and `name`, whose first value is `value`."""
     with variable_scope(None, f"{primary.op.name}/{name}"):
-        return get_variable("", initializer=value, trainable=False)
+        validate = not isinstance(value, Tensor) or is_static(value.dims)
+        return get_variable("", initializer=value, trainable=False, validate_shape=validate)
 
 
 def create_slot_with_initializer(

@@ -52,6 +52,21 @@ def moving_average_variables(scope: Optional[str] = None) -> list[Any]:
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
+def variables_of(*tensors: Any) -> tuple[Any, ...]:
+    """The variables that tensors depend on, in depth-first order.  O(operations)."""
+    found: dict[Any, None] = {}
+    seen: set[Operation] = set()
+    todo: list[Operation] = [t.op for t in reversed(tensors)]
+    while todo:
+        op = todo.pop()
+        if op not in seen:
+            seen.add(op)
+            variable = op.__dict__.get("_variable_object")
+            found.update({} if variable is None else {variable: None})
+            todo += [t.op for t in reversed(op.inputs)]
+    return tuple(found)
+
+
 @symbol("variables_initializer", "initialize_variables", "initializers.variables")
 def variables_initializer(var_list: Any, name: str = "init") -> Operation:
     """An operation that gives these variables their first values."""

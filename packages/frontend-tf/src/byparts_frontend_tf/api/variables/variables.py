@@ -73,6 +73,14 @@ class Variable(Operators):
     """
 
     __array_priority__ = 100
+    trainable, use_resource = True, False
+    constraint: Any = None
+    synchronization: Any = None
+    aggregation: Any = None
+    _save_slice_info: Any = None
+    _cached_value: Any = None
+    _initial_value: Tensor = None  # type: ignore[assignment]  # a layer of TinyFlow makes some without
+    _initializer_op: Operation = None  # type: ignore[assignment]  # likewise
 
     def __init__(
         self,
@@ -97,8 +105,6 @@ class Variable(Operators):
         self.trainable = trainable is None or bool(trainable)
         self.constraint, self.use_resource = constraint, bool(use_resource)
         self.synchronization, self.aggregation = synchronization, aggregation
-        self._save_slice_info: Any = None
-        self._cached_value: Any = None
         self._make(initial_value, name, None if dtype is None else as_dtype(dtype), validate_shape)
         keys = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
         if self.trainable and GraphKeys.TRAINABLE_VARIABLES not in keys:
@@ -145,8 +151,6 @@ class Variable(Operators):
         made._variable.variable = made._snapshot.variable = made._variable.op
         made._initializer_op.__dict__["_initializes"] = made._variable.op
         made.trainable, made.use_resource = variable_def.trainable, variable_def.is_resource
-        made.constraint = made.synchronization = made.aggregation = None
-        made._save_slice_info = made._cached_value = None
         made._variable.op.__dict__["_variable_object"] = made
         return made
 
