@@ -39,11 +39,12 @@ def bias_add(
     Raises:
         ValueError: another format; the bias is no vector of the channels.
     """
-    if data_format is not None and data_format not in ("NHWC", "NCHW", "N...C", "NC..."):
+    layout = str(data_format or "NHWC")
+    first = layout.startswith("NC")
+    if not first and not (layout.startswith("N") and layout.endswith("C")):
         raise ValueError("data_format must be of the form `N...C` or `NC...`")
     x = convert_to_tensor(value, name="input")
     b = convert_to_tensor(bias, x.dtype.base_dtype, name="bias")
-    first = data_format is not None and str(data_format).startswith("NC")
     if b.dims is not None and len(b.dims) != 1:
         raise ValueError(f"Shape must be rank 1 but is rank {len(b.dims)} for the bias {b}")
     if x.dims is not None and b.dims is not None and len(x.dims) > 1:

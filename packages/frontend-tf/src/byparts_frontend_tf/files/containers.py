@@ -16,13 +16,13 @@ def nothing() -> None:
     """What a list does at a change if its message is there already."""
 
 
-class Scalars(MutableSequence[Any]):
-    """The numbers or texts of a repeated field."""
+class _Repeated(MutableSequence[Any]):
+    """A list of what a repeated field holds, which tells its message of each change."""
 
-    __slots__ = ("_changed", "_items", "_scalar")
+    __slots__ = ("_changed", "_items")
 
-    def __init__(self, scalar: Scalar, changed: Callable[[], None]) -> None:
-        self._scalar, self._changed = scalar, changed
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self._items: list[Any] = []
 
     def __len__(self) -> int:
@@ -34,44 +34,49 @@ class Scalars(MutableSequence[Any]):
     def __getitem__(self, at: Any) -> Any:
         return self._items[at]
 
-    def __setitem__(self, at: Any, value: Any) -> None:
-        one = not isinstance(at, slice)
-        self._items[at] = self._scalar.checked(value) if one else self._scalar.all_checked(value)
-        self._changed()
-
     def __delitem__(self, at: Any) -> None:
         del self._items[at]
         self._changed()
 
+    def _checked(self, value: Any) -> Any:
+        """What is kept of a value.
+
+        Raises:
+            TypeError: it is of the wrong kind.
+        """
+        raise NotImplementedError
+
+    def _all_checked(self, values: Iterable[Any]) -> list[Any]:
+        return [self._checked(value) for value in values]
+
     def insert(self, at: int, value: Any) -> None:
         """Put a value in front of position `at`."""
-        self._items.insert(at, self._scalar.checked(value))
+        self._items.insert(at, self._checked(value))
         self._changed()
 
     def append(self, value: Any) -> None:
         """Add a value."""
-        self._items.append(self._scalar.checked(value))
+        self._items.append(self._checked(value))
         self._changed()
 
     def extend(self, values: Iterable[Any] | None) -> None:
         """Add all values, or none if one is of the wrong kind; `None` is no values."""
-        if values is None:
-            return
-        self._items.extend(self._scalar.all_checked(values))
-        self._changed()
+        if values is not None:
+            self._items.extend(self._all_checked(values))
+            self._changed()
+
+    MergeFrom = extend
 
     def add_read(self, values: Iterable[Any]) -> None:
         """Add values that come from a file and are right."""
         self._items.extend(values)
-
-    MergeFrom = extend
 
     def sort(self, *args: Any, **how: Any) -> None:
         """Order the values, as a list's `sort`."""
         self._items.sort(*args, **how)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Scalars):
+        if isinstance(other, type(self)):
             return self._items == other._items
         return self._items == other
 
@@ -80,37 +85,45 @@ class Scalars(MutableSequence[Any]):
     def __repr__(self) -> str:
         return repr(self._items)
 
-    def __deepcopy__(self, memo: Any) -> list[Any]:
-        return list(self._items)
-
     def __reduce__(self) -> Any:
         return list, (self._items,)
 
 
-class Messages(MutableSequence[Any]):
+class Scalars(_Repeated):
+    """The numbers or texts of a repeated field."""
+
+    __slots__ = ("_scalar",)
+
+    def __init__(self, scalar: Scalar, changed: Callable[[], None]) -> None:
+        super().__init__(changed)
+        self._scalar = scalar
+
+    def _checked(self, value: Any) -> Any:
+        return self._scalar.checked(value)
+
+    def _all_checked(self, values: Iterable[Any]) -> list[Any]:
+        return self._scalar.all_checked(values)
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        one = not isinstance(at, slice)
+        self._items[at] = self._checked(value) if one else self._all_checked(value)
+        self._changed()
+
+    def __deepcopy__(self, memo: Any) -> list[Any]:
+        return list(self._items)
+
+
+class Messages(_Repeated):
     """The messages of a repeated field; what is added is copied."""
 
-    __slots__ = ("_changed", "_items", "_kind")
+    __slots__ = ("_kind",)
 
     def __init__(self, kind: Any, changed: Callable[[], None]) -> None:
-        self._kind, self._changed = kind, changed
-        self._items: list[Any] = []
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._items)
-
-    def __getitem__(self, at: Any) -> Any:
-        return self._items[at]
+        super().__init__(changed)
+        self._kind = kind
 
     def __setitem__(self, at: Any, value: Any) -> None:
         raise TypeError("a repeated message cannot be assigned; use CopyFrom of the one there")
-
-    def __delitem__(self, at: Any) -> None:
-        del self._items[at]
-        self._changed()
 
     def add(self, **values: Any) -> Any:
         """Add a message with these fields, and return it."""
@@ -119,51 +132,13 @@ class Messages(MutableSequence[Any]):
         self._changed()
         return made
 
-    def insert(self, at: int, value: Any) -> None:
-        """Put a copy of a message in front of position `at`."""
-        self._items.insert(at, self._copy(value))
-        self._changed()
-
-    def append(self, value: Any) -> None:
-        """Add a copy of a message."""
-        self.insert(len(self._items), value)
-
-    def extend(self, values: Iterable[Any] | None) -> None:
-        """Add copies of all messages."""
-        if values is not None:
-            self._items.extend([self._copy(value) for value in values])
-            self._changed()
-
-    def add_read(self, values: Iterable[Any]) -> None:
-        """Add messages that nothing else has."""
-        self._items.extend(values)
-
-    MergeFrom = extend
-
-    def sort(self, *args: Any, **how: Any) -> None:
-        """Order the messages, as a list's `sort`."""
-        self._items.sort(*args, **how)
-
-    def _copy(self, value: Any) -> Any:
+    def _checked(self, value: Any) -> Any:
         if isinstance(value, dict):
             return self._kind(**value)
         if not isinstance(value, self._kind):
             expected = self._kind.__name__
             raise TypeError(f"{value!r:.80} has type {type(value)}, but expected a {expected}")
         return value.copy()
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Messages):
-            return self._items == other._items
-        return self._items == other
-
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
-    def __repr__(self) -> str:
-        return repr(self._items)
-
-    def __reduce__(self) -> Any:
-        return list, (self._items,)
 
 
 class Map(MutableMapping[Any, Any]):

@@ -138,7 +138,7 @@ class Convolution(Weighted):
     def _finished(self, x: Any) -> Any:
         """With bias and activation."""
         if self.use_bias:
-            x = tf.nn.bias_add(x, self.bias, "NCHW" if self._first else None)
+            x = tf.nn.bias_add(x, self.bias, self._layout)
         return self.activation(x)
 
     def compute_output_shape(self, input_shape: Any) -> Any:

@@ -23,10 +23,7 @@ class Dropout(Layer):
         self.supports_masking = True
 
     def _noise(self, inputs: Any) -> Any:
-        if self.noise_shape is None or isinstance(self.noise_shape, tf.Tensor):
-            return self.noise_shape
-        dims = tf.shape(inputs)
-        return [dims[i] if n is None else n for i, n in enumerate(self.noise_shape)]
+        return self.noise_shape
 
     def call(self, inputs: Any, training: Any = None) -> Any:
         """The inputs, or what dropout leaves of them."""

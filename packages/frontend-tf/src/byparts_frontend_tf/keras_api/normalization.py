@@ -6,6 +6,7 @@ from typing import Any
 
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.cond import smart_constant_value
+from byparts_frontend_tf.api.layers.batch_statistics import moving_updates, normalized, of_a_sample
 from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.state import learning_phase
 from byparts_frontend_tf.keras_api.training_phase import in_train_phase
@@ -99,42 +100,26 @@ class BatchNormalization(Weighted):
     def call(self, inputs: Any, training: Any = None) -> Any:
         """The normalized inputs."""
         told = learning_phase() if training is None else training
-        rank = len(inputs.dims)
-        axes = [a for a in range(rank) if a != self._at]
+        axes = [a for a in range(len(inputs.dims)) if a != self._at]
         mean, variance = in_train_phase(
             lambda: tf.nn.moments(tf.cast(inputs, self.moving_mean.dtype.base_dtype), axes),
             lambda: (tf.identity(self.moving_mean), tf.identity(self.moving_variance)),
             told,
         )
         if smart_constant_value(told) is not False:
-            self._move(inputs, axes, mean, variance, told)
+            self._move(inputs, mean, variance, told)
 
-        def placed(t: Any) -> Any:
-            if t is None or self._at == rank - 1:
-                return t
-            return tf.reshape(t, [-1 if a == self._at else 1 for a in range(rank)])
+        return normalized(inputs, self._at, mean, variance, self.beta, self.gamma, self.epsilon)
 
-        made = tf.nn.batch_normalization(
-            inputs,
-            placed(mean),
-            placed(variance),
-            placed(self.beta),
-            placed(self.gamma),
-            self.epsilon,
-        )
-        made.set_shape(inputs.dims)
-        return made
-
-    def _move(self, x: Any, axes: list[int], mean: Any, variance: Any, told: Any) -> None:
+    def _move(self, x: Any, mean: Any, variance: Any, told: Any) -> None:
         """Updates of the statistics; of images the variance is that of a sample."""
         share = in_train_phase(lambda: 1.0 - self.momentum, lambda: 0.0, told)
         share = tf.cast(share, self.moving_mean.dtype.base_dtype)
         if self.fused:
-            count = tf.cast(tf.reduce_prod([tf.shape(x)[a] for a in axes]), variance.dtype)
-            variance = variance * (count / tf.maximum(count - 1.0, 1.0))
-        for moving, new in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            step = (moving - new) * share
-            self.add_update(tf.assign_sub(moving, step, name="AssignMovingAvg").op, inputs=True)
+            variance = of_a_sample(variance, x)
+        moving = self.moving_mean, self.moving_variance
+        for update in moving_updates(moving, (mean, variance), share):
+            self.add_update(update.op, inputs=True)
 
 
 @symbol("keras.layers.LayerNormalization")

@@ -168,3 +168,9 @@ def _steps(supervisor: Supervisor, session: Any, take: Any, given: tuple[Any, ..
     except (OutOfRangeError, CancelledError) as error:
         info("Caught OutOfRangeError. Stopping Training. %s", error)
     return loss
+
+
+SYMBOLS = {
+    "contrib.slim.learning.tf_saver.Saver": "api.saving.saver:Saver",
+    "contrib.slim.learning.supervisor.Supervisor": "training.supervisor:Supervisor",
+}

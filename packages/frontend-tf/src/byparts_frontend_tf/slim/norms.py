@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from byparts_frontend_tf.api.layers.aliases import named_output
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_layers import channels_of
-from byparts_frontend_tf.api.layers.initializers import Ones, Zeros
+from byparts_frontend_tf.api.layers.contrib_norms import activated, beta_and_gamma
 from byparts_frontend_tf.api.normalizing import batch_normalization, moments
 from byparts_frontend_tf.api.reductions import reduce_max, reduce_sum
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import sqrt, square
-from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
-from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -26,19 +24,8 @@ def _beta_and_gamma(
     size: int, shape: Sequence[int], wanted: tuple[bool, bool], initializers: Any, trainable: bool
 ) -> list[Any]:
     """The variables [size], or `None`, in a shape that fits the images."""
-    made: list[Any] = []
-    for name, initial, want in (("beta", Zeros(), wanted[0]), ("gamma", Ones(), wanted[1])):
-        v = None
-        if want:
-            v = get_variable(
-                name,
-                [size],
-                initializer=(initializers or {}).get(name, initial),
-                trainable=trainable,
-                collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES],
-            )
-        made.append(None if v is None else reshape(v, list(shape)))
-    return made
+    made = beta_and_gamma([size], *wanted, trainable, initializers)
+    return [v if v is None else reshape(v, list(shape)) for v in made]
 
 
 def _rank(x: Tensor) -> int:
@@ -75,8 +62,7 @@ def instance_norm(
         mean, variance = moments(x, [i for i in range(1, rank) if i != at], keep_dims=True)
         y = batch_normalization(x, mean, variance, beta, gamma, epsilon)
         y.set_shape(x.dims)
-        y = y if activation_fn is None else activation_fn(y)
-        return named_output(y, outputs_collections, entered.name)
+        return activated(y, activation_fn, outputs_collections, entered)
 
 
 @symbol("contrib.layers.group_norm", "contrib.slim.group_norm")
@@ -122,8 +108,7 @@ def group_norm(
         beta, gamma = _beta_and_gamma(size, beside, both, param_initializers, trainable)
         y = reshape(batch_normalization(parted, mean, variance, beta, gamma, epsilon), dims)
         y.set_shape(x.dims)
-        y = y if activation_fn is None else activation_fn(y)
-        return named_output(y, outputs_collections, entered.name)
+        return activated(y, activation_fn, outputs_collections, entered)
 
 
 @symbol("contrib.layers.unit_norm", "contrib.slim.unit_norm")

@@ -10,7 +10,6 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.api.cond import smart_cond
-from byparts_frontend_tf.api.convolving import conv2d as conv2d_of, conv2d_transpose as transposed
 from byparts_frontend_tf.api.layers.aliases import named_output
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
@@ -109,98 +108,9 @@ def channels_of(x: Tensor, axis: int) -> int:
 
 
 def spread(numbers: Any, layout: str) -> list[int]:
-    """Numbers for height and width, as `nn.conv2d` takes them."""
-    h, w = sizes(numbers, 2, "kernel_size")
-    return [1, 1, h, w] if layout == "NCHW" else [1, h, w, 1]
-
-
-@symbol(
-    *("contrib.layers.conv2d", "contrib.layers.convolution2d", "contrib.layers.convolution"),
-    *("contrib.slim.conv2d", "contrib.slim.convolution2d", "contrib.slim.convolution"),
-)
-@add_arg_scope
-def conv2d(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: Optional[str] = None,
-    rate: Any = 1,
-    activation_fn: Any = relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = None,
-    weights_regularizer: Any = None,
-    biases_initializer: Any = Zeros(),  # noqa: B008  # it is never changed
-    biases_regularizer: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """A convolution of images, normalized or with biases, and the activation."""
-    given = dict(locals())
-    layout = data_format or "NHWC"
-    with variable_scope(scope, "Conv", [inputs], reuse=reuse) as entered:
-        x = convert_to_tensor(inputs)
-        channels = channels_of(x, 1 if layout == "NCHW" else -1)
-        size = [*sizes(kernel_size, 2, "kernel_size"), channels, num_outputs]
-        w = made_weights("weights", size, weights_initializer or xavier_initializer(), given)
-        y = conv2d_of(
-            x, w, spread(stride, layout), padding, data_format=layout,
-            dilations=spread(rate, layout),
-        )  # fmt: skip
-        return finished(y, given, num_outputs, layout, entered)
-
-
-@symbol("contrib.layers.conv2d_transpose", "contrib.slim.conv2d_transpose")
-@add_arg_scope
-def conv2d_transpose(
-    inputs: Any,
-    num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
-    padding: str = "SAME",
-    data_format: str = "NHWC",
-    activation_fn: Any = relu,
-    normalizer_fn: Any = None,
-    normalizer_params: Any = None,
-    weights_initializer: Any = None,
-    weights_regularizer: Any = None,
-    biases_initializer: Any = Zeros(),  # noqa: B008  # it is never changed
-    biases_regularizer: Any = None,
-    reuse: Any = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
-    trainable: bool = True,
-    scope: Any = None,
-) -> Any:
-    """The transpose of `conv2d`: images `stride` times as large."""
-    given = dict(locals())
-    with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as entered:
-        x = convert_to_tensor(inputs)
-        first, at = data_format == "NCHW", (2, 3) if data_format == "NCHW" else (1, 2)
-        channels = channels_of(x, 1 if first else -1)
-        size, steps = sizes(kernel_size, 2, "kernel_size"), sizes(stride, 2, "stride")
-        w = made_weights(
-            "weights",
-            [*size, num_outputs, channels],
-            weights_initializer or xavier_initializer(),
-            given,
-        )
-        dims = shape_of(x)
-        found = []
-        for axis, k, s in zip(at, size, steps, strict=True):
-            known = None if x.dims is None else x.dims[axis]
-            extent = dims[axis] if known is None else known
-            found.append(extent * s + (max(k - s, 0) if padding.upper() == "VALID" else 0))
-        batch = dims[0] if x.dims is None or x.dims[0] is None else x.dims[0]
-        to = [batch, num_outputs, *found] if first else [batch, *found, num_outputs]
-        y = transposed(x, w, to, spread(steps, data_format), padding, data_format)
-        y.set_shape([n if isinstance(n, int) else None for n in to])
-        return finished(y, given, num_outputs, data_format, entered)
+    """Numbers for spatial axes, as `nn.conv2d` and its like take them."""
+    spatial = sizes(numbers, len(layout) - 2, "kernel_size")
+    return [1, 1, *spatial] if layout[1] == "C" else [1, *spatial, 1]
 
 
 def _pooled(pool: Callable[..., Tensor], doc: str, name: str) -> Callable[..., Any]:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.cond import smart_cond
 from byparts_frontend_tf.api.layers.aliases import named_output
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
+from byparts_frontend_tf.api.layers.batch_statistics import moving_updates, normalized, of_a_sample
 from byparts_frontend_tf.api.layers.contrib_layers import channels_of
 from byparts_frontend_tf.api.layers.initializers import Ones, Zeros
 from byparts_frontend_tf.api.normalizing import batch_normalization, moments
 from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.shaping import reshape, size as size_of
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
-from byparts_frontend_tf.api.variables.variables import assign_sub
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, control_dependencies
 from byparts_frontend_tf.symbols import symbol
-
-_MODEL = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
 
 
 @symbol("contrib.layers.batch_norm", "contrib.slim.batch_norm")
@@ -60,16 +55,18 @@ def batch_norm(
             raise ValueError(f"Inputs {x.name} has undefined rank.")
         rank = len(x.dims)
         at = 1 if data_format == "NCHW" else rank - 1
-        given = param_initializers or {}, param_regularizers or {}
-        beta, gamma, *moving = _variables(channels_of(x, at), center, scale, trainable, *given)
+        size = [channels_of(x, at)]
+        given = param_initializers, param_regularizers
+        beta, gamma = beta_and_gamma(size, center, scale, trainable, *given)
+        moving = [
+            _parameter("moving_mean", size, Zeros(), False, *given),
+            _parameter("moving_variance", size, Ones(), False, *given),
+        ]
         axes = [a for a in range(rank) if a != at]
         mean, variance = smart_cond(
             is_training, lambda: moments(x, axes), lambda: tuple([identity(m) for m in moving])
         )
-        sampled = variance
-        if rank in (2, 4) and fused is not False:  # what TensorFlow's fused kernel gives
-            count = cast(size_of(x), variance.dtype) / channels_of(x, at)
-            sampled = variance * (count / maximum(count - 1.0, 1.0))
+        sampled = of_a_sample(variance, x) if rank in (2, 4) and fused is not False else variance
         updates = _updates(moving, (mean, sampled), is_training, decay)
         if updates_collections is None:
             with control_dependencies(updates):
@@ -77,53 +74,51 @@ def batch_norm(
         else:
             for update in updates:
                 add_to_collection(updates_collections, update)
-        beside = [-1 if a == at else 1 for a in range(rank)]
-        parts = [
-            t if t is None or at == rank - 1 else reshape(t, beside)
-            for t in (mean, variance, beta, gamma)
-        ]
-        y = batch_normalization(x, parts[0], parts[1], parts[2], parts[3], epsilon)
-        if x.dims is not None:
-            y.set_shape(x.dims)
-        y = y if activation_fn is None else activation_fn(y)
-        return named_output(y, outputs_collections, entered.name)
+        y = normalized(x, at, mean, variance, beta, gamma, epsilon)
+        return activated(y, activation_fn, outputs_collections, entered)
 
 
-def _variables(
-    size: int,
+def activated(y: Any, activation_fn: Any, outputs_collections: Any, scope: Any) -> Any:
+    """With the activation; added to collections."""
+    y = y if activation_fn is None else activation_fn(y)
+    return named_output(y, outputs_collections, scope.name)
+
+
+def beta_and_gamma(
+    size: Any,
     center: bool,
     scale: bool,
     trainable: bool,
-    initializers: dict[str, Any],
-    regularizers: dict[str, Any],
+    initializers: Any = None,
+    regularizers: Any = None,
 ) -> list[Any]:
-    """beta, gamma (or `None`), moving_mean and moving_variance."""
-    usual = {"beta": Zeros(), "gamma": Ones(), "moving_mean": Zeros(), "moving_variance": Ones()}
-    wanted = {"beta": center, "gamma": scale}
+    """Two variables of a model; `None` for one that is not wanted."""
+    given = trainable, initializers, regularizers
     return [
-        get_variable(
-            name,
-            [size],
-            initializer=initializers.get(name, initial),
-            regularizer=regularizers.get(name),
-            trainable=trainable and name in wanted,
-            collections=_MODEL,
-        )
-        if wanted.get(name, True)
-        else None
-        for name, initial in usual.items()
+        _parameter("beta", size, Zeros(), *given) if center else None,
+        _parameter("gamma", size, Ones(), *given) if scale else None,
     ]
+
+
+def _parameter(
+    name: str, size: Any, usual: Any, trainable: bool, initializers: Any, regularizers: Any
+) -> Any:
+    return get_variable(
+        name,
+        size,
+        initializer=(initializers or {}).get(name, usual),
+        regularizer=(regularizers or {}).get(name),
+        trainable=trainable,
+        collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES],
+    )
 
 
 def _updates(moving: Any, new: Any, is_training: Any, decay: float) -> list[Any]:
     """The operations that move the statistics."""
     if is_training is False:
         return []
-    rest = convert_to_tensor(smart_cond(is_training, lambda: 1.0 - decay, lambda: 0.0))
-    return [
-        assign_sub(m, (m - n) * rest, name="AssignMovingAvg")
-        for m, n in zip(moving, new, strict=True)
-    ]
+    share = convert_to_tensor(smart_cond(is_training, lambda: 1.0 - decay, lambda: 0.0))
+    return moving_updates(moving, new, share)
 
 
 @symbol("contrib.layers.layer_norm", "contrib.slim.layer_norm")
@@ -146,12 +141,9 @@ def layer_norm(
         x = convert_to_tensor(inputs)
         dims = list(x.dims or ())
         size = [int(d or 0) for d in dims[begin_params_axis:]]
-        given: Any = {"trainable": trainable, "collections": _MODEL}
-        beta = get_variable("beta", size, initializer=Zeros(), **given) if center else None
-        gamma = get_variable("gamma", size, initializer=Ones(), **given) if scale else None
+        beta, gamma = beta_and_gamma(size, center, scale, trainable)
         axes = list(range(begin_norm_axis % len(dims), len(dims)))
         mean, variance = moments(x, axes, keep_dims=True)
         y = batch_normalization(x, mean, variance, beta, gamma, 1e-12)
         y.set_shape(x.dims)
-        y = y if activation_fn is None else activation_fn(y)
-        return named_output(y, outputs_collections, entered.name)
+        return activated(y, activation_fn, outputs_collections, entered)

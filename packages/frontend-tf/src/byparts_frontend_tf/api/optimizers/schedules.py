@@ -24,12 +24,30 @@ def _step(global_step: Any, schedule: str) -> Any:
     return global_step._as_tensor() if hasattr(global_step, "_as_tensor") else global_step
 
 
-def _parts(rate: Any, global_step: Any, steps: Any, staircase: bool) -> tuple[Tensor, Tensor]:
+def _rate_and_decays(
+    rate: Any, global_step: Any, steps: Any, staircase: bool
+) -> tuple[Tensor, Tensor]:
     """The rate, and the number of decays so far."""
     learning_rate = convert_to_tensor(rate, name="learning_rate")
     dtype = learning_rate.dtype.base_dtype
     passed = divide(cast(global_step, dtype), cast(steps, dtype))
     return learning_rate, floor(passed) if staircase else passed
+
+
+def _rate_and_share(rate: Any, global_step: Any, steps: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """The rate, the step up to `steps`, and which share of `steps` that is."""
+    learning_rate = convert_to_tensor(rate, name="learning_rate")
+    dtype = learning_rate.dtype.base_dtype
+    most = cast(steps, dtype)
+    now = minimum(cast(global_step, dtype), most)
+    return learning_rate, now, divide(now, most)
+
+
+def _wave(passed: Tensor, periods: float = 0.5) -> Tensor:
+    """A cosine from 1 to 0 and back, so many periods for `passed` from 0 to 1."""
+    angle = constant(math.pi * 2.0 * periods, passed.dtype.base_dtype) * passed
+    wave: Tensor = 0.5 * (1.0 + cos(angle))
+    return wave
 
 
 @symbol("train.exponential_decay")
@@ -44,7 +62,7 @@ def exponential_decay(
     """learning_rate * decay_rate ^ (global_step / decay_steps)."""
     step = _step(global_step, "exponential_decay")
     with name_scope(name, "ExponentialDecay") as scope:
-        rate, passed = _parts(learning_rate, step, decay_steps, staircase)
+        rate, passed = _rate_and_decays(learning_rate, step, decay_steps, staircase)
         factor = pow(cast(decay_rate, rate.dtype.base_dtype), passed)
         return multiply(rate, factor, name=scope)
 
@@ -61,7 +79,7 @@ def natural_exp_decay(
     """learning_rate * e ^ (-decay_rate * global_step / decay_steps)."""
     step = _step(global_step, "natural_exp_decay")
     with name_scope(name, "NaturalExpDecay") as scope:
-        rate, passed = _parts(learning_rate, step, decay_steps, staircase)
+        rate, passed = _rate_and_decays(learning_rate, step, decay_steps, staircase)
         exponent = multiply(cast(-decay_rate, rate.dtype.base_dtype), passed)
         return multiply(rate, exp(exponent), name=scope)
 
@@ -78,7 +96,7 @@ def inverse_time_decay(
     """learning_rate / (1 + decay_rate * global_step / decay_steps)."""
     step = _step(global_step, "inverse_time_decay")
     with name_scope(name, "InverseTimeDecay") as scope:
-        rate, passed = _parts(learning_rate, step, decay_steps, staircase)
+        rate, passed = _rate_and_decays(learning_rate, step, decay_steps, staircase)
         divisor = 1.0 + multiply(cast(decay_rate, rate.dtype.base_dtype), passed)
         decayed: Tensor = divide(rate, divisor, name=scope)
         return decayed
@@ -125,12 +143,8 @@ def cosine_decay(
     """Half a wave of a cosine from learning_rate to alpha * learning_rate."""
     step = _step(global_step, "cosine decay")
     with name_scope(name, "CosineDecay"):
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
-        dtype = rate.dtype.base_dtype
-        steps = cast(decay_steps, dtype)
-        passed = divide(minimum(cast(step, dtype), steps), steps)
-        wave = 0.5 * (1.0 + cos(constant(math.pi, dtype) * passed))
-        return multiply(rate, (1 - alpha) * wave + alpha)
+        rate, _, passed = _rate_and_share(learning_rate, step, decay_steps)
+        return multiply(rate, (1 - alpha) * _wave(passed) + alpha)
 
 
 @symbol("train.linear_cosine_decay")
@@ -146,12 +160,8 @@ def linear_cosine_decay(
     """learning_rate * ((alpha + linear decay) * cosine of num_periods periods + beta)."""
     step = _step(global_step, "linear cosine decay")
     with name_scope(name, "LinearCosineDecay"):
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
-        dtype = rate.dtype.base_dtype
-        steps = cast(decay_steps, dtype)
-        passed = divide(minimum(cast(step, dtype), steps), steps)
-        wave = 0.5 * (1.0 + cos(constant(math.pi * 2.0 * num_periods, dtype) * passed))
-        return multiply(rate, (alpha + (1.0 - passed)) * wave + beta)
+        rate, _, passed = _rate_and_share(learning_rate, step, decay_steps)
+        return multiply(rate, (alpha + (1.0 - passed)) * _wave(passed, num_periods) + beta)
 
 
 @symbol("train.cosine_decay_restarts")
@@ -178,8 +188,7 @@ def cosine_decay_restarts(
             before = (1.0 - pow(constant(t_mul, dtype), rounds)) / (1.0 - t_mul)
             passed = (passed - before) / pow(constant(t_mul, dtype), rounds)
         height = pow(constant(m_mul, dtype), rounds)
-        wave = 0.5 * height * (1.0 + cos(constant(math.pi, dtype) * passed))
-        return multiply(rate, (1 - alpha) * wave + alpha, name=name)
+        return multiply(rate, (1 - alpha) * (height * _wave(passed)) + alpha, name=name)
 
 
 @symbol("train.piecewise_constant", "train.piecewise_constant_decay")
@@ -217,12 +226,8 @@ def noisy_linear_cosine_decay(
     """`linear_cosine_decay` with noise on the linear part whose variance falls with the step."""
     step = _step(global_step, "noisy linear cosine decay")
     with name_scope(name, "NoisyLinearCosineDecay"):
-        rate = convert_to_tensor(learning_rate, name="learning_rate")
+        rate, now, passed = _rate_and_share(learning_rate, step, decay_steps)
         dtype = rate.dtype.base_dtype
-        steps = cast(decay_steps, dtype)
-        now = minimum(cast(step, dtype), steps)
-        passed = divide(now, steps)
         spread = sqrt(initial_variance / pow(1.0 + now, constant(variance_decay, dtype)))
         noisy = (1.0 - passed) + random_normal([], dtype=dtype) * spread
-        wave = 0.5 * (1.0 + cos(constant(math.pi * 2.0 * num_periods, dtype) * passed))
-        return multiply(rate, (alpha + noisy) * wave + beta)
+        return multiply(rate, (alpha + noisy) * _wave(passed, num_periods) + beta)

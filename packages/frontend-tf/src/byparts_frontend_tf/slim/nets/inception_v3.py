@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from byparts_frontend_tf.api.layers.arg_scope import arg_scope
+from byparts_frontend_tf.api.layers.contrib_convolutions import conv2d
 from byparts_frontend_tf.api.layers.contrib_initializers import variance_scaling_initializer
 from byparts_frontend_tf.api.layers.contrib_layers import (
     avg_pool2d,
-    conv2d,
     dropout,
     fully_connected,
     max_pool2d,

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope, arg_scope
-from byparts_frontend_tf.api.layers.contrib_layers import channels_of, conv2d, max_pool2d
+from byparts_frontend_tf.api.layers.contrib_convolutions import conv2d
+from byparts_frontend_tf.api.layers.contrib_layers import channels_of, max_pool2d
 from byparts_frontend_tf.api.layers.contrib_norms import batch_norm
 from byparts_frontend_tf.api.reductions import reduce_mean
 from byparts_frontend_tf.api.unary import relu

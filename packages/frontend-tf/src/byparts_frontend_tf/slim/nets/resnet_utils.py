@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope, arg_scope
+from byparts_frontend_tf.api.layers.contrib_convolutions import conv2d
 from byparts_frontend_tf.api.layers.contrib_initializers import variance_scaling_initializer
-from byparts_frontend_tf.api.layers.contrib_layers import conv2d, max_pool2d
+from byparts_frontend_tf.api.layers.contrib_layers import max_pool2d
 from byparts_frontend_tf.api.layers.contrib_norms import batch_norm
 from byparts_frontend_tf.api.layers.regularizers import l2_regularizer
 from byparts_frontend_tf.api.padding import pad

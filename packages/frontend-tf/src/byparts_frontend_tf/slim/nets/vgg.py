@@ -6,12 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from byparts_frontend_tf.api.layers.arg_scope import arg_scope
-from byparts_frontend_tf.api.layers.contrib_layers import (
-    conv2d,
-    dropout,
-    fully_connected,
-    max_pool2d,
-)
+from byparts_frontend_tf.api.layers.contrib_convolutions import conv2d
+from byparts_frontend_tf.api.layers.contrib_layers import dropout, fully_connected, max_pool2d
 from byparts_frontend_tf.api.layers.initializers import Constant, TruncatedNormal, Zeros
 from byparts_frontend_tf.api.layers.regularizers import l2_regularizer
 from byparts_frontend_tf.api.shaping import squeeze

@@ -1,0 +1,46 @@
+"""Batch normalization by statistics of channels (Ioffe and Szegedy 2015): what layers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from byparts_frontend_tf.api.arithmetic import maximum
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.normalizing import batch_normalization
+from byparts_frontend_tf.api.shaping import reshape, size as size_of
+from byparts_frontend_tf.api.variables.variables import assign_sub
+from byparts_frontend_tf.graph.operation import Tensor
+
+
+def normalized(
+    x: Tensor, axis: int, mean: Any, variance: Any, beta: Any, gamma: Any, epsilon: float
+) -> Tensor:
+    """x, normalized by statistics [channels] of an axis; beta or gamma may be `None`."""
+    rank = len(x.dims or ())
+    beside = [-1 if a == axis else 1 for a in range(rank)]
+
+    def placed(t: Any) -> Optional[Any]:
+        return t if t is None or axis == rank - 1 else reshape(t, beside)
+
+    made: Tensor = batch_normalization(
+        x, placed(mean), placed(variance), placed(beta), placed(gamma), epsilon
+    )
+    if x.dims is not None:
+        made.set_shape(x.dims)
+    return made
+
+
+def of_a_sample(variance: Tensor, x: Tensor) -> Tensor:
+    """The variance [channels] of x as that of a sample: what TensorFlow's fused kernel gives."""
+    count = cast(size_of(x) / size_of(variance), variance.dtype.base_dtype)
+    made: Tensor = variance * (count / maximum(count - 1.0, 1.0))
+    return made
+
+
+def moving_updates(moving: Sequence[Any], new: Sequence[Any], share: Tensor) -> list[Any]:
+    """What moves each variable by a share of its distance to a new value."""
+    return [
+        assign_sub(m, (m - n) * share, name="AssignMovingAvg")
+        for m, n in zip(moving, new, strict=True)
+    ]
