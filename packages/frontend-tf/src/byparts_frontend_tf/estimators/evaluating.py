@@ -25,7 +25,7 @@ from byparts_frontend_tf.training.hooks import FinalOpsHook
 from byparts_frontend_tf.training.monitored_session import ChiefSessionCreator, MonitoredSession
 from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
 
-LOSS, AVERAGE_LOSS = "loss", "average_loss"
+LOSS = "loss"
 
 
 class StopAfterEvals(SessionRunHook):

@@ -19,8 +19,7 @@ from byparts_frontend_tf.files.text_format import MessageToString, Parse, ParseE
 from byparts_frontend_tf.running.errors import DataLossError
 
 FILE, TEXT_FILE = "saved_model.pb", "saved_model.pbtxt"
-VARIABLES, ASSETS, ASSETS_EXTRA = "variables", "assets", "assets.extra"
-SCHEMA_VERSION = 1
+VARIABLES, ASSETS = "variables", "assets"
 
 
 def contains_saved_model(export_dir: Any) -> bool:

@@ -253,8 +253,3 @@ def _from_numpy(given: Any) -> DType | None:
     if kind.name == "bfloat16":
         return bfloat16
     return string if kind.kind in "SUO" else _of_numpy.get(kind.newbyteorder("="))
-
-
-def of_own(name: str) -> DType:
-    """The dtype that the graph calls `name`."""
-    return _of_own[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from byparts_frontend_tf.graph.function import FunctionGraph
 from byparts_frontend_tf.graph.graph import Graph
@@ -41,13 +40,6 @@ def default_graph(graph: Graph) -> Iterator[Graph]:
             if _stack.graphs[i] is graph:
                 del _stack.graphs[i]
                 break
-
-
-def push_graph(graph: Graph) -> Any:
-    """Make `graph` the default one until the context manager returned is left."""
-    manager = default_graph(graph)
-    manager.__enter__()
-    return manager
 
 
 def reset_default_graph() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api import losses, metrics
 from byparts_frontend_tf.keras_api.layer_parts import once
 from byparts_frontend_tf.keras_api.losses import Loss, LossFunctionWrapper, reduced, weighed
@@ -291,8 +290,3 @@ def _metrics_of(given: Any, names: list[str]) -> list[list[Any]]:
 
 def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
-
-
-def flat_arrays(given: Any) -> list[Any]:
-    """The arrays of a structure."""
-    return [] if given is None else flatten(given)

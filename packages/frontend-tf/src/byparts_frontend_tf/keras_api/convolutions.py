@@ -13,7 +13,6 @@ from byparts_frontend_tf.keras_api.weighted import Weighted
 from byparts_frontend_tf.symbols import symbol
 
 _LAYOUTS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
-_OPTIONS = ("initializer", "regularizer", "constraint")
 
 
 def extent(n: Any, size: int, stride: int, padding: str, dilation: int = 1) -> Any:

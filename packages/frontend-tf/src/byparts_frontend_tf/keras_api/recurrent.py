@@ -23,7 +23,7 @@ from byparts_frontend_tf.keras_api.recurrent_cells import (
     zero_states,
 )
 from byparts_frontend_tf.keras_api.state import track_variable
-from byparts_frontend_tf.keras_api.values import batch_set_value, get_value
+from byparts_frontend_tf.keras_api.values import batch_set_value
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -318,8 +318,3 @@ class CuDNNGRU(GRU):
 
     def __init__(self, units: int, **given: Any) -> None:
         super().__init__(units, recurrent_activation="sigmoid", reset_after=True, **given)
-
-
-def state_values(layer: RNN) -> list[Any]:
-    """The values of the states of a stateful layer."""
-    return [get_value(v) for v in layer.states]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.layers import initializers as own
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32
+from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.keras_api.objects import finder, serialize as _serialize
 from byparts_frontend_tf.symbols import symbol
 
@@ -88,11 +88,6 @@ _find = finder(lambda: _NAMED, "initializer")
 def get(identifier: Any) -> Any:
     """The initializer of this name or configuration, or itself."""
     return _find(identifier)
-
-
-def of_dtype(initializer: Any, dtype: Any) -> Any:
-    """How it is called for this dtype."""
-    return lambda shape: initializer(shape, dtype=as_dtype(dtype))
 
 
 @symbol("keras.initializers.serialize")

@@ -176,9 +176,6 @@ class GraphReader:
         self.graph.take_name(full)
         return f"{full}/"
 
-    def _is_called(self, tensor: Tensor, name: str) -> bool:
-        return tensor.op.name == self.prefix + name or self.arrays.holds(tensor)
-
     def called(self, tensor: Tensor, name: str) -> Tensor:
         """The tensor, made by an operation of the name of a node."""
         made: Tensor = IDENTITY(tensor, name=self._name(name))

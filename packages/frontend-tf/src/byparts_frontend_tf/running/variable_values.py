@@ -68,11 +68,6 @@ class VariableValues:
             self.reads.setdefault(variable, []).append(found)
         return found
 
-    def set_start(self, variable: Any, value: Value) -> None:
-        """A variable is a state of the loop whose body this is."""
-        self._starts[variable] = value
-        self.reads.setdefault(variable, []).append(value)
-
     def write(self, op: Operation, variable: Any, value: Value) -> None:
         """`op` gives a variable a new value; no gradient passes.
 

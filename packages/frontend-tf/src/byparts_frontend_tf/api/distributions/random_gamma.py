@@ -129,9 +129,6 @@ def _drawn_shape(inputs: Sequence[Tensor], **_: Any) -> Any:
 
 
 POISSON = HostRandom("RandomPoisson", lambda g, shape, rate: g.poisson(rate, shape), _drawn_shape)
-BINOMIAL = HostRandom(
-    "RandomBinomial", lambda g, shape, n, p: g.binomial(n.astype(np.int64), p, shape), _drawn_shape
-)
 
 
 @symbol("random_poisson", "random.poisson")
