@@ -108,7 +108,6 @@ class BatchNormalization(Weighted):
         )
         if smart_constant_value(told) is not False:
             self._move(inputs, mean, variance, told)
-
         return normalized(inputs, self._at, mean, variance, self.beta, self.gamma, self.epsilon)
 
     def _move(self, x: Any, mean: Any, variance: Any, told: Any) -> None:
