@@ -150,7 +150,7 @@ def write_metrics(
     folder: str, found: Mapping[str, Any], step: int, checkpoint_path: Optional[str]
 ) -> None:
     """Write an evaluation for TensorBoard, and log it."""
-    shown = [f"{k} = {v}" for k, v in sorted(found.items()) if not isinstance(v, bytes)]
+    shown = [f"{k} = {v!s}" for k, v in sorted(found.items()) if not isinstance(v, bytes)]
     logging.info("Saving dict for global step %d: %s", step, ", ".join(shown))
     summary = Summary()
     for name, value in found.items():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.api.program import tf_logging as logging
@@ -155,6 +156,18 @@ def _call(call: Any) -> Any:
     return function(**tensors) if isinstance(tensors, dict) else function(*tensors)
 
 
+@contextmanager
+def _marked(what: str) -> Iterator[None]:
+    """Log an error of a loop, and that the loop is finished."""
+    try:
+        yield
+    except Exception as error:
+        logging.error("Error recorded from %s: %s", what, error)
+        raise
+    finally:
+        logging.info("%s marked as finished", what)
+
+
 class HostCall(SessionRunHook):
     """Runs what a model asks for in each step."""
 
@@ -220,6 +233,21 @@ class TPUEstimator(Estimator):
             ModeKeys.PREDICT: predict_batch_size,
         }
         super().__init__(model_fn, model_dir, config, params, warm_start_from)
+
+    def train(self, *arguments: Any, **given: Any) -> Any:
+        """As `Estimator.train`."""
+        with _marked("training_loop"):
+            return super().train(*arguments, **given)
+
+    def evaluate(self, *arguments: Any, **given: Any) -> dict[str, Any]:
+        """As `Estimator.evaluate`."""
+        with _marked("evaluation_loop"):
+            return super().evaluate(*arguments, **given)
+
+    def predict(self, *arguments: Any, **given: Any) -> Iterator[Any]:
+        """As `Estimator.predict`."""
+        with _marked("prediction_loop"):
+            yield from super().predict(*arguments, **given)
 
     def _params_of(self, mode: str) -> Any:
         """The parameters of a mode.  Those of a saved model have no batch size."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
@@ -39,6 +40,19 @@ class Dataset:
         given = {"data_sources": data_sources, "reader": reader, "decoder": decoder}
         more = {"num_samples": num_samples, "items_to_descriptions": items_to_descriptions}
         self.__dict__.update({**kwargs, **given, **more})
+
+
+@symbol("contrib.slim.data_decoder.DataDecoder")
+class DataDecoder(ABC):
+    """Makes items of a record."""
+
+    @abstractmethod
+    def decode(self, data: Any, items: Sequence[str]) -> Any:
+        """The tensors of some items."""
+
+    @abstractmethod
+    def list_items(self) -> list[str]:
+        """The names of the items."""
 
 
 @symbol("contrib.slim.data_provider.DataProvider")

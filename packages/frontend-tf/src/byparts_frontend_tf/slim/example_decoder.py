@@ -20,6 +20,7 @@ from byparts_frontend_tf.datasets.features import FixedLenFeature
 from byparts_frontend_tf.datasets.parsing import parse_single_example
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.dtypes import uint8
+from byparts_frontend_tf.slim.data import DataDecoder
 from byparts_frontend_tf.symbols import symbol
 
 _PLACE = "contrib.slim.tfexample_decoder"
@@ -226,7 +227,7 @@ class BackupHandler(ItemHandler):
 
 
 @symbol(f"{_PLACE}.TFExampleDecoder")
-class TFExampleDecoder:
+class TFExampleDecoder(DataDecoder):
     """Items of serialized Examples.
 
     Args:

@@ -162,7 +162,7 @@ class LoggingTensorHook(SessionRunHook):
             info(self._formatter(values))
             return
         with np.printoptions(suppress=True):
-            text = ", ".join([f"{tag} = {values[tag]}" for tag in self._tensors])
+            text = ", ".join([f"{tag} = {values[tag]!s}" for tag in self._tensors])
         info("%s", text if passed_s is None else f"{text} ({passed_s:.3f} sec)")
 
 

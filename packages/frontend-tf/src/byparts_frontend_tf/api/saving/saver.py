@@ -14,7 +14,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.api.program.tf_logging import warning
+from byparts_frontend_tf.api.program.tf_logging import info, warning
 from byparts_frontend_tf.api.saving.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables.variable_lists import global_variables
 from byparts_frontend_tf.api.variables.variables import Variable
@@ -261,6 +261,7 @@ class Saver:
             return
         if not checkpoint_exists(prefix):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {prefix}")
+        info("Restoring parameters from %s", prefix)
         checkpoint = read_checkpoint(prefix)
         feeds = {
             operations.restored[name]: self._value(checkpoint, name, v, prefix)
