@@ -1365,11 +1365,18 @@ TABLE: dict[str, str] = {
     # api.rnn.attention
     "contrib.seq2seq.AttentionWrapper": "api.rnn.attention:AttentionWrapper",
     "contrib.seq2seq.AttentionWrapperState": "api.rnn.attention:AttentionWrapperState",
+    "contrib.seq2seq.python.ops.attention_wrapper._compute_attention": "api.rnn.attention:compute_attention",
     "contrib.seq2seq.tile_batch": "api.rnn.attention:tile_batch",
     # api.rnn.attention_mechanisms
-    "contrib.seq2seq.AttentionMechanism": "api.rnn.attention_mechanisms:AttentionMechanism",
     "contrib.seq2seq.BahdanauAttention": "api.rnn.attention_mechanisms:BahdanauAttention",
     "contrib.seq2seq.LuongAttention": "api.rnn.attention_mechanisms:LuongAttention",
+    "contrib.seq2seq.python.ops.attention_wrapper._bahdanau_score": "api.rnn.attention_mechanisms:bahdanau_score",
+    "contrib.seq2seq.python.ops.attention_wrapper._luong_score": "api.rnn.attention_mechanisms:luong_score",
+    # api.rnn.attention_memory
+    "contrib.seq2seq.AttentionMechanism": "api.rnn.attention_memory:AttentionMechanism",
+    "contrib.seq2seq.python.ops.attention_wrapper._BaseAttentionMechanism": "api.rnn.attention_memory:BaseAttentionMechanism",
+    "contrib.seq2seq.python.ops.attention_wrapper._maybe_mask_score": "api.rnn.attention_memory:maybe_mask_score",
+    "contrib.seq2seq.python.ops.attention_wrapper._prepare_memory": "api.rnn.attention_memory:prepare_memory",
     # api.rnn.beam_search
     "contrib.seq2seq.BeamSearchDecoder": "api.rnn.beam_search:BeamSearchDecoder",
     "contrib.seq2seq.BeamSearchDecoderOutput": "api.rnn.beam_search:BeamSearchDecoderOutput",
@@ -1418,14 +1425,16 @@ TABLE: dict[str, str] = {
     "contrib.seq2seq.Decoder": "api.rnn.decoding:Decoder",
     "contrib.seq2seq.dynamic_decode": "api.rnn.decoding:dynamic_decode",
     "contrib.seq2seq.python.ops.decoder.Decoder": "api.rnn.decoding:Decoder",
+    "contrib.seq2seq.python.ops.decoder._transpose_batch_time": "api.rnn.decoding:_batch_first",
+    "python.ops.rnn._transpose_batch_time": "api.rnn.decoding:_batch_first",
     # api.rnn.helpers
     "contrib.seq2seq.CustomHelper": "api.rnn.helpers:CustomHelper",
     "contrib.seq2seq.GreedyEmbeddingHelper": "api.rnn.helpers:GreedyEmbeddingHelper",
     "contrib.seq2seq.Helper": "api.rnn.helpers:Helper",
     "contrib.seq2seq.InferenceHelper": "api.rnn.helpers:InferenceHelper",
     "contrib.seq2seq.SampleEmbeddingHelper": "api.rnn.helpers:SampleEmbeddingHelper",
-    "contrib.seq2seq.ScheduledEmbeddingTrainingHelper": "api.rnn.helpers:ScheduledEmbeddingTrainingHelper",
     "contrib.seq2seq.TrainingHelper": "api.rnn.helpers:TrainingHelper",
+    "contrib.seq2seq.python.ops.helper._unstack_ta": "api.rnn.helpers:_rows",
     # api.rnn.inside
     "contrib.rnn.python.ops.core_rnn_cell._Linear": "api.rnn.inside:Linear",
     "contrib.rnn.python.ops.core_rnn_cell._linear": "api.rnn.inside:linear",
@@ -1465,8 +1474,18 @@ TABLE: dict[str, str] = {
     "nn.rnn_cell.BasicLSTMCell": "api.rnn.lstm_cells:BasicLSTMCell",
     "nn.rnn_cell.LSTMCell": "api.rnn.lstm_cells:LSTMCell",
     "nn.rnn_cell.LSTMStateTuple": "api.rnn.lstm_cells:LSTMStateTuple",
+    # api.rnn.monotonic
+    "contrib.seq2seq.BahdanauMonotonicAttention": "api.rnn.monotonic:BahdanauMonotonicAttention",
+    "contrib.seq2seq.LuongMonotonicAttention": "api.rnn.monotonic:LuongMonotonicAttention",
+    "contrib.seq2seq.monotonic_attention": "api.rnn.monotonic:monotonic_attention",
+    "contrib.seq2seq.python.ops.attention_wrapper._BaseMonotonicAttentionMechanism": "api.rnn.monotonic:BaseMonotonicAttentionMechanism",
+    "contrib.seq2seq.python.ops.attention_wrapper._monotonic_probability_fn": "api.rnn.monotonic:monotonic_probability",
+    "contrib.seq2seq.safe_cumprod": "api.rnn.monotonic:safe_cumprod",
     # api.rnn.reversal
     "reverse_sequence": "api.rnn.reversal:reverse_sequence",
+    # api.rnn.scheduled_helpers
+    "contrib.seq2seq.ScheduledEmbeddingTrainingHelper": "api.rnn.scheduled_helpers:ScheduledEmbeddingTrainingHelper",
+    "contrib.seq2seq.ScheduledOutputTrainingHelper": "api.rnn.scheduled_helpers:ScheduledOutputTrainingHelper",
     # api.rnn.sequence_losses
     "contrib.legacy_seq2seq.sequence_loss": "api.rnn.sequence_losses:legacy_sequence_loss",
     "contrib.legacy_seq2seq.sequence_loss_by_example": "api.rnn.sequence_losses:sequence_loss_by_example",
@@ -3379,6 +3398,7 @@ TABLE: dict[str, str] = {
     "contrib.slim.utils.n_positive_integers": "slim.collections:n_positive_integers",
     "contrib.slim.utils.two_element_tuple": "slim.collections:two_element_tuple",
     # slim.data
+    "contrib.slim.data_decoder.DataDecoder": "slim.data:DataDecoder",
     "contrib.slim.data_provider.DataProvider": "slim.data:DataProvider",
     "contrib.slim.dataset.Dataset": "slim.data:Dataset",
     "contrib.slim.dataset_data_provider.DatasetDataProvider": "slim.data:DatasetDataProvider",
@@ -3733,9 +3753,12 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.seq2seq",
     "contrib.seq2seq.python",
     "contrib.seq2seq.python.ops",
+    "contrib.seq2seq.python.ops.attention_wrapper",
     "contrib.seq2seq.python.ops.decoder",
+    "contrib.seq2seq.python.ops.helper",
     "contrib.signal",
     "contrib.slim",
+    "contrib.slim.data_decoder",
     "contrib.slim.data_provider",
     "contrib.slim.dataset",
     "contrib.slim.dataset_data_provider",

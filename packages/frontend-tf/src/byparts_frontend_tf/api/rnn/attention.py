@@ -1,4 +1,4 @@
-"""`tf.contrib.seq2seq`: the cell that attends."""
+"""`tf.contrib.seq2seq`: the cell that attends, and rows of a batch several times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 from byparts_frontend_tf.api.constants import zeros
 from byparts_frontend_tf.api.layers.layers import Dense
 from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.rnn.attention_mechanisms import AttentionMechanism
+from byparts_frontend_tf.api.rnn.attention_memory import INSIDE
 from byparts_frontend_tf.api.rnn.cells import RNNCell
 from byparts_frontend_tf.api.shaping import expand_dims, shape, squeeze
 from byparts_frontend_tf.api.stacking import concat
@@ -75,22 +75,25 @@ class AttentionWrapper(RNNCell):
         dtype: Any = None,
     ) -> None:
         super().__init__(name=name, dtype=dtype)
-        self._several = isinstance(attention_mechanism, (list, tuple))
-        self._mechanisms = list(attention_mechanism) if self._several else [attention_mechanism]
-        self._cell, self._history = cell, alignment_history
-        self._cell_input = cell_input_fn or (lambda x, read: concat([x, read], -1))
-        self._output_attention, self._initial = output_attention, initial_cell_state
-        self._compute = attention_fn or _attention
-        self._layers = self._make_layers(attention_layer_size, attention_layer, dtype)
-        self._sizes = [
+        self._is_multi = isinstance(attention_mechanism, (list, tuple))
+        mechanisms = attention_mechanism if self._is_multi else [attention_mechanism]
+        self._attention_mechanisms = tuple(mechanisms)
+        self._cell, self._alignment_history = cell, alignment_history
+        self._cell_input_fn = cell_input_fn or (lambda x, read: concat([x, read], -1))
+        self._output_attention = output_attention
+        self._initial_cell_state = initial_cell_state
+        self._attention_fn = attention_fn or compute_attention
+        self._attention_layers = self._make_layers(attention_layer_size, attention_layer, dtype)
+        sizes = [
             layer.units if layer is not None and hasattr(layer, "units") else _depth(m)
-            for layer, m in zip(self._layers, self._mechanisms, strict=True)
+            for layer, m in zip(self._attention_layers, mechanisms, strict=True)
         ]
+        self._attention_layer_size = sum(sizes)
 
     def _make_layers(self, sizes: Any, layers: Any, dtype: Any) -> list[Any]:
         if sizes is not None and layers is not None:
             raise ValueError("Only one of attention_layer_size and attention_layer should be set")
-        count = len(self._mechanisms)
+        count = len(self._attention_mechanisms)
         if layers is not None:
             made = list(layers) if isinstance(layers, (list, tuple)) else [layers]
         elif sizes is not None:
@@ -105,51 +108,53 @@ class AttentionWrapper(RNNCell):
             )
         return made
 
-    def _packed(self, parts: Any) -> Any:
-        return tuple(parts) if self._several else next(iter(parts))
+    def _item_or_tuple(self, parts: Any) -> Any:
+        return tuple(parts) if self._is_multi else next(iter(parts))
 
     def _parts(self, state: Any) -> list[Any]:
-        return list(state) if self._several else [state]
+        return list(state) if self._is_multi else [state]
 
     @property
     def output_size(self) -> Any:
         """Of the attention, or of the cell."""
-        return sum(self._sizes) if self._output_attention else self._cell.output_size
+        return self._attention_layer_size if self._output_attention else self._cell.output_size
 
     @property
     def state_size(self) -> Any:
         """The sizes of its state."""
-        lengths = [m.alignments_size for m in self._mechanisms]
+        lengths = [m.alignments_size for m in self._attention_mechanisms]
         known = [TensorShape([n if isinstance(n, int) else None]) for n in lengths]
         return AttentionWrapperState(
             cell_state=self._cell.state_size,
-            attention=sum(self._sizes),
+            attention=self._attention_layer_size,
             time=TensorShape([]),
-            alignments=self._packed(known),
-            alignment_history=self._packed([()] * len(known)),
-            attention_state=self._packed(known),
+            alignments=self._item_or_tuple(known),
+            alignment_history=self._item_or_tuple([()] * len(known)),
+            attention_state=self._item_or_tuple(known),
         )
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """Zeros, or the first state of the cell that was given."""
         with name_scope("AttentionWrapperZeroState"):
-            cell_state = self._initial
+            cell_state = self._initial_cell_state
             if cell_state is None:
                 cell_state = self._cell.zero_state(batch_size, dtype)
             histories = [
-                TensorArray(as_dtype(dtype), 0, dynamic_size=True) if self._history else ()
-                for _ in self._mechanisms
+                TensorArray(as_dtype(dtype), 0, dynamic_size=True)
+                if self._alignment_history
+                else ()
+                for _ in self._attention_mechanisms
             ]
             return AttentionWrapperState(
                 cell_state=cell_state,
-                attention=zeros([batch_size, sum(self._sizes)], dtype),
+                attention=zeros([batch_size, self._attention_layer_size], dtype),
                 time=zeros([], int32),
-                alignments=self._packed(
-                    [m.initial_alignments(batch_size, dtype) for m in self._mechanisms]
+                alignments=self._item_or_tuple(
+                    [m.initial_alignments(batch_size, dtype) for m in self._attention_mechanisms]
                 ),
-                alignment_history=self._packed(histories),
-                attention_state=self._packed(
-                    [m.initial_state(batch_size, dtype) for m in self._mechanisms]
+                alignment_history=self._item_or_tuple(histories),
+                attention_state=self._item_or_tuple(
+                    [m.initial_state(batch_size, dtype) for m in self._attention_mechanisms]
                 ),
             )
 
@@ -159,45 +164,51 @@ class AttentionWrapper(RNNCell):
             raise TypeError(
                 f"Expected state to be instance of AttentionWrapperState. Received {type(state)}"
             )
-        output, cell_state = self._cell(self._cell_input(inputs, state.attention), state.cell_state)
+        output, cell_state = self._cell(
+            self._cell_input_fn(inputs, state.attention), state.cell_state
+        )
         reads, alignments, states, histories = [], [], [], []
         given = zip(
-            self._mechanisms,
-            self._layers,
+            self._attention_mechanisms,
+            self._attention_layers,
             self._parts(state.attention_state),
             self._parts(state.alignment_history),
             strict=True,
         )
         for mechanism, layer, before, history in given:
-            read, shares, after = self._compute(mechanism, output, before, layer)
+            read, shares, after = self._attention_fn(mechanism, output, before, layer)
             reads.append(read)
             alignments.append(shares)
             states.append(after)
-            histories.append(history.write(state.time, shares) if self._history else ())
+            histories.append(history.write(state.time, shares) if self._alignment_history else ())
         attention = reads[0] if len(reads) == 1 else concat(reads, 1)
         new = AttentionWrapperState(
             cell_state=cell_state,
             attention=attention,
             time=state.time + 1,
-            alignments=self._packed(alignments),
-            alignment_history=self._packed(histories),
-            attention_state=self._packed(states),
+            alignments=self._item_or_tuple(alignments),
+            alignment_history=self._item_or_tuple(histories),
+            attention_state=self._item_or_tuple(states),
         )
         return (attention if self._output_attention else output), new
 
 
-def _depth(mechanism: AttentionMechanism) -> int:
+def _depth(mechanism: Any) -> int:
     depth = mechanism.values.get_shape()[-1].value
     assert depth is not None, "the depth of a memory is known"
     return int(depth)
 
 
-def _attention(mechanism: Any, cell_output: Any, state: Any, layer: Any) -> tuple[Any, Any, Any]:
+@symbol(f"{INSIDE}._compute_attention")
+def compute_attention(
+    attention_mechanism: Any, cell_output: Any, attention_state: Any, attention_layer: Any
+) -> tuple[Any, Any, Any]:
     """What is read, the shares, and the state of the mechanism."""
-    shares, after = mechanism(cell_output, state=state)
-    context = squeeze(matmul(expand_dims(shares, 1), mechanism.values), [1])
-    read = context if layer is None else layer(concat([cell_output, context], 1))
-    return read, shares, after
+    shares, after = attention_mechanism(cell_output, state=attention_state)
+    context = squeeze(matmul(expand_dims(shares, 1), attention_mechanism.values), [1])
+    if attention_layer is None:
+        return context, shares, after
+    return attention_layer(concat([cell_output, context], 1)), shares, after
 
 
 @symbol("contrib.seq2seq.tile_batch")

@@ -219,6 +219,11 @@ def _kept(finished: Any, new: Any, old: Any) -> Any:
     return where(finished, old, new)
 
 
+@symbol(
+    "python.ops.rnn._transpose_batch_time",
+    "contrib.seq2seq.python.ops.decoder._transpose_batch_time",
+)
 def _batch_first(x: Any) -> Any:
+    """The first two axes exchanged, of what has two."""
     rank = x.get_shape().ndims
     return x if rank is None or rank < 2 else transpose(x, [1, 0, *range(2, rank)])

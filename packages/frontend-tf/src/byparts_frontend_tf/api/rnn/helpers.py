@@ -7,8 +7,8 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import equal, greater_equal
 from byparts_frontend_tf.api.constants import fill, zeros_like
-from byparts_frontend_tf.api.distributions.random import multinomial, random_uniform
-from byparts_frontend_tf.api.indexing import embedding_lookup, where
+from byparts_frontend_tf.api.distributions.random import multinomial
+from byparts_frontend_tf.api.indexing import embedding_lookup
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.reductions import argmax
 from byparts_frontend_tf.api.rnn.cells import batch_of
@@ -120,35 +120,36 @@ class TrainingHelper(Helper):
     def __init__(
         self, inputs: Any, sequence_length: Any, time_major: bool = False, name: Any = None
     ) -> None:
-        self._lengths = convert_to_tensor(sequence_length, name="sequence_length")
-        if self._lengths.get_shape().ndims not in (None, 1):
-            raise ValueError(f"Expected sequence_length to be a vector: {self._lengths}")
+        self._sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
+        if self._sequence_length.get_shape().ndims not in (None, 1):
+            raise ValueError(f"Expected sequence_length to be a vector: {self._sequence_length}")
         steps = map_structure(convert_to_tensor, inputs)
         if not time_major:
             steps = map_structure(_time_first, steps)
-        self._arrays = map_structure(_rows, steps)
+        self._zero_inputs = map_structure(lambda x: zeros_like(x[0]), steps)
+        self._input_tas = map_structure(_rows, steps)
 
     @property
     def sequence_length(self) -> Any:
         """As it was given."""
-        return self._lengths
+        return self._sequence_length
 
     @property
     def batch_size(self) -> Any:
         """How many lengths there are."""
-        return batch_of(self._lengths)
+        return batch_of(self._sequence_length)
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
         """The first step."""
-        return equal(self._lengths, 0), map_structure(lambda a: a.read(0), self._arrays)
+        return equal(self._sequence_length, 0), map_structure(lambda a: a.read(0), self._input_tas)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: Optional[str] = None
     ) -> Any:
         """The next step; zeros behind the last one."""
         following = time + 1
-        inputs = map_structure(lambda a: a.read(following), self._arrays)
-        return greater_equal(following, self._lengths), inputs, state
+        inputs = map_structure(lambda a: a.read(following), self._input_tas)
+        return greater_equal(following, self._sequence_length), inputs, state
 
 
 def _time_first(x: Any) -> Any:
@@ -156,50 +157,18 @@ def _time_first(x: Any) -> Any:
     return transpose(x, [1, 0, *range(2, rank)])
 
 
-def _rows(x: Any) -> TensorArray:
+@symbol("contrib.seq2seq.python.ops.helper._unstack_ta")
+def _rows(inp: Any) -> TensorArray:
     """The steps as an array, and one of zeros behind them, which is read and not used."""
+    x = convert_to_tensor(inp)
     padded = concat([x, zeros_like(x[:1]) if x.dims[0] != 0 else x], 0)
     size = batch_of(padded)
     array = TensorArray(x.dtype.base_dtype, size, element_shape=x.get_shape()[1:])
     return array.unstack(padded)
 
 
-@symbol("contrib.seq2seq.ScheduledEmbeddingTrainingHelper")
-class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """Reads a sample of its own with a probability, else the given inputs (Bengio et al. 2015)."""
-
-    def __init__(
-        self,
-        inputs: Any,
-        sequence_length: Any,
-        embedding: Any,
-        sampling_probability: Any,
-        time_major: bool = False,
-        seed: Optional[int] = None,
-        scheduling_seed: Optional[int] = None,
-        name: Optional[str] = None,
-    ) -> None:
-        super().__init__(inputs, sequence_length, time_major, name)
-        self._embed = _embedding_function(embedding)
-        self._probability, self._seeds = sampling_probability, (seed, scheduling_seed)
-
-    def sample(self, time: Any, outputs: Any, state: Any, name: Optional[str] = None) -> Any:
-        """A draw, or -1 where the given input is read."""
-        drawn = reshape(multinomial(outputs, 1, self._seeds[0], output_dtype=int32), [-1])
-        chosen = random_uniform([self.batch_size], seed=self._seeds[1]) < self._probability
-        return where(chosen, drawn, fill([self.batch_size], -1))
-
-    def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: Optional[str] = None
-    ) -> Any:
-        """The given inputs, or embedded samples."""
-        finished, inputs, state = super().next_inputs(time, outputs, state, sample_ids)
-        own = sample_ids > -1
-        embedded = self._embed(where(own, sample_ids, zeros_like(sample_ids)))
-        return finished, where(own, embedded, inputs), state
-
-
-def _embedding_function(embedding: Any) -> Callable[[Any], Any]:
+def embedding_function(embedding: Any) -> Callable[[Any], Any]:
+    """The rows of symbols, of a table of them; a function is one already."""
     if callable(embedding):
         return embedding  # type: ignore[no-any-return]  # a function
     return lambda ids: embedding_lookup(embedding, ids)
@@ -216,29 +185,29 @@ class GreedyEmbeddingHelper(Helper):
     """
 
     def __init__(self, embedding: Any, start_tokens: Any, end_token: Any) -> None:
-        self._embed = _embedding_function(embedding)
-        self._start = convert_to_tensor(start_tokens, int32, "start_tokens")
-        self._end = convert_to_tensor(end_token, int32, "end_token")
-        if self._start.get_shape().ndims != 1:
+        self._embedding_fn = embedding_function(embedding)
+        self._start_tokens = convert_to_tensor(start_tokens, int32, "start_tokens")
+        self._end_token = convert_to_tensor(end_token, int32, "end_token")
+        if self._start_tokens.get_shape().ndims != 1:
             raise ValueError("start_tokens must be a vector")
-        if self._end.get_shape().ndims != 0:
+        if self._end_token.get_shape().ndims != 0:
             raise ValueError("end_token must be a scalar")
-        self._first = self._embed(self._start)
+        self._start_inputs = self._embedding_fn(self._start_tokens)
 
     @property
     def batch_size(self) -> Any:
         """How many first symbols there are."""
-        return batch_of(self._start)
+        return batch_of(self._start_tokens)
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
         """The first symbols."""
-        return fill([self.batch_size], False), self._first
+        return fill([self.batch_size], False), self._start_inputs
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: Optional[str] = None
     ) -> Any:
         """The samples."""
-        return equal(sample_ids, self._end), self._embed(sample_ids), state
+        return equal(sample_ids, self._end_token), self._embedding_fn(sample_ids), state
 
 
 @symbol("contrib.seq2seq.SampleEmbeddingHelper")
@@ -286,12 +255,12 @@ class InferenceHelper(Helper):
     ) -> None:
         self._sample, self._end, self._next = sample_fn, end_fn, next_inputs_fn or identity
         self._shape, self._dtype = TensorShape(sample_shape), sample_dtype
-        self._start = convert_to_tensor(start_inputs, name="start_inputs")
+        self._start_inputs = convert_to_tensor(start_inputs, name="start_inputs")
 
     @property
     def batch_size(self) -> Any:
         """Of the first inputs."""
-        return batch_of(flatten(self._start)[0])
+        return batch_of(flatten(self._start_inputs)[0])
 
     @property
     def sample_ids_shape(self) -> Any:
@@ -305,7 +274,7 @@ class InferenceHelper(Helper):
 
     def initialize(self, name: Optional[str] = None) -> tuple[Any, Any]:
         """The first inputs."""
-        return fill([self.batch_size], False), self._start
+        return fill([self.batch_size], False), self._start_inputs
 
     def sample(self, time: Any, outputs: Any, state: Any, name: Optional[str] = None) -> Any:
         """By the function."""
