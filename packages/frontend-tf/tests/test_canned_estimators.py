@@ -243,17 +243,21 @@ def tpu_input(params: Any) -> Any:
     return rows.repeat().batch(params["batch_size"], drop_remainder=True)
 
 
-def test_a_tpu_estimator_runs_without_a_tpu(tmp_path: Path) -> None:
+def test_a_tpu_estimator_runs_without_a_tpu(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     tpu = tf.contrib.tpu
     given = tpu.RunConfig(model_dir=str(tmp_path), tpu_config=tpu.TPUConfig(iterations_per_loop=5))
     sizes = {"train_batch_size": 50, "eval_batch_size": 30, "predict_batch_size": 7}
     model = tpu.TPUEstimator(tpu_model, config=given, use_tpu=False, **sizes)
-    model.train(tpu_input, max_steps=60)
+    with caplog.at_level("INFO", logger="tensorflow"):
+        model.train(tpu_input, max_steps=60)
     found = model.evaluate(tpu_input, steps=5)
     batch = next(model.predict(tpu_input, yield_single_examples=False))
 
     assert found["error"] == pytest.approx(found["loss"], rel=1e-4) and found["loss"] < 5
     assert batch["y"].shape == (7,)
+    assert caplog.messages[-1] == "training_loop marked as finished"
 
 
 def test_a_tpu_is_refused() -> None:

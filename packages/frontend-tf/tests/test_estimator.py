@@ -123,13 +123,16 @@ def test_what_is_done_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture
             "Loss for final step: ",
             "Skipping training since max_steps has already saved.",
         ),
-        *("Calling model_fn.", "Starting evaluation at ", "Evaluation [1/2]", "Evaluation [2/2]"),
+        *("Calling model_fn.", "Starting evaluation at ", "Restoring parameters from "),
+        *("Evaluation [1/2]", "Evaluation [2/2]"),
         *("Finished evaluation at ", "Saving dict for global step 6: global_step = 6, loss = "),
         "Saving 'checkpoint_path' summary for global step 6: ",
     )
     rest = iter(said)
 
     assert all(any(line.startswith(w) for line in rest) for w in wanted), said
+    losses = [line.split()[2].rstrip(",") for line in said if line.startswith("loss = ")]
+    assert losses == [str(np.float32(n)) for n in losses]  # as NumPy writes an f32
 
 
 def test_training_and_evaluation_take_turns(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ _DEEPER = (
         "python.ops.distributions",
     ),
     *("python.ops.linalg.", "python.ops.losses.", "python.ops.parallel_for.", "python.summary."),
-    "python.training.experimental.",
+    *("python.tpu.", "python.training.experimental."),
 )
 _SLIM = ("contrib.slim.", "contrib.layers.", "contrib.framework.")
 

@@ -1018,6 +1018,8 @@ TABLE: dict[str, str] = {
     "nn.max_pool": "api.pools:max_pool",
     "nn.max_pool2d": "api.pools:max_pool",
     "nn.pool": "api.pools:pool",
+    # api.printing
+    "print": "api.printing:print_",
     # api.products
     "batch_matmul": "api.products:matmul",
     "cross": "api.products:cross",
@@ -1128,6 +1130,7 @@ TABLE: dict[str, str] = {
     "python.eager.context.in_eager_mode": "api.program.eager_mode:executing_eagerly",
     "python.eager.context.in_graph_mode": "api.program.eager_mode:in_graph_mode",
     "python.framework.ops.EagerTensor": "api.program.eager_mode:EagerTensor",
+    "python.tf2.enabled": "api.program.eager_mode:executing_eagerly",
     # api.program.flag_definitions
     "app.flags.DEFINE_bool": "api.program.flag_definitions:define_boolean",
     "app.flags.DEFINE_boolean": "api.program.flag_definitions:define_boolean",
@@ -1494,6 +1497,7 @@ TABLE: dict[str, str] = {
     "contrib.rnn.DeviceWrapper": "api.rnn.wrappers:DeviceWrapper",
     "contrib.rnn.DropoutWrapper": "api.rnn.wrappers:DropoutWrapper",
     "contrib.rnn.EmbeddingWrapper": "api.rnn.wrappers:EmbeddingWrapper",
+    "contrib.rnn.HighwayWrapper": "api.rnn.wrappers:HighwayWrapper",
     "contrib.rnn.InputProjectionWrapper": "api.rnn.wrappers:InputProjectionWrapper",
     "contrib.rnn.OutputProjectionWrapper": "api.rnn.wrappers:OutputProjectionWrapper",
     "contrib.rnn.ResidualWrapper": "api.rnn.wrappers:ResidualWrapper",
@@ -1795,6 +1799,9 @@ TABLE: dict[str, str] = {
     "sparse_placeholder": "api.sparse.tensors:sparse_placeholder",
     "sparse_tensor_to_dense": "api.sparse.tensors:sparse_tensor_to_dense",
     "sparse_to_dense": "api.sparse.tensors:sparse_to_dense",
+    # api.sparsemax
+    "contrib.sparsemax.sparsemax": "api.sparsemax:sparsemax",
+    "contrib.sparsemax.sparsemax_loss": "api.sparsemax:sparsemax_loss",
     # api.special_functions
     "betainc": "api.special_functions:betainc",
     "igamma": "api.special_functions:igamma",
@@ -2591,16 +2598,19 @@ TABLE: dict[str, str] = {
     "add_to_collections": "graph.scopes:add_to_collections",
     "colocate_with": "graph.scopes:colocate_with",
     "container": "graph.scopes:container",
+    "contrib.framework.get_name_scope": "graph.scopes:get_name_scope",
     "control_dependencies": "graph.scopes:control_dependencies",
     "device": "graph.scopes:device",
     "get_collection": "graph.scopes:get_collection",
     "get_collection_ref": "graph.scopes:get_collection_ref",
     "init_scope": "graph.scopes:init_scope",
     "name_scope": "graph.scopes:name_scope",
+    "python.framework.ops.get_name_scope": "graph.scopes:get_name_scope",
     "random.set_random_seed": "graph.scopes:set_random_seed",
     "set_random_seed": "graph.scopes:set_random_seed",
     # graph.shape
     "TensorShape": "graph.shape:TensorShape",
+    "python.framework.tensor_shape.as_shape": "graph.shape:as_shape",
     # graph.stack
     "get_default_graph": "graph.stack:get_default_graph",
     "reset_default_graph": "graph.stack:reset_default_graph",
@@ -3788,6 +3798,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.slim.queues",
     "contrib.slim.tfexample_decoder",
     "contrib.slim.utils",
+    "contrib.sparsemax",
     "contrib.staging",
     "contrib.tensor_forest",
     "contrib.tensor_forest.client",
@@ -3972,6 +3983,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.saved_model.loader",
     "python.saved_model.signature_def_utils",
     "python.saved_model.utils",
+    "python.tf2",
     "python.tools",
     "python.tools.freeze_graph",
     "python.tools.inspect_checkpoint",

@@ -92,6 +92,11 @@ def container(container_name: str) -> Any:
     return get_default_graph().container(container_name)
 
 
+def get_name_scope() -> str:
+    """The name of the current name scope, without the slash."""
+    return get_default_graph().get_name_scope()
+
+
 @contextmanager
 def init_scope() -> Iterator[None]:
     """Operations made inside belong to no branch or loop, and wait for nothing."""

@@ -229,6 +229,11 @@ def as_dims(given: ShapeLike) -> Dims:
     return (_dimension(given),)
 
 
+def as_shape(shape: ShapeLike) -> TensorShape:
+    """A `TensorShape`, which it may be already."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
 def _ranked(given: Any) -> bool:
     return getattr(given, "ndim", 1) != 0 and not isinstance(given, (str, bytes, Dimension))
 

@@ -43,7 +43,20 @@ def _remembering(init: Callable[..., None]) -> Callable[..., None]:
             self.__dict__["_arguments"] = wanted
         init(self, *arguments, **given)
 
+    remember.__signature__ = _with_base(signature)  # type: ignore[attr-defined]  # `inspect` reads it
     return remember
+
+
+def _with_base(signature: inspect.Signature) -> inspect.Signature:
+    """The signature with the names of all layers' arguments in place of `**given` alone."""
+    *first, last = signature.parameters.values()
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    if last.kind is not inspect.Parameter.VAR_KEYWORD or any(p.kind > kind for p in first):
+        return signature
+    more = [n for n in ("trainable", "name", "dtype") if n not in signature.parameters]
+    return signature.replace(
+        parameters=[*first, *[inspect.Parameter(n, kind, default=None) for n in more], last]
+    )
 
 
 def arguments_of(layer: Any) -> dict[str, Any]:

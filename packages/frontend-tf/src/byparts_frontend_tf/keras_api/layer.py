@@ -281,7 +281,9 @@ class Layer(Attached):
             use_resource=True,
         )
         track_variable(made)
-        (self._own_weights if trainable is not False else self._own_fixed).append(made)
+        (self._trainable_weights if trainable is not False else self._non_trainable_weights).append(
+            made
+        )
         if regularizer is not None:
             self._add_penalty(made, penalties.regularizer_of(regularizer), name)
         return made

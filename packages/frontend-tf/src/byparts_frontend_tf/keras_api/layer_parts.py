@@ -14,7 +14,13 @@ from byparts_frontend_tf.keras_api.connections import Node, reachable
 from byparts_frontend_tf.keras_api.metric import Mean
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 
-_NO_LAYERS = {"_inbound_nodes", "_outbound_nodes", "_own_weights", "_own_fixed", "_arguments"}
+_NO_LAYERS = {
+    "_inbound_nodes",
+    "_outbound_nodes",
+    "_trainable_weights",
+    "_non_trainable_weights",
+    "_arguments",
+}
 
 
 def once(things: Any) -> list[Any]:
@@ -33,8 +39,8 @@ class Attached:
     stateful: bool
 
     def _begin(self) -> None:
-        self._own_weights: list[Any] = []
-        self._own_fixed: list[Any] = []
+        self._trainable_weights: list[Any] = []
+        self._non_trainable_weights: list[Any] = []
         self._own_updates: list[Any] = []
         self._own_losses: list[Any] = []
         self._penalties: list[Callable[[], Any]] = []
@@ -82,9 +88,9 @@ class Attached:
 
     def _own_variables(self, trainable: bool) -> list[Any]:
         """Those of `add_weight`, then variables that are attributes."""
-        own = self._own_weights if trainable else self._own_fixed
+        own = self._trainable_weights if trainable else self._non_trainable_weights
         kept = [v for k, v in self.__dict__.items() if k not in _NO_LAYERS and k != "_metrics"]
-        known = {id(v) for v in (*self._own_weights, *self._own_fixed)}
+        known = {id(v) for v in (*self._trainable_weights, *self._non_trainable_weights)}
         more = [v for value in kept for v in _among(value, Variable) if id(v) not in known]
         return [*own, *[v for v in more if v.trainable == trainable]]
 

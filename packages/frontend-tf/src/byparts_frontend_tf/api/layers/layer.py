@@ -114,8 +114,10 @@ class Layer(KerasLayer):
                 if penalty is not None:
                     add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
         self._own_losses += get_collection(GraphKeys.REGULARIZATION_LOSSES)[penalties:]
-        if not any(made is w for w in (*self._own_weights, *self._own_fixed)):
-            (self._own_weights if made.trainable else self._own_fixed).append(made)
+        if not any(made is w for w in (*self._trainable_weights, *self._non_trainable_weights)):
+            (self._trainable_weights if made.trainable else self._non_trainable_weights).append(
+                made
+            )
             if isinstance(made, Variable):
                 track_variable(made)
         return made

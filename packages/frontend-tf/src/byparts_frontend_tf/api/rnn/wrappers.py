@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.layers.initializers import Zeros
+from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
+from byparts_frontend_tf.api.nn import xw_plus_b
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.rnn.cells import RNNCell
+from byparts_frontend_tf.api.unary import sigmoid
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import assert_same_structure, flatten, map_structure
@@ -168,6 +170,42 @@ class ResidualWrapper(_Wrapper):
             return self._residual_fn(inputs, output), new
         assert_same_structure(inputs, output)
         return map_structure(lambda x, y: x + y, inputs, output), new
+
+
+@symbol("contrib.rnn.HighwayWrapper")
+class HighwayWrapper(_Wrapper):
+    """The output is a mixture of the cell's output and the input (Srivastava et al. 2015).
+
+    Args:
+        cell: the cell inside.
+        couple_carry_transform_gates: whether the two shares sum to 1.
+        carry_bias_init: the first bias of the input's share.
+    """
+
+    def __init__(
+        self, cell: Any, couple_carry_transform_gates: bool = True, carry_bias_init: float = 1.0
+    ) -> None:
+        super().__init__(cell)
+        self._coupled, self._carry_bias_init = couple_carry_transform_gates, carry_bias_init
+
+    def _share(self, x: Any, what: str, bias: float) -> Any:
+        size = x.get_shape().with_rank(2)[1].value
+        weights = get_variable(f"{what}_w", [size, size])
+        return sigmoid(
+            xw_plus_b(x, weights, get_variable(f"{what}_b", [size], initializer=Constant(bias)))
+        )
+
+    def _mixed(self, x: Any, output: Any) -> Any:
+        carry = self._share(x, "carry", self._carry_bias_init)
+        if self._coupled:
+            return x * carry + output * (1 - carry)
+        return x * carry + output * self._share(x, "transform", -self._carry_bias_init)
+
+    def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
+        """The output is mixed with the input."""
+        outputs, new = self.inner(inputs, state, scope)
+        assert_same_structure(inputs, outputs)
+        return map_structure(self._mixed, inputs, outputs), new
 
 
 @symbol("nn.rnn_cell.DeviceWrapper", "contrib.rnn.DeviceWrapper")
