@@ -6,9 +6,9 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import maximum
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.classes import top_k
 from byparts_frontend_tf.api.constants import zeros_like
 from byparts_frontend_tf.api.indexing import where
-from byparts_frontend_tf.api.measures.top_k import top_k
 from byparts_frontend_tf.api.places import cumsum
 from byparts_frontend_tf.api.reductions import reduce_mean, reduce_sum
 from byparts_frontend_tf.api.sequences import range as range_of

@@ -115,9 +115,11 @@ class BaseAttentionMechanism(AttentionMechanism):
             raise TypeError(f"probability_fn must be callable, saw type: {type(probability_fn)}")
         self._query_layer, self._memory_layer = query_layer, memory_layer
         least = -np.inf if score_mask_value is None else score_mask_value
-        self._probability_fn = lambda score, before: probability_fn(
-            maybe_mask_score(score, memory_sequence_length, least), before
-        )
+
+        def masked(score: Any, before: Any) -> Any:
+            return probability_fn(maybe_mask_score(score, memory_sequence_length, least), before)
+
+        self._probability_fn = masked
         with name_scope(name, "BaseAttentionMechanismInit"):
             values = prepare_memory(memory, memory_sequence_length, check_inner_dims_defined)
             keys = values if memory_layer is None else memory_layer(values)

@@ -161,7 +161,7 @@ def _time_first(x: Any) -> Any:
 def _rows(inp: Any) -> TensorArray:
     """The steps as an array, and one of zeros behind them, which is read and not used."""
     x = convert_to_tensor(inp)
-    padded = concat([x, zeros_like(x[:1]) if x.dims[0] != 0 else x], 0)
+    padded = concat([x, zeros_like(x[:1]) if batch_of(x) != 0 else x], 0)
     size = batch_of(padded)
     array = TensorArray(x.dtype.base_dtype, size, element_shape=x.get_shape()[1:])
     return array.unstack(padded)
