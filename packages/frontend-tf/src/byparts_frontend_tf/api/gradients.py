@@ -7,6 +7,7 @@ an x is reached at all is found from the operations, when the graph is built.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -104,14 +105,38 @@ def _seeds(ys: Sequence[Tensor], grad_ys: Any) -> list[Optional[Tensor]]:
                 f"Gradient type {seed.dtype.name} generated for tensor {y} with type "
                 f"{y.dtype.name} must be the same"
             )
-        if (
-            seed.dims is not None
-            and y.dims is not None
-            and not y.shape.is_compatible_with(seed.shape)
-        ):
+        if y.shape.is_fully_defined() and seed.shape.is_fully_defined() and not _fits(seed, y):
             raise ValueError(f"grad_ys[{i}] is of shape {shown(seed.dims)}, its y {shown(y.dims)}")
         seeds.append(seed)
     return seeds
+
+
+def _fits(seed: Tensor | Value, y: Tensor | Value) -> bool:
+    """Whether a seed of known shape can be made the shape of y (see `_shaped`)."""
+    of_seed, of_y = _dims(seed), _dims(y)
+    if math.prod(of_seed) == math.prod(of_y):
+        return True
+    last = of_y[len(of_y) - len(of_seed) :]
+    return len(of_seed) <= len(of_y) and all(
+        m in (1, n) for m, n in zip(of_seed, last, strict=True)
+    )
+
+
+def _shaped(seed: Value, y: Value) -> Value:
+    """The seed in y's shape: TensorFlow's gradients of most ops reshape or spread it."""
+    of_seed, of_y = _dims(seed), _dims(y)
+    if of_seed == of_y:
+        return seed
+    if not _fits(seed, y):
+        raise ValueError(f"a grad_y is of shape {shown(of_seed)}, its y {shown(of_y)}")
+    if math.prod(of_seed) == math.prod(of_y):
+        return ops.reshape(seed, of_y)
+    return ops.broadcast_to(seed, of_y)
+
+
+def _dims(of: Tensor | Value) -> tuple[int, ...]:
+    dims = of.dims if isinstance(of, Tensor) else of.type.dims
+    return tuple([int(n) for n in dims or ()])
 
 
 class _Found:
@@ -179,9 +204,10 @@ def _lower(lowering: Any, op: Operation) -> tuple[Value, ...]:
     seeds = [rest.pop(0) if given else None for given in seeded]
     stopped, xs = rest[:stops], rest[stops:]
     pairs = [
-        (lowering.value(y, op), None if dy is None else lowering.value(dy, op))
+        (value, None if dy is None else _shaped(lowering.value(dy, op), value))
         for y, dy in zip(outputs, seeds, strict=True)
         if y.dtype.base_dtype.is_floating
+        for value in [lowering.value(y, op)]
     ]
     stands = [lowering.stands_for(x, op) for x in xs]
     cut = _without([y for y, _ in pairs], lowering.values(stopped, op))
