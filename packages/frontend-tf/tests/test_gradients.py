@@ -62,18 +62,6 @@ def test_a_single_x_gives_a_list_and_head_gradients_count() -> None:
     assert_allclose(run(found[0], {x: X, head: Y}), Y * np.exp(X), rtol=1e-6)
 
 
-def test_head_gradients_of_other_shapes_are_reshaped_or_spread() -> None:
-    """As TensorFlow's gradients do of a reshape and of a square; others do not fit."""
-    x = tf.placeholder(tf.float32, [2, 2])
-    rows = tf.gradients(tf.reshape(x, [4, 1]), x, tf.constant([[[1.0, 2.0], [3.0, 4.0]]]))[0]
-
-    assert_allclose(run(rows, {x: np.ones((2, 2))}), [[1, 2], [3, 4]])
-    spread = tf.gradients(tf.square(x), x, tf.constant([2.0, 3.0]))[0]
-    assert_allclose(run(spread, {x: np.ones((2, 2))}), [[4, 6], [4, 6]])
-    with pytest.raises(ValueError, match=r"grad_ys\[0\] is of shape \(3,\), its y \(2, 2\)"):
-        tf.gradients(x, x, tf.ones([3]))
-
-
 @pytest.mark.parametrize(
     ("f", "second"),
     [

@@ -71,6 +71,22 @@ def test_a_result_of_the_host_decides_a_shape() -> None:
         assert session.executor.statistics.misses == 3
 
 
+def test_the_host_reads_what_was_written_before_and_hands_the_order_on() -> None:
+    """A function of Python and a string that wait for a write; readers that wait for these."""
+    v = tf.Variable([1.0, 0.0], use_resource=False)
+    with tf.control_dependencies([v.assign([0.0, 1.0])]):
+        tens = tf.py_func(lambda x: x * 10, [v], tf.float32)
+        text = tf.strings.as_string(v, precision=0)
+        waits = tf.identity("a")
+    with tf.control_dependencies([waits]):
+        after = tf.identity(v)
+
+    with tf.Session() as session:
+        for fetch, expected in ((tens, [0, 10]), (text, [b"0", b"1"]), (after, [0, 1])):
+            session.run(v.initializer)
+            np.testing.assert_array_equal(session.run(fetch), expected)
+
+
 def test_what_is_fed_cuts_the_graph() -> None:
     """An intermediate result, by its object and by its name; what makes it is not needed."""
     x = tf.placeholder(tf.float32, [], name="x")

@@ -78,3 +78,27 @@ def test_a_gradient_of_its_own() -> None:
     with tf.Session() as session:
         assert session.run(double(x)) == 6.0
         assert session.run(tf.gradients([double(x), z], x)) == [99.0]
+
+
+def test_head_gradients_of_other_shapes_are_reshaped_or_spread() -> None:
+    """As TensorFlow's gradients do of a reshape and of a square; others do not fit."""
+    x = tf.ones([2, 2])
+    as_they_come = tf.constant([[[1.0, 2.0], [3.0, 4.0]]])
+    (rows,) = tf.gradients(tf.reshape(x, [4, 1]), x, as_they_come)
+    (spread,) = tf.gradients(tf.square(x), x, tf.constant([2.0, 3.0]))
+
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(rows), [[1, 2], [3, 4]])
+        np.testing.assert_array_equal(session.run(spread), [[4, 6], [4, 6]])
+    with pytest.raises(ValueError, match=r"grad_ys\[0\] is of shape \(3,\), its y \(2, 2\)"):
+        tf.gradients(x, x, tf.ones([3]))
+
+
+def test_rows_are_added_to_a_tensor_as_the_tensor_that_they_are() -> None:
+    """The gradient of what is gathered from, on the right of an operator."""
+    w = tf.Variable([[1.0], [2.0]])
+    (dw,) = tf.gradients(tf.gather(w, [1, 1]), w)
+
+    with tf.Session() as session:
+        session.run(w.initializer)
+        np.testing.assert_array_equal(session.run(tf.constant(1.0) + dw), [[1], [3]])

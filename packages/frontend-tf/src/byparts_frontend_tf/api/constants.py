@@ -167,7 +167,7 @@ def _shaped_like(
     kind: Kind, tensor: TensorLike, number: int, dtype: Any, name: str, optimize: bool
 ) -> Tensor:
     x = convert_to_tensor(tensor, name="tensor")
-    dtype = x.dtype.base_dtype if dtype is None else as_dtype(dtype).base_dtype
+    dtype = as_dtype(dtype or x.dtype).base_dtype  # `zeros_like(x, False)` is of old programs
     if optimize and is_static(x.dims) and dtype is not string:
         return _of_one(number, x.dims, dtype, name)
     return kind(x, name=name, number=number, dtype=dtype)

@@ -135,8 +135,9 @@ def _shaped(seed: Value, y: Value) -> Value:
 
 
 def _dims(of: Tensor | Value) -> tuple[int, ...]:
+    """The sizes, all of which are known."""
     dims = of.dims if isinstance(of, Tensor) else of.type.dims
-    return tuple([int(n) for n in dims or ()])
+    return tuple([int(n or 0) for n in dims or ()])
 
 
 class _Found:

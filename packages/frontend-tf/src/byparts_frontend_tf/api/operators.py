@@ -8,6 +8,7 @@ from typing import Any
 import byparts_frontend_tf.api.arithmetic as arithmetic
 import byparts_frontend_tf.api.unary as unary
 from byparts_frontend_tf.api.slicing import getitem
+from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import graph_of_values
@@ -19,7 +20,7 @@ def _operator(name: str, function: Callable[..., Any]) -> Callable[[Any, Any], A
     def apply(x: Any, y: Any) -> Any:
         if x.__class__ is Tensor and y.__class__ is Tensor:
             return function(x, y, name=name)
-        if hasattr(y, "dense_shape") and hasattr(y, "indices"):  # a SparseTensor has its own
+        if isinstance(y, SparseTensor):  # it has its own
             return NotImplemented
         graph = graph_of_values((x, y))
         with graph.as_default(), graph.name_scope(name) as scope:

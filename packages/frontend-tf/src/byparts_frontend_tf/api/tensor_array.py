@@ -17,6 +17,7 @@ from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims, as_dims, merged
 from byparts_frontend_tf.running.arrays import LoopRows, Rows
 from byparts_frontend_tf.running.host_arrays import HOST_MEANINGS
+from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -33,7 +34,8 @@ def _kind(type: str, meaning: Any, dtype: Any, shape: Any = None) -> Kind:
 
 
 def _array(lowering: Any, op: Operation) -> Any:
-    if op.body is not None and lowering.outer is None and lowering.run.body is not None:
+    of_host = op.attributes["dynamic"] or not op.attributes["dtype"].own
+    if of_host and op.body is not None and lowering.outer is None and lowering.run.body is not None:
         return lowering.run.call_on_array(op, HOST_MEANINGS["TensorArrayV3"])
     size = int(lowering.number(op.inputs[0], op))
     element = op.attributes["element"]
@@ -44,7 +46,8 @@ def _array(lowering: Any, op: Operation) -> Any:
 
 def _rows(lowering: Any, op: Operation) -> Any:
     found = lowering.array_of(op.inputs[0])
-    assert found is not None, f"{op.inputs[0].name} is a TensorArray"
+    if found is None:
+        raise OnHost(op, f"{op.inputs[0].name} is an array of the host")
     return found
 
 

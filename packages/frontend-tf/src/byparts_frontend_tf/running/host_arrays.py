@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.running.arrays import Rows
+
 
 class HostRows:
     """Rows by their places; immutable."""
@@ -29,6 +31,12 @@ class HostRows:
         if known is None:
             return []
         return [np.zeros_like(known) if r is None else r for r in self.rows]
+
+
+def host_rows(rows: Rows, stacked: Any) -> list[HostRows]:
+    """The array that rows of a program are after it, given all of them stacked."""
+    written = rows.buffer is not None or rows.parts
+    return [HostRows(tuple(stacked) if written else (None,) * rows.size, rows.dynamic)]
 
 
 def _stack(array: HostRows, dtype: Any, element: Any) -> Any:

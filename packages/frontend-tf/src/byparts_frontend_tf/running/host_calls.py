@@ -10,6 +10,7 @@ import numpy as np
 
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.running.host_arrays import HostRows
 from byparts_frontend_tf.running.lowering import Literal, Lowering, Slot, leaves
 from byparts_frontend_tf.running.signals import Wanted
 from byparts_frontend_tf.running.tree import HostStep
@@ -98,6 +99,11 @@ class HostCalls(Numbers):
     def call_on_array(self, op: Operation, function: Callable[..., Any]) -> None:
         """An operation on a TensorArray that is a list on the host."""
         self.call(op, partial(function, **op.attributes), op.inputs, [None])
+
+    def is_host_array(self, tensor: Tensor) -> bool:
+        """Whether a tensor is a TensorArray that is a list on the host."""
+        known = self.top.env.get(tensor)
+        return isinstance(known, Slot) and isinstance(self.recorder.slots[known.index], HostRows)
 
     def loop_on_host(self, op: Operation) -> None:
         """Run a loop round after round, each a run of its own."""

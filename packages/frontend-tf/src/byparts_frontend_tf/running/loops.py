@@ -72,6 +72,8 @@ def _initial(lowering: Lowering, tensor: Tensor, op: Operation) -> Lowered:
         return known
     if not tensor.dtype.own:
         raise OnHost(op, f"{tensor.name} is {tensor.dtype.name}")
+    if lowering.outer is None and lowering.run.is_host_array(tensor):
+        raise OnHost(op, f"{tensor.name} is an array of the host")
     return lowering.value(tensor, op)
 
 

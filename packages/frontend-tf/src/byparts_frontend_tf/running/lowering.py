@@ -241,8 +241,7 @@ class Lowering(VariableValues):
         Raises:
             Wanted: a number has to be computed first.
         """
-        if self._bit_of:
-            self._order(op)
+        self.order(op)
         kind = op.kind
         with inherit(op.where):
             if kind.special is not None:
@@ -276,7 +275,10 @@ class Lowering(VariableValues):
             raise OnHost(op, "its effect is on the world")
         self.run.afterwards(op, function, inputs)
 
-    def _order(self, op: Operation) -> None:
+    def order(self, op: Operation) -> None:
+        """Find the writes that are ordered before an operation, also one on the host."""
+        if not self._bit_of:
+            return
         seen = 0
         for t in op.inputs:
             seen |= self.visible.get(t.op, 0)

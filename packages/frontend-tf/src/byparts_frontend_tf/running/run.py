@@ -13,7 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.running.arrays import Rows
 from byparts_frontend_tf.running.errors import FailedPreconditionError, OpError, error_of
+from byparts_frontend_tf.running.host_arrays import host_rows
 from byparts_frontend_tf.running.host_calls import HostCalls, called, of_objects, on_host
 from byparts_frontend_tf.running.lowering import Literal, Lowering, Slot, type_of
 from byparts_frontend_tf.running.needed import needed
@@ -102,7 +104,7 @@ class Run(HostCalls):
             op = todo.pop()
             if self._waits(op, late) or self._unchecked(op, wanted):
                 waiting.append(op)
-                late.add(op)
+                late.add(op.stands_for if isinstance(op, _Branch) else op)
                 continue
             if isinstance(op, _Branch):
                 op.ready()
@@ -135,6 +137,7 @@ class Run(HostCalls):
     def _lower(self, op: Operation) -> None:
         try:
             if on_host(op):
+                self.top.order(op)
                 self._call(op)
             else:
                 self.top.lower(op)
@@ -217,7 +220,9 @@ class Run(HostCalls):
         for fetch in fetches:
             if isinstance(fetch, Tensor) and (fetch.op in self.top.done or fetch in self.top.env):
                 known = self.top.env.get(fetch)
-                if not isinstance(known, (Slot, Literal)) and not of_objects(fetch):
+                if isinstance(known, Rows):
+                    outputs[known.stacked()] = None
+                elif not isinstance(known, (Slot, Literal)) and not of_objects(fetch):
                     outputs[self.fetched(fetch)] = None
         for _, _, given in self._after:
             outputs.update({v: None for v in given if isinstance(v, Value)})
@@ -254,6 +259,10 @@ class Run(HostCalls):
         if isinstance(known, Literal):
             array = known.array
             return self.recorder.perform(partial(HostStep, fetch.op, lambda: [array], ()))
+        if isinstance(known, Rows):  # a state of the loop that the host runs
+            made = partial(host_rows, known)
+            slots = [self.slots_of[known.stacked()]]
+            return self.recorder.perform(partial(HostStep, fetch.op, made, slots))
         if known is None and of_objects(fetch):
             return self._object(fetch.variable)
         return self.slots_of[self.fetched(fetch)]
