@@ -89,3 +89,39 @@ def test_an_array_that_is_read_and_grows_ends_with_the_loop(counted: bool, most:
 
     expected = [[0, 1], [0, 2], [1, 3], [2, 4]]
     assert rows.tolist() == expected[: 1 + min(3, most)]
+
+
+def test_a_branch_in_a_branch_that_waits_for_the_host_twice() -> None:
+    """What reads it waits until its last function of Python is done."""
+
+    def slowly() -> object:
+        x = tf.py_func(lambda x: x + 1, [tf.exp(v * 0.0)], tf.float32)
+        y = tf.py_func(lambda x: x + 1, [tf.exp(x * 0.0) + x], tf.float32)
+        return tf.py_func(lambda x: x + 1, [tf.exp(y * 0.0) + y], tf.float32)
+
+    v = tf.Variable(3.0)
+    nothing = tf.constant(0.0)
+    inner = lambda: tf.cond(v > 2, slowly, lambda: nothing)  # noqa: E731
+    made = tf.cond(v > 1, inner, lambda: nothing) + 1
+
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(made) == 7
+
+
+def test_a_gradient_passes_through_a_loop_inside_one_of_the_host() -> None:
+    """The outer one has a string as its state, the inner one an array of numbers."""
+
+    def epoch(state: Any, _: object) -> Any:
+        sums = tf.scan(lambda a, x: a + x * w, tf.constant([1.0, 2.0, 3.0]))
+        (dw,) = tf.gradients(sums[-1], w)
+        return tf.as_string(dw, precision=0), state[1] + sums[-1]
+
+    w = tf.Variable(1.0)
+    scanned = tf.scan(epoch, tf.range(2), (tf.constant(""), tf.constant(0.0)))
+
+    with tf.Session() as session:
+        session.run(w.initializer)
+        texts, totals = session.run(scanned)
+    assert texts.tolist() == [b"5", b"5"]
+    assert totals.tolist() == [6.0, 12.0]
