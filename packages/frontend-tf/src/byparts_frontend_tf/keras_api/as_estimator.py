@@ -57,26 +57,31 @@ def model_to_estimator(
     weights = keras_model.get_weights()
 
     def model_fn(features: Any, labels: Any, mode: str) -> Any:
-        training = mode == tf.estimator.ModeKeys.TRAIN
-        set_learning_phase(int(training))
-        model = clone_model(keras_model, _inputs(features, keras_model.input_names))
-        for variable, value in zip(model.weights, weights, strict=True):
-            begin_with(variable, partial(np.asarray, value))
-        predictions = dict(zip(model.output_names, model.outputs, strict=True))
-        if mode == tf.estimator.ModeKeys.PREDICT:
-            return tf.estimator.EstimatorSpec(mode, predictions=predictions)
-        outputs = _outputs(keras_model, model, labels)
-        shares = [o.share * o.value(None) for o in outputs if o.loss is not None]
-        loss = tf.add_n([*shares, *model.losses])
-        return tf.estimator.EstimatorSpec(
-            mode,
-            predictions=predictions,
-            loss=loss,
-            train_op=_step(keras_model.optimizer, model, loss) if training else None,
-            eval_metric_ops=None if training else _metrics(keras_model, outputs),
-        )
+        return _spec(keras_model, weights, features, labels, mode)
 
     return Estimator(model_fn, model_dir, config)
+
+
+def _spec(compiled: Any, weights: Any, features: Any, labels: Any, mode: str) -> Any:
+    """The model of one graph: a clone of the compiled one that begins with these weights."""
+    training = mode == tf.estimator.ModeKeys.TRAIN
+    set_learning_phase(int(training))
+    model = clone_model(compiled, _inputs(features, compiled.input_names))
+    for variable, value in zip(model.weights, weights, strict=True):
+        begin_with(variable, partial(np.asarray, value))
+    predictions = dict(zip(model.output_names, model.outputs, strict=True))
+    if mode == tf.estimator.ModeKeys.PREDICT:
+        return tf.estimator.EstimatorSpec(mode, predictions=predictions)
+    outputs = _outputs(compiled, model, labels)
+    shares = [o.share * o.value(None) for o in outputs if o.loss is not None]
+    loss = tf.add_n([*shares, *model.losses])
+    return tf.estimator.EstimatorSpec(
+        mode,
+        predictions=predictions,
+        loss=loss,
+        train_op=_step(compiled.optimizer, model, loss) if training else None,
+        eval_metric_ops=None if training else _metrics(compiled, outputs),
+    )
 
 
 def _inputs(features: Any, names: Sequence[str]) -> list[Any]:

@@ -68,18 +68,8 @@ def bucket(
         _fill(buckets, components, convert_to_tensor(which_bucket), keep_input, num_threads)
         same = None if allow_smaller_final_batch else _one(sizes)
         top = _top(kind, capacity, dtypes, [[same, *(d.as_list() or [])] for d in dims], same)
-        puts = []
-        for i, (queue, size) in enumerate(zip(buckets, sizes, strict=True)):
-            take = queue.dequeue_up_to if allow_smaller_final_batch else queue.dequeue_many
-            batch = take(size, name=f"read_bucket_{i}")
-            puts.append(top.enqueue([i, *values_of(batch)], name=f"enqueue_from_bucket_{i}"))
-        add_queue_runner(QueueRunner(top, puts, queue_closed_exception_types=_ENDS))
-        for queue in buckets:
-            part = cast(queue.size(), float32)
-            scalar(f"bucket/{queue.name}/size", part)
-        scalar(
-            f"bucket/{top.name}/fraction_of_{capacity}_full", cast(top.size(), float32) / capacity
-        )
+        _empty(buckets, sizes, top, allow_smaller_final_batch)
+        _summarize(buckets, top, capacity)
         which, *batch = top.dequeue(name="dequeue_top")
         return which, like(tensors, batch[0] if len(batch) == 1 else batch)
 
@@ -130,6 +120,23 @@ def _fill(buckets: Any, components: Any, which: Tensor, keep: Any, threads: int)
         queue_closed_exception_types=_ENDS,
     )
     add_queue_runner(runner)
+
+
+def _empty(buckets: Any, sizes: Sequence[Any], top: Any, smaller: bool) -> None:
+    """A queue runner that puts batches of each bucket into the queue `top`."""
+    puts = []
+    for i, (queue, size) in enumerate(zip(buckets, sizes, strict=True)):
+        take = queue.dequeue_up_to if smaller else queue.dequeue_many
+        batch = take(size, name=f"read_bucket_{i}")
+        puts.append(top.enqueue([i, *values_of(batch)], name=f"enqueue_from_bucket_{i}"))
+    add_queue_runner(QueueRunner(top, puts, queue_closed_exception_types=_ENDS))
+
+
+def _summarize(buckets: Any, top: Any, capacity: int) -> None:
+    for queue in buckets:
+        scalar(f"bucket/{queue.name}/size", cast(queue.size(), float32))
+    full = cast(top.size(), float32) / capacity
+    scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", full)
 
 
 @symbol("contrib.training.bucket_by_sequence_length")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import equal_tensors, floormod, greater_equal
@@ -143,25 +144,35 @@ def train(
         master, start_standard_services=False, config=session_config
     ) as session:
         session = session if session_wrapper is None else session_wrapper(session)
-        info("Starting Session.")
-        if is_chief and logdir:
-            supervisor.start_standard_services(session)
-        threads = supervisor.start_queue_runners(session)
-        info("Starting Queues.")
-        loss = _steps(supervisor, session, train_step_fn, (train_op, step, train_step_kwargs))
-        if logdir and is_chief:
-            info("Finished training! Saving model to disk.")
-            supervisor.saver.save(session, supervisor.save_path, global_step=step)
-            supervisor.stop(threads, ignore_live_threads=ignore_live_threads)
+        take = partial(train_step_fn, session, train_op, step, train_step_kwargs)
+        loss = _trained(supervisor, session, take, bool(is_chief and logdir), ignore_live_threads)
     return loss
 
 
-def _steps(supervisor: Supervisor, session: Any, take: Any, given: tuple[Any, ...]) -> Any:
+def _trained(
+    supervisor: Supervisor, session: Any, take: Any, saves: bool, ignore_live_threads: bool
+) -> Any:
+    """The last loss; services and queues run, and in the end there is a checkpoint."""
+    info("Starting Session.")
+    if saves:
+        supervisor.start_standard_services(session)
+    threads = supervisor.start_queue_runners(session)
+    info("Starting Queues.")
+    loss = _steps(supervisor, take)
+    if saves:
+        info("Finished training! Saving model to disk.")
+        step = supervisor.global_step
+        supervisor.saver.save(session, supervisor.save_path, global_step=step)
+        supervisor.stop(threads, ignore_live_threads=ignore_live_threads)
+    return loss
+
+
+def _steps(supervisor: Supervisor, take: Callable[[], Any]) -> Any:
     """The last loss, when the steps are done or the input has ended."""
     loss = None
     try:
         while not supervisor.should_stop():
-            loss, stop = take(session, *given)
+            loss, stop = take()
             if stop:
                 info("Stopping Training.")
                 supervisor.request_stop()

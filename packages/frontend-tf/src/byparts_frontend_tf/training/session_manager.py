@@ -81,14 +81,7 @@ class SessionManager:
             *(wait_for_checkpoint, max_wait_secs, config),
         )
         if not restored:
-            if init_op is None and not init_fn and self._local_init_op is None:
-                raise RuntimeError(
-                    "Model is not initialized and no init_op or init_fn or local_init_op was given"
-                )
-            if init_op is not None:
-                sess.run(init_op, feed_dict=init_feed_dict)
-            if init_fn:
-                init_fn(sess)
+            self._initialize(sess, init_op, init_feed_dict, init_fn)
         how = f"Init op: {_name(init_op)}, init fn: {init_fn}, local_init_op: "
         how += f"{_name(self._local_init_op)}"
         missing = self._local_init(sess)
@@ -102,6 +95,16 @@ class SessionManager:
                 f"Init operations did not make model ready.  {how}, error: {missing}"
             )
         return sess
+
+    def _initialize(self, sess: Any, init_op: Any, feeds: Any, init_fn: Any) -> None:
+        if init_op is None and not init_fn and self._local_init_op is None:
+            raise RuntimeError(
+                "Model is not initialized and no init_op or init_fn or local_init_op was given"
+            )
+        if init_op is not None:
+            sess.run(init_op, feed_dict=feeds)
+        if init_fn:
+            init_fn(sess)
 
     def recover_session(
         self,

@@ -92,25 +92,8 @@ class Supervisor:
         self._grace_s = stop_grace_secs
         self.coord = Coordinator()
         with self._graph.as_default():
-            self.ready_op = self._or_default(
-                ready_op, GraphKeys.READY_OP, report_uninitialized_variables
-            )
-            self.ready_for_local_init_op = self._or_default(
-                ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None
-            )
-            self.init_op = self._or_default(
-                init_op, GraphKeys.INIT_OP, lambda: group(global_variables_initializer())
-            )
-            self.local_init_op = self._or_default(
-                local_init_op, GraphKeys.LOCAL_INIT_OP, Scaffold.default_local_init_op
-            )
-            self.saver = self._or_default(
-                saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None
-            )
-            self.summary_op = self._or_default(summary_op, GraphKeys.SUMMARY_OP, merge_all)
-            self.global_step = self._or_default(
-                global_step, GraphKeys.GLOBAL_STEP, self._step_by_name
-            )
+            self._find_initializers(ready_op, ready_for_local_init_op, init_op, local_init_op)
+            self._find_what_is_kept(saver, summary_op, global_step)
         self._logdir = logdir if is_chief else None
         self.save_path = os.path.join(logdir, checkpoint_basename) if self._logdir else None
         if summary_writer is Supervisor.USE_DEFAULT:
@@ -126,6 +109,25 @@ class Supervisor:
         )
         self._session: Any = None
         self._graph.finalize()
+
+    def _find_initializers(self, ready: Any, ready_for_local: Any, first: Any, local: Any) -> None:
+        self.ready_op = self._or_default(ready, GraphKeys.READY_OP, report_uninitialized_variables)
+        self.ready_for_local_init_op = self._or_default(
+            ready_for_local, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None
+        )
+        self.init_op = self._or_default(
+            first, GraphKeys.INIT_OP, lambda: group(global_variables_initializer())
+        )
+        self.local_init_op = self._or_default(
+            local, GraphKeys.LOCAL_INIT_OP, Scaffold.default_local_init_op
+        )
+
+    def _find_what_is_kept(self, saver: Any, summary_op: Any, global_step: Any) -> None:
+        self.saver = self._or_default(
+            saver, GraphKeys.SAVERS, lambda: Saver() if global_variables() else None
+        )
+        self.summary_op = self._or_default(summary_op, GraphKeys.SUMMARY_OP, merge_all)
+        self.global_step = self._or_default(global_step, GraphKeys.GLOBAL_STEP, self._step_by_name)
 
     def _or_default(self, given: Any, key: str, make: Any) -> Any:
         """What is given, the first of a collection, or a new one that is added to it."""

@@ -130,6 +130,13 @@ class _Attention:
             self._features.append(conv2d(self._hidden, kernel, [1, 1, 1, 1], "SAME"))
             self._v.append(get_variable(f"AttnV_{head}", [self.size]))
 
+    def nothing(self) -> list[Any]:
+        """What each head reads before there is a state: zeros."""
+        read = [zeros(stack([shape(self._hidden)[0], self.size])) for _ in self._v]
+        for r in read:
+            r.set_shape([None, self.size])
+        return read
+
     def __call__(self, query: Any) -> list[Any]:
         """What each head reads, [batch, size], for a state."""
         joined = concat(flatten(query), 1) if is_nested(query) else query
@@ -184,13 +191,7 @@ def attention_decoder(
     with variable_scope(scope or "attention_decoder", dtype=dtype):
         attention = _Attention(attention_states, num_heads)
         state, outputs, previous = initial_state, [], None
-        if initial_state_attention:
-            read = attention(initial_state)
-        else:
-            batch = shape(attention_states)[0]
-            read = [zeros(stack([batch, attention.size])) for _ in range(num_heads)]
-            for r in read:
-                r.set_shape([None, attention.size])
+        read = attention(initial_state) if initial_state_attention else attention.nothing()
         for i, given in enumerate(decoder_inputs):
             if i > 0:
                 get_variable_scope().reuse_variables()

@@ -297,11 +297,8 @@ def raw_rnn(
         finished, given, state, emit, extra = loop_fn(begin, None, None, None)
         sizes = cell.output_size if emit is None else emit
         batch = batch_of(convert_to_tensor(flatten(given)[0]))
-        dtype = convert_to_tensor(flatten(state)[0]).dtype
-        shaped = [
-            zeros([batch, *_dims(s)], dtype=dtype) if emit is None else _zeros_rows(s, batch)
-            for s in flatten(sizes)
-        ]
+        dtype = None if emit is not None else convert_to_tensor(flatten(state)[0]).dtype
+        shaped = [_rows_of_zeros(s, batch, dtype) for s in flatten(sizes)]
         arrays = [TensorArray(t.dtype, 0, dynamic_size=True, infer_shape=True) for t in shaped]
         has_extra = extra is not None
         loop = (begin, finished, given, arrays, state, extra if has_extra else begin)
@@ -311,16 +308,10 @@ def raw_rnn(
             nexts = loop_fn(time + 1, output, after, kept if has_extra else None)
             now_done, new_x, new_state, emitted, new_kept = nexts
             emitted = output if emitted is None else emitted
-            rows = [
-                where(done, zero, row) for zero, row in zip(shaped, flatten(emitted), strict=True)
-            ]
-            news = [w.write(time, r) for w, r in zip(written, rows, strict=True)]
-            states = [
-                _chosen(done, old, new) if convert_to_tensor(new).shape.ndims else new
-                for old, new in zip(flatten(before), flatten(new_state), strict=True)
-            ]
+            rows = zip(written, shaped, flatten(emitted), strict=True)
+            news = [w.write(time, where(done, zero, row)) for w, zero, row in rows]
+            state_now = _unless(done, before, new_state)
             over = done | now_done
-            state_now = pack_sequence_as(new_state, states)
             return time + 1, over, new_x, news, state_now, new_kept if has_extra else kept
 
         def goes_on(time: Any, done: Any, *_: Any) -> Any:
@@ -332,6 +323,18 @@ def raw_rnn(
         return pack_sequence_as(sizes, list(last)), states, kept if has_extra else None
 
 
-def _zeros_rows(size: Any, batch: Any) -> Tensor:
-    t = convert_to_tensor(size)
-    return zeros([batch, *(t.dims or ())], dtype=t.dtype)
+def _rows_of_zeros(size: Any, batch: Any, dtype: Any) -> Tensor:
+    """Zeros for each example: of a size; without a dtype, as the row `size`."""
+    if dtype is not None:
+        return zeros([batch, *_dims(size)], dtype=dtype)
+    row = convert_to_tensor(size)
+    return zeros([batch, *(row.dims or ())], dtype=row.dtype)
+
+
+def _unless(done: Tensor, before: Any, after: Any) -> Any:
+    """The state after a step; that before for examples that are done."""
+    states = [
+        _chosen(done, old, new) if convert_to_tensor(new).shape.ndims else new
+        for old, new in zip(flatten(before), flatten(after), strict=True)
+    ]
+    return pack_sequence_as(after, states)
