@@ -21,22 +21,14 @@ from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_frontend_tf.tinyflow.state import next_number
 from byparts_graph_ir import Value
 
-zeros = raises_graph_errors(tensorflow.zeros)
-ones = raises_graph_errors(tensorflow.ones)
-zeros_like = raises_graph_errors(tensorflow.zeros_like)
-ones_like = raises_graph_errors(tensorflow.ones_like)
-mul = raises_graph_errors(tensorflow.multiply)
-div = raises_graph_errors(tensorflow.div)
-pow = raises_graph_errors(tensorflow.pow)
-exp = raises_graph_errors(tensorflow.exp)
-log = raises_graph_errors(tensorflow.log)
-sqrt = raises_graph_errors(tensorflow.sqrt)
-tanh = raises_graph_errors(tensorflow.tanh)
-relu = raises_graph_errors(tensorflow.nn.relu)
-softmax = raises_graph_errors(tensorflow.nn.softmax)
-matmul = raises_graph_errors(tensorflow.matmul)
-reduce_sum = raises_graph_errors(tensorflow.reduce_sum)
-reduce_mean = raises_graph_errors(tensorflow.reduce_mean)
+zeros, ones = map(raises_graph_errors, (tensorflow.zeros, tensorflow.ones))
+zeros_like, ones_like = map(raises_graph_errors, (tensorflow.zeros_like, tensorflow.ones_like))
+mul, div = map(raises_graph_errors, (tensorflow.multiply, tensorflow.div))
+pow, sqrt = map(raises_graph_errors, (tensorflow.pow, tensorflow.sqrt))
+exp, log = map(raises_graph_errors, (tensorflow.exp, tensorflow.log))
+tanh, relu = map(raises_graph_errors, (tensorflow.tanh, tensorflow.nn.relu))
+softmax, matmul = map(raises_graph_errors, (tensorflow.nn.softmax, tensorflow.matmul))
+reduce_sum, reduce_mean = map(raises_graph_errors, (tensorflow.reduce_sum, tensorflow.reduce_mean))
 set_random_seed = raises_graph_errors(tensorflow.set_random_seed)
 
 

@@ -22,7 +22,7 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_frontend_tf.tinyflow import functions
 from byparts_frontend_tf.tinyflow.state import automatic, made_by_layer
-from byparts_graph_ir import GraphError, Value
+from byparts_graph_ir import GraphError, ShapeError, Value
 
 exp, log, sqrt, tanh = functions.exp, functions.log, functions.sqrt, functions.tanh
 relu, softmax, matmul, pad = functions.relu, functions.softmax, functions.matmul, functions.pad
@@ -32,8 +32,8 @@ Sizes = Sequence[int]
 @raises_graph_errors
 def linear(
     data: TensorLike,
-    weight: Optional[TensorLike] = None,
-    bias: Optional[TensorLike] = None,
+    weight: Any = None,
+    bias: Any = None,
     *,
     num_hidden: int = 0,
     no_bias: bool = True,
@@ -45,15 +45,13 @@ def linear(
         GraphError: neither a weight nor `num_hidden` is given.
     """
     name = automatic("linear") if name is None else name
-    count = "num_hidden", num_hidden
-    weight, *biases = _parameters(name, weight, bias, count, (), no_bias)
+    weight, *biases = _parameters(name, weight, bias, ("num_hidden", num_hidden), (), no_bias)
     y: Tensor = matmul(data, weight, transpose_b=True, name=name)
     return y + biases[0] if biases else y
 
 
-def _convolution(x: Value, w: Value, *bias: Value, strides: Pair, padding: str) -> Value:
-    around = _around(padding, (w.type.shape or ())[2:])
-    y = ops.conv2d(x, w, strides=strides, padding=around)
+def _convolution(x: Value, w: Value, *bias: Value, strides: Pair, padding: Any) -> Value:
+    y = ops.conv2d(x, w, strides=strides, padding=padding)
     return y + ops.expand_dims(bias[0], (1, 2)) if bias else y
 
 
@@ -63,12 +61,12 @@ _CONV2D = Kind("ConvolutionOIHW", _convolution)
 @raises_graph_errors
 def conv2d(
     data: TensorLike,
-    weight: Optional[TensorLike] = None,
+    weight: Any = None,
     strides: Sizes = (1, 1, 1, 1),
     padding: str = "VALID",
     data_format: str = "NCHW",
     *,
-    bias: Optional[TensorLike] = None,
+    bias: Any = None,
     num_filter: int = 0,
     ksize: Sizes = (1, 1, 1, 1),
     no_bias: bool = True,
@@ -81,15 +79,15 @@ def conv2d(
         ShapeError: `ksize` or `strides` are not of the form (1, h, w, 1).
     """
     name = automatic("conv2d") if name is None else name
-    strides = _steps(strides, padding, data_format)
-    kernel = spatial(ksize, "NHWC", "ksize")
-    parameters = _parameters(name, weight, bias, ("num_filter", num_filter), kernel, no_bias)
-    return _CONV2D(
-        convert_to_tensor(data), *parameters, name=name, strides=strides, padding=padding
-    )
+    kernel, count = spatial(ksize, "NHWC", "ksize"), ("num_filter", num_filter)
+    weight, *biases = _parameters(name, weight, bias, count, kernel, no_bias)
+    if weight.dims is None or len(weight.dims) != 4 or None in weight.dims[2:]:
+        raise ShapeError(f"conv2d: weight is {weight!r}; give [num_filter, c, kh, kw]")
+    windows = _windows(weight.dims[2:], strides, padding, data_format)
+    return _CONV2D(convert_to_tensor(data), weight, *biases, name=name, **windows)
 
 
-def _pooling(kind: Kind, doc: str) -> Callable[..., Tensor]:
+def _pooling(function: str, kind: Kind, doc: str) -> Callable[..., Tensor]:
     @raises_graph_errors
     def pool(
         data: TensorLike,
@@ -100,11 +98,11 @@ def _pooling(kind: Kind, doc: str) -> Callable[..., Tensor]:
         ksize: Sizes = (1, 1, 1, 1),
         name: Optional[str] = None,
     ) -> Tensor:
-        strides, kernel = _steps(strides, padding, data_format), spatial(ksize, "NHWC", "ksize")
-        windows = {"ksize": kernel, "strides": strides, "padding": _around(padding, kernel)}
-        return kind(convert_to_tensor(data), name=name, layout="NCHW", **windows)
+        kernel = spatial(ksize, "NHWC", "ksize")
+        windows = _windows(kernel, strides, padding, data_format)
+        return kind(convert_to_tensor(data), name=name, ksize=kernel, layout="NCHW", **windows)
 
-    pool.__doc__ = doc
+    pool.__name__, pool.__doc__ = function, doc
     return pool
 
 
@@ -112,8 +110,9 @@ def _average(x: Value, ksize: Pair, strides: Pair, padding: Any, layout: str) ->
     return ops.average_pool(x, ksize, strides, padding, layout, count_include_pad=True)
 
 
-max_pool = _pooling(MAX_POOL, "The largest of each window; what is padded is never the largest.")
+max_pool = _pooling("max_pool", MAX_POOL, "The largest of each window, and never of the padding.")
 avg_pool = _pooling(
+    "avg_pool",
     Kind("AveragePoolCountingZeros", _average, shape=pool_shape),
     "The mean of each window, counting the zeros padded on.",
 )
@@ -126,11 +125,7 @@ _NORMALIZED = Kind(
 
 @raises_graph_errors
 def batch_normalization(
-    data: TensorLike,
-    gamma: Optional[TensorLike] = None,
-    beta: Optional[TensorLike] = None,
-    *,
-    name: Optional[str] = None,
+    data: TensorLike, gamma: Any = None, beta: Any = None, *, name: Optional[str] = None
 ) -> Tensor:
     """Each channel of data: [n, c, h, w] made mean 0 and variance 1, times gamma, plus beta.
 
@@ -180,18 +175,12 @@ def _parameters(
     return made if bias is None else [*made, convert_to_tensor(bias)]
 
 
-def _around(padding: str, kernel: Sequence[Any]) -> tuple[Pair, Pair]:
-    h, w = ((k - 1) // 2 if padding == "SAME" else 0 for k in kernel)
-    return (h, h), (w, w)
-
-
-def _steps(strides: Sizes, padding: str, layout: str) -> Pair:
-    """Strides over height and width.
-
-    Raises:
-        ValueError: another padding than SAME and VALID, or another layout than NCHW.
-    """
+def _windows(kernel: Sequence[Any], strides: Sizes, padding: str, layout: str) -> dict[str, Any]:
+    """The steps of windows, and the zeros around images."""
     if layout != "NCHW":
         raise ValueError(f"data_format is {layout!r}; this dialect has only 'NCHW'")
-    padding_of(padding, layout)
-    return spatial(strides, "NHWC", "strides")
+    around = padding_of(padding, layout)
+    if isinstance(around, str):
+        both = [(k - 1) // 2 if around == "SAME" else 0 for k in kernel]
+        around = tuple(zip(both, both, strict=True))
+    return {"strides": spatial(strides, "NHWC", "strides"), "padding": around}

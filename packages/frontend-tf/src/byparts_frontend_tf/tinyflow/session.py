@@ -1,8 +1,5 @@
 """TensorFlow's session, by TinyFlow's rules.
 
-    with tf.Session() as session:
-        loss, _ = session.run([cross_entropy, train_step], feed_dict={x: images, y: labels})
-
 All of a run reads variables as they were before it; a variable is written once a run, and fetched
 beside its assignment it has the new value.
 """
