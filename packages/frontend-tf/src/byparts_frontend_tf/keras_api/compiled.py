@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.keras_api import losses, metrics
+from byparts_frontend_tf.keras_api import loss_functions, losses, metrics
 from byparts_frontend_tf.keras_api.layer_parts import once
 from byparts_frontend_tf.keras_api.losses import Loss, LossFunctionWrapper, reduced, weighed
 from byparts_frontend_tf.keras_api.metric import Mean, MeanMetricWrapper, Metric
@@ -42,7 +42,7 @@ class Output:
     @property
     def sparse(self) -> bool:
         """Whether targets are classes."""
-        return self._is(losses.sparse_categorical_crossentropy)
+        return self._is(loss_functions.sparse_categorical_crossentropy)
 
     def _is(self, function: Any) -> bool:
         return isinstance(self.loss, LossFunctionWrapper) and self.loss.fn is function
@@ -50,18 +50,18 @@ class Output:
     def accuracy(self) -> Any:
         """What "accuracy" means for it."""
         dims = self.tensor.get_shape().as_list()
-        if dims[-1] == 1 or self._is(losses.binary_crossentropy):
+        if dims[-1] == 1 or self._is(loss_functions.binary_crossentropy):
             return metrics.binary_accuracy
         return metrics.sparse_categorical_accuracy if self.sparse else metrics.categorical_accuracy
 
     def crossentropy(self) -> Any:
         """What "crossentropy" means for it."""
         dims = self.tensor.get_shape().as_list()
-        if dims[-1] == 1 or self._is(losses.binary_crossentropy):
-            return losses.binary_crossentropy
+        if dims[-1] == 1 or self._is(loss_functions.binary_crossentropy):
+            return loss_functions.binary_crossentropy
         if self.sparse:
-            return losses.sparse_categorical_crossentropy
-        return losses.categorical_crossentropy
+            return loss_functions.sparse_categorical_crossentropy
+        return loss_functions.categorical_crossentropy
 
     def value(self, weights: Any) -> Any:
         """The loss, with these weights of examples."""

@@ -20,7 +20,7 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_value
-from byparts_frontend_tf.queues.batching import like, values_of
+from byparts_frontend_tf.queues.batch_queues import like, values_of
 from byparts_frontend_tf.queues.queue_runner import QueueRunner, add_queue_runner
 from byparts_frontend_tf.queues.queues import FIFOQueue, PaddingFIFOQueue
 from byparts_frontend_tf.running.errors import CancelledError, OutOfRangeError

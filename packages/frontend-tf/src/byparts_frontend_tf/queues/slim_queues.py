@@ -11,7 +11,7 @@ from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.queues.batching import values_of
+from byparts_frontend_tf.queues.batch_queues import values_of
 from byparts_frontend_tf.queues.coordinator import Coordinator
 from byparts_frontend_tf.queues.queue import QueueBase
 from byparts_frontend_tf.queues.queue_runner import (

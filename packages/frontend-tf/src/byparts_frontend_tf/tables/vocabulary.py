@@ -15,18 +15,14 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import count_of
 from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.tables.hashing_tables import FAST, HasherSpec, IdTableWithHashBuckets
 from byparts_frontend_tf.tables.initializers import (
     KeyValueTensorInitializer,
     TextFileIdTableInitializer,
     TextFileIndex,
     TextFileStringTableInitializer,
 )
-from byparts_frontend_tf.tables.tables import (
-    FAST,
-    HasherSpec,
-    IdTableWithHashBuckets,
-    StaticHashTable,
-)
+from byparts_frontend_tf.tables.tables import StaticHashTable
 
 _LINE, _NUMBER = TextFileIndex.WHOLE_LINE, TextFileIndex.LINE_NUMBER
 
