@@ -28,6 +28,7 @@ class Convolution(Weighted):
     """Filters over `rank` spatial axes."""
 
     rank = 2
+    filters: Any
     kernel: Any
     bias: Any
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.api.layers.shaped_products import along_last_axis
 from byparts_frontend_tf.keras_api import activations, penalties
 from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.layer import Layer
@@ -63,13 +64,7 @@ class Dense(Weighted):
     def call(self, inputs: Any) -> Any:
         """[..., inputs] -> [..., units]."""
         x = tf.cast(inputs, self._dtype) if not inputs.dtype.is_floating else inputs
-        dims = x.dims
-        if dims is None or len(dims) == 2:
-            made = tf.matmul(x, self.kernel)
-        else:
-            made = tf.matmul(tf.reshape(x, [-1, self.kernel.shape.as_list()[0]]), self.kernel)
-            made = tf.reshape(made, tf.concat([tf.shape(x)[:-1], [self.units]], 0))
-            made.set_shape([*dims[:-1], self.units])
+        made = along_last_axis(x, self.kernel)
         if self.use_bias:
             made = tf.nn.bias_add(made, self.bias)
         return self.activation(made)

@@ -6,6 +6,7 @@ from typing import Any
 
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.arguments import sizes
+from byparts_frontend_tf.api.layers.shaped_products import enlarged
 from byparts_frontend_tf.keras_api.convolutions import Convolution
 from byparts_frontend_tf.symbols import symbol
 
@@ -58,22 +59,15 @@ class Conv2DTranspose(Convolution):
 
     def call(self, inputs: Any) -> Any:
         """Larger images of `filters` channels."""
-        dims = inputs.dims or (None,) * (self.rank + 2)
-        sized = tf.shape(inputs)
-        at = range(2, self.rank + 2) if self._first else range(1, self.rank + 1)
-        made = [self._extent(sized[a] if dims[a] is None else dims[a], i) for i, a in enumerate(at)]
-        batch = sized[0] if dims[0] is None else dims[0]
-        shape = [batch, self.filters, *made] if self._first else [batch, *made, self.filters]
-        convolve = tf.nn.conv2d_transpose if self.rank == 2 else tf.nn.conv3d_transpose
-        outputs = convolve(
+        outputs = enlarged(
             inputs,
             self.kernel,
-            shape,
-            self._spread(self.strides),
+            self.filters,
+            self.strides,
             self.padding.upper(),
-            data_format=self._layout,
+            self._layout,
+            self._extent,
         )
-        outputs.set_shape([n if isinstance(n, int) else None for n in shape])
         return self._finished(outputs)
 
     def compute_output_shape(self, input_shape: Any) -> Any:

@@ -9,7 +9,6 @@ from byparts_frontend_tf.api.arguments import sizes
 from byparts_frontend_tf.api.convolving import (
     conv1d as conv1d_of,
     conv2d as conv2d_of,
-    conv2d_transpose as transposed,
 )
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
@@ -20,7 +19,7 @@ from byparts_frontend_tf.api.layers.contrib_layers import (
     spread,
 )
 from byparts_frontend_tf.api.layers.initializers import Zeros
-from byparts_frontend_tf.api.shaping import shape as shape_of
+from byparts_frontend_tf.api.layers.shaped_products import enlarged
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.volumes import conv3d as conv3d_of
@@ -101,25 +100,16 @@ def conv2d_transpose(
     given = dict(locals())
     with variable_scope(scope, "Conv2d_transpose", [inputs], reuse=reuse) as entered:
         x = convert_to_tensor(inputs)
-        first, at = data_format == "NCHW", (2, 3) if data_format == "NCHW" else (1, 2)
-        channels = channels_of(x, 1 if first else -1)
+        channels = channels_of(x, 1 if data_format == "NCHW" else -1)
         size, steps = sizes(kernel_size, 2, "kernel_size"), sizes(stride, 2, "stride")
-        w = made_weights(
-            "weights",
-            [*size, num_outputs, channels],
-            weights_initializer or xavier_initializer(),
-            given,
-        )
-        dims = shape_of(x)
-        found = []
-        for axis, k, s in zip(at, size, steps, strict=True):
-            known = None if x.dims is None else x.dims[axis]
-            extent = dims[axis] if known is None else known
-            found.append(extent * s + (max(k - s, 0) if padding.upper() == "VALID" else 0))
-        batch = dims[0] if x.dims is None or x.dims[0] is None else x.dims[0]
-        to = [batch, num_outputs, *found] if first else [batch, *found, num_outputs]
-        y = transposed(x, w, to, spread(steps, data_format), padding, data_format)
-        y.set_shape([n if isinstance(n, int) else None for n in to])
+        shape = [*size, num_outputs, channels]
+        w = made_weights("weights", shape, weights_initializer or xavier_initializer(), given)
+
+        def extent(n: Any, axis: int) -> Any:
+            more = max(size[axis] - steps[axis], 0) if padding.upper() == "VALID" else 0
+            return n * steps[axis] + more
+
+        y = enlarged(x, w, num_outputs, steps, padding, data_format, extent)
         return finished(y, given, num_outputs, data_format, entered)
 
 

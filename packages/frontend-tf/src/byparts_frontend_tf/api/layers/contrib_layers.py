@@ -15,13 +15,11 @@ from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
 from byparts_frontend_tf.api.layers.contrib_initializers import xavier_initializer
 from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.layers.layers import flatten as flattened
+from byparts_frontend_tf.api.layers.shaped_products import along_last_axis
 from byparts_frontend_tf.api.nn import bias_add
 from byparts_frontend_tf.api.normalizing import dropout as dropped
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.pools import avg_pool, max_pool
-from byparts_frontend_tf.api.products import matmul
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
@@ -84,14 +82,7 @@ def fully_connected(
         w = made_weights(
             "weights", [last, num_outputs], weights_initializer or xavier_initializer(), given
         )
-        if x.dims is not None and len(x.dims) == 2:
-            y = matmul(x, w)
-        else:
-            y = reshape(
-                matmul(reshape(x, [-1, last]), w), concat([shape_of(x)[:-1], [num_outputs]], 0)
-            )
-            if x.dims is not None:
-                y.set_shape([*x.dims[:-1], num_outputs])
+        y = along_last_axis(x, w)
         return finished(y, given, num_outputs, None, entered)
 
 
