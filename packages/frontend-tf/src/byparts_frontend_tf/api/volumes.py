@@ -1,4 +1,4 @@
-"""Convolution and pooling of volumes [batch, depth, height, width, channels], by images."""
+"""Convolutions of volumes, which are those of images at several depths."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.convolving import conv1d, conv2d, spatial
-from byparts_frontend_tf.api.image_shapes import pool_shape, windows
+from byparts_frontend_tf.api.convolving import conv1d, conv2d
+from byparts_frontend_tf.api.image_shapes import windows
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import Dims
@@ -22,7 +21,7 @@ from byparts_graph_ir import Value
 Triple = tuple[int, int, int]
 
 
-def _three(given: Any, layout: str, what: str) -> Triple:
+def triple_of(given: Any, layout: str, what: str) -> Triple:
     """The numbers for depth, height and width, of a list of 5, of 3, or a number.
 
     Raises:
@@ -43,7 +42,7 @@ def _three(given: Any, layout: str, what: str) -> Triple:
     return numbers[0], numbers[1], numbers[2]
 
 
-def _edges(d: int, size: int, stride: int, padding: str) -> tuple[int, int]:
+def padded_edges(d: int, size: int, stride: int, padding: str) -> tuple[int, int]:
     """How much is padded before and after an axis."""
     if padding == "VALID":
         return 0, 0
@@ -51,11 +50,13 @@ def _edges(d: int, size: int, stride: int, padding: str) -> tuple[int, int]:
     return more // 2, more - more // 2
 
 
-def _last(x: Value, layout: str) -> Value:
+def with_channels_last(x: Value, layout: str) -> Value:
+    """Volumes of a layout, in NDHWC."""
     return x if layout == "NDHWC" else ops.transpose(x, [0, 2, 3, 4, 1])
 
 
-def _back(x: Value, layout: str) -> Value:
+def in_layout(x: Value, layout: str) -> Value:
+    """Volumes in NDHWC, in another layout."""
     return x if layout == "NDHWC" else ops.transpose(x, [0, 4, 1, 2, 3])
 
 
@@ -63,10 +64,10 @@ def _conv3d(
     x: Value, w: Value, strides: Triple, padding: str, dilations: Triple, layout: str
 ) -> Value:
     """The sum over the depth of the filter of convolutions of images."""
-    x = _last(x, layout)
+    x = with_channels_last(x, layout)
     n, depth, height, width, channels = x.type.dims
     span = (w.type.dims[0] - 1) * dilations[0] + 1
-    x = ops.pad(x, [(0, 0), _edges(depth, span, strides[0], padding), *[(0, 0)] * 3])
+    x = ops.pad(x, [(0, 0), padded_edges(depth, span, strides[0], padding), *[(0, 0)] * 3])
     count = (x.type.dims[1] - span) // strides[0] + 1
     total: Optional[Value] = None
     for k in range(w.type.dims[0]):
@@ -76,10 +77,12 @@ def _conv3d(
         part = ops.conv2d(flat, ops.getitem(w, k), strides[1:], padding, dilations[1:], 1, "NHWC")
         total = part if total is None else total + part
     assert total is not None, "a filter has a depth"
-    return _back(ops.reshape(total, [n, count, *total.type.dims[1:]]), layout)
+    return in_layout(ops.reshape(total, [n, count, *total.type.dims[1:]]), layout)
 
 
-def _volume_shape(sizes: Callable[..., Any]) -> Callable[..., Dims]:
+def volume_shape(sizes: Callable[..., Any]) -> Callable[..., Dims]:
+    """The rule for shapes of windows over volumes; `sizes` says windows and channels."""
+
     def rule(
         inputs: Sequence[Tensor], *, strides: Triple, padding: str, layout: str, **more: Any
     ) -> Dims:
@@ -106,7 +109,7 @@ def _of_filter(inputs: Sequence[Tensor], c: Any, dilations: Triple) -> Any:
     return spans, kernel[4]
 
 
-CONV3D = Kind("Conv3D", _conv3d, shape=_volume_shape(_of_filter))
+CONV3D = Kind("Conv3D", _conv3d, shape=volume_shape(_of_filter))
 
 
 @symbol("nn.conv3d")
@@ -130,9 +133,9 @@ def conv3d(
         convert_to_tensor(input),
         convert_to_tensor(filter if filters is None else filters, name="filter"),
         name=name,
-        strides=_three(strides, layout, "strides"),
+        strides=triple_of(strides, layout, "strides"),
         padding=padding,
-        dilations=_three(dilations, layout, "dilations"),
+        dilations=triple_of(dilations, layout, "dilations"),
         layout=layout,
     )
 
@@ -141,13 +144,13 @@ def _transposed(
     x: Value, w: Value, sizes: Any, strides: Triple, padding: str, layout: str
 ) -> Value:
     """For each depth of the filter the transposed convolution of images, put where it belongs."""
-    x = _last(x, layout)
+    x = with_channels_last(x, layout)
     n, depth, height, width, channels = x.type.dims
     target = [int(s) for s in np.reshape(sizes, -1)]
     space = target[1:4] if layout == "NDHWC" else target[2:5]
     flat = ops.reshape(x, [n * depth, height, width, channels])
     span, stride = w.type.dims[0], strides[0]
-    before, _ = _edges(space[0], span, stride, padding)
+    before, _ = padded_edges(space[0], span, stride, padding)
     whole = max((depth - 1) * stride + span, before + space[0])
     total: Optional[Value] = None
     for k in range(span):
@@ -170,7 +173,7 @@ def _transposed(
         moved = ops.pad(laid, edges)
         total = moved if total is None else total + moved
     assert total is not None, "a filter has a depth"
-    return _back(ops.getitem(total, (slice(None), slice(before, before + space[0]))), layout)
+    return in_layout(ops.getitem(total, (slice(None), slice(before, before + space[0]))), layout)
 
 
 def _after(axis: int, more: int, rank: int) -> list[tuple[int, int]]:
@@ -205,67 +208,10 @@ def conv3d_transpose(
         convert_to_tensor(filter if filters is None else filters, name="filter"),
         shape_tensor(output_shape),
         name=name or "conv3d_transpose",
-        strides=_three(strides, layout, "strides"),
+        strides=triple_of(strides, layout, "strides"),
         padding=padding,
         layout=layout,
     )
-
-
-def _pooled(pool: Callable[..., Value]) -> Callable[..., Value]:
-    def meaning(x: Value, ksize: Triple, strides: Triple, padding: str, layout: str) -> Value:
-        x = _last(x, layout)
-        n, depth, height, width, c = x.type.dims
-        flat = pool(ops.reshape(x, [n * depth, height, width, c]), ksize[1:], strides[1:], padding)
-        h, w = flat.type.dims[1:3]
-        deep = pool(
-            ops.reshape(flat, [n, depth, h * w, c]), (ksize[0], 1), (strides[0], 1), padding
-        )
-        return _back(ops.reshape(deep, [n, deep.type.dims[1], h, w, c]), layout)
-
-    return meaning
-
-
-def _pool_sizes(inputs: Sequence[Tensor], c: Any, ksize: Triple) -> Any:
-    return ksize, c
-
-
-MAX_POOL3D = Kind(
-    "MaxPool3D",
-    _pooled(lambda x, k, s, p: ops.max_pool(x, k, s, p, "NHWC")),
-    shape=_volume_shape(_pool_sizes),
-)
-AVERAGE_POOL3D = Kind(
-    "AvgPool3D",
-    _pooled(lambda x, k, s, p: ops.average_pool(x, k, s, p, "NHWC", count_include_pad=False)),
-    shape=_volume_shape(_pool_sizes),
-)
-
-
-def _pooling(kind: Kind, what: str) -> Callable[..., Tensor]:
-    def pool3d(
-        input: TensorLike,
-        ksize: Any,
-        strides: Any,
-        padding: str,
-        data_format: Optional[str] = "NDHWC",
-        name: Optional[str] = None,
-    ) -> Tensor:
-        layout = data_format or "NDHWC"
-        return kind(
-            convert_to_tensor(input),
-            name=name,
-            ksize=_three(ksize, layout, "ksize"),
-            strides=_three(strides, layout, "strides"),
-            padding=padding,
-            layout=layout,
-        )
-
-    pool3d.__name__, pool3d.__module__ = f"{what}_pool3d", __name__
-    pool3d.__doc__ = f"TensorFlow's `{what}_pool3d`: of each window of volumes."
-    return pool3d
-
-
-max_pool3d, avg_pool3d = _pooling(MAX_POOL3D, "max"), _pooling(AVERAGE_POOL3D, "avg")
 
 
 @symbol("nn.convolution")
@@ -297,85 +243,3 @@ def convolution(
         return conv1d(input, w, steps, **given)
     given["name"] = name or "convolution"
     return (conv2d if rank == 4 else conv3d)(input, w, steps, **given)
-
-
-def _with_argmax(
-    x: Value, ksize: Any, strides: Any, padding: str, dtype: DType, batch: bool
-) -> tuple[Value, Value]:
-    """The greatest of each window, and where in an image [height, width, channels] it is."""
-    n, height, width, c = x.type.dims
-    (kh, kw), (sh, sw) = ksize, strides
-    edges = [_edges(height, kh, sh, padding), _edges(width, kw, sw, padding)]
-    rows, columns = (
-        (d + sum(e) - k) // s + 1
-        for d, e, k, s in ((height, edges[0], kh, sh), (width, edges[1], kw, sw))
-    )
-    low = -float("inf") if x.type.dtype[0] in "fb" else 0
-    padded = ops.pad(x, [(0, 0), *edges, (0, 0)], low)
-    parts, places = [], []
-    for i in range(kh):
-        for j in range(kw):
-            piece = (
-                slice(None),
-                slice(i, i + (rows - 1) * sh + 1, sh),
-                slice(j, j + (columns - 1) * sw + 1, sw),
-            )
-            parts.append(ops.getitem(padded, piece))
-            at = (np.arange(rows) * sh + i - edges[0][0])[:, None] * width
-            places.append(at + np.arange(columns) * sw + j - edges[1][0])
-    stacked = ops.stack(parts, 0)
-    which = ops.argmax(stacked, 0)  # [n, rows, columns, c]
-    table = np.stack(places).reshape(kh * kw, -1).astype(np.int64)
-    cells = np.arange(rows * columns).reshape(rows, columns, 1)
-    flat = ops.gather(
-        ops.constant(table.reshape(-1)), which * (rows * columns) + ops.constant(cells)
-    )
-    found = flat * c + ops.constant(np.arange(c, dtype=np.int64))
-    if batch:
-        images = np.arange(n, dtype=np.int64).reshape(n, 1, 1, 1) * (height * width * c)
-        found = found + ops.constant(images)
-    return ops.max_pool(x, ksize, strides, padding, "NHWC"), ops.cast(found, dtype.own)
-
-
-def _argmax_shape(
-    inputs: Sequence[Tensor], ksize: Any, strides: Any, padding: str, **_: Any
-) -> Dims:
-    found = pool_shape(inputs, ksize=ksize, strides=strides, padding=padding, layout="NHWC")
-    return (None,) * 4 if found is None else found
-
-
-MAX_POOL_WITH_ARGMAX = Kind(
-    "MaxPoolWithArgmax",
-    _with_argmax,
-    shape=_argmax_shape,
-    dtype=lambda inputs, dtype, **_: [inputs[0].dtype.base_dtype, dtype],
-)
-
-
-@symbol("nn.max_pool_with_argmax")
-def max_pool_with_argmax(
-    input: TensorLike,
-    ksize: Any,
-    strides: Any,
-    padding: str,
-    data_format: str = "NHWC",
-    Targmax: Any = None,  # noqa: N803  # TensorFlow's name
-    name: Optional[str] = None,
-    output_dtype: Any = None,
-    include_batch_in_index: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The maximum of each window, and its index in the flat image (or batch of images)."""
-    kind = output_dtype if Targmax is None else Targmax
-    values, places = MAX_POOL_WITH_ARGMAX.outputs(
-        convert_to_tensor(input),
-        name=name,
-        ksize=spatial(ksize, "NHWC", "ksize"),
-        strides=spatial(strides, "NHWC", "strides"),
-        padding=padding,
-        dtype=int64 if kind is None else as_dtype(kind),
-        batch=bool(include_batch_in_index),
-    )
-    return values, places
-
-
-SYMBOLS = {"nn.max_pool3d": "max_pool3d", "nn.avg_pool3d": "avg_pool3d"}

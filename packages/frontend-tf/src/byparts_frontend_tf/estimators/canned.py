@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.measures import losses
+from byparts_frontend_tf.api.measures import weighted_losses
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import Numbers, classes_head
@@ -15,7 +15,7 @@ from byparts_frontend_tf.estimators.logits import Linear, Network
 from byparts_frontend_tf.estimators.steps import Part, minimizing, optimizer_of
 from byparts_frontend_tf.symbols import symbol
 
-SUM = losses.Reduction.SUM
+SUM = weighted_losses.Reduction.SUM
 _DNN_RATE, _LINEAR_RATE = 0.05, 0.2
 
 

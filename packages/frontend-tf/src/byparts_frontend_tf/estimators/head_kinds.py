@@ -13,7 +13,7 @@ from byparts_frontend_tf.api.classes import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from byparts_frontend_tf.api.constants import constant, zeros_like
-from byparts_frontend_tf.api.measures import losses, metrics
+from byparts_frontend_tf.api.measures import metrics, weighted_losses
 from byparts_frontend_tf.api.reductions import argmax
 from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of, squeeze
 from byparts_frontend_tf.api.stacking import concat, tile
@@ -198,7 +198,7 @@ def classes_head(
     n_classes: int,
     weight_column: Any = None,
     label_vocabulary: Any = None,
-    loss_reduction: str = losses.Reduction.SUM,
+    loss_reduction: str = weighted_losses.Reduction.SUM,
 ) -> Head:
     """The head of a classifier.
 

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.indexing import gather
-from byparts_frontend_tf.api.measures import losses, metrics
+from byparts_frontend_tf.api.measures import metrics, weighted_losses
 from byparts_frontend_tf.api.passing import group
 from byparts_frontend_tf.api.program import summary
 from byparts_frontend_tf.api.shaping import expand_dims
@@ -102,7 +102,7 @@ class Head(ABC):
         targets = self.labels(labels)
         weights = self.weights(features)
         each = self.each_loss(targets, logits)
-        loss = losses.compute_weighted_loss(each, weights, reduction=self.reduction)
+        loss = weighted_losses.compute_weighted_loss(each, weights, reduction=self.reduction)
         if mode == ModeKeys.EVAL:
             measures = {"average_loss": metrics.mean(each, _plain(weights))}
             measures.update(self.more_metrics(targets, found, _plain(weights)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.measures import losses
+from byparts_frontend_tf.api.measures import weighted_losses
 from byparts_frontend_tf.columns.layer import make_parse_example_spec
 from byparts_frontend_tf.estimators.arguments import accepted
 from byparts_frontend_tf.estimators.estimator import Estimator
@@ -14,7 +14,7 @@ from byparts_frontend_tf.estimators.spec import ModeKeys
 from byparts_frontend_tf.graph.dtypes import float32, int64
 from byparts_frontend_tf.symbols import named, symbol
 
-_MEAN = losses.Reduction.SUM_OVER_BATCH_SIZE
+_MEAN = weighted_losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
 @symbol("contrib.estimator.multi_class_head", "estimator.MultiClassHead")

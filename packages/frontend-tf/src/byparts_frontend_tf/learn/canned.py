@@ -11,7 +11,7 @@ import numpy as np
 
 from byparts_frontend_tf.api.arithmetic import greater_equal
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.measures import losses, metrics
+from byparts_frontend_tf.api.measures import metrics, weighted_losses
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import Numbers, TwoClasses, classes_head
@@ -24,7 +24,7 @@ from byparts_frontend_tf.learn.estimator import LearnEstimator
 from byparts_frontend_tf.learn.model_functions import MetricSpec
 from byparts_frontend_tf.symbols import symbol
 
-_MEAN = losses.Reduction.SUM_OVER_BATCH_SIZE
+_MEAN = weighted_losses.Reduction.SUM_OVER_BATCH_SIZE
 
 
 class Canned(LearnEstimator):

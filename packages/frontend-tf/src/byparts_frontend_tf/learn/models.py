@@ -8,7 +8,8 @@ from typing import Any
 from byparts_frontend_tf.api.classes import softmax, softmax_cross_entropy_with_logits
 from byparts_frontend_tf.api.indexing import embedding_lookup
 from byparts_frontend_tf.api.layers.initializers import RandomNormal, Zeros
-from byparts_frontend_tf.api.measures.losses import compute_weighted_loss, mean_squared_error
+from byparts_frontend_tf.api.measures.losses import mean_squared_error
+from byparts_frontend_tf.api.measures.weighted_losses import compute_weighted_loss
 from byparts_frontend_tf.api.nn import xw_plus_b
 from byparts_frontend_tf.api.program.summary import histogram
 from byparts_frontend_tf.api.shaping import expand_dims

@@ -17,7 +17,7 @@ from byparts_frontend_tf.api.distributions.distribution import (
     kl_divergence,
 )
 from byparts_frontend_tf.api.distributions.gamma import lgamma
-from byparts_frontend_tf.api.distributions.of_counts import OfClasses
+from byparts_frontend_tf.api.distributions.of_classes import OfClasses
 from byparts_frontend_tf.api.distributions.of_numbers import OfNumbers
 from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.indexing import where_v2

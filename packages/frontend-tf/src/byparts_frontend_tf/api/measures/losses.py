@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import (
-    add_n,
-    div_no_nan,
     minimum,
     multiply,
     squared_difference,
@@ -17,135 +15,17 @@ from byparts_frontend_tf.api.classes import (
     softmax_cross_entropy_with_logits_v2,
     sparse_softmax_cross_entropy_with_logits,
 )
-from byparts_frontend_tf.api.constants import constant, ones_like
+from byparts_frontend_tf.api.measures.weighted_losses import USUAL, compute_weighted_loss
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import expand_dims, squeeze
+from byparts_frontend_tf.api.shaping import squeeze
 from byparts_frontend_tf.api.unary import absolute, log, relu, square
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
+from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
-
-
-@symbol("losses.Reduction")
-class Reduction:
-    """What is done with the losses of all elements."""
-
-    NONE = "none"
-    SUM = "weighted_sum"
-    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
-    MEAN = "weighted_mean"
-    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
-    SUM_OVER_NONZERO_WEIGHTS = SUM_BY_NONZERO_WEIGHTS
-
-    @classmethod
-    def all(cls) -> tuple[str, ...]:
-        """All of them."""
-        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_BY_NONZERO_WEIGHTS)
-
-    @classmethod
-    def validate(cls, key: str) -> None:
-        """Raise `ValueError` for another one."""
-        if key not in cls.all():
-            raise ValueError(f"Invalid Reduction Key {key}.")
-
-
-_USUAL = Reduction.SUM_BY_NONZERO_WEIGHTS
-
-
-def _safely(total: Tensor, count: Tensor) -> Tensor:
-    """total / count; 0 where the count is."""
-    return div_no_nan(total, count, name="value")
-
-
-def _spread(weights: Tensor, losses: Tensor) -> Tensor:
-    """Weights in the shape of the losses."""
-    if weights.dims is not None and losses.dims is not None:
-        rank = len(losses.dims)
-        of_weights = len(weights.dims)
-        if of_weights == rank + 1 and weights.dims[-1] == 1:
-            weights = squeeze(weights, [-1])
-        elif of_weights == rank - 1 and rank > 1:
-            weights = expand_dims(weights, -1)
-    return multiply(ones_like(losses), weights)
-
-
-@symbol("losses.compute_weighted_loss")
-def compute_weighted_loss(
-    losses: Any,
-    weights: Any = 1.0,
-    scope: Optional[str] = None,
-    loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
-) -> Tensor:
-    """The losses times weights, reduced to a number; added to `loss_collection`.
-
-    Raises:
-        ValueError: another reduction.
-    """
-    Reduction.validate(reduction)
-    with name_scope(scope, "weighted_loss"):
-        given = convert_to_tensor(losses)
-        values = cast(given, float32)
-        factors = cast(convert_to_tensor(weights), float32)
-        weighted = multiply(values, factors if factors.dims == () else _spread(factors, values))
-        made: Tensor = weighted
-        if reduction != Reduction.NONE:
-            made = reduce_sum(weighted)
-        if reduction == Reduction.MEAN:
-            made = _safely(made, reduce_sum(_spread(factors, values)))
-        elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-            made = _safely(made, reduce_sum(ones_like(values)))
-        elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
-            present = cast(_spread(factors, values), "bool")
-            made = _safely(made, reduce_sum(cast(present, float32)))
-        made = cast(made, given.dtype.base_dtype)
-        add_loss(made, loss_collection)
-        return made
-
-
-@symbol("losses.add_loss")
-def add_loss(loss: Any, loss_collection: Optional[str] = GraphKeys.LOSSES) -> None:
-    """Add to a collection."""
-    if loss_collection:
-        add_to_collection(loss_collection, loss)
-
-
-@symbol("losses.get_losses")
-def get_losses(scope: Optional[str] = None, loss_collection: str = GraphKeys.LOSSES) -> list[Any]:
-    """The losses of a scope."""
-    return list(get_collection(loss_collection, scope))
-
-
-@symbol("losses.get_regularization_losses")
-def get_regularization_losses(scope: Optional[str] = None) -> list[Any]:
-    """The penalties on variables."""
-    return list(get_collection(GraphKeys.REGULARIZATION_LOSSES, scope))
-
-
-@symbol("losses.get_regularization_loss")
-def get_regularization_loss(
-    scope: Optional[str] = None, name: str = "total_regularization_loss"
-) -> Tensor:
-    """Their sum."""
-    found = get_regularization_losses(scope)
-    return add_n(found, name=name) if found else constant(0.0)
-
-
-@symbol("losses.get_total_loss")
-def get_total_loss(
-    add_regularization_losses: bool = True,
-    name: str = "total_loss",
-    scope: Optional[str] = None,
-) -> Tensor:
-    """The sum of all losses, and of the penalties."""
-    found = get_losses(scope)
-    if add_regularization_losses:
-        found += get_regularization_losses(scope)
-    return add_n(found, name=name)
 
 
 def _both(labels: Any, predictions: Any, what: str) -> tuple[Tensor, Tensor]:
@@ -171,7 +51,7 @@ def mean_squared_error(
     weights: Any = 1.0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """The squares of differences."""
     with name_scope(scope, "mean_squared_error") as inside:
@@ -188,7 +68,7 @@ def absolute_difference(
     weights: Any = 1.0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """The differences without signs."""
     with name_scope(scope, "absolute_difference") as inside:
@@ -204,7 +84,7 @@ def huber_loss(
     delta: float = 1.0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """Half the square of differences up to delta; straight from there on."""
     with name_scope(scope, "huber_loss") as inside:
@@ -223,7 +103,7 @@ def log_loss(
     epsilon: float = 1e-7,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """-labels log(predictions + epsilon) - (1 - labels) log(1 - predictions + epsilon)."""
     with name_scope(scope, "log_loss") as inside:
@@ -239,7 +119,7 @@ def hinge_loss(
     weights: Any = 1.0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """max(0, 1 - y logits), for labels 0 and 1 that mean y = -1 and 1."""
     with name_scope(scope, "hinge_loss") as inside:
@@ -256,7 +136,7 @@ def cosine_distance(
     weights: Any = 1.0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
     dim: Any = None,
 ) -> Tensor:
     """1 - the sum of products along the axis, of vectors of length 1."""
@@ -277,7 +157,7 @@ def softmax_cross_entropy(
     label_smoothing: float = 0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """`nn.softmax_cross_entropy_with_logits_v2`; no gradient reaches the labels."""
     with name_scope(scope, "softmax_cross_entropy_loss") as inside:
@@ -298,7 +178,7 @@ def sparse_softmax_cross_entropy(
     weights: Any = 1.0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """`nn.sparse_softmax_cross_entropy_with_logits`."""
     with name_scope(scope, "sparse_softmax_cross_entropy_loss") as inside:
@@ -317,7 +197,7 @@ def sigmoid_cross_entropy(
     label_smoothing: float = 0,
     scope: Optional[str] = None,
     loss_collection: Optional[str] = GraphKeys.LOSSES,
-    reduction: str = _USUAL,
+    reduction: str = USUAL,
 ) -> Tensor:
     """`nn.sigmoid_cross_entropy_with_logits`."""
     with name_scope(scope, "sigmoid_cross_entropy_loss") as inside:

@@ -7,7 +7,7 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.arithmetic import div_no_nan, multiply
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import ones_like
-from byparts_frontend_tf.api.measures.losses import add_loss
+from byparts_frontend_tf.api.measures.weighted_losses import add_loss
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.shaping import reshape
 from byparts_frontend_tf.api.unary import square

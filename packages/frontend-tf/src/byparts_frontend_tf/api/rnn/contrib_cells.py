@@ -10,8 +10,11 @@ from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
 from byparts_frontend_tf.api.nn import bias_add
 from byparts_frontend_tf.api.normalizing import dropout
 from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.rnn.bidirectional import (
+    bidirectional_dynamic_rnn,
+    static_bidirectional_rnn,
+)
 from byparts_frontend_tf.api.rnn.cells import GRUCell, LayerRNNCell, RNNCell
-from byparts_frontend_tf.api.rnn.loops import bidirectional_dynamic_rnn, static_bidirectional_rnn
 from byparts_frontend_tf.api.rnn.lstm_cells import BasicLSTMCell, LSTMStateTuple
 from byparts_frontend_tf.api.stacking import concat, split
 from byparts_frontend_tf.api.unary import relu, sigmoid, tanh
