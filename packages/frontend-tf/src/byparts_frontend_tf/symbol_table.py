@@ -324,24 +324,25 @@ TABLE: dict[str, str] = {
     # api.grids
     "meshgrid": "api.grids:meshgrid",
     "repeat": "api.grids:repeat",
+    # api.image.adjusting
+    "image.adjust_brightness": "api.image.adjusting:adjust_brightness",
+    "image.adjust_contrast": "api.image.adjusting:adjust_contrast",
+    "image.adjust_gamma": "api.image.adjusting:adjust_gamma",
+    "image.adjust_hue": "api.image.adjusting:adjust_hue",
+    "image.adjust_saturation": "api.image.adjusting:adjust_saturation",
+    "image.random_brightness": "api.image.adjusting:random_brightness",
+    "image.random_contrast": "api.image.adjusting:random_contrast",
+    "image.random_hue": "api.image.adjusting:random_hue",
+    "image.random_saturation": "api.image.adjusting:random_saturation",
     # api.image.boxes
     "image.draw_bounding_boxes": "api.image.boxes:draw_bounding_boxes",
     "image.non_max_suppression": "api.image.boxes:non_max_suppression",
     "image.non_max_suppression_padded": "api.image.boxes:non_max_suppression_padded",
     "image.sample_distorted_bounding_box": "api.image.boxes:sample_distorted_bounding_box",
     # api.image.colours
-    "image.adjust_brightness": "api.image.colours:adjust_brightness",
-    "image.adjust_contrast": "api.image.colours:adjust_contrast",
-    "image.adjust_gamma": "api.image.colours:adjust_gamma",
-    "image.adjust_hue": "api.image.colours:adjust_hue",
-    "image.adjust_saturation": "api.image.colours:adjust_saturation",
     "image.convert_image_dtype": "api.image.colours:convert_image_dtype",
     "image.grayscale_to_rgb": "api.image.colours:grayscale_to_rgb",
     "image.hsv_to_rgb": "api.image.colours:hsv_to_rgb",
-    "image.random_brightness": "api.image.colours:random_brightness",
-    "image.random_contrast": "api.image.colours:random_contrast",
-    "image.random_hue": "api.image.colours:random_hue",
-    "image.random_saturation": "api.image.colours:random_saturation",
     "image.rgb_to_grayscale": "api.image.colours:rgb_to_grayscale",
     "image.rgb_to_hsv": "api.image.colours:rgb_to_hsv",
     "image.rgb_to_yiq": "api.image.colours:rgb_to_yiq",
@@ -1980,6 +1981,8 @@ TABLE: dict[str, str] = {
     "scatter_nd_update": "api.variables.scatter:scatter_nd_update",
     "scatter_sub": "api.variables.scatter:scatter_sub",
     "scatter_update": "api.variables.scatter:scatter_update",
+    # api.variables.scope_defaults
+    "VariableScope": "api.variables.scope_defaults:VariableScope",
     # api.variables.template
     "make_template": "api.variables.template:make_template",
     # api.variables.variable_kinds
@@ -2007,7 +2010,6 @@ TABLE: dict[str, str] = {
     "trainable_variables": "api.variables.variable_lists:trainable_variables",
     "variables_initializer": "api.variables.variable_lists:variables_initializer",
     # api.variables.variable_scope
-    "VariableScope": "api.variables.variable_scope:VariableScope",
     "get_local_variable": "api.variables.variable_scope:get_local_variable",
     "get_variable": "api.variables.variable_scope:get_variable",
     "get_variable_scope": "api.variables.variable_scope:get_variable_scope",

@@ -8,7 +8,8 @@ from typing import Any, NoReturn
 
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
-from byparts_frontend_tf.api.variables.variable_scope import VariableScope, variable_scope
+from byparts_frontend_tf.api.variables.scope_defaults import VariableScope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.dtypes import as_dtype, bfloat16, float32
 from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol

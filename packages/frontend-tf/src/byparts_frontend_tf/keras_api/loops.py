@@ -140,18 +140,8 @@ def train(
         model.reset_metrics()
         logs: dict[str, Any] = {}
         listed.on_epoch_begin(epoch, logs)
-        totals = _Totals(source.by_steps)
-        for step, (arrays, examples) in enumerate(source.epoch()):
-            size = 1 if source.by_steps and batch_size else examples
-            batch_logs: dict[str, Any] = {"batch": step, "size": size}
-            listed.on_batch_begin(step, batch_logs)
-            outputs = run(arrays)
-            totals.add(outputs, examples)
-            batch_logs.update(zip(names, outputs, strict=True))
-            listed.on_batch_end(step, batch_logs)
-            if model.stop_training:
-                break
-        logs.update(zip(names, totals.finish(), strict=False))
+        results = _epoch(model, source, run, listed, bool(source.by_steps and batch_size))
+        logs.update(zip(names, results, strict=False))
         if validation is not None and _wanted(validation_freq, epoch) and not model.stop_training:
             found = test(model, validation[0], validation[1], verbose=0, callbacks=listed)
             logs.update({f"val_{n}": v for n, v in zip(names, found, strict=True)})
@@ -159,6 +149,21 @@ def train(
         source.end()
     listed.on_train_end({})
     return history
+
+
+def _epoch(model: Any, source: Source, run: Any, listed: CallbackList, by_steps: bool) -> list[Any]:
+    """Train on all batches, callbacks between: the means of what each gave."""
+    totals = _Totals(source.by_steps)
+    for step, (arrays, examples) in enumerate(source.epoch()):
+        logs: dict[str, Any] = {"batch": step, "size": 1 if by_steps else examples}
+        listed.on_batch_begin(step, logs)
+        outputs = run(arrays)
+        totals.add(outputs, examples)
+        logs.update(zip(model.metrics_names, outputs, strict=True))
+        listed.on_batch_end(step, logs)
+        if model.stop_training:
+            break
+    return totals.finish()
 
 
 def _params(

@@ -18,13 +18,7 @@ def print_summary(
     nodes = {n for ns in model._nodes_by_depth.values() for n in ns}
 
     def row(fields: Sequence[Any]) -> None:
-        line = ""
-        for i, field in enumerate(fields):
-            if i > 0:
-                line = line[:-1] + " "
-            line = (line + str(field))[: positions[i]]
-            line += " " * (positions[i] - len(line))
-        print_fn(line)
+        print_fn(_row(fields, positions))
 
     print_fn(f'Model: "{model.name}"')
     print_fn("_" * line_length)
@@ -45,6 +39,17 @@ def print_summary(
     print_fn(f"Trainable params: {counts[0]:,}")
     print_fn(f"Non-trainable params: {counts[1]:,}")
     print_fn("_" * line_length)
+
+
+def _row(fields: Sequence[Any], positions: Sequence[int]) -> str:
+    """The fields in a line, each up to its position."""
+    line = ""
+    for i, field in enumerate(fields):
+        if i > 0:
+            line = line[:-1] + " "
+        line = (line + str(field))[: positions[i]]
+        line += " " * (positions[i] - len(line))
+    return line
 
 
 def _others(model: Any) -> list[Any]:

@@ -6,7 +6,8 @@ import re
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.layers.arg_scope import add_arg_scope
-from byparts_frontend_tf.api.variables.variable_scope import VariableScope, get_variable
+from byparts_frontend_tf.api.variables.scope_defaults import VariableScope
+from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.dtypes import float32

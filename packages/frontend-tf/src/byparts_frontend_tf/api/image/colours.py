@@ -1,7 +1,4 @@
-"""Colours of images: dtypes and their ranges, grey, hue and saturation, contrast, gamma.
-
-Images of integers reach over the whole range of their dtype, those of floats from 0 to 1.
-"""
+"""Dtypes, grey and spaces of colours of images."""
 
 from __future__ import annotations
 
@@ -11,11 +8,9 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.arithmetic import add_v2, floor_div, multiply, saturate_cast
+from byparts_frontend_tf.api.arithmetic import floor_div, multiply, saturate_cast
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.families import check_dtype
-from byparts_frontend_tf.api.image.crops import image_tensor
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.stacking import tile
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
@@ -57,7 +52,8 @@ def convert_image_dtype(
         return multiply(turned(x, to), (to.max + 1) // (of.max + 1), name=scope)
 
 
-def _as_floats(x: Tensor) -> Tensor:
+def as_floats(x: Tensor) -> Tensor:
+    """Images as they are, or integers as float32 in [0, 1]."""
     floats = x.dtype.base_dtype in (float16, float32)
     return x if floats else convert_image_dtype(x, float32)
 
@@ -108,7 +104,7 @@ def _channels(x: Value) -> list[Value]:
     return [x[..., i : i + 1] for i in range(3)]
 
 
-def _hue(x: Value) -> tuple[Value, Value, Value]:
+def hue_of(x: Value) -> tuple[Value, Value, Value]:
     """Hue in [0, 1), the least and the greatest channel: [..., 1]."""
     r, g, b = _channels(_three(x))
     most, least = ops.max(x, [-1], True), ops.min(x, [-1], True)
@@ -121,13 +117,14 @@ def _hue(x: Value) -> tuple[Value, Value, Value]:
     return ops.select(ops.less(hue, 0.0), hue + 1.0, hue), least, most
 
 
-def _saturation(least: Value, most: Value) -> Value:
+def saturation_of(least: Value, most: Value) -> Value:
+    """How far channels are apart, in [0, 1], of the least and the greatest."""
     some = ops.greater(most, 0.0)
     ratio = (most - least) / ops.select(some, most, ops.ones_like(most))
     return ops.select(some, ratio, ops.zeros_like(ratio))
 
 
-def _shares(hue: Value) -> Value:
+def shares_of(hue: Value) -> Value:
     """How much of each channel a hue has: [..., 3], in [0, 1]."""
     six = hue * 6.0
     r = ops.abs(six - 3.0) - 1.0
@@ -137,37 +134,18 @@ def _shares(hue: Value) -> Value:
 
 
 def _to_hsv(x: Value) -> Value:
-    hue, least, most = _hue(x)
-    return ops.concat([hue, _saturation(least, most), most], -1)
+    hue, least, most = hue_of(x)
+    return ops.concat([hue, saturation_of(least, most), most], -1)
 
 
-def _from_hsv(x: Value) -> Value:
+def from_hsv(x: Value) -> Value:
+    """Red, green and blue of hue, saturation and value."""
     hue, saturation, most = _channels(_three(x))
-    return ((1.0 - saturation) + saturation * _shares(hue)) * most
-
-
-def _with_hue(x: Value, delta: Value) -> Value:
-    hue, least, most = _hue(x)
-    turned = hue + ops.cast(delta, x.type.dtype)
-    return least + (most - least) * _shares(turned - ops.floor(turned))
-
-
-def _with_saturation(x: Value, factor: Value) -> Value:
-    hue, least, most = _hue(x)
-    scaled = _saturation(least, most) * ops.cast(factor, x.type.dtype)
-    return _from_hsv(ops.concat([hue, ops.clip(scaled, 0.0, 1.0), most], -1))
-
-
-def _with_contrast(x: Value, factor: Value) -> Value:
-    mean = ops.mean(x, [-3, -2], True)
-    return (x - mean) * ops.cast(factor, x.type.dtype) + mean
+    return ((1.0 - saturation) + saturation * shares_of(hue)) * most
 
 
 _TO_HSV = Kind("RGBToHSV", _to_hsv, shape=like_first)
-_FROM_HSV = Kind("HSVToRGB", _from_hsv, shape=like_first)
-_HUE = Kind("AdjustHue", _with_hue, shape=like_first, gradient=False)
-_SATURATION = Kind("AdjustSaturation", _with_saturation, shape=like_first, gradient=False)
-_CONTRAST = Kind("AdjustContrastv2", _with_contrast, shape=like_first, gradient=False)
+_FROM_HSV = Kind("HSVToRGB", from_hsv, shape=like_first)
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
@@ -222,126 +200,3 @@ _FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185,
 rgb_to_yiq, yiq_to_rgb = _linear("rgb_to_yiq", _YIQ), _linear("yiq_to_rgb", _FROM_YIQ)
 rgb_to_yuv, yuv_to_rgb = _linear("rgb_to_yuv", _YUV), _linear("yuv_to_rgb", _FROM_YUV)
 SYMBOLS = {f"image.{n}": n for n in ("rgb_to_yiq", "yiq_to_rgb", "rgb_to_yuv", "yuv_to_rgb")}
-
-
-def adjusted(
-    name: str, image: TensorLike, change: Callable[[Tensor, str], Tensor], saturate: bool = True
-) -> Tensor:
-    """Images changed as floats, in the dtype they had."""
-    with name_scope(None, name, [image]) as scope:
-        x = convert_to_tensor(image, name="image")
-        return convert_image_dtype(change(_as_floats(x), scope), x.dtype.base_dtype, saturate)
-
-
-@symbol("image.adjust_brightness")
-def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
-    """The image, brighter by `delta` (of 1)."""
-    return adjusted(
-        "adjust_brightness", image, lambda x, s: add_v2(x, cast(delta, x.dtype), name=s)
-    )
-
-
-@symbol("image.adjust_contrast")
-def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
-    """Images whose distance from the mean of each channel is `contrast_factor` times as large."""
-    return adjusted(
-        "adjust_contrast",
-        images,
-        lambda x, s: _CONTRAST(
-            image_tensor(x), convert_to_tensor(contrast_factor, float32), name=s
-        ),
-    )
-
-
-@symbol("image.adjust_hue")
-def adjust_hue(image: TensorLike, delta: TensorLike, name: Optional[str] = None) -> Tensor:
-    """Images whose hue is turned by `delta` (of 1)."""
-    return adjusted(
-        name or "adjust_hue",
-        image,
-        lambda x, s: _HUE(x, convert_to_tensor(delta, float32), name=None),
-        saturate=False,
-    )
-
-
-@symbol("image.adjust_saturation")
-def adjust_saturation(
-    image: TensorLike, saturation_factor: TensorLike, name: Optional[str] = None
-) -> Tensor:
-    """Images whose saturation is `saturation_factor` times as large, at most 1."""
-    return adjusted(
-        name or "adjust_saturation",
-        image,
-        lambda x, s: _SATURATION(x, convert_to_tensor(saturation_factor, float32), name=None),
-        saturate=False,
-    )
-
-
-@symbol("image.adjust_gamma")
-def adjust_gamma(image: TensorLike, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """gain * image ** gamma.
-
-    Raises:
-        ValueError: gamma is negative.
-    """
-    if not isinstance(gamma, Tensor) and gamma < 0:
-        raise ValueError("Gamma should be a non-negative real number.")
-    return adjusted("adjust_gamma", image, lambda x, s: gain * x**gamma)
-
-
-@symbol("image.random_brightness")
-def random_brightness(image: TensorLike, max_delta: float, seed: Optional[int] = None) -> Tensor:
-    """`adjust_brightness` by a delta of [-max_delta, max_delta).
-
-    Raises:
-        ValueError: it is negative.
-    """
-    if max_delta < 0:
-        raise ValueError("max_delta must be non-negative.")
-    return adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))
-
-
-@symbol("image.random_hue")
-def random_hue(image: TensorLike, max_delta: float, seed: Optional[int] = None) -> Tensor:
-    """`adjust_hue` by a delta of [-max_delta, max_delta).
-
-    Raises:
-        ValueError: it is negative, or over 0.5.
-    """
-    if max_delta > 0.5:
-        raise ValueError("max_delta must be <= 0.5.")
-    if max_delta < 0:
-        raise ValueError("max_delta must be non-negative.")
-    return adjust_hue(image, random_uniform([], -max_delta, max_delta, seed=seed))
-
-
-def _factor(lower: float, upper: float, seed: Optional[int]) -> Tensor:
-    if upper <= lower:
-        raise ValueError("upper must be > lower.")
-    if lower < 0:
-        raise ValueError("lower must be non-negative.")
-    return random_uniform([], lower, upper, seed=seed)
-
-
-@symbol("image.random_contrast")
-def random_contrast(
-    image: TensorLike, lower: float, upper: float, seed: Optional[int] = None
-) -> Tensor:
-    """`adjust_contrast` by a factor of [lower, upper).
-
-    Raises:
-        ValueError: it is no such range.
-    """
-    return adjust_contrast(image, _factor(lower, upper, seed))
-
-
-@symbol("image.random_saturation")
-def random_saturation(
-    image: TensorLike, lower: float, upper: float, seed: Optional[int] = None
-) -> Tensor:
-    """`adjust_saturation` by a factor of [lower, upper).
-
-    Raises:
-        ValueError: it is no such range.
-    """
-    return adjust_saturation(image, _factor(lower, upper, seed))

@@ -10,7 +10,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.constants import ones_like, zeros_like
 from byparts_frontend_tf.api.distributions.random import random_uniform
-from byparts_frontend_tf.api.image.colours import adjusted
+from byparts_frontend_tf.api.image.adjusting import adjusted
 from byparts_frontend_tf.api.image.patches import half_away
 from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape as shape_of, squeeze
 from byparts_frontend_tf.api.stacking import stack
@@ -29,18 +29,7 @@ from byparts_graph_ir import Value
 
 def _projected(x: Value, transforms: Value, size: Any, bilinear: bool) -> Value:
     n, height, width, depth = x.type.dims
-    t = ops.broadcast_to(transforms, [n, 8])
-    rows, columns = int(size[0]), int(size[1])
-    grid = np.mgrid[0:rows, 0:columns].astype(np.float32)
-    down, across = (ops.constant(g) for g in grid)
-
-    def along(first: int) -> Value:
-        a, b, *c = [ops.reshape(t[:, first + i], [n, 1, 1]) for i in range(3 if first < 6 else 2)]
-        made = a * across + b * down
-        return made + (c[0] if c else 1.0)
-
-    depth_of = along(6)
-    ys, xs = along(3) / depth_of, along(0) / depth_of  # [n, rows, columns]
+    ys, xs = _places(ops.broadcast_to(transforms, [n, 8]), int(size[0]), int(size[1]))
     flat = ops.reshape(x, [n * height * width, depth])
     start = ops.constant(np.arange(n, dtype=np.int32).reshape(n, 1, 1) * (height * width))
 
@@ -63,6 +52,20 @@ def _projected(x: Value, transforms: Value, size: Any, bilinear: bool) -> Value:
     upper = _between(pixels(top, left), pixels(top, left + 1.0), right_share)
     lower = _between(pixels(top + 1.0, left), pixels(top + 1.0, left + 1.0), right_share)
     return _between(upper, lower, low_share)
+
+
+def _places(t: Value, rows: int, columns: int) -> tuple[Value, Value]:
+    """Where each pixel comes from, by transforms [n, 8]: (ys, xs), [n, rows, columns] each."""
+    grid = np.mgrid[0:rows, 0:columns].astype(np.float32)
+    down, across = (ops.constant(g) for g in grid)
+
+    def along(first: int) -> Value:
+        a, b, *c = [ops.reshape(t[:, first + i], [-1, 1, 1]) for i in range(3 if first < 6 else 2)]
+        made = a * across + b * down
+        return made + (c[0] if c else 1.0)
+
+    depth_of = along(6)
+    return along(3) / depth_of, along(0) / depth_of
 
 
 def _between(a: Value, b: Value, share: Value) -> Value:

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Optional
 
-from byparts_frontend_tf.api.variables.variable_scope import (
-    VariableScope,
-    variable_scope,
-)
+from byparts_frontend_tf.api.variables.scope_defaults import VariableScope
+from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
