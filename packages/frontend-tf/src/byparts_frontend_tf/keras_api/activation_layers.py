@@ -53,13 +53,7 @@ class PReLU(Weighted):
     ) -> None:
         super().__init__(**given)
         self.supports_masking = True
-        self._options(
-            {
-                "alpha_initializer": alpha_initializer,
-                "alpha_regularizer": alpha_regularizer,
-                "alpha_constraint": alpha_constraint,
-            }
-        )
+        self._options(locals())
         self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes
 
     def build(self, input_shape: Any) -> None:

@@ -64,16 +64,7 @@ class Convolution(Weighted):
         self.data_format = layout(data_format or self.usual_layout)
         self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
         self.activation, self.use_bias = activations.get(activation), use_bias
-        self._options(
-            {
-                "kernel_initializer": kernel_initializer,
-                "bias_initializer": bias_initializer,
-                "kernel_regularizer": kernel_regularizer,
-                "bias_regularizer": bias_regularizer,
-                "kernel_constraint": kernel_constraint,
-                "bias_constraint": bias_constraint,
-            }
-        )
+        self._options(locals())
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     @property

@@ -41,16 +41,7 @@ class Dense(Weighted):
         super().__init__(activity_regularizer=activity_regularizer, **given)
         self.units, self.use_bias = int(units), use_bias
         self.activation = activations.get(activation)
-        self._options(
-            {
-                "kernel_initializer": kernel_initializer,
-                "bias_initializer": bias_initializer,
-                "kernel_regularizer": kernel_regularizer,
-                "bias_regularizer": bias_regularizer,
-                "kernel_constraint": kernel_constraint,
-                "bias_constraint": bias_constraint,
-            }
-        )
+        self._options(locals())
         self.supports_masking, self.input_spec = True, InputSpec(min_ndim=2)
 
     def build(self, input_shape: Any) -> None:
@@ -171,13 +162,7 @@ class Embedding(Weighted):
         given.setdefault("dtype", floatx())
         super().__init__(activity_regularizer=activity_regularizer, **given)
         self.input_dim, self.output_dim, self.input_length = input_dim, output_dim, input_length
-        self._options(
-            {
-                "embeddings_initializer": embeddings_initializer,
-                "embeddings_regularizer": embeddings_regularizer,
-                "embeddings_constraint": embeddings_constraint,
-            }
-        )
+        self._options(locals())
         self.mask_zero = self.supports_masking = mask_zero
 
     def build(self, input_shape: Any) -> None:

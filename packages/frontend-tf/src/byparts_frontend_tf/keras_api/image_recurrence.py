@@ -10,7 +10,7 @@ from byparts_frontend_tf.keras_api import activations
 from byparts_frontend_tf.keras_api.convolutions import extent
 from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.keras_api.recurrent import RNN
-from byparts_frontend_tf.keras_api.recurrent_cells import GIVEN
+from byparts_frontend_tf.keras_api.recurrent_cells import GIVEN, with_open_forget_gate
 from byparts_frontend_tf.keras_api.weighted import Weighted
 from byparts_frontend_tf.symbols import symbol
 
@@ -53,9 +53,7 @@ class ConvLSTM2DCell(Weighted):
         )
         kept = self.bias_initializer
         if self.unit_forget_bias:
-            self.bias_initializer = lambda shape, dtype=None: tf.concat(
-                [kept([n], dtype=dtype), tf.ones([n], dtype), kept([2 * n], dtype=dtype)], 0
-            )
+            self.bias_initializer = with_open_forget_gate(kept, n)
         self.bias = self._weight("bias", (4 * n,)) if self.use_bias else None
         self.bias_initializer, self.built = kept, True
 

@@ -53,18 +53,7 @@ class BatchNormalization(Weighted):
         self.center, self.scale, self.fused = center, scale, fused
         self.renorm, self.virtual_batch_size = renorm, virtual_batch_size
         self.supports_masking = True
-        self._options(
-            {
-                "beta_initializer": beta_initializer,
-                "gamma_initializer": gamma_initializer,
-                "moving_mean_initializer": moving_mean_initializer,
-                "moving_variance_initializer": moving_variance_initializer,
-                "beta_regularizer": beta_regularizer,
-                "gamma_regularizer": gamma_regularizer,
-                "beta_constraint": beta_constraint,
-                "gamma_constraint": gamma_constraint,
-            }
-        )
+        self._options(locals())
 
     def build(self, input_shape: Any) -> None:
         """gamma, beta, moving_mean and moving_variance, [channels] each."""
@@ -145,16 +134,7 @@ class LayerNormalization(Weighted):
         self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
         self.epsilon, self.center, self.scale = epsilon, center, scale
         self.supports_masking = True
-        self._options(
-            {
-                "beta_initializer": beta_initializer,
-                "gamma_initializer": gamma_initializer,
-                "beta_regularizer": beta_regularizer,
-                "gamma_regularizer": gamma_regularizer,
-                "beta_constraint": beta_constraint,
-                "gamma_constraint": gamma_constraint,
-            }
-        )
+        self._options(locals())
 
     def build(self, input_shape: Any) -> None:
         """gamma and beta, in the extents of the axes."""

@@ -88,6 +88,16 @@ class Cell(Weighted):
         return zero_states(self, inputs, batch_size, dtype)
 
 
+def with_open_forget_gate(start: Any, units: int) -> Any:
+    """The initializer of the biases of i, f, c, o: 1 for f, by `start` for the others."""
+
+    def first(shape: Any, dtype: Any = None, **_: Any) -> Any:
+        ends = start([units], dtype=dtype), start([2 * units], dtype=dtype)
+        return tf.concat([ends[0], tf.ones([units], dtype), ends[1]], 0)
+
+    return first
+
+
 def zero_states(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
     """Zeros for each state of a cell, [batch, size]."""
     if inputs is not None:
@@ -129,9 +139,8 @@ class SimpleRNNCell(Cell):
         recurrent_dropout: Any = 0.0,
         **given: Any,
     ) -> None:
-        own = {k: v for k, v in locals().items() if k in GIVEN}
         super().__init__(**given)
-        self._options(own)
+        self._options(locals())
         self._begin_cell(units, activation, use_bias, dropout, recurrent_dropout)
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
@@ -173,9 +182,8 @@ class GRUCell(Cell):
         reset_after: bool = False,
         **given: Any,
     ) -> None:
-        own = {k: v for k, v in locals().items() if k in GIVEN}
         super().__init__(**given)
-        self._options(own)
+        self._options(locals())
         self._begin_cell(units, activation, use_bias, dropout, recurrent_dropout)
         self.recurrent_activation = activations.get(recurrent_activation)
         self.implementation, self.reset_after = implementation, reset_after
@@ -234,9 +242,8 @@ class LSTMCell(Cell):
         implementation: int = 1,
         **given: Any,
     ) -> None:
-        own = {k: v for k, v in locals().items() if k in GIVEN}
         super().__init__(**given)
-        self._options(own)
+        self._options(locals())
         self._begin_cell(units, activation, use_bias, dropout, recurrent_dropout)
         self.recurrent_activation = activations.get(recurrent_activation)
         self.implementation, self.unit_forget_bias = implementation, unit_forget_bias
@@ -244,15 +251,9 @@ class LSTMCell(Cell):
 
     def build(self, input_shape: Any) -> None:
         """Kernels of inputs and states, and biases; that of the forget gate begins as 1."""
-        kept, units = self.bias_initializer, self.units
+        kept = self.bias_initializer
         if self.unit_forget_bias and self.use_bias:
-
-            def first(shape: Any, dtype: Any = None, **_: Any) -> Any:
-                ones = tf.ones([units], dtype)
-                ends = kept([units], dtype=dtype), kept([2 * units], dtype=dtype)
-                return tf.concat([ends[0], ones, ends[1]], 0)
-
-            self.bias_initializer = first
+            self.bias_initializer = with_open_forget_gate(kept, self.units)
         super().build(input_shape)
         self.bias_initializer = kept
 

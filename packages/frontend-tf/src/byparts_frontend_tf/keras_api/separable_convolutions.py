@@ -45,16 +45,7 @@ class _Separable(Convolution):
             **given,
         )
         self.depth_multiplier = depth_multiplier
-        self._options(
-            {
-                "depthwise_initializer": depthwise_initializer,
-                "pointwise_initializer": pointwise_initializer,
-                "depthwise_regularizer": depthwise_regularizer,
-                "pointwise_regularizer": pointwise_regularizer,
-                "depthwise_constraint": depthwise_constraint,
-                "pointwise_constraint": pointwise_constraint,
-            }
-        )
+        self._options(locals())
 
     def build(self, input_shape: Any) -> None:
         """Two kernels and the bias."""
@@ -139,13 +130,7 @@ class DepthwiseConv2D(Convolution):
             **given,
         )
         self.depth_multiplier = depth_multiplier
-        self._options(
-            {
-                "depthwise_initializer": depthwise_initializer,
-                "depthwise_regularizer": depthwise_regularizer,
-                "depthwise_constraint": depthwise_constraint,
-            }
-        )
+        self._options(locals())
 
     def build(self, input_shape: Any) -> None:
         """The kernel and the bias."""

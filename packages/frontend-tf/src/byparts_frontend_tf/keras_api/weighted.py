@@ -17,15 +17,14 @@ class Weighted(Layer):
     moving_variance_initializer: Any
 
     def _options(self, given: dict[str, Any]) -> None:
-        """Keep what is given for weights: `kernel_initializer="zeros"` and the like."""
+        """Keep what of the arguments of a constructor is for weights: `bias_constraint`, ..."""
         for key, value in given.items():
-            if key.endswith("initializer"):
-                value = starts.get(self.usual_initializer if value is None else value)
-            elif key.endswith("regularizer"):
-                value = penalties.regularizer_of(value)
-            else:
-                value = penalties.constraint_of(value)
-            setattr(self, key, value)
+            if key.endswith("_initializer"):
+                setattr(self, key, starts.get(self.usual_initializer if value is None else value))
+            elif key.endswith("_regularizer") and key != "activity_regularizer":
+                setattr(self, key, penalties.regularizer_of(value))
+            elif key.endswith("_constraint"):
+                setattr(self, key, penalties.constraint_of(value))
 
     def _weight(self, name: str, shape: Any, options: Optional[str] = None) -> Any:
         """A weight, by the options of `options` (its own name by default)."""
