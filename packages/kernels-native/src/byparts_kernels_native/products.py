@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from byparts_graph_ir import Kernel, Refused, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_kernels_native import blas, choice, code, dots
+from byparts_kernels_native import blas, choice, code, dots, narrow
 from byparts_kernels_native.generated import Generated, Pairs, generated
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
 from byparts_tensor_ir.compile import default_emitter
@@ -209,15 +209,22 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
     if dots.wanted(one) and default_emitter() == "c":
         return [_dots(p, constant_b)]
     libraries = [x for x in blas.libraries() if x.gemm(one.dtype) and work]
-    if not libraries or work <= _TINY or default_emitter() == "llvm":
+    if work <= _TINY or default_emitter() == "llvm":
         return [_own(p, constant_b)]
-    if work > _MEASURED or 8 * many * (one.m * one.k + one.k * one.n) > _MEASURED:
+    if libraries and _beyond_measure(work, 8 * many * (one.m * one.k + one.k * one.n)):
         return [_library(p, libraries[0])]  # it may use several threads
+    few = narrow.wanted(one)
     if not choice.measures():
-        narrow = min(one.m, one.n) <= 16 or max(one.m, one.n, one.k) <= 64
-        return [_own(p, constant_b) if narrow else _library(p, libraries[0])]
+        if libraries and min(one.m, one.n) > 16 and max(one.m, one.n, one.k) > 64:
+            return [_library(p, libraries[0])]
+        return [_narrow(p, constant_b) if few else _own(p, constant_b)]
     # All of them also where the answer is known: another process finds the same file compiled.
-    return [_own(p, constant_b), *[_library(p, x) for x in libraries]]
+    ours = [_own(p, constant_b), *([_narrow(p, constant_b)] if few else [])]
+    return [*ours, *[_library(p, x) for x in libraries]]
+
+
+def _beyond_measure(work: int, bytes: int) -> bool:
+    return work > _MEASURED or bytes > _MEASURED
 
 
 def _own(p: Product, constant_b: bool) -> Way:
@@ -235,6 +242,15 @@ def _dots(p: Product, constant_b: bool) -> Way:
     pack, size = (code.later(dots.packing(p.of)), dots.b_bytes(p.of)) if once else ("", 0)
     workspace_bytes = dots.a_bytes(p.of) + (0 if once else dots.b_bytes(p.of))
     return Way("dots", code.later(one), workspace_bytes, 0, pack, size, one.body)
+
+
+def _narrow(p: Product, constant_b: bool) -> Way:
+    size = narrow.b_bytes(p.of)
+    once = size > 0 and constant_b and not p.lead
+    one = narrow.product(p.of, once)
+    pack = code.later(narrow.packing(p.of)) if once else ""
+    workspace_bytes = 0 if once else size
+    return Way("narrow", code.later(one), workspace_bytes, 0, pack, size * once, one.body)
 
 
 def own_product(p: Matrices, t: Tiling, packed_apart: bool) -> Generated:

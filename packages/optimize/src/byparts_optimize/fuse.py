@@ -21,6 +21,7 @@ from byparts_graph_ir import Fused, Graph, Input, Node, Op, Value, reads_of
 from byparts_graph_ir.backend.fused import lone_region
 from byparts_graph_ir.contract import checked
 from byparts_optimize.grow import Growth, Joins, may_join
+from byparts_optimize.merge import merge
 
 Wants = Callable[[Node], bool]
 
@@ -37,8 +38,9 @@ def fuse(
 
     Only nodes without effects, of static types, that are not `Fused` already, enter a region.
     Preserves values to the bit, effects and their order; nodes are reordered only where a region
-    requires it.  Idempotent.  Calls `joins` and `Regions.join` O(edges) times.  Bodies are left as
-    they are.
+    requires it.  Idempotent.  Calls `joins` and `Regions.join` O(edges) times.  What decomposed ops
+    of a region have in common is computed once, unless two outputs would be one; the bodies of
+    nodes are left as they are.
 
     Args:
         graph: any graph.
@@ -118,6 +120,9 @@ def _joint(ids: list[int], nodes: Sequence[Node], reads: Mapping[Value, int]) ->
     for node in nodes:
         inner.update(zip(node.outputs, _again(node, inner).outputs, strict=True))
     graph = Graph.of(inputs, [inner[v] for v in outputs], order=inner.values())
+    once = merge(graph)
+    if len(set(once.outputs)) == len(set(graph.outputs)):
+        graph = once
     return _Part(ids, Node(Fused(graph), taken, nodes[-1].where), outputs)
 
 
