@@ -161,10 +161,10 @@ def test_ctrl_c_at_any_time_tears_no_step_apart(
     with process:
         try:
             assert process.stdout.readline() == "ready\n"
-            time.sleep(0.2)  # until it waits for a line
             for _ in range(rounds):
                 process.stdin.write("\n")
                 process.stdin.flush()
+                assert process.stdout.readline() == "running\n"
                 time.sleep(times.uniform(0, longest))
                 process.send_signal(signal.SIGINT)
                 (count,) = map(float, process.stdout.readline().split())

@@ -26,6 +26,7 @@ def main(name: str, commit: Any) -> None:
     while True:
         try:
             sys.stdin.readline()
+            print("running", flush=True)  # an interrupt that comes before it would be a second one
             while True:
                 program(np.float32(1))
         except KeyboardInterrupt:
