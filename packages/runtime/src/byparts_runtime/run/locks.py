@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from itertools import chain
+from operator import length_hint, methodcaller
 from types import TracebackType
 from typing import Any, Optional
 
-from byparts_graph_ir.fork import make_lock
 from byparts_runtime.memory.variable import Variable
+
+_acquire, _release = methodcaller("acquire"), methodcaller("release")
 
 
 def lock_of(variables: Sequence[Variable]) -> Any:
@@ -18,18 +21,24 @@ def lock_of(variables: Sequence[Variable]) -> Any:
 
 
 class _Locks:
-    """Several locks, taken in one order everywhere, so that no two programs wait for each other."""
+    """Several locks, taken in one order everywhere, so that no two programs wait for each other.
+
+    All are taken in one call of C, within which CPython delivers Ctrl-C only where a lock is waited
+    for; then those that were taken are given back.
+    """
 
     def __init__(self, locks: Mapping[int, Any]) -> None:
-        self._own = make_lock()
-        self._locks = (self._own, *(locks[key] for key in sorted(locks)))
-        self._held: list[ExitStack] = []
+        self._locks = tuple([locks[key] for key in sorted(locks)])
 
     def __enter__(self) -> None:
-        with ExitStack() as stack:
-            for lock in self._locks:
-                stack.enter_context(lock)
-            self._held.append(stack.pop_all())
+        locks, end = iter(self._locks), iter((None,))
+        try:
+            deque(chain(map(_acquire, locks), end), maxlen=0)
+        except BaseException:
+            refused = length_hint(locks) + length_hint(end)  # also the one that was waited for
+            taken = self._locks[: len(self._locks) - refused]
+            deque(map(_release, taken), maxlen=0)
+            raise
 
     def __exit__(
         self,
@@ -37,4 +46,4 @@ class _Locks:
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> None:
-        self._held.pop().close()
+        deque(map(_release, self._locks), maxlen=0)
