@@ -29,16 +29,18 @@ def names(graph: Graph) -> list[str]:
 @given(
     st.integers(3, 5),
     st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(1, 70)),
-    st.booleans(),
+    st.tuples(st.booleans(), st.booleans()),
 )
 def test_products_by_one_matrix_share_its_panels(
-    count: int, sizes: tuple[int, int, int], flip: bool
+    count: int, sizes: tuple[int, int, int], flips: tuple[bool, bool]
 ) -> None:
     """Whatever the estimate chooses, the values are those of the products; some are added."""
     m, k, n = sizes
-    w, c = f32(k, n), f32(m, n)
-    many = [f32(*((k, m) if flip else (m, k))) for _ in range(count)]
-    products: list[Value] = [ops.matmul(a, w, transpose_a=flip) for a in many]
+    w, c = f32(*((n, k) if flips[1] else (k, n))), f32(m, n)
+    many = [f32(*((k, m) if flips[0] else (m, k))) for _ in range(count)]
+    products: list[Value] = [
+        ops.matmul(a, w, transpose_a=flips[0], transpose_b=flips[1]) for a in many
+    ]
     graph = Graph.of([w, c, *many], [*products[1:], ops.tanh(c + products[0])])
     arrays = arrays_for(graph)
 
@@ -61,13 +63,23 @@ def test_panels_are_made_once() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
 
 
-def test_two_products_or_a_transposed_matrix_keep_their_own_copies() -> None:
-    w, (a, b, c) = f32(64, 256), [f32(32, 64) for _ in range(3)]
-    turned = f32(256, 64)
+def test_two_products_keep_their_own_copies() -> None:
+    w, a, b = f32(64, 256), f32(32, 64), f32(32, 64)
     two = Graph.of([w, a, b], [a @ w, b @ w])
-    three = Graph.of(
-        [turned, a, b, c], [ops.matmul(x, turned, transpose_b=True) for x in (a, b, c)]
-    )
 
     assert share_panels(two) == two
-    assert share_panels(three) == three
+
+
+def test_a_matrix_and_its_transpose_have_panels_of_their_own() -> None:
+    """As the weight of a recurrence, in its steps and in their gradients."""
+    w, *rest = f32(64, 48), *[f32(32, 64) for _ in range(3)], *[f32(32, 48) for _ in range(3)]
+    products = [ops.matmul(a, w) for a in rest[:3]]
+    products += [ops.matmul(a, w, transpose_b=True) for a in rest[3:]]
+    graph = Graph.of([w, *rest], products)
+    packed = verify(share_panels(graph))
+    arrays = arrays_for(graph)
+
+    assert sorted(names(packed)) == ["pack_panels"] * 2 + ["panel_matmul"] * 6
+    for got in (evaluate(packed, *arrays), build(graph, backends=("native", "numpy"))(*arrays)):
+        for one, want in zip(got, evaluate(graph, *arrays), strict=True):
+            np.testing.assert_allclose(one, want, rtol=1e-4, atol=1e-4)

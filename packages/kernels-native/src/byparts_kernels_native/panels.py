@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -50,19 +50,24 @@ _MOST_ROWS = 512  # beyond, the copy of each product is a small part of its time
 
 
 class PackPanels(Op):
-    """y[p, r, l] = x[r, p * width + l], and 0 beyond the last column; x: [k, n]."""
+    """y[p, r, l] = x[r, p * width + l], and 0 beyond the last column; x: [k, n].
+
+    With `transpose`, x: [n, k], and its columns are the rows above.
+    """
 
     width: int
+    transpose: bool = False
 
     def infer(self, x: TensorType) -> Types:
         require(self.name, x, FLOATS)
         if x.rank != 2 or self.width < 1:
             raise ShapeError(f"{self.name}: x is {x}, width {self.width}; expected a matrix and 1")
-        k, n = x.shape or ()
+        k, n = (x.shape or ())[:: -1 if self.transpose else 1]
         panels = dimension("(n+width-1)//width", {"n": n, "width": self.width})
         return (TensorType(x.dtype, (panels, k, self.width)),)
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
+        x = x.T if self.transpose else x
         k, n = x.shape
         panels = -(-n // self.width)
         padded = np.zeros((k, panels * self.width), x.dtype)
@@ -73,6 +78,7 @@ class PackPanels(Op):
     def samples(cls) -> Iterator[Sample]:
         for shape in ((3, 20), (1, 16), (4, 1)):
             yield Sample(cls(16), (TensorType("f32", shape),))
+            yield Sample(cls(16, True), (TensorType("f32", shape),))
 
 
 class PanelMatmul(Op):
@@ -134,17 +140,17 @@ def share_panels(graph: Graph) -> Graph:
     """
     widths = _panel_widths(graph)
     new: dict[Value, Value] = {v: v for v in graph.inputs}
-    panels: dict[Value, Value] = {}
+    panels: dict[tuple[Value, bool], Value] = {}
     for old in graph.nodes:
         inputs = tuple([new[v] for v in old.inputs])
-        b = old.inputs[-1] if old.inputs else None
+        key = _panels_of(old)
         with inherit(old.where):
-            if b in widths and _shareable(old):
-                if b not in panels:
-                    panels[b] = PackPanels(widths[b])(new[b])
+            if key is not None and key in widths:
+                if key not in panels:
+                    panels[key] = PackPanels(widths[key], key[1])(inputs[-1])
                 op: Any = old.op
-                columns, scale = b.type.dims[1], getattr(op, "scale", 1.0)
-                made = PanelMatmul(columns, op.transpose_a, scale)(*inputs[:-1], panels[b])
+                columns, scale = old.outputs[0].type.dims[1], getattr(op, "scale", 1.0)
+                made = PanelMatmul(columns, op.transpose_a, scale)(*inputs[:-1], panels[key])
                 new[old.outputs[0]] = made
                 continue
         node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
@@ -152,31 +158,34 @@ def share_panels(graph: Graph) -> Graph:
     return Graph.of(graph.inputs, [new[v] for v in graph.outputs], order=new.values())
 
 
-def _panel_widths(graph: Graph) -> dict[Value, int]:
-    """Matrices that several products read -> how many columns their panels have."""
-    readers: dict[Value, list[Node]] = defaultdict(list)
+def _panel_widths(graph: Graph) -> dict[tuple[Value, bool], int]:
+    """Matrices that several products read, and whether transposed -> columns of their panels."""
+    readers: dict[tuple[Value, bool], list[Node]] = defaultdict(list)
     for node in graph.nodes:
-        if _shareable(node):
-            readers[node.inputs[-1]].append(node)
+        key = _panels_of(node)
+        if key is not None:
+            readers[key].append(node)
     widths = {}
-    for b, nodes in readers.items():
+    for key, nodes in readers.items():
         if len(nodes) < _FEWEST:
             continue
         p = max([_matrices(n.op, [v.type for v in n.inputs]) for n in nodes], key=lambda p: p.m)
         t = tiling_of(p, target().vector_bytes, True)
         if t.packed and not t.swapped:
-            widths[b] = width_of(p, t, target().vector_bytes)
+            widths[key] = width_of(p, t, target().vector_bytes)
     return widths
 
 
-def _shareable(node: Node) -> bool:
-    """Whether a product of matrices of floats reads b as it is stored, with few rows of a."""
+def _panels_of(node: Node) -> Optional[tuple[Value, bool]]:
+    """The b of a product of matrices of floats with few rows of a, and whether it is transposed."""
     op: Any = node.op
-    if type(op) not in (MatMul, AddMatmul) or op.transpose_b:
-        return False
+    if type(op) not in (MatMul, AddMatmul):
+        return None
     *c, a, b = [v.type for v in node.inputs]
     (y,) = [v.type for v in node.outputs]
-    return are_matrices_of_floats(a, b) and y.dims[0] <= _MOST_ROWS and all(t == y for t in c)
+    if are_matrices_of_floats(a, b) and y.dims[0] <= _MOST_ROWS and all(t == y for t in c):
+        return node.inputs[-1], bool(op.transpose_b)
+    return None
 
 
 def _matrices(op: Any, types: Sequence[TensorType]) -> Matrices:
@@ -184,7 +193,7 @@ def _matrices(op: Any, types: Sequence[TensorType]) -> Matrices:
     *c, a, b = types
     m, k = a.dims[:: -1 if op.transpose_a else 1]
     added = float(op.scale) if c else None
-    n = op.columns if isinstance(op, PanelMatmul) else b.dims[-1]
+    n = op.columns if isinstance(op, PanelMatmul) else b.dims[-2 if op.transpose_b else -1]
     return Matrices(m, n, k, a.dtype, op.transpose_a, False, added)
 
 
@@ -218,6 +227,6 @@ def multiply(op: PanelMatmul, types: Sequence[TensorType], constants: frozenset[
 def pack(op: PackPanels, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """The kernel that copies a matrix into panels."""
     (x,) = types
-    k, n = x.dims
-    p = Matrices(1, n, k, x.dtype)
+    k, n = x.dims[:: -1 if op.transpose else 1]
+    p = Matrices(1, n, k, x.dtype, False, op.transpose)
     return own_packing(p, _tiling(p, op.width)).kernel()

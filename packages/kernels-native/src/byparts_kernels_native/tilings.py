@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product as pairs
+from math import gcd
 
 from byparts_graph_ir import Refused, TensorType
 from byparts_tensor_ir.expression import BYTES, FLOATS
@@ -17,6 +18,8 @@ from byparts_tensor_ir.lowering.narrow import held, wide
 _LINE_BYTES = 64
 _FIRST_CACHE_BYTES = 1 << 15
 SECOND_CACHE_BYTES = 1 << 19
+_WAY_BYTES, _WAYS = 1 << 12, 8
+_FEW_USES = 4
 _LATENCY = 11  # multiplications that are begun before the first is done
 _NEAR = 64  # elements: stores that are closer are cheap
 MOST_UNROLLED = 64  # multiplications of vectors in a product that is written without a loop
@@ -118,12 +121,14 @@ def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
     rows, columns = (p.n, p.m) if t.swapped else (p.m, p.n)
     whole, rest = divmod(rows, t.rows)
     strips, last = divmod(-(-columns // lanes), t.vectors)
+    strided = not p.transpose_b if t.swapped else p.transpose_a
+    crowded = not (t.gathered or strided) and _crowded(t.rows, p.k * p.wide_bytes)
     time = 0.0
     for r, tiles in ((t.rows, whole), (rest, 1)):
         for v, times in ((t.vectors, strips), (last, 1)):
             masks = v if not t.packed and columns % (lanes * t.vectors) else 0
             if r and v:
-                round = max(r * v, 1.2 * (r + v), _LATENCY) + masks
+                round = max(r * v, _loads(r, v), _LATENCY) + masks + crowded * r / 2
                 time += tiles * times * (p.k * round + 2 * r * v + 8)
     visits = p.k * (strips + bool(last)) * (whole + bool(rest))
     transposing = not p.transpose_a if t.swapped else p.transpose_b
@@ -136,10 +141,24 @@ def _estimate(p: Matrices, t: Tiling, lanes: int, free_packing: bool) -> float:
         time += 0 if t.packed else p.k * (whole + bool(rest)) * columns / lanes
     if t.gathered:
         time += 3 * rows * p.k
-    elif rows > t.rows and (not p.transpose_b if t.swapped else p.transpose_a):
+    elif rows > t.rows and strided:
         near = p.k * _LINE_BYTES <= _FIRST_CACHE_BYTES // 2  # a line for each of a tile's columns
         time += visits * (0.5 if near else 4)
     return time + (rows * columns * (2 if rows < _NEAR else 8) if t.swapped else 0)
+
+
+def _loads(rows: int, vectors: int) -> float:
+    """Time of the loads in a round; GCC repeats those of vectors that are used a few times."""
+    return 1.2 * (rows + vectors) if rows > _FEW_USES else rows + rows * vectors
+
+
+def _crowded(rows: int, row_bytes: int) -> bool:
+    """Whether lines of a tile's rows drive each other out of the first cache.
+
+    It has `_WAYS` places for lines whose addresses differ by multiples of `_WAY_BYTES`.
+    """
+    places = _WAY_BYTES // gcd(row_bytes, _WAY_BYTES)
+    return row_bytes % _LINE_BYTES == 0 and rows >= places * _WAYS
 
 
 def _far(bytes: int) -> int:

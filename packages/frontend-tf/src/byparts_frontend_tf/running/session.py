@@ -141,10 +141,10 @@ class BaseSession:
             with self._lock:
                 self._plans.clear()
                 self._made_for = made_for
+        key = fetches if fetches.__class__ is not list else key_of(fetches), fed
         try:
-            key = fetches, fed
             plan = self._plans.get(key)
-        except TypeError:  # lists have no hash
+        except TypeError:  # lists inside have no hash
             key = key_of(fetches), fed
             plan = self._plans.get(key)
         if plan is None:
