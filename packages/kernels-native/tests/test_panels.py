@@ -72,7 +72,7 @@ def test_two_products_keep_their_own_copies() -> None:
 
 def test_a_matrix_and_its_transpose_have_panels_of_their_own() -> None:
     """As the weight of a recurrence, in its steps and in their gradients."""
-    w, *rest = f32(64, 48), *[f32(32, 64) for _ in range(3)], *[f32(32, 48) for _ in range(3)]
+    w, *rest = f32(64, 256), *[f32(32, 64) for _ in range(3)], *[f32(32, 256) for _ in range(3)]
     products = [ops.matmul(a, w) for a in rest[:3]]
     products += [ops.matmul(a, w, transpose_b=True) for a in rest[3:]]
     graph = Graph.of([w, *rest], products)
