@@ -22,7 +22,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 from byparts_tensor_ir.emit.source import Source
 from byparts_tensor_ir.emit.vectors import C_TYPES, vector_name
@@ -151,7 +151,7 @@ def _text(c: Contraction, dtype: str, vector_bytes: int) -> str:
         **{"unroll": e2.extent if e2.extent <= 8 else 4, "inner": prod(x.extent for x in inner)},
         **{"row_table": _table("rs", c.rows, "s") + _table("ry", c.rows, "y")},
         **{"lane_table": _table("lq", c.lanes, "q") + _table("ly", c.lanes, "y")},
-        **{"pack": _pack(c), "unpack": _unpack(c, v, lanes)},
+        **{"run": run_of_lanes(c, lanes), "pack": _pack(c), "unpack": _unpack(c, v, lanes)},
         **{"transpose": _TRANSPOSE if dtype == "f32" else ""},
         **{"pack_squares": _PACK_SQUARES if dtype == "f32" else ""},
         **{"spread_squares": _SPREAD_SQUARES if dtype == "f32" else ""},
@@ -183,6 +183,12 @@ def _pack(c: Contraction) -> str:
     return f"{loops}    p = {kind}<J>(q + {at}, lq, p, {last.extent}, {last.q});\n"
 
 
+def run_of_lanes(c: Contraction, lanes: int) -> int:
+    """How many lanes from a multiple of it on are neighbours in q, whichever vector they are in."""
+    last = merged([Level(x.extent, q=x.q) for x in c.lanes])[-1]
+    return gcd(last.extent, lanes) if last.q == 1 else 1
+
+
 def _unpack(c: Contraction, vector: str, width: int) -> str:
     if c.adds:
         piece = added_lanes(c, width)
@@ -208,6 +214,12 @@ def _unpack(c: Contraction, vector: str, width: int) -> str:
         return (
             f"  for (int64_t m = 0; m < {c.m}; m += {run})\n"
             f"    spread<J>(y + m * J * VL, to + ry[m], ly, {run}, valid);\n"
+        )
+    if lanes[-1].y == 1 and (run := gcd(lanes[-1].extent, width)) > 1:
+        return (
+            f"  for (int64_t m = 0; m < {c.m}; m++)\n"
+            f"    for (int64_t l = 0; l < valid; l += {run})\n"
+            f"      memcpy(to + ry[m] + ly[l], y + m * J * VL + l, {run} * sizeof(T));\n"
         )
     return (
         f"  for (int64_t l = 0; l < valid; l++)\n    for (int64_t m = 0; m < {c.m}; m++)\n"
@@ -289,7 +301,8 @@ INLINE T *gathered(const T *q, const int32_t *lq, T *p, int64_t n, int64_t step)
     if (side_by_side)
       memcpy(p, q + lq[0], J * VL * sizeof(T));
     else
-      for (int j = 0; j < J * VL; j++) p[j] = q[lq[j]];
+#pragma GCC unroll 64
+      for (int j = 0; j < J * VL; j += @run@) memcpy(p + j, q + lq[j], @run@ * sizeof(T));
   return p;
 }
 template <int J>

@@ -31,7 +31,13 @@ from typing import Any
 from byparts_graph_ir import Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_kernels_native.contraction import Contraction, namespace, source, tables_size
+from byparts_kernels_native.contraction import (
+    Contraction,
+    namespace,
+    run_of_lanes,
+    source,
+    tables_size,
+)
 from byparts_kernels_native.convolution_plan import (
     Piece,
     Plan,
@@ -291,5 +297,6 @@ def _pixels_are_lanes(plan: Plan, dtype: str, constant: bool) -> bool:
         m, n, k = p.c.m * plan.batch, p.c.n, p.c.k
         cycles[0] += m * -(-n // lanes) * k / 2 + pack * n * k + 0.7 * m * n
         per = -(-p.c.m // lanes) * plan.batch  # vectors of pixels
-        cycles[1] += per * n * k / 2 * max(1, 4 / n) + 1.2 * m * k + 0.2 * m * n
+        packing = max(0.15, 1.2 / run_of_lanes(p.swapped().c, lanes))
+        cycles[1] += per * n * k / 2 * max(1, 4 / n) + packing * m * k + 0.2 * m * n
     return cycles[1] < cycles[0]
