@@ -125,6 +125,18 @@ def test_only_what_is_read_outside_comes_out() -> None:
     assert len(node.outputs) == 2
 
 
+def test_what_a_region_computes_twice_is_computed_once_unless_both_come_out() -> None:
+    x, y = given_value("x"), given_value("y")
+    inside = Graph.of((x, y), (ops.tanh(x + y) * ops.sin(x + y),))
+    one, other = ops.tanh(x + y), ops.tanh(x + y)
+    outside = Graph.of((x, y), (one, other, one * other))
+
+    assert regions(verify(fuse(inside, elementwise))) == [["add", "tanh", "sin", "mul"]]
+    assert sorted(*regions(verify(fuse(outside, elementwise)))) == sorted(
+        [*["add", "tanh"] * 2, "mul"]
+    )
+
+
 def test_deep_programs_are_no_trouble() -> None:
     """No recursion, and no walk through all that came before at each node."""
     x = given_value("x")
