@@ -74,18 +74,8 @@ LAZY_ADAM = Update("LazyAdam", _lazy, 3)
 APPLY_NADAM = Update("ApplyNadam", _nadam, 3)
 
 
-class _Adam(AdamOptimizer):
-    def _given(self, var: Any) -> list[Any]:
-        """The variable, its moments and the rates, as the kinds above take them."""
-        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        powers = [p._as_tensor() for p in self._get_beta_accumulators()]
-        rates = [*powers, self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t]
-        dtype = var.dtype.base_dtype
-        return [var._ref(), m._ref(), v._ref(), *[cast(r, dtype) for r in rates]]
-
-
 @symbol("contrib.opt.LazyAdamOptimizer")
-class LazyAdamOptimizer(_Adam):
+class LazyAdamOptimizer(AdamOptimizer):
     """Adam; the moments of rows that a sparse gradient does not name stay as they are."""
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
@@ -93,7 +83,7 @@ class LazyAdamOptimizer(_Adam):
 
 
 @symbol("contrib.opt.NadamOptimizer")
-class NadamOptimizer(_Adam):
+class NadamOptimizer(AdamOptimizer):
     """Adam that looks ahead (Dozat 2015)."""
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:

@@ -109,19 +109,16 @@ class MomentumOptimizer(Optimizer):
         self._momentum_tensor = convert_to_tensor(momentum, name="momentum")
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        slot = self.get_slot(var, "momentum")
-        rate, momentum = _like(self._learning_rate_tensor, var), _like(self._momentum_tensor, var)
-        return APPLY_MOMENTUM.operation(
-            (var._ref(), slot._ref(), rate, grad, momentum), nesterov=self._use_nesterov
-        )
+        return self._applied(APPLY_MOMENTUM, var, grad)
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+        return self._applied(SPARSE_APPLY_MOMENTUM, var, grad.values, grad.indices)
+
+    def _applied(self, update: Update, var: Any, *gradient: Tensor) -> Any:
         slot = self.get_slot(var, "momentum")
         rate, momentum = _like(self._learning_rate_tensor, var), _like(self._momentum_tensor, var)
-        return SPARSE_APPLY_MOMENTUM.operation(
-            (var._ref(), slot._ref(), rate, grad.values, grad.indices, momentum),
-            nesterov=self._use_nesterov,
-        )
+        given = (var._ref(), slot._ref(), rate, *gradient, momentum)
+        return update.operation(given, nesterov=self._use_nesterov)
 
 
 def _adam(
@@ -186,13 +183,15 @@ class AdamOptimizer(Optimizer):
         made = [convert_to_tensor(self._call_if_callable(v), name=k) for k, v in given.items()]
         self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t = made
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+    def _given(self, var: Any) -> list[Any]:
+        """The variable, its moments and the rates, as `APPLY_ADAM` and its like take them."""
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         powers = [p._as_tensor() for p in self._get_beta_accumulators()]
         rates = [*powers, self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t]
-        return APPLY_ADAM.operation(
-            (var._ref(), m._ref(), v._ref(), *[_like(r, var) for r in rates], grad)
-        )
+        return [var._ref(), m._ref(), v._ref(), *[_like(r, var) for r in rates]]
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        return APPLY_ADAM.operation([*self._given(var), grad])
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         return self._apply_dense(convert_to_tensor(grad), var)
