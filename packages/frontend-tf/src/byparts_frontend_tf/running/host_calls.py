@@ -11,7 +11,8 @@ import numpy as np
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.host_arrays import HostRows
-from byparts_frontend_tf.running.lowering import Literal, Lowering, Slot, leaves
+from byparts_frontend_tf.running.known import Literal, Slot, leaves
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.signals import Wanted
 from byparts_frontend_tf.running.tree import HostStep
 from byparts_graph_ir import Value

@@ -13,7 +13,7 @@ import numpy as np
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.running.arrays import Rows
 from byparts_frontend_tf.running.host_arrays import HostRows
-from byparts_frontend_tf.running.lowering import Literal
+from byparts_frontend_tf.running.known import Literal
 from byparts_frontend_tf.running.plan import BodyPlan
 from byparts_graph_ir import Value
 

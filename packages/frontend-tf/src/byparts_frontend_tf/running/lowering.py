@@ -16,35 +16,14 @@ from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.own_gradient import own_gradient
 from byparts_frontend_tf.graph.static import evaluated
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
+from byparts_frontend_tf.running.known import Known, Literal, Slot, leaves
 from byparts_frontend_tf.running.own_gradient import with_own_gradient
 from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.running.variable_values import VariableValues
-from byparts_graph_ir import FLOATS, Input, TensorType, Value, inherit, producers
-from byparts_opset.dtypes import dtype_name
+from byparts_graph_ir import FLOATS, Input, Value, inherit
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.run import Run
-
-
-class Slot:
-    """A value that is an array in a slot of the run: a feed, or a result from the host."""
-
-    __slots__ = ("index",)
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-
-class Literal:
-    """A value that is known whatever is fed, and lives on the host."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-
-Known = Union[Value, Slot, Literal, Rows, LoopRows]
 
 
 class Lowering(VariableValues):
@@ -350,16 +329,3 @@ class Lowered:
 
     def __contains__(self, given: Any) -> bool:
         return given in self._lowering.env or given in self._lowering.done
-
-
-def leaves(value: Value) -> Iterable[Value]:
-    """The inputs that a value depends on."""
-    if value.node is None:
-        return (value,)
-    found = {v: None for n in producers((value,)) for v in n.inputs if v.node is None}
-    return found
-
-
-def type_of(array: Any) -> TensorType:
-    """The type of an array."""
-    return TensorType(dtype_name(array.dtype), array.shape)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.graph.static import evaluated
-from byparts_frontend_tf.running.lowering import leaves
+from byparts_frontend_tf.running.known import leaves
 from byparts_frontend_tf.running.programs import Programs
 from byparts_frontend_tf.running.signals import Wanted
 from byparts_frontend_tf.running.tree import AskStep, ComputeStep

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.running.errors import error_of
+from byparts_frontend_tf.running.known import type_of
 from byparts_frontend_tf.running.tree import ProgramStep, Step
 from byparts_graph_ir import Graph, Input, Value, producers
 from byparts_runtime import Program, Variable as Stored
@@ -37,8 +38,6 @@ class Programs:
         """The value that a program reads for what is in a slot."""
         found = self._inputs.get(slot)
         if found is None:
-            from byparts_frontend_tf.running.lowering import type_of
-
             found = self._inputs[slot] = Input(type_of(self.recorder.slots[slot]), None, "", "")
             self.slots_of[found] = slot
         return found

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.running.lowering import Lowering, leaves
+from byparts_frontend_tf.running.known import leaves
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_graph_ir import Node, Value, producers
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from byparts_frontend_tf.running.arrays import Rows
 from byparts_frontend_tf.running.errors import FailedPreconditionError, OpError, error_of
 from byparts_frontend_tf.running.host_arrays import host_rows
 from byparts_frontend_tf.running.host_calls import HostCalls, called, of_objects, on_host
-from byparts_frontend_tf.running.lowering import Literal, Lowering, Slot, type_of
+from byparts_frontend_tf.running.known import Literal, Slot
+from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed
 from byparts_frontend_tf.running.own_gradient import forget
 from byparts_frontend_tf.running.signals import Expand, Wanted
@@ -287,6 +288,3 @@ def _operation(target: Any) -> Operation:
 def _stuck(pending: Sequence[Operation]) -> OpError:
     names = ", ".join([op.name for op in pending[:5]])
     return error_of(pending[0], RuntimeError(f"operations wait for each other: {names}"))
-
-
-__all__ = ["Run", "on_host", "type_of"]
