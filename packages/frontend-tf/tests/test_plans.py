@@ -132,3 +132,20 @@ def test_slices_that_begin_anywhere_are_one_program() -> None:
             wanted = [data[a:b, ::2], data[None, 1, a:b], data[..., a:b], data[a:-1]]
             found = session.run(odd, {i: a, j: b})
             assert [f.tolist() for f in found] == [w.tolist() for w in wanted]
+
+
+def test_a_slice_of_a_variable_is_assigned_to() -> None:
+    """Rows from one fed number to another, an element; another place is no new program."""
+    v = tf.Variable(tf.zeros([4, 2]))
+    first, last = tf.placeholder(tf.int32, []), tf.placeholder(tf.int32, [])
+    rows = tf.assign(v[first:last], tf.ones([2, 2]))
+    element = v[first, 1].assign(5.0)
+
+    with tf.Session(backends=("numpy",)) as session:
+        session.run(v.initializer)
+        session.run(rows, {first: 0, last: 2})
+        built = session.executor.statistics.misses
+        assert session.run(rows, {first: 1, last: 3}).sum() == 6
+        assert session.executor.statistics.misses == built
+        session.run(element, {first: 3})
+        assert session.run(v).tolist() == [[1, 1], [1, 1], [1, 1], [0, 5]]

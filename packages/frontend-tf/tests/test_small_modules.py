@@ -197,3 +197,13 @@ def test_what_is_deprecated_says_so_once(caplog: pytest.LogCaptureFixture) -> No
     assert [f(b=1), f(2), f(3)] == [1, 2, 3]
     said = caplog.text
     assert said.count("argument a is deprecated and will be removed after 2019-01-01.") == 1
+
+
+def test_the_debugger_is_imported_and_refused() -> None:
+    """Programs offer it by a flag."""
+    debug = tf.python.debug
+
+    assert debug.has_inf_or_nan(None, [1.0, np.nan])
+    assert not debug.has_inf_or_nan(None, [b"text"])
+    with pytest.raises(NotImplementedError, match="LocalCLIDebugWrapperSession: there is no"):
+        debug.LocalCLIDebugWrapperSession(tf.Session())

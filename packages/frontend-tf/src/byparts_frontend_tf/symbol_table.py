@@ -1064,6 +1064,14 @@ TABLE: dict[str, str] = {
     "python.util.compat.integral_types": "api.program.compat:integral_types",
     "python.util.compat.path_to_str": "api.program.compat:path_to_str",
     "python.util.compat.real_types": "api.program.compat:real_types",
+    # api.program.debugger
+    "python.debug.DumpingDebugHook": "api.program.debugger:DumpingDebugHook",
+    "python.debug.DumpingDebugWrapperSession": "api.program.debugger:DumpingDebugWrapperSession",
+    "python.debug.LocalCLIDebugHook": "api.program.debugger:LocalCLIDebugHook",
+    "python.debug.LocalCLIDebugWrapperSession": "api.program.debugger:LocalCLIDebugWrapperSession",
+    "python.debug.TensorBoardDebugHook": "api.program.debugger:TensorBoardDebugHook",
+    "python.debug.TensorBoardDebugWrapperSession": "api.program.debugger:TensorBoardDebugWrapperSession",
+    "python.debug.has_inf_or_nan": "api.program.debugger:has_inf_or_nan",
     # api.program.decorating
     "contrib.framework.deprecated": "api.program.decorating:deprecated",
     "contrib.framework.deprecated_arg_values": "api.program.decorating:deprecated_arg_values",
@@ -3934,6 +3942,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.client.device_lib",
     "python.client.session",
     "python.client.timeline",
+    "python.debug",
     "python.eager",
     "python.eager.context",
     "python.framework",

@@ -45,7 +45,7 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
     if variable is not None:
         from byparts_frontend_tf.api.variables.assigning import make_assignable
 
-        make_assignable(made, variable, normal)
+        make_assignable(made, variable, normal, key)
     return made
 
 

@@ -339,6 +339,8 @@ def assign(
         ValueError: the shape is known to be another.
         TypeError: the dtype is another.
     """
+    if "assign" in getattr(ref, "__dict__", ()):  # a slice of a variable
+        return ref.assign(value, name=name)
     memory = reference(ref)
     value = _value_for(memory, value)
     return ASSIGN(memory, value, name=name, validate_shape=validate_shape is not False)
