@@ -23,6 +23,8 @@ _DEEPER = (
     *("python.ops.linalg.", "python.ops.losses.", "python.ops.parallel_for.", "python.summary."),
     *("python.tpu.", "python.training.experimental."),
 )
+_BESIDE = ("_ops", "_impl", "_util")  # modules that modules import: python.ops.rnn.rnn_cell_impl
+_SLIM_MODULES = ("initializers", "layers", "learning", "losses", "regularizers", "tf_saver")
 _SLIM = ("contrib.slim.", "contrib.layers.", "contrib.framework.")
 
 # Modules that are called as a function is.
@@ -112,12 +114,14 @@ def is_namespace(full: str) -> bool:
     parts = full.split(".")
     if parts[0] != "python" or not parts[-1].islower() or parts[-1].startswith("_"):
         return full == "python"
+    if parts[-1].endswith(_BESIDE):
+        return True
     return len(parts) <= _DEPTH or full.startswith(_DEEPER)
 
 
 def _is_inside_contrib(full: str) -> bool:
     package, inside, _ = full.partition(".python")
     last = full.rpartition(".")[2]
-    if full.startswith("contrib.slim.") and last in ("layers", "learning", "losses", "tf_saver"):
+    if full.startswith("contrib.slim.") and last in _SLIM_MODULES:
         return True
     return bool(inside) and last.islower() and not last.startswith("_") and is_namespace(package)

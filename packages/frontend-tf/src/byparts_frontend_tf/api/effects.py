@@ -63,7 +63,7 @@ def shown_scalar(value: Any) -> str:
     return few if kind(few) == kind(value) or value != value else f"{value:.{17 if wide else 9}g}"
 
 
-def _print(lowering: Any, op: Operation) -> Value:
+def _print(lowering: Any, op: Operation) -> Optional[Value]:
     message, summarize = op.attributes["message"], op.attributes["summarize"]
     first_n, printed = op.attributes["first_n"], [0]
 
@@ -74,7 +74,11 @@ def _print(lowering: Any, op: Operation) -> Value:
             print(line, file=sys.stderr)
 
     lowering.afterwards(op, show, op.inputs[1:])
-    return ops.identity(lowering.value(op.inputs[0], op))
+    (x,) = op.inputs[:1]
+    if not x.dtype.own:  # a text has no place in the graph
+        lowering.run.call(op, lambda text: text, [x], [x.dtype.as_numpy_dtype])
+        return None
+    return ops.identity(lowering.value(x, op))
 
 
 def _inner(array: Any, summarize: int) -> str:

@@ -170,20 +170,23 @@ _LRN = Kind("LRN", _lrn, shape=like_first)
 @symbol("nn.local_response_normalization", "nn.lrn")
 def local_response_normalization(
     input: TensorLike,
-    depth_radius: int = 5,
-    bias: float = 1,
-    alpha: float = 1,
-    beta: float = 0.5,
+    depth_radius: Optional[int] = 5,
+    bias: Optional[float] = 1,
+    alpha: Optional[float] = 1,
+    beta: Optional[float] = 0.5,
     name: Optional[str] = None,
 ) -> Tensor:
-    """input / (bias + alpha * sum of squares of the channels around) ^ beta; of images NHWC."""
+    """input / (bias + alpha * sum of squares of the channels around) ^ beta; of images NHWC.
+
+    `None` is the default of each number.
+    """
     return _LRN(
         convert_to_tensor(input),
         name=name,
-        radius=int(depth_radius),
-        bias=float(bias),
-        alpha=float(alpha),
-        beta=float(beta),
+        radius=5 if depth_radius is None else int(depth_radius),
+        bias=1.0 if bias is None else float(bias),
+        alpha=1.0 if alpha is None else float(alpha),
+        beta=0.5 if beta is None else float(beta),
     )
 
 

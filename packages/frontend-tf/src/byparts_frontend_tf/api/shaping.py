@@ -59,6 +59,14 @@ def shape(input: TensorLike, name: Optional[str] = None, out_type: Any = int32) 
     return _measure(SHAPE, input, name, out_type, lambda dims: np.array(dims))
 
 
+@symbol("python.ops.array_ops.shape_internal")
+def shape_internal(
+    input: TensorLike, name: Optional[str] = None, optimize: bool = True, out_type: Any = int32
+) -> Tensor:
+    """As `shape`; it is a constant where it is known, whatever `optimize` says."""
+    return shape(input, name, out_type)
+
+
 @symbol("size")
 def size(input: TensorLike, name: Optional[str] = None, out_type: Any = int32) -> Tensor:
     """How many elements a tensor has."""

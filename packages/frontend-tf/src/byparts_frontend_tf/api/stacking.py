@@ -85,7 +85,7 @@ def _unstacked(inputs: Sequence[Tensor], *, num: int, axis: int) -> list[Dims]:
 UNPACK = Kind(
     "Unpack",
     _unstack,
-    host=lambda x, num, axis: tuple(np.moveaxis(x, axis, 0)),
+    host=lambda x, num, axis: tuple(np.moveaxis(x, axis, 0)) if num > 1 else x.squeeze(axis),
     shape=_unstacked,
     dtype=lambda inputs, num, axis: [inputs[0].dtype.base_dtype] * num,
 )
@@ -209,7 +209,7 @@ def _split_shapes(inputs: Sequence[Tensor], *, count: int, axis: int) -> list[Di
 SPLIT = Kind(
     "Split",
     _split_evenly,
-    host=lambda x, num, axis: tuple(np.split(x, num, axis)),
+    host=lambda x, num, axis: tuple(np.split(x, num, axis)) if num > 1 else x,
     shape=_even_shapes,
     dtype=lambda inputs, num, axis: [inputs[0].dtype.base_dtype] * num,
 )

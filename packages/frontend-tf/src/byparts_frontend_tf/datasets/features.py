@@ -11,6 +11,8 @@ import numpy as np
 from byparts_frontend_tf.graph.arrays import as_array
 from byparts_frontend_tf.graph.dtypes import as_dtype, string
 from byparts_frontend_tf.graph.shape import as_dims
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -119,8 +121,16 @@ def _dense(name: Any, given: Any, sequences: bool) -> Any:
 
 
 def _default(given: Any, dims: Any) -> Any:
-    """What stands for a missing feature, as an array; `None`: nothing does."""
+    """What stands for a missing feature, as an array; `None`: nothing does.
+
+    Raises:
+        ValueError: it is a tensor whose value is not known while the graph is built.
+    """
     value = given.default_value
+    if isinstance(value, Tensor):
+        value = static_value(value)
+        if value is None:
+            raise ValueError(f"The default value {given.default_value} has to be a constant.")
     if isinstance(given, FixedLenSequenceFeature):
         if value is None:
             value = b"" if given.dtype is string else 0

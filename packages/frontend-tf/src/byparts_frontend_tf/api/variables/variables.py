@@ -7,7 +7,7 @@ variable.  A session keeps the value by that operation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NoReturn, Optional
+from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import IDENTITY, identity
 from byparts_frontend_tf.api.variables.updates import Update
@@ -302,8 +302,10 @@ class Variable(Operators):
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("'Variable' object is not iterable.")
 
-    def __bool__(self) -> NoReturn:
-        raise TypeError("Using a `tf.Variable` as a Python `bool` is not allowed.")
+    def __bool__(self) -> bool:
+        if self.use_resource:
+            raise TypeError("Using a `tf.Tensor` as a Python `bool` is not allowed.")
+        return True  # `if bias:` asks whether there is one
 
     def __repr__(self) -> str:
         shape = shown(self._variable.dims)
