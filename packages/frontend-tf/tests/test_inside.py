@@ -38,6 +38,11 @@ from byparts_frontend_tf.api.rnn.inside import assert_like_rnncell, concat_sizes
         ("python.layers.convolutional.Deconvolution2D", "layers.Conv2DTranspose"),
         ("python.ops.gradient_checker.compute_gradient_error", "test.compute_gradient_error"),
         ("compat.v1.dimension_value", "compat.dimension_value"),
+        ("python.ops.rnn.rnn_cell_impl.LSTMCell", "nn.rnn_cell.LSTMCell"),
+        (
+            "contrib.slim.initializers.variance_scaling_initializer",
+            "contrib.layers.variance_scaling_initializer",
+        ),
         ("compat.v1.python.ops.math_ops.matmul", "matmul"),
     ],
 )
@@ -159,3 +164,25 @@ def test_a_class_says_what_a_session_runs_for_its_objects() -> None:
         assert session.run({"a": [_Drawn(tf.constant(3))]}) == {"a": [9]}
     with pytest.raises(ValueError, match="already been registered"):
         register(_Drawn, lambda drawn: None)
+
+
+def test_what_goes_one_of_two_ways_is_merged() -> None:
+    """As programs that prepare images choose one of several functions; gradients pass."""
+    flow = import_module("byparts_frontend_tf.python.ops.control_flow_ops")
+    with tf.Graph().as_default(), tf.Session() as session:
+        which, x = tf.placeholder(tf.int32, []), tf.constant([1.0, 2.0])
+        ways = [flow.switch(x, tf.equal(which, i))[1] * 10.0**i for i in range(3)]
+        y, index = flow.merge(ways)
+        slope = tf.gradients(y, x)[0]
+
+        for i in range(3):
+            found = session.run([y, index, slope], {which: i})
+            assert [f.tolist() for f in found] == [[10.0**i, 2 * 10.0**i], i, [10.0**i] * 2]
+
+
+def test_a_function_of_devices_sees_the_operation() -> None:
+    def choose(op: tf.Operation) -> str | None:
+        return "/job:ps" if op.node_def.op.startswith("Variable") else None
+
+    with tf.Graph().as_default(), tf.device(choose), tf.control_dependencies([tf.no_op()]):
+        assert tf.Variable(1.0).device == "/job:ps"

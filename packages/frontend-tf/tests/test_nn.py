@@ -141,3 +141,34 @@ def test_alpha_dropout_keeps_mean_and_variance() -> None:
         y = session.run(tf.contrib.nn.alpha_dropout(x, 0.8, seed=2))
 
     assert abs(y.mean()) < 0.04 and abs(y.std() - 1) < 0.04
+
+
+def test_the_greatest_are_as_many_as_is_known() -> None:
+    row = tf.placeholder(tf.float32, [None])
+
+    assert tf.nn.top_k(row, tf.placeholder(tf.int32, [])).indices.shape.as_list() == [None]
+    assert tf.nn.top_k(tf.zeros([3, 5]), 2).values.shape.as_list() == [3, 2]
+    with pytest.raises(ValueError, match=">= k = 6 but is 5"):
+        tf.nn.top_k(tf.zeros([3, 5]), 6)
+
+
+def test_none_is_the_default_of_a_response_normalization() -> None:
+    x = tf.constant(np.arange(1.0, 7.0).reshape(1, 1, 1, 6), tf.float32)
+    with tf.Session() as session:
+        np.testing.assert_array_equal(*session.run([tf.nn.lrn(x, None, None), tf.nn.lrn(x)]))
+
+
+def test_a_variable_is_true_and_a_resource_is_asked_for_its_value() -> None:
+    """`if bias:` asks whether there is one."""
+    assert tf.Variable(0.0)
+    with pytest.raises(TypeError, match="as a Python `bool`"):
+        bool(tf.Variable(0.0, use_resource=True))
+
+
+def test_a_constant_without_elements_takes_any_value() -> None:
+    made = tf.constant(1, shape=[0, 4])
+
+    assert (made.shape.as_list(), made.dtype) == ([0, 4], tf.float32)
+    assert tf.constant(1, tf.int64, [0]).dtype == tf.int64
+    with pytest.raises(ValueError, match="Too many elements"):
+        tf.constant([1, 2], shape=[1])

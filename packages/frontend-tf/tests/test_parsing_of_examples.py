@@ -186,3 +186,16 @@ def test_lines_that_do_not_fit(line: str, message: str) -> None:
     defaults = [tf.constant([0]), tf.constant([], tf.int32)]
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         run(tf.decode_csv(line, defaults))
+
+
+def test_a_default_may_be_a_constant_of_the_graph() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        default = tf.zeros([1], tf.int64) + 7
+        feature = tf.FixedLenFeature([1], tf.int64, default_value=default)
+        parsed = tf.parse_single_example(tf.train.Example().SerializeToString(), {"a": feature})
+
+        assert session.run(parsed["a"]).tolist() == [7]
+        with pytest.raises(ValueError, match="has to be a constant"):
+            tf.parse_single_example(
+                "", {"a": tf.FixedLenFeature([1], tf.int64, tf.placeholder(tf.int64, [1]))}
+            )

@@ -31,3 +31,14 @@ def test_what_strings_refuse() -> None:
         tf.strings.lower([1])
     with pytest.raises(ValueError, match="2 placeholder"):
         tf.strings.format("{} {}", 1)
+
+
+def test_the_only_text_is_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a tensor that is unstacked or split, and where it is printed on its way."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        texts = tf.placeholder(tf.string, [1])
+        parts = [*tf.unstack(texts), *tf.split(texts, 1), tf.Print(texts[0], [texts], "is ")]
+        found = session.run(parts, {texts: ["ab"]})
+
+    assert [found[0], found[1].tolist(), found[2]] == [b"ab", [b"ab"], b"ab"]
+    assert capsys.readouterr().err == "is [ab]\n"

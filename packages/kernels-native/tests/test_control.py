@@ -261,3 +261,15 @@ def test_products_with_a_column(a: tuple[int, ...], b: tuple[int, ...], transpos
     arrays = [random.uniform(-1, 1, v.type.dims).astype(np.float32) for v in (x, y)]
     assert columns.sums_of_rows(ops.MatMul(False, transpose_b), (x.type, y.type)) is not None
     check(Graph.of((x, y), (ops.matmul(x, y, transpose_b=transpose_b),)), *arrays)
+
+
+def test_a_branch_of_values_without_bytes() -> None:
+    """Its memory is nowhere."""
+    flag, rows = Input(TensorType("bool", ())), Input(TensorType("f32", (0, 4)))
+
+    def turned(x: Value) -> Value:
+        parts = [x[:, i : i + 1] for i in range(4)]
+        return ops.concat([parts[0], 1.0 - parts[3], parts[2], 1.0 - parts[1]], 1)
+
+    made = ops.cond(flag, turned, lambda x: x, (rows,))
+    check(Graph.of([flag, rows], list(made)), np.array(True), np.zeros((0, 4), "float32"), count=None)

@@ -1891,6 +1891,10 @@ TABLE: dict[str, str] = {
     "strings.unicode_transcode": "api.strings.strings:unicode_transcode",
     "strings.upper": "api.strings.strings:upper",
     "substr": "api.strings.strings:substr",
+    # api.switching
+    "python.ops.control_flow_ops.merge": "api.switching:merge",
+    "python.ops.control_flow_ops.ref_switch": "api.switching:switch",
+    "python.ops.control_flow_ops.switch": "api.switching:switch",
     # api.tensor_array
     "TensorArray": "api.tensor_array:TensorArray",
     # api.unary
@@ -3983,6 +3987,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.lib.io.file_io",
     "python.ops",
     "python.ops.array_ops",
+    "python.ops.control_flow_ops",
     "python.ops.data_flow_ops",
     "python.ops.linalg",
     "python.ops.linalg.linear_operator_util",

@@ -89,6 +89,8 @@ def view(memory: Any, offset: int, type: TensorType) -> int:
     """The address of an array; the planner keeps the memory alive."""
     if isinstance(memory, int):
         return memory + offset
+    if memory is None:  # of a body whose values have no bytes
+        return 0
     return ctypes.addressof(ctypes.c_char.from_buffer(memory)) + offset
 
 

@@ -14,7 +14,8 @@ from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import fits, merged
+from byparts_frontend_tf.graph.shape import Dims, fits, merged
+from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -201,7 +202,22 @@ def _top(x: Value, k: Any) -> tuple[Value, Value]:
     return values, ops.cast(indices, "i32")
 
 
-_TOP_K = Kind("TopKV2", _top, values=(1,), dtype=lambda inputs, **_: [inputs[0].dtype, int32])
+def _top_shapes(inputs: Any) -> list[Dims]:
+    dims, k = inputs[0].dims, static_value(inputs[1])
+    if dims is None:
+        return [None, None]
+    if k is not None and dims[-1] is not None and dims[-1] < int(k):
+        raise ValueError(f"input must have last dimension >= k = {k} but is {dims[-1]}")
+    return [(*dims[:-1], None if k is None else int(k))] * 2
+
+
+_TOP_K = Kind(
+    "TopKV2",
+    _top,
+    values=(1,),
+    shape=_top_shapes,
+    dtype=lambda inputs, **_: [inputs[0].dtype, int32],
+)
 
 
 @symbol("nn.top_k", "math.top_k")

@@ -19,7 +19,7 @@ from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, string
 from byparts_frontend_tf.graph.infer import like_first, named_by
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, as_dims, is_static
+from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, is_static
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
@@ -38,7 +38,8 @@ def constant(
     Args:
         value: numbers, strings, nested lists of them, an array.
         dtype: by default that of the value: float32, int32, or of the array.
-        shape: fills it up with the last element, if there are fewer.
+        shape: fills it up with the last element, if there are fewer; without elements the value
+            is not looked at, and is of float32 by default.
         name: of the operation.
         verify_shape: refuse a value of another shape.
 
@@ -48,6 +49,8 @@ def constant(
     """
     if isinstance(value, Tensor):
         raise TypeError(f"List of Tensors when single Tensor expected: {value}")
+    if shape is not None and not isinstance(value, np.ndarray) and 0 in (as_dims(shape) or ()):
+        value = np.empty(TensorShape(shape).as_list(), np.float32)  # as TensorFlow: any value fits
     array = as_array(value, None if dtype is None else as_dtype(dtype).base_dtype)
     if shape is not None:
         array = _in_shape(array, as_dims(shape), verify_shape)

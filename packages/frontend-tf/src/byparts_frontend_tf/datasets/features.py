@@ -10,8 +10,8 @@ import numpy as np
 
 from byparts_frontend_tf.graph.arrays import as_array
 from byparts_frontend_tf.graph.dtypes import as_dtype, string
-from byparts_frontend_tf.graph.shape import as_dims
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.shape import as_dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 

@@ -70,11 +70,11 @@ class Graph(Elements):
         op.kind, op.inputs, op.attributes, op.graph = kind, inputs, attributes, self
         op.name = self._op_name(kind.type if name is None else name)
         op.number, op.body, op.where = len(self._operations), self.body, where()
-        op._device = self._devices.current(op)
         op._control_inputs = self._control.of(op, inputs)
         op.outputs = tuple(
             [Tensor(op, i, d, s) for i, (d, s) in enumerate(zip(dtypes, shapes, strict=True))]
         )
+        op._device = self._devices.current(op)  # a function of it may look at all of it
         for t in inputs:
             t._consumers.append(op)
         self._operations.append(op)
