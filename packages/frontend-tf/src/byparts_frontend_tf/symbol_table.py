@@ -1588,6 +1588,10 @@ TABLE: dict[str, str] = {
     # api.saving.saver
     "contrib.slim.learning.tf_saver.Saver": "api.saving.saver:Saver",
     "train.Saver": "api.saving.saver:Saver",
+    # api.saving.scoped_names
+    "python.framework.ops.prepend_name_scope": "api.saving.scoped_names:prepend_name_scope",
+    "python.framework.ops.register_proto_function": "api.saving.scoped_names:register_proto_function",
+    "python.framework.ops.strip_name_scope": "api.saving.scoped_names:strip_name_scope",
     # api.saving.signatures
     "python.saved_model.constants.ASSETS_DIRECTORY": "api.saving.signatures:constants.ASSETS_DIRECTORY",
     "python.saved_model.constants.ASSETS_KEY": "api.saving.signatures:constants.ASSETS_KEY",
@@ -1981,6 +1985,8 @@ TABLE: dict[str, str] = {
     "tanh": "api.unary:tanh",
     # api.variables.counting
     "count_up_to": "api.variables.counting:count_up_to",
+    # api.variables.creators
+    "variable_creator_scope": "api.variables.creators:variable_creator_scope",
     # api.variables.from_checkpoint
     "train.init_from_checkpoint": "api.variables.from_checkpoint:init_from_checkpoint",
     # api.variables.scatter
@@ -2026,6 +2032,7 @@ TABLE: dict[str, str] = {
     "get_local_variable": "api.variables.variable_scope:get_local_variable",
     "get_variable": "api.variables.variable_scope:get_variable",
     "get_variable_scope": "api.variables.variable_scope:get_variable_scope",
+    "python.ops.variable_scope._pure_variable_scope": "api.variables.variable_scope:pure_variable_scope",
     "variable_op_scope": "api.variables.variable_scope:variable_op_scope",
     "variable_scope": "api.variables.variable_scope:variable_scope",
     # api.variables.variable_store

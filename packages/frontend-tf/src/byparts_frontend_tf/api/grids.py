@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import numpy as np
@@ -13,6 +14,9 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import Dims
+from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -22,10 +26,11 @@ def repeat(
     input: TensorLike, repeats: TensorLike, axis: Optional[int] = None, name: Optional[str] = None
 ) -> Tensor:
     """Each element along an axis so many times; without an axis of the flat tensor."""
-    x = convert_to_tensor(input)
-    if axis is None:
-        x, axis = reshape(x, [-1]), 0
-    return _REPEAT(x, convert_to_tensor(repeats, int32), name=name or "Repeat", axis=axis)
+    with name_scope(name, "Repeat"):
+        x = convert_to_tensor(input)
+        if axis is None:
+            x, axis = reshape(x, [-1]), 0
+        return _REPEAT(x, convert_to_tensor(repeats, int32), axis=axis)
 
 
 def _repeat(x: Value, repeats: Any, axis: int) -> Value:
@@ -33,7 +38,20 @@ def _repeat(x: Value, repeats: Any, axis: int) -> Value:
     return ops.gather(x, ops.constant(indices), axis)
 
 
-_REPEAT = Kind("Repeat", _repeat, values=(1,))
+def _repeated_shape(inputs: Sequence[Tensor], axis: int) -> Dims:
+    dims, counts = inputs[0].dims, static_value(inputs[1])
+    if dims is None:
+        return None
+    at = axis % len(dims)
+    count = dims[at]
+    if counts is not None and (counts.size > 1 or count is not None):
+        count = int(np.broadcast_to(counts, count or counts.size).sum())
+    else:
+        count = None
+    return (*dims[:at], count, *dims[at + 1 :])
+
+
+_REPEAT = Kind("Repeat", _repeat, values=(1,), shape=_repeated_shape)
 
 
 @symbol("meshgrid")

@@ -90,8 +90,12 @@ class TestCase(MoreAssertions):
         return self.session(graph, config, **how)
 
     def evaluate(self, tensors: Any) -> Any:
-        """The values of tensors in the default session."""
-        return late("running.stack:get_default_session")().run(tensors)
+        """The values of tensors in the default session, else in `cached_session`."""
+        session = late("running.stack:get_default_session")()
+        if session is not None:
+            return session.run(tensors)
+        with self.cached_session() as kept:
+            return kept.run(tensors)
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """The arrays have one shape and equal elements; NaN equals NaN."""

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import TensorShape
@@ -33,8 +34,8 @@ class VariableAggregation(Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class _UsesResource(type):
-    def __instancecheck__(cls, given: Any) -> bool:
+class _UsesResource(Created):
+    def __instancecheck__(self, given: Any) -> bool:
         return isinstance(given, Variable) and given.use_resource
 
 

@@ -124,6 +124,12 @@ class variable_scope:  # noqa: N801  # TensorFlow's name
         stack.__exit__(*raised)
 
 
+@symbol("python.ops.variable_scope._pure_variable_scope")
+def pure_variable_scope(name_or_scope: Any, reuse: Reuse = None, **given: Any) -> variable_scope:
+    """As `variable_scope`, without a name scope."""
+    return variable_scope(name_or_scope, reuse=reuse, auxiliary_name_scope=False, **given)
+
+
 def _unique(scope: str, name: str) -> str:
     """`name`, numbered where a scope of this name was opened before."""
     opened, full = variable_store().opened, f"{scope}/{name}" if scope else name

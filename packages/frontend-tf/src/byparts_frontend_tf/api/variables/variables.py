@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import IDENTITY, identity
+from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.updates import Update
 from byparts_frontend_tf.files.messages.meta_graph import VariableDef
 from byparts_frontend_tf.graph.collections import GraphKeys
@@ -56,7 +57,7 @@ ASSIGN_SUB = Update("AssignSub", lambda old, value: old - value)
 
 
 @symbol("Variable", "VariableV1", "python.ops.variable_scope.variable")
-class Variable(Operators):
+class Variable(Operators, metaclass=Created):
     """A tensor that a session remembers between runs.
 
     Args:
@@ -81,6 +82,7 @@ class Variable(Operators):
     _cached_value: Any = None
     _initial_value: Tensor = None  # type: ignore[assignment]  # a layer of TinyFlow makes some without
     _initializer_op: Operation = None  # type: ignore[assignment]  # likewise
+    _has_creators = True
 
     def __init__(
         self,
