@@ -159,6 +159,7 @@ TABLE: dict[str, str] = {
     "contrib.layers.smart_cond": "api.cond:smart_cond",
     "contrib.layers.utils.smart_cond": "api.cond:smart_cond",
     "contrib.slim.utils.smart_cond": "api.cond:smart_cond",
+    "switch_case": "api.cond:switch_case",
     # api.constants
     "constant": "api.constants:constant",
     "eye": "api.constants:eye",
@@ -728,6 +729,7 @@ TABLE: dict[str, str] = {
     "signal.overlap_and_add": "api.linalg.signals:overlap_and_add",
     "signal.stft": "api.linalg.signals:stft",
     "spectral.dct": "api.linalg.signals:dct",
+    "spectral.idct": "api.linalg.signals:idct",
     # api.linalg.solving
     "cholesky": "api.linalg.solving:cholesky",
     "cholesky_solve": "api.linalg.solving:cholesky_solve",
@@ -1140,7 +1142,6 @@ TABLE: dict[str, str] = {
     "op_scope": "api.program.eager_mode:op_scope",
     "python.eager.context.in_eager_mode": "api.program.eager_mode:executing_eagerly",
     "python.eager.context.in_graph_mode": "api.program.eager_mode:in_graph_mode",
-    "python.framework.ops.EagerTensor": "api.program.eager_mode:EagerTensor",
     "python.tf2.enabled": "api.program.eager_mode:executing_eagerly",
     # api.program.flag_definitions
     "app.flags.DEFINE_bool": "api.program.flag_definitions:define_boolean",
@@ -1247,7 +1248,6 @@ TABLE: dict[str, str] = {
     "contrib.eager.implicit_value_and_gradients": "api.program.missing:contrib__eager__implicit_value_and_gradients",
     "contrib.eager.make_template": "api.program.missing:contrib__eager__make_template",
     "contrib.eager.metrics": "api.program.missing:contrib__eager__metrics",
-    "contrib.eager.py_func": "api.program.missing:contrib__eager__py_func",
     "contrib.eager.python.tfe.num_gpus": "api.program.missing:contrib__eager__python__tfe__num_gpus",
     "contrib.eager.python.tfe.value_and_gradients_function": "api.program.missing:contrib__eager__python__tfe__value_and_gradients_function",
     "contrib.eager.restore_network_checkpoint": "api.program.missing:contrib__eager__restore_network_checkpoint",
@@ -1266,6 +1266,10 @@ TABLE: dict[str, str] = {
     "estimator.BoostedTreesRegressor": "api.program.missing:estimator__BoostedTreesRegressor",
     # api.program.projector
     "contrib.tensorboard.plugins.projector.visualize_embeddings": "api.program.projector:visualize_embeddings",
+    # api.program.python_functions
+    "contrib.eager.py_func": "api.program.python_functions:py_function",
+    "py_function": "api.program.python_functions:py_function",
+    "python.framework.ops.EagerTensor": "api.program.python_functions:EagerTensor",
     # api.program.summary
     "summary.audio": "api.program.summary:audio",
     "summary.histogram": "api.program.summary:histogram",
@@ -1706,6 +1710,9 @@ TABLE: dict[str, str] = {
     "math.xdivy": "api.small_math:xdivy",
     "math.xlogy": "api.small_math:xlogy",
     "tensor_scatter_add": "api.small_math:tensor_scatter_add",
+    "tensor_scatter_nd_add": "api.small_math:tensor_scatter_add",
+    "tensor_scatter_nd_sub": "api.small_math:tensor_scatter_sub",
+    "tensor_scatter_nd_update": "api.small_math:tensor_scatter_update",
     "tensor_scatter_sub": "api.small_math:tensor_scatter_sub",
     "tensor_scatter_update": "api.small_math:tensor_scatter_update",
     "unravel_index": "api.small_math:unravel_index",
@@ -1739,7 +1746,6 @@ TABLE: dict[str, str] = {
     "sparse.reorder": "api.sparse.places:sparse_reorder",
     "sparse.reset_shape": "api.sparse.places:sparse_reset_shape",
     "sparse.reshape": "api.sparse.places:sparse_reshape",
-    "sparse.retain": "api.sparse.places:sparse_retain",
     "sparse.slice": "api.sparse.places:sparse_slice",
     "sparse.split": "api.sparse.places:sparse_split",
     "sparse.transpose": "api.sparse.places:sparse_transpose",
@@ -1747,10 +1753,12 @@ TABLE: dict[str, str] = {
     "sparse_reorder": "api.sparse.places:sparse_reorder",
     "sparse_reset_shape": "api.sparse.places:sparse_reset_shape",
     "sparse_reshape": "api.sparse.places:sparse_reshape",
-    "sparse_retain": "api.sparse.places:sparse_retain",
     "sparse_slice": "api.sparse.places:sparse_slice",
     "sparse_split": "api.sparse.places:sparse_split",
     "sparse_transpose": "api.sparse.places:sparse_transpose",
+    # api.sparse.retained
+    "sparse.retain": "api.sparse.retained:sparse_retain",
+    "sparse_retain": "api.sparse.retained:sparse_retain",
     # api.sparse.rows
     "sparse.fill_empty_rows": "api.sparse.rows:sparse_fill_empty_rows",
     "sparse.mask": "api.sparse.rows:sparse_mask",
@@ -3648,6 +3656,8 @@ TABLE: dict[str, str] = {
     "train.ClusterSpec": "training.cluster:ClusterSpec",
     "train.Server": "training.cluster:Server",
     "train.replica_device_setter": "training.cluster:replica_device_setter",
+    # training.contrib_training
+    "contrib.training.train": "training.contrib_training:train",
     # training.hooks
     "estimator.FeedFnHook": "training.hooks:FeedFnHook",
     "estimator.FinalOpsHook": "training.hooks:FinalOpsHook",

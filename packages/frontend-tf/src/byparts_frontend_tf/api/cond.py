@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.arguments import renamed
+from byparts_frontend_tf.api.arithmetic import equal
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
@@ -187,6 +188,30 @@ def case(
         for test, function in reversed(pairs):
             last = _either(test, function, last, strict)
         return last()
+
+
+@symbol("switch_case")
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Any = None, name: str = "switch_case"
+) -> Any:
+    """What the function of a number gives; another number's is `default`, else the last one's.
+
+    Args:
+        branch_index: an integer tensor.
+        branch_fns: functions by their numbers, or pairs of a number and a function, or functions.
+        default: for other numbers.
+        name: of the branches.
+
+    Raises:
+        TypeError: there is no function.
+    """
+    rows = branch_fns.items() if isinstance(branch_fns, dict) else branch_fns
+    pairs = [row if isinstance(row, (tuple, list)) else (i, row) for i, row in enumerate(rows)]
+    if not pairs:
+        raise TypeError("branch_fns must be a non-empty dict, list or tuple")
+    index = convert_to_tensor(branch_index, name="branch_index")
+    last = sorted(pairs, key=lambda pair: pair[0])[-1][1] if default is None else default
+    return case([(equal(index, n), function) for n, function in pairs], last, name=name)
 
 
 def _either(test: Any, function: Any, otherwise: Any, strict: bool) -> Callable[[], Any]:

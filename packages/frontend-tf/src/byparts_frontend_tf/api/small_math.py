@@ -194,5 +194,9 @@ SYMBOLS = {
     **{f"bitwise.{name}": name for name in _BITS},
     **{f"math.{name}": name for name in ("xlogy", "xdivy", "multiply_no_nan", *_GROWING)},
     **{name: name for name in _GROWING},
-    **{f"tensor_scatter_{how}": f"tensor_scatter_{how}" for how in ("add", "sub", "update")},
+    **{
+        f"tensor_scatter_{nd}{how}": f"tensor_scatter_{how}"
+        for how in ("add", "sub", "update")
+        for nd in ("", "nd_")
+    },
 }

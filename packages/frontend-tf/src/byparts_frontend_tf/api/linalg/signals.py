@@ -246,6 +246,7 @@ def dct(
     return tensordot(x, matrix.astype(x.dtype.as_numpy_dtype), 1)
 
 
+@symbol("spectral.idct")
 @signal_symbol("idct")
 def idct(
     input: TensorLike,

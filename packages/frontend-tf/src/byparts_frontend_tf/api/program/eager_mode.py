@@ -50,11 +50,6 @@ def in_graph_mode() -> bool:
     return True
 
 
-@symbol("python.framework.ops.EagerTensor")
-class EagerTensor:
-    """The class of no object: what computes at once."""
-
-
 @symbol("op_scope")
 @contextmanager
 def op_scope(values: Any, name: Optional[str], default_name: Optional[str] = None) -> Iterator[str]:

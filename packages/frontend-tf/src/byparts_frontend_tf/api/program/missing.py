@@ -18,7 +18,7 @@ _MISSING = {
         for name in (
             *("Iterator", "implicit_gradients", "implicit_value_and_gradients", "Network"),
             *("gradients_function", "value_and_gradients_function", "GradientTape", "Checkpoint"),
-            *("make_template", "py_func", "Saver", "metrics", "defun", "save_network_checkpoint"),
+            *("make_template", "Saver", "metrics", "defun", "save_network_checkpoint"),
             *("restore_network_checkpoint", "restore_variables_on_create"),
         )
     },

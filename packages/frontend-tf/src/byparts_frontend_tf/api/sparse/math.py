@@ -13,7 +13,8 @@ from byparts_frontend_tf.api.arithmetic import add as add_tensors, div, multiply
 from byparts_frontend_tf.api.indexing import gather, where
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
-from byparts_frontend_tf.api.sparse.places import host_order, sparse_retain
+from byparts_frontend_tf.api.sparse.places import host_order
+from byparts_frontend_tf.api.sparse.retained import Retained, sparse_retain, whole_of
 from byparts_frontend_tf.api.sparse.segments import highest_in_segments, unsorted_segment_sum
 from byparts_frontend_tf.api.sparse.tensors import (
     flat_places,
@@ -87,10 +88,10 @@ def sparse_tensor_dense_matmul(
     a = sparse(sp_a)
     if is_sparse(b):
         b = sparse_tensor_to_dense(b)
-    x = convert_to_tensor(b, a.dtype.base_dtype, "b")
-    return PRODUCT(
-        a.indices, a.values, a.dense_shape, x, name=name, adjoint_a=adjoint_a, adjoint_b=adjoint_b
-    )
+    with name_scope(name, "SparseTensorDenseMatMul") as scope:
+        x = convert_to_tensor(b, a.dtype.base_dtype, "b")
+        parts = whole_of(a)._fetched_as()[1]
+        return PRODUCT(*parts, x, name=scope, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
 def _at_places(indices: Value, shape: Any, dense: Value) -> Value:
@@ -111,11 +112,17 @@ AT_PLACES = Kind(
 
 
 def _with_dense(function: Any, type: str) -> Any:
+    def of(sp: SparseTensor, x: Tensor) -> SparseTensor:
+        at = x if x.dims == () else AT_PLACES(sp.indices, sp.dense_shape, x)
+        return SparseTensor(sp.indices, function(sp.values, at), sp.dense_shape)
+
     def apply(sp: SparseTensor, dense: TensorLike) -> SparseTensor:
         with name_scope(None, type):
             x = convert_to_tensor(dense, sp.dtype.base_dtype, "y")
-            at = x if x.dims == () else AT_PLACES(sp.indices, sp.dense_shape, x)
-            return SparseTensor(sp.indices, function(sp.values, at), sp.dense_shape)
+            made = of(sp, x)
+        if function is multiply and isinstance(sp, Retained):
+            return Retained(made, lambda: of(whole_of(sp), x))
+        return made
 
     return apply
 

@@ -11,16 +11,16 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number, renamed
 from byparts_frontend_tf.api.arithmetic import minimum
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.indexing import gather, where
+from byparts_frontend_tf.api.indexing import gather
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.reductions import reduce_max
 from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
+from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.api.sparse.tensors import numbers_of, sparse
 from byparts_frontend_tf.api.stacking import concat, stack
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, float32, int64
+from byparts_frontend_tf.graph.dtypes import float32, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -69,15 +69,6 @@ def sparse_reorder(sp_input: Any, name: Optional[str] = None) -> SparseTensor:
     with name_scope(name, "SparseReorder"):
         sp = sparse(sp_input)
         return picked(sp, ORDER(sp.indices))
-
-
-@symbol("sparse_retain", "sparse.retain")
-def sparse_retain(sp_input: Any, to_retain: TensorLike) -> SparseTensor:
-    """The elements for which `to_retain` [n] holds."""
-    sp = sparse(sp_input)
-    kept = convert_to_tensor(to_retain, bool_)
-    kept.shape.assert_is_compatible_with(sp.values.shape)
-    return picked(sp, reshape(where(kept), [-1]))
 
 
 def _new_shape(old: Any, new: Any) -> list[int]:
