@@ -199,3 +199,26 @@ def test_a_smart_condition_that_is_known_calls_one_function() -> None:
         fed = tf.contrib.framework.smart_case([(x, lambda: tf.constant(1))], lambda: tf.constant(3))
 
         assert (one, other, chosen, session.run(fed, {x: False})) == ("yes", 2, 3, 3)
+
+
+def test_a_number_chooses_a_function() -> None:
+    """Another number's is the default, or the last one."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        i = tf.placeholder(tf.int32, [])
+        plain = tf.switch_case(i, [lambda: tf.constant(1), lambda: tf.constant(5)])
+        named = tf.switch_case(i, {3: lambda: tf.constant(30)}, lambda: tf.constant(0))
+
+        found = [session.run([plain, named], {i: n}) for n in (0, 1, 3)]
+        assert found == [[1, 0], [5, 0], [5, 30]]
+
+
+def test_a_python_function_is_called_with_values() -> None:
+    """`numpy()` gives them; what is made by functions of tf is run."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        length = tf.py_function(lambda s: len(s.numpy().decode()), [tf.constant("abc")], tf.int64)
+        both = tf.py_function(
+            lambda x: [x.numpy() + 1, tf.square(x)], [tf.constant([1.0, 2.0])], [tf.float32] * 2
+        )
+
+        assert session.run(length) == 3
+        assert [a.tolist() for a in session.run(both)] == [[2.0, 3.0], [1.0, 4.0]]

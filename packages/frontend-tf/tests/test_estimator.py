@@ -205,3 +205,31 @@ BAD: dict[str, Any] = {
 def test_what_does_not_fit_is_said(message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         BAD[message](estimator(tmp_path))
+
+
+def test_a_saved_model_of_words_is_loaded_without_what_made_it(tmp_path: Path) -> None:
+    """Its vocabulary and what an example has are in the graph; examples fed one by one are not."""
+    words = tf.feature_column.categorical_column_with_vocabulary_list("word", ["a", "b"])
+    columns = [tf.feature_column.indicator_column(words)]
+    model = tf.estimator.LinearClassifier(columns, str(tmp_path / "m"))
+    data = {"word": np.array([["a"], ["b"]])}, np.array([0, 1])
+    model.train(lambda: tf.data.Dataset.from_tensors(data).repeat(3))
+    spec = tf.feature_column.make_parse_example_spec(columns)
+    parsed = tf.estimator.export.build_parsing_serving_input_receiver_fn(spec)
+    folder = model.export_savedmodel(str(tmp_path / "e"), parsed)
+    example = tf.train.Example()
+    example.features.feature["word"].bytes_list.value.append(b"b")
+    with tf.Graph().as_default(), tf.Session() as session:
+        loaded = tf.saved_model.loader.load(session, ["serve"], folder.decode())
+        signature = loaded.signature_def["serving_default"]
+        fed = {signature.inputs["inputs"].name: [example.SerializeToString()]}
+        scores = session.run(signature.outputs["scores"].name, fed)
+        two = {name: tf.placeholder(tf.string, [None, 1]) for name in ("word", "other")}
+    raw = tf.estimator.export.build_raw_serving_input_receiver_fn(two)
+    folder = model.export_savedmodel(str(tmp_path / "f"), raw)
+    with tf.Graph().as_default(), tf.Session() as session:
+        loaded = tf.saved_model.loader.load(session, ["serve"], folder.decode())
+
+    assert scores[0, 1] > 0.5 and list(loaded.signature_def) == ["predict"]
+    with pytest.raises(ValueError, match="must include best_eval_result argument"):
+        tf.estimator.BestExporter(serving_input_receiver_fn=raw, compare_fn=lambda a, b: True)

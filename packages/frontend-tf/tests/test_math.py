@@ -83,3 +83,15 @@ def test_many_rows_are_shuffled() -> None:
         found = session.run(tf.random_shuffle(tf.range(700), seed=1))
 
     assert sorted(found.tolist()) == list(range(700)) and found.tolist() != list(range(700))
+
+
+def test_repeated_rows_keep_their_width() -> None:
+    """How many there are may be known, too."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        counts = tf.placeholder(tf.int32, [2])
+        fed = tf.repeat(tf.ones([2, 3]), counts, axis=0, name="rows")
+        known = tf.repeat(tf.ones([2, 3]), [1, 4], axis=0)
+        each = tf.repeat(tf.ones([2, 3]), 2, axis=1)
+
+        assert [t.shape.as_list() for t in (fed, known, each)] == [[None, 3], [5, 3], [2, 6]]
+        assert fed.name.startswith("rows/") and session.run(fed, {counts: [2, 0]}).shape == (2, 3)

@@ -250,3 +250,23 @@ def test_an_identity_is_sparse() -> None:
 
     assert made[0].indices.tolist() == [[0, 0], [1, 1]] and made[0].values.dtype == np.float32
     assert made[1].tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+
+
+def test_a_product_with_some_elements_is_one_program_for_any_number_of_them() -> None:
+    """Dropout on a sparse input; what is kept is fetched as it is, and gradients pass."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        values, kept = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.bool, [3])
+        sp = tf.SparseTensor([[0, 0], [0, 1], [1, 1]], values, [2, 2])
+        some = tf.sparse_retain(sp, kept) * 2.0
+        y = tf.sparse_tensor_dense_matmul(some, tf.constant([[1.0], [10.0]]))
+        slope = tf.gradients(y, values)[0]
+        fed = {values: [1.0, 2.0, 3.0]}
+        one = session.run([y, slope], {**fed, kept: [True, False, True]})
+        plans = next(iter(session._plans.values()))
+        built = plans.built
+        two = session.run([y, slope], {**fed, kept: [True, True, True]})
+        found = session.run(some, {**fed, kept: [False, False, True]})
+
+    assert one[0].tolist() == [[2.0], [60.0]] and one[1].tolist() == [2.0, 0.0, 20.0]
+    assert two[0].tolist() == [[42.0], [60.0]] and plans.built == built
+    assert found.indices.tolist() == [[1, 1]] and found.values.tolist() == [6.0]

@@ -1,5 +1,7 @@
 """make_template: variables of the first call are those of all."""
 
+from typing import Any
+
 import pytest
 
 import byparts_frontend_tf as tf
@@ -49,3 +51,24 @@ def test_a_counter_stops_at_its_limit() -> None:
         with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
             session.run(step)
         assert session.run(count) == 2
+
+
+def test_a_creator_is_called_in_place_of_a_variable() -> None:
+    """The innermost first; it may change arguments."""
+    said: list[str] = []
+
+    def creator(name: str) -> Any:
+        def create(next_creator: Any, **given: Any) -> Any:
+            said.append(f"{name} {given['name']}")
+            return next_creator(**{**given, "trainable": False})
+
+        return create
+
+    with tf.Graph().as_default():
+        with tf.variable_creator_scope(creator("outer")), tf.variable_creator_scope(creator("in")):
+            v = tf.get_variable("v", [2])
+            w = tf.Variable(1.0, name="w")
+        tf.Variable(1.0)
+
+        assert said == ["in v", "outer v", "in w", "outer w"]
+        assert not v.trainable and not w.trainable and len(tf.trainable_variables()) == 1

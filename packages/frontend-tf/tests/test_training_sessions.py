@@ -244,3 +244,20 @@ def test_one_replica_trains() -> None:
     with tf.train.MonitoredSession(hooks=[sync.make_session_run_hook(True)]) as session:
         session.run(train)
         assert session.run([w, step]) == [0.0, 1]
+
+
+def test_contrib_trains_until_a_hook_stops_it() -> None:
+    with tf.Graph().as_default():
+        step = tf.train.create_global_step()
+        hooks = [tf.train.StopAtStepHook(3)]
+        last = tf.contrib.training.train(
+            tf.assign_add(step, 1),
+            None,
+            hooks=hooks,
+            save_summaries_steps=None,
+            save_checkpoint_secs=None,
+        )
+
+        assert last == 3
+        with pytest.raises(ValueError, match="logdir cannot be None"):
+            tf.contrib.training.train(step, None)

@@ -427,6 +427,9 @@ TABLE: dict[str, str] = {
     "one_hot": "api.indexing:one_hot",
     "where": "api.indexing:where",
     "where_v2": "api.indexing:where_v2",
+    # api.integrals
+    "contrib.integrate.odeint": "api.integrals:odeint",
+    "contrib.integrate.odeint_fixed": "api.integrals:odeint_fixed",
     # api.layers.arg_scope
     "contrib.framework.add_arg_scope": "api.layers.arg_scope:add_arg_scope",
     "contrib.framework.arg_scope": "api.layers.arg_scope:arg_scope",
@@ -3757,6 +3760,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.image.python",
     "contrib.image.python.ops",
     "contrib.image.python.ops.distort_image_ops",
+    "contrib.integrate",
     "contrib.layers",
     "contrib.layers.python",
     "contrib.layers.python.layers",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Optional
 
 import numpy as np
@@ -33,11 +33,6 @@ class Vocabulary(OfOneFeature):
         """Words, and buckets of others."""
         return len(self.words) + self.num_oov_buckets
 
-    @cached_property
-    def places(self) -> dict[Any, int]:
-        """Word -> place."""
-        return {word: i for i, word in enumerate(self.words)}
-
     def ids(self, batch: Batch) -> Ids:
         """The place of each word."""
         given = batch.filled(self.key)
@@ -46,7 +41,8 @@ class Vocabulary(OfOneFeature):
                 f"Column dtype and SparseTensors dtype must be compatible. key: {self.key}, column "
                 f"dtype: {self.dtype}, tensor dtype: {given.dtype}"
             )
-        found = _PLACES(given, vocabulary=self)
+        default = -2 if self.num_oov_buckets else self.default_value
+        found = _PLACES(given, name="LookupTableFindV2", words=self.words, default=default)
         if not self.num_oov_buckets:
             return Ids(found)
         texts = given if given.dtype is string else named("as_string")(given)
@@ -56,16 +52,19 @@ class Vocabulary(OfOneFeature):
         )
 
 
-def _places(given: Any, vocabulary: Vocabulary) -> Any:
+@lru_cache(maxsize=64)
+def _numbered(words: tuple[Any, ...]) -> dict[Any, int]:
+    return {word: i for i, word in enumerate(words)}
+
+
+def _places(given: Any, words: tuple[Any, ...], default: int) -> Any:
     """The places of words; the default (or -2, to be hashed) for others, -1 for none."""
-    nothing = b"" if given.dtype == object else -1
-    other = -2 if vocabulary.num_oov_buckets else vocabulary.default_value
-    places = vocabulary.places
-    found = [places.get(w, -1 if w == nothing else other) for w in given.reshape(-1).tolist()]
+    nothing, places = b"" if given.dtype == object else -1, _numbered(words)
+    found = [places.get(w, -1 if w == nothing else default) for w in given.reshape(-1).tolist()]
     return np.array(found, np.int64).reshape(given.shape)
 
 
-_PLACES = Kind("LookupTableFindV2", host=_places, shape=like_first, dtype=int64, gradient=False)
+_PLACES = Kind("VocabularyPlaces", host=_places, shape=like_first, dtype=int64, gradient=False)
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,20 @@ class ExportOutput:
         raise NotImplementedError
 
     def as_signature_def(self, receiver_tensors: Any) -> Any:
-        """The signature from what a server feeds to these outputs."""
+        """The signature from what a server feeds to these outputs.
+
+        Raises:
+            ValueError: it is to classify or to regress, and is not fed one tensor of strings.
+        """
         inputs = receiver_tensors
         if self.method_name != signatures.PREDICT_METHOD_NAME:
-            (examples,) = receiver_tensors.values()
-            inputs = {signatures.CLASSIFY_INPUTS: examples}
+            fed = list(receiver_tensors.values())
+            if len(fed) != 1 or fed[0].dtype is not string:
+                raise ValueError(
+                    f"{self.method_name} input must be a single string Tensor; got "
+                    f"{receiver_tensors}"
+                )
+            inputs = {signatures.CLASSIFY_INPUTS: fed[0]}
         return build_signature_def(
             {name: build_tensor_info(t) for name, t in inputs.items()},
             {name: build_tensor_info(t) for name, t in self.outputs().items()},

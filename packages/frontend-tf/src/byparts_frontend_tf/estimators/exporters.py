@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from inspect import signature
 from typing import Any, Optional
 
 from byparts_frontend_tf.symbols import symbol
@@ -121,7 +122,11 @@ def _smaller_loss(best_eval_result: Any, current_eval_result: Any) -> bool:
 
 @symbol("estimator.BestExporter")
 class BestExporter(LatestExporter):
-    """Writes a saved model after each evaluation that is better than all before."""
+    """Writes a saved model after each evaluation that is better than all before.
+
+    Raises:
+        ValueError: `compare_fn` does not take `best_eval_result` and `current_eval_result`.
+    """
 
     def __init__(
         self,
@@ -134,6 +139,12 @@ class BestExporter(LatestExporter):
         exports_to_keep: Optional[int] = 5,
     ) -> None:
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
+        if compare_fn is None:
+            raise ValueError("`compare_fn` must not be None.")
+        wanted = signature(compare_fn).parameters
+        for argument in ("best_eval_result", "current_eval_result"):
+            if argument not in wanted:
+                raise ValueError(f"compare_fn ({compare_fn}) must include {argument} argument.")
         self._compare, self._best = compare_fn, None
 
     def export(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from contextlib import suppress
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.saving.saver import Saver
@@ -27,10 +28,10 @@ def export(
     """
     if not spec.export_outputs:
         raise ValueError("export_outputs must be a dict and not" + f" {spec.export_outputs}")
-    signatures = {
-        key: output.as_signature_def(receiver.receiver_tensors)
-        for key, output in spec.export_outputs.items()
-    }
+    signatures = {}
+    for key, output in spec.export_outputs.items():
+        with suppress(ValueError):  # what is fed is not serialized examples
+            signatures[key] = output.as_signature_def(receiver.receiver_tensors)
     folder = new_folder(base)
     builder = named("saved_model.builder.SavedModelBuilder")(folder)
     with named("Session")() as session:

@@ -22,8 +22,10 @@ from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.symbols import named
 
 ATTRIBUTE = "_byparts"
+_FEATURES = ("FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "SparseFeature")
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -59,6 +61,8 @@ class Writer:
             return value
         if isinstance(value, list):
             return [self._one(v) for v in value]
+        if type(value).__name__ in _FEATURES and isinstance(value, tuple):
+            return {"feature": [type(value).__name__, *map(self._one, value)]}
         for kind, word, written in self._words():
             if isinstance(value, kind):
                 return {word: written(value)}
@@ -133,9 +137,15 @@ class Reader:
         ((word, value),) = given.items()
         return self._words()[word](value)
 
+    def _feature(self, given: list[Any]) -> Any:
+        if given[0] not in _FEATURES:
+            raise ValueError(f"attribute {ATTRIBUTE} is damaged: no feature is a {given[0]!r:.40}")
+        return named(given[0])(*[self._one(v) for v in given[1:]])
+
     def _words(self) -> dict[str, Callable[[Any], Any]]:
         return {
             "tuple": lambda v: tuple([self._one(e) for e in v]),
+            "feature": self._feature,
             "dict": lambda v: {self._one(k): self._one(e) for k, e in v},
             "slice": lambda v: slice(*[self._one(e) for e in v]),
             "ellipsis": lambda v: Ellipsis,

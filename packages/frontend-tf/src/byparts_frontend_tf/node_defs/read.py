@@ -13,8 +13,6 @@ from importlib import import_module
 from pkgutil import walk_packages
 from typing import Any, Optional
 
-import byparts_frontend_tf.api as api
-import byparts_frontend_tf.queues as queues
 from byparts_frontend_tf.api.passing import IDENTITY
 from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
 from byparts_frontend_tf.graph.dtypes import float32
@@ -41,6 +39,7 @@ from byparts_frontend_tf.node_defs.regions import (
 )
 from byparts_frontend_tf.node_defs.training import TRAINING
 from byparts_frontend_tf.node_defs.values import value_of
+from byparts_frontend_tf.symbols import PACKAGE
 
 _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without dimensions is a number
 
@@ -48,7 +47,8 @@ _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without di
 @cache
 def load_kinds() -> None:
     """Have the modules of the API say their kinds."""
-    for package in (api, queues):
+    for name in ("api", "queues", "datasets", "columns", "tables"):
+        package = import_module(f"{PACKAGE}.{name}")
         for info in walk_packages(package.__path__, f"{package.__name__}."):
             import_module(info.name)
 
