@@ -16,7 +16,7 @@ from byparts_frontend_tf.symbols import symbol
 
 
 @symbol("python.framework.ops.EagerTensor")
-class EagerTensor(np.ndarray):  # type: ignore[type-arg]  # of any dtype
+class EagerTensor(np.ndarray):
     """An array with the one method by which programs ask a tensor for its value."""
 
     def numpy(self) -> Any:

@@ -24,7 +24,7 @@ class Created(type):
         creators: list[Creator] = get_default_graph().kept.get(_CREATORS, [])
         if not creators or not cls.__dict__.get("_has_creators"):
             return create(*args, **kwargs)
-        given = inspect.signature(cls.__init__).bind(None, *args, **kwargs)
+        given = inspect.signature(vars(cls)["__init__"]).bind(None, *args, **kwargs)
         given.apply_defaults()
         named = dict(list(given.arguments.items())[1:])
         for creator in creators:
