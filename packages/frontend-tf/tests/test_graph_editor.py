@@ -58,7 +58,10 @@ def test_tensors_are_put_in_the_place_of_others() -> None:
         moved = tf.negative(t["a"])
         before = session.run([t["c"], moved])
         late = tf.identity(t["a"])
-        count = ge.reroute_ts([other], [t["a"]], can_modify=[late.op, moved.op])
+        new = {t["a"]: other}  # views of dicts are taken, too
+        count = ge.reroute_ts(
+            new.values(), new.keys(), can_modify={1: late.op, 2: moved.op}.values()
+        )
         slope = tf.gradients(moved, [other, t["x"]])
         after = session.run([t["c"], moved, late])
 

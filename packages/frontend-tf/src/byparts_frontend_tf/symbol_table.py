@@ -131,6 +131,7 @@ TABLE: dict[str, str] = {
     "bitcast": "api.casting:bitcast",
     "cast": "api.casting:cast",
     "dtypes.cast": "api.casting:cast",
+    "to_bfloat16": "api.casting:to_bfloat16",
     "to_double": "api.casting:to_double",
     "to_float": "api.casting:to_float",
     "to_int32": "api.casting:to_int32",
@@ -2200,6 +2201,9 @@ TABLE: dict[str, str] = {
     "data.FixedLengthRecordDataset": "datasets.readers:FixedLengthRecordDataset",
     "data.TFRecordDataset": "datasets.readers:TFRecordDataset",
     "data.TextLineDataset": "datasets.readers:TextLineDataset",
+    # estimators.arguments
+    "python.estimator.util.fn_args": "estimators.arguments:argument_names",
+    "python.util.function_utils.fn_args": "estimators.arguments:argument_names",
     # estimators.canned
     "estimator.DNNClassifier": "estimators.canned:DNNClassifier",
     "estimator.DNNEstimator": "estimators.canned:DNNEstimator",
@@ -3158,6 +3162,7 @@ TABLE: dict[str, str] = {
     "keras.initializers.uniform": "keras_api.starts:RandomUniform",
     "python.keras.initializers.RandomUniform": "keras_api.starts:RandomUniform",
     # keras_api.state
+    "keras.backend._get_available_gpus": "keras_api.state:get_available_gpus",
     "keras.backend.backend": "keras_api.state:backend",
     "keras.backend.clear_session": "keras_api.state:clear_session",
     "keras.backend.epsilon": "keras_api.state:epsilon",
@@ -3971,6 +3976,8 @@ NAMESPACES: tuple[str, ...] = (
     "python.debug",
     "python.eager",
     "python.eager.context",
+    "python.estimator",
+    "python.estimator.util",
     "python.framework",
     "python.framework.common_shapes",
     "python.framework.device_spec",
@@ -4044,6 +4051,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.util.all_util",
     "python.util.compat",
     "python.util.deprecation",
+    "python.util.function_utils",
     "python.util.lazy_loader",
     "python.util.nest",
     "python.util.tf_contextlib",

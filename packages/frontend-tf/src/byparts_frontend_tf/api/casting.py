@@ -8,7 +8,15 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, float64, int32, int64
+from byparts_frontend_tf.graph.dtypes import (
+    DType,
+    as_dtype,
+    bfloat16,
+    float32,
+    float64,
+    int32,
+    int64,
+)
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.shape import Dims, shown
@@ -47,6 +55,12 @@ def cast(x: TensorLike, dtype: Any, name: Optional[str] = None) -> Any:
 def to_float(x: TensorLike, name: str = "ToFloat") -> Any:
     """The elements as float32."""
     return cast(x, float32, name)
+
+
+@symbol("to_bfloat16")
+def to_bfloat16(x: TensorLike, name: str = "ToBFloat16") -> Any:
+    """As bfloat16."""
+    return cast(x, bfloat16, name)
 
 
 @symbol("to_double")

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from byparts_frontend_tf.symbols import symbol
 
+
+@symbol("python.estimator.util.fn_args", "python.util.function_utils.fn_args")
 def argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of the arguments that can be given by name, without those that are bound."""
     if isinstance(function, partial):

@@ -56,6 +56,14 @@ class Operation:
         return self.kind.type
 
     @property
+    def _inputs(self) -> list[Tensor]:
+        return list(self.inputs)
+
+    @property
+    def _outputs(self) -> list[Tensor]:
+        return list(self.outputs)
+
+    @property
     def control_inputs(self) -> list[Operation]:
         """The operations that run before this one, whatever it reads."""
         return list(self._control_inputs)

@@ -26,8 +26,8 @@ def dot(x: Any, y: Any) -> Any:
     known, y_known = x.get_shape().as_list(), y.get_shape().as_list()
     axis = max(ranks[1] - 2, 0)
     order = [axis, *[a for a in range(ranks[1]) if a != axis]]
-    columns = tf.reshape(tf.transpose(y, order), [y_known[axis], -1])
-    made = tf.matmul(tf.reshape(x, [-1, known[-1]]), columns)
+    columns = tf.reshape(tf.transpose(y, order), tf.stack([y_dims[axis], -1]))
+    made = tf.matmul(tf.reshape(x, tf.stack([-1, y_dims[axis]])), columns)
     rest = [a for a in range(ranks[1]) if a != axis]
     shape = tf.concat([x_dims[:-1], tf.gather(y_dims, rest)], 0)
     made = tf.reshape(made, shape)

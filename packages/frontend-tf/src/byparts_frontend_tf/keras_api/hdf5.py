@@ -125,6 +125,10 @@ def _pairs(layer: Any, name: str, arrays: list[Any]) -> list[Any]:
             f'Layer "{layer.name}" expects {len(weights)} weight(s), but the saved weights of '
             f'"{name}" have {len(arrays)} element(s).'
         )
+    count = 3 if len(arrays) % 3 == 0 else len(arrays)  # a recurrent layer, or both of two
+    parts = [arrays[i : i + count] for i in range(0, len(arrays), count)]
+    shapes = [tuple(w.shape.as_list()) for w in weights]
+    arrays = [a for i, part in enumerate(parts) for a in not_cudnn(part, shapes[i * count :])]
     for w, a in zip(weights, arrays, strict=True):
         if tuple(w.shape.as_list()) != a.shape:
             raise ValueError(
@@ -132,3 +136,20 @@ def _pairs(layer: Any, name: str, arrays: list[Any]) -> list[Any]:
                 f"has shape {a.shape}."
             )
     return list(zip(weights, arrays, strict=True))
+
+
+def not_cudnn(arrays: list[Any], shapes: list[Any]) -> list[Any]:
+    """The kernel, recurrent kernel and bias of `CuDNNLSTM` or `CuDNNGRU` for `LSTM` or `GRU`.
+
+    Others are given back as they are: what was saved by cuDNN's layers has two biases in one.
+    """
+    if len(arrays) != 3 or arrays[2].ndim != 1 or shapes[:2] != [a.shape for a in arrays[:2]]:
+        return arrays
+    units, size = arrays[1].shape[0], arrays[2].size
+    gates = size // (2 * units)
+    if gates not in (3, 4) or size != 2 * units * gates or shapes[2] == arrays[2].shape:
+        return arrays
+    kernels = [k.T.reshape(k.shape, order="F") for k in np.hsplit(arrays[0], gates)]
+    recurrent = [k.T for k in np.hsplit(arrays[1], gates)]
+    both = arrays[2].reshape(2, -1)
+    return [np.hstack(kernels), np.hstack(recurrent), both.sum(0) if gates == 4 else both]

@@ -31,6 +31,7 @@ class Optimizer:
 
     rule: Optional[Rule] = None
     slots: Sequence[str] = ()
+    _use_locking = True
 
     def __init__(self, name: str, **given: Any) -> None:
         self._hyper: dict[str, Any] = {}
@@ -284,6 +285,14 @@ class Optimizer:
 
     def _resource_apply_sparse_duplicate_indices(self, grad: Any, var: Any, indices: Any) -> Any:
         return self._resource_apply_sparse(grad, var, indices)
+
+    def _resource_scatter_add(self, x: Any, i: Any, v: Any) -> Any:
+        with tf.control_dependencies([tf.scatter_add(x, i, v)]):
+            return x.read_value()
+
+    def _resource_scatter_update(self, x: Any, i: Any, v: Any) -> Any:
+        with tf.control_dependencies([tf.scatter_update(x, i, v)]):
+            return x.read_value()
 
     # Configurations
 

@@ -123,8 +123,15 @@ class Flatten(reshaping.Flatten, Layer):
 class Dropout(dropout_layers.Dropout, Layer):
     """`nn.dropout`, while training."""
 
-    def __init__(self, rate: Any = 0.5, *more: Any, **given: Any) -> None:
-        super().__init__(rate, *more, **given)
+    def __init__(
+        self,
+        rate: Any = 0.5,
+        noise_shape: Any = None,
+        seed: Any = None,
+        name: Optional[str] = None,
+        **given: Any,
+    ) -> None:
+        super().__init__(rate, noise_shape, seed, name=name, **given)
 
     def call(self, inputs: Any, training: Any = False) -> Any:
         """The inputs, or what dropout leaves of them."""

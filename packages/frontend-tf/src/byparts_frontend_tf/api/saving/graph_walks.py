@@ -23,7 +23,8 @@ def listed(given: Any) -> list[Any]:
         return given.get_operations()
     if hasattr(given, "ops"):
         return list(given.ops)
-    return list(given) if isinstance(given, (list, tuple, set, frozenset)) else [given]
+    several = hasattr(given, "__iter__") and not isinstance(given, (Operation, Tensor, str))
+    return list(given) if several else [given]
 
 
 @symbol(*_names("make_list_of_op", "util"))
