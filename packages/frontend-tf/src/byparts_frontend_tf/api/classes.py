@@ -8,6 +8,8 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.families import FLOATS, check_dtype
 from byparts_frontend_tf.api.passing import stop_gradient
+from byparts_frontend_tf.api.shaping import transpose
+from byparts_frontend_tf.api.unary import absolute, exp, log1p, relu
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import bool_, int32
 from byparts_frontend_tf.graph.infer import like_first
@@ -95,8 +97,6 @@ def softmax_cross_entropy_with_logits_v2(
             )
         rank = None if x.dims is None else len(x.dims)
         if at != -1 and rank is not None and at % rank != rank - 1:
-            from byparts_frontend_tf.api.shaping import transpose
-
             order = [a for a in range(rank) if a != at % rank]
             x, y = (transpose(t, [*order, at % rank]) for t in (x, y))
         return _CROSS_ENTROPY(x, y, name=scope)
@@ -180,8 +180,6 @@ def weighted_cross_entropy_with_logits(
     targets: Any = None,
 ) -> Tensor:
     """As `sigmoid_cross_entropy_with_logits`, with the first part times `pos_weight`."""
-    from byparts_frontend_tf.api.unary import absolute, exp, log1p, relu
-
     with name_scope(name, "logistic_loss"):
         x = convert_to_tensor(logits, name="logits")
         z = convert_to_tensor(labels if targets is None else targets, x.dtype.base_dtype)

@@ -20,7 +20,7 @@ from byparts_frontend_tf.graph.infer import like_first, named_by
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, is_static
-from byparts_frontend_tf.graph.static import static_value
+from byparts_frontend_tf.graph.static import static_dims, static_number, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -198,8 +198,6 @@ def _eye(rows: Any, columns: Any, batch: Any, dtype: DType) -> Value:
 
 
 def _eye_shape(inputs: Sequence[Tensor], *, dtype: DType) -> Dims:
-    from byparts_frontend_tf.graph.static import static_dims, static_number
-
     batch = static_dims(inputs[2])
     if batch is None:
         return None

@@ -13,9 +13,13 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_autodiff import gradients as gradients_of_values
+from byparts_frontend_tf.api.constants import zeros_like
 from byparts_frontend_tf.api.indexing import GATHER
-from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
+from byparts_frontend_tf.api.loops import while_loop
+from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, size
+from byparts_frontend_tf.api.slicing import getitem
 from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.graph.composites import IndexedSlices
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
@@ -67,8 +71,6 @@ def gradients(
         paths = Paths([y for y in outputs if y.dtype.base_dtype.is_floating], stops)
         made = _Found(outputs, seeds, stops, paths).of(targets)
         if getattr(unconnected_gradients, "value", unconnected_gradients) == "zero":
-            from byparts_frontend_tf.api.constants import zeros_like
-
             made = [zeros_like(x) if g is None else g for g, x in zip(made, targets, strict=True)]
         return made
 
@@ -250,11 +252,6 @@ GRADIENTS = Kind(
 @symbol("hessians")
 def hessians(ys: Any, xs: Any, name: str = "hessians", **_: Any) -> list[Any]:
     """The second derivatives of the sum of all ys with respect to each x, a vector: matrices."""
-    from byparts_frontend_tf.api.loops import while_loop
-    from byparts_frontend_tf.api.shaping import size
-    from byparts_frontend_tf.api.slicing import getitem
-    from byparts_frontend_tf.api.tensor_array import TensorArray
-
     made = []
     for x, gradient in zip(_listed(xs), gradients(ys, xs), strict=True):
         flat, count = reshape(gradient, [-1]), size(x)

@@ -10,6 +10,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number
 from byparts_frontend_tf.api.families import pair
+from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.composites import IndexedSlices
@@ -17,6 +18,7 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64
 from byparts_frontend_tf.graph.infer import axis_of, broadcast
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims, merged, shown
@@ -101,12 +103,8 @@ def embedding_lookup(
         at = convert_to_tensor(ids, name="ids")
         if len(tables) > 1:
             return _in_tables(tables, at, partition_strategy)
-        from byparts_frontend_tf.api.passing import identity
-
         rows = gather(tables[0], at)
         if max_norm is not None:
-            from byparts_frontend_tf.graph.late import late
-
             rows = late("api.optimizers.clipping:clip_by_norm")(rows, max_norm, axes=[-1])
         return identity(rows, name=scope)  # type: ignore[no-any-return]  # a tensor
 

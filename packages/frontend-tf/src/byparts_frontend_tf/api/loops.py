@@ -19,7 +19,7 @@ from byparts_frontend_tf.graph.nest import (
 )
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, as_dims, shown
+from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, shown
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 
@@ -217,8 +217,6 @@ def _element(given: Any) -> Optional[tuple[int, ...]]:
 
 def _flat_shapes(given: Any) -> list[Dims]:
     """Shapes in a structure: lists of numbers are none here, TensorShapes are."""
-    from byparts_frontend_tf.graph.shape import TensorShape
-
     if isinstance(given, TensorShape):
         return [given._dims]
     if isinstance(given, dict):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.arithmetic import add, multiply
+from byparts_frontend_tf.api.arithmetic import add, equal, multiply
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.reductions import reduce_mean
 from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.api.unary import relu, sigmoid
+from byparts_frontend_tf.api.unary import exp, log, relu, sigmoid
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.infer import like_first
@@ -69,8 +70,6 @@ def l2_loss(t: TensorLike, name: Optional[str] = None) -> Tensor:
 @symbol("nn.zero_fraction", "math.zero_fraction")
 def zero_fraction(value: TensorLike, name: Optional[str] = None) -> Tensor:
     """How much of the elements is 0."""
-    from byparts_frontend_tf.api.arithmetic import equal
-
     with name_scope(name, "zero_fraction"):
         x = convert_to_tensor(value)
         zero = convert_to_tensor(0, x.dtype.base_dtype)
@@ -126,9 +125,6 @@ def log_poisson_loss(
 ) -> Tensor:
     """exp(log_input) - log_input * targets, and Stirling's approximation where asked for."""
     from math import pi
-
-    from byparts_frontend_tf.api.indexing import where
-    from byparts_frontend_tf.api.unary import exp, log
 
     with name_scope(name, "log_poisson_loss"):
         z = convert_to_tensor(log_input, name="log_input")

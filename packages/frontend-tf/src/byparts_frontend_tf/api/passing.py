@@ -11,13 +11,13 @@ from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.shape import Dims, as_dims, fits, shown
+from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
 
 
 def _not_fed(lowering: Any, op: Operation) -> Any:
-    from byparts_frontend_tf.running.errors import InvalidArgumentError
-
     if op.outputs[0] in lowering.env:
         return None
     of_shape = "" if op.outputs[0].dims is None else f" and shape {shown(op.outputs[0].dims)}"
@@ -111,8 +111,6 @@ def no_op(name: Optional[str] = None) -> Operation:
 @symbol("group")
 def group(*inputs: Any, **kwargs: Any) -> Operation:
     """An operation that runs all of these."""
-    from byparts_frontend_tf.graph.scopes import control_dependencies
-
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
@@ -141,8 +139,6 @@ def tuple_(tensors: Any, name: Optional[str] = None, control_inputs: Any = None)
     Raises:
         ValueError: there is none.
     """
-    from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
-
     with name_scope(name, "tuple", [t for t in tensors if t is not None]):
         waited_for = [t for t in tensors if t is not None]
         if not waited_for:

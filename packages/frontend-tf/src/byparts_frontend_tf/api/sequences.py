@@ -9,6 +9,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.kind import Kind
@@ -56,8 +57,6 @@ def range(
     if dtype is None:
         names = [t.dtype.base_dtype.name for t in numbers]
         dtype = builtins.max(names, key=_WIDER.index)
-    from byparts_frontend_tf.api.casting import cast
-
     return RANGE(*[cast(t, as_dtype(dtype)) for t in numbers], name=name)
 
 

@@ -10,7 +10,15 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import numbers, renamed
-from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.sequences import range as range_
+from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.graph.convert import (
+    TensorLike,
+    constant_of,
+    convert_to_tensor,
+    shape_tensor,
+)
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int32
 from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, scalar
 from byparts_frontend_tf.graph.kind import Kind
@@ -81,11 +89,7 @@ def rank(input: TensorLike, name: Optional[str] = None) -> Tensor:
 
 def _measure(kind: Kind, input: Any, name: Optional[str], out_type: Any, known: Any) -> Tensor:
     if hasattr(input, "dense_shape") and hasattr(input, "indices"):  # a SparseTensor
-        from byparts_frontend_tf.api.casting import cast
-
         return cast(input.dense_shape, out_type)  # type: ignore[no-any-return]  # a tensor
-    from byparts_frontend_tf.graph.convert import constant_of
-
     x, dtype = convert_to_tensor(input), as_dtype(out_type)
     if is_static(x.dims) or (kind is RANK and x.dims is not None):
         return constant_of(known(x.dims).astype(dtype.as_numpy_dtype), name or kind.type)
@@ -243,8 +247,6 @@ def transpose(
     x = convert_to_tensor(a)
     if perm is None:
         if x.dims is None:
-            from byparts_frontend_tf.api.sequences import range as range_
-
             perm = rank(x) - 1 - range_(0, rank(x), 1)
         else:
             perm = list(range(len(x.dims)))[::-1]
@@ -262,9 +264,6 @@ def matrix_transpose(
     """
     x = convert_to_tensor(a)
     if x.dims is None:
-        from byparts_frontend_tf.api.sequences import range as range_
-        from byparts_frontend_tf.api.stacking import concat
-
         n = rank(x)
         return transpose(x, concat([range_(0, n - 2), [n - 1, n - 2]], 0), name)
     if len(x.dims) < 2:

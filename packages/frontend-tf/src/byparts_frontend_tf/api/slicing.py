@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.variables.assigning import make_assignable
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.dimension import Dimension
 from byparts_frontend_tf.graph.kind import Kind
@@ -43,8 +44,6 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
     normal = tuple([_item(item, numbers) for item in items])
     made: Tensor = STRIDED_SLICE(x, *numbers, name="strided_slice", key=normal)
     if variable is not None:
-        from byparts_frontend_tf.api.variables.assigning import make_assignable
-
         make_assignable(made, variable, normal, key)
     return made
 

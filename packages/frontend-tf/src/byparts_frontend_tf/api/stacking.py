@@ -9,6 +9,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number
+from byparts_frontend_tf.api.passing import IDENTITY
 from byparts_frontend_tf.graph.convert import (
     TensorLike,
     convert_all,
@@ -154,8 +155,6 @@ def concat(values: Any, axis: TensorLike, name: str = "concat") -> Tensor:
     tensors = convert_all(values, name="values")
     axis = number(axis, "concat: the axis")
     if len(tensors) == 1:
-        from byparts_frontend_tf.api.passing import IDENTITY
-
         if tensors[0].dims is not None:
             axis_of(axis, len(tensors[0].dims))
         return IDENTITY(tensors[0], name=name)

@@ -8,13 +8,14 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.passing import identity, no_op
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int32
 from byparts_frontend_tf.graph.infer import scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, as_dims, merged
+from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, merged
 from byparts_frontend_tf.running.arrays import LoopRows, Rows
 from byparts_frontend_tf.running.host_arrays import HOST_MEANINGS
 from byparts_frontend_tf.running.signals import OnHost
@@ -210,8 +211,6 @@ class TensorArray:
     @property
     def element_shape(self) -> Any:
         """What is known of the shape of rows."""
-        from byparts_frontend_tf.graph.shape import TensorShape
-
         return TensorShape(self._element_dims)
 
     def _array_flow(self) -> Tensor:
@@ -230,8 +229,6 @@ class TensorArray:
 
     def identity(self) -> TensorArray:
         """The same rows."""
-        from byparts_frontend_tf.api.passing import identity
-
         return self._with_flow(identity(self.flow))
 
     def grad(self, source: str, flow: Any = None, name: Optional[str] = None) -> TensorArray:
@@ -307,8 +304,6 @@ class TensorArray:
 
     def close(self, name: Optional[str] = None) -> Operation:
         """Nothing: its memory is planned."""
-        from byparts_frontend_tf.api.passing import no_op
-
         return no_op(name)
 
     def __repr__(self) -> str:

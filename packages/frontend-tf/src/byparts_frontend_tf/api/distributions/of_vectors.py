@@ -20,6 +20,7 @@ from byparts_frontend_tf.api.distributions.of_numbers import Normal, OfNumbers
 from byparts_frontend_tf.api.distributions.random import random_normal
 from byparts_frontend_tf.api.distributions.random_gamma import random_gamma
 from byparts_frontend_tf.api.linalg.diagonals import matrix_diag, matrix_diag_part
+from byparts_frontend_tf.api.linalg.linear_operators import LinearOperatorDiag
 from byparts_frontend_tf.api.linalg.solving import cholesky, matrix_triangular_solve
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.reductions import reduce_sum
@@ -132,8 +133,6 @@ class MultivariateNormalDiag(_OfVectors):
     @property
     def scale(self) -> Any:
         """The scale, as an operator that has `diag_part`, `to_dense` and the like."""
-        from byparts_frontend_tf.api.linalg.linear_operators import LinearOperatorDiag
-
         return LinearOperatorDiag(self.scale_diag)
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.arithmetic import add_v2
 from byparts_frontend_tf.api.sequences import range as range_
-from byparts_frontend_tf.api.shaping import shape as shape_of
+from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, float64, int64
 from byparts_frontend_tf.graph.infer import like_first
@@ -19,7 +20,7 @@ from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.seeds import stream_key
+from byparts_frontend_tf.graph.seeds import get_seed as seeds, stream_key
 from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_dims
@@ -213,8 +214,6 @@ _BETWEEN = Kind("TruncatedTo", _between, shape=like_first, gradient=False)
 def _located(
     kind: Random, what: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, name: Any
 ) -> Tensor:
-    from byparts_frontend_tf.api.arithmetic import add_v2
-
     dtype = as_dtype(dtype).base_dtype
     with name_scope(name, what) as scope:
         made = kind.seeded(shape_tensor(shape), name=None, seed=seed, dtype=dtype)
@@ -283,8 +282,6 @@ def multinomial(
     output_dtype: Any = None,
 ) -> Tensor:
     """Classes drawn by the softmax of each row of logits: [batch, num_samples]."""
-    from byparts_frontend_tf.api.shaping import reshape
-
     count = reshape(convert_to_tensor(num_samples), [1])
     dtype = int64 if output_dtype is None else as_dtype(output_dtype)
     x = convert_to_tensor(logits)
@@ -306,6 +303,4 @@ def categorical(
 @symbol("get_seed", "random.get_seed")
 def get_seed(op_seed: Optional[int]) -> tuple[Optional[int], Optional[int]]:
     """TensorFlow's two seeds of an operation made now."""
-    from byparts_frontend_tf.graph.seeds import get_seed as seeds
-
     return seeds(get_default_graph(), op_seed)

@@ -15,8 +15,9 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import maximum
-from byparts_frontend_tf.api.distributions.random import Random
+from byparts_frontend_tf.api.distributions.random import Random, random_uniform
 from byparts_frontend_tf.api.shaping import broadcast_to, shape as shape_of
+from byparts_frontend_tf.api.slicing import slice_
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
@@ -25,6 +26,8 @@ from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.seeds import stream_key
 from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.graph.static import static_dims
+from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -108,8 +111,6 @@ class HostRandom(Kind):
         return self(*inputs, name=name, dtype=dtype, key=key, fixed=fixed)
 
     def _lower(self, lowering: Any, op: Operation) -> None:
-        from byparts_frontend_tf.running.signals import OnHost
-
         if lowering.outer is not None:
             raise OnHost(op, "it draws on the host")
         key, counter = lowering.stream(op.attributes["key"], op.attributes["fixed"])
@@ -123,8 +124,6 @@ class HostRandom(Kind):
 
 
 def _drawn_shape(inputs: Sequence[Tensor], **_: Any) -> Any:
-    from byparts_frontend_tf.graph.static import static_dims
-
     return static_dims(inputs[0])
 
 
@@ -165,9 +164,6 @@ def random_crop(
     Raises at run time:
         InvalidArgumentError: the piece is larger than the whole.
     """
-    from byparts_frontend_tf.api.distributions.random import random_uniform
-    from byparts_frontend_tf.api.slicing import slice_
-
     with name_scope(name, "random_crop"):
         x = convert_to_tensor(value)
         piece = shape_tensor(size)

@@ -8,6 +8,7 @@ from byparts_frontend_tf.api.constants import eye, ones_like
 from byparts_frontend_tf.api.linalg.diagonals import band_part, matrix_diag, matrix_diag_part
 from byparts_frontend_tf.api.linalg.solving import (
     cholesky,
+    cholesky_solve,
     matrix_determinant,
     matrix_solve,
     matrix_triangular_solve,
@@ -61,8 +62,6 @@ class LinearOperator:
 
     def _solution(self, x: Tensor, adjoint: bool) -> Tensor:
         if self.is_positive_definite and self.is_self_adjoint:
-            from byparts_frontend_tf.api.linalg.solving import cholesky_solve
-
             return cholesky_solve(cholesky(self._to_dense()), x)
         return matrix_solve(self._to_dense(), x, adjoint=adjoint)
 

@@ -10,6 +10,7 @@ import byparts_frontend_tf.api.measures.metrics as of_values
 import byparts_frontend_tf.api.measures.top_k as top
 from byparts_frontend_tf.api.arithmetic import div_no_nan, equal, maximum
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.classes import in_top_k
 from byparts_frontend_tf.api.measures.at_thresholds import at_thresholds, even_thresholds
 from byparts_frontend_tf.api.measures.metrics import Metric, collected, ratio, tracked, weighted
 from byparts_frontend_tf.api.reductions import reduce_max, reduce_mean, reduce_sum
@@ -83,8 +84,6 @@ def streaming_recall_at_k(
     name: Optional[str] = None,
 ) -> Metric:
     """How many labels [n] are among the best k."""
-    from byparts_frontend_tf.api.classes import in_top_k
-
     found = cast(in_top_k(predictions, labels, k), float32)
     keys = metrics_collections, updates_collections
     return of_values.mean(found, weights, *keys, name or "recall_at_k")

@@ -24,6 +24,7 @@ from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
+from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -57,8 +58,6 @@ def _merged(*parts: Any) -> Any:
         for one in np.ravel(part):
             for value in Summary.FromString(bytes(one)).value:
                 if value.tag in tags:
-                    from byparts_frontend_tf.running.errors import InvalidArgumentError
-
                     raise InvalidArgumentError(
                         None, None, f"Duplicate tag {value.tag} found in summary inputs"
                     )

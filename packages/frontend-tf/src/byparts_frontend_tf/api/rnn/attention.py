@@ -9,11 +9,12 @@ from byparts_frontend_tf.api.layers.layers import Dense
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.rnn.attention_memory import INSIDE
 from byparts_frontend_tf.api.rnn.cells import RNNCell
-from byparts_frontend_tf.api.shaping import expand_dims, shape, squeeze
-from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape, squeeze
+from byparts_frontend_tf.api.stacking import concat, tile
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import as_dtype, int32
+from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
@@ -214,9 +215,6 @@ def compute_attention(
 @symbol("contrib.seq2seq.tile_batch")
 def tile_batch(t: Any, multiplier: int, name: Optional[str] = None) -> Any:
     """Each row of the batch `multiplier` times, one after the other; in any structure."""
-    from byparts_frontend_tf.api.shaping import reshape
-    from byparts_frontend_tf.api.stacking import tile
-    from byparts_frontend_tf.graph.nest import map_structure
 
     def tiled(given: Any) -> Any:
         x = convert_to_tensor(given)

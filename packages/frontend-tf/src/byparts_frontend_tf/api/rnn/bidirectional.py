@@ -8,6 +8,7 @@ from typing import Any
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.rnn.loops import dynamic_rnn, static_rnn
 from byparts_frontend_tf.api.rnn.reversal import reverse_sequence
+from byparts_frontend_tf.api.shaping import reverse
 from byparts_frontend_tf.api.stacking import concat, stack, unstack
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.dtypes import int32
@@ -41,8 +42,6 @@ def bidirectional_dynamic_rnn(
         def turned(t: Any) -> Any:
             if sequence_length is not None:
                 return reverse_sequence(t, sequence_length, seq_axis=time, batch_axis=batch)
-            from byparts_frontend_tf.api.shaping import reverse
-
             return reverse(t, [time])
 
         with variable_scope("bw") as backwards:

@@ -9,6 +9,7 @@ from byparts_frontend_tf.api.constants import zeros
 from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
 from byparts_frontend_tf.api.layers.layer import Layer
 from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.shaping import shape
 from byparts_frontend_tf.api.stacking import concat, split
 from byparts_frontend_tf.api.unary import sigmoid, tanh
 from byparts_frontend_tf.api.variables.variable_scope import get_variable_scope, variable_scope
@@ -83,8 +84,6 @@ def batch_of(t: Tensor, axis: int = 0) -> Any:
     """The size of an axis: a number where it is known, else a tensor."""
     if t.dims is not None and t.dims[axis] is not None:
         return t.dims[axis]
-    from byparts_frontend_tf.api.shaping import shape
-
     return shape(t)[axis]
 
 

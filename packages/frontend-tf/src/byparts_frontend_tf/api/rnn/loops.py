@@ -9,6 +9,7 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import zeros, zeros_like
 from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.loops import while_loop
+from byparts_frontend_tf.api.reductions import reduce_all
 from byparts_frontend_tf.api.rnn.cells import batch_of
 from byparts_frontend_tf.api.shaping import transpose
 from byparts_frontend_tf.api.tensor_array import TensorArray
@@ -240,8 +241,6 @@ def raw_rnn(
             return time + 1, over, new_x, news, state_now, new_kept if has_extra else kept
 
         def goes_on(time: Any, done: Any, *_: Any) -> Any:
-            from byparts_frontend_tf.api.reductions import reduce_all
-
             return ~reduce_all(done)
 
         _, _, _, last, states, kept = while_loop(goes_on, body, loop)

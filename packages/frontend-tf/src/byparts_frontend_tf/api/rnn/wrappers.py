@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.layers.initializers import Constant, Zeros
 from byparts_frontend_tf.api.nn import xw_plus_b
 from byparts_frontend_tf.api.products import matmul
@@ -95,8 +96,6 @@ class DropoutWrapper(_Wrapper):
             self._masks = self._make_masks(cell, input_size, dtype)
 
     def _make_masks(self, cell: Any, input_size: Any, dtype: Any) -> dict[str, Any]:
-        from byparts_frontend_tf.api.distributions.random import random_uniform
-
         def mask(size: Any) -> Tensor:
             dims = size.as_list() if hasattr(size, "as_list") else [int(size)]
             return random_uniform([1, *dims], dtype=dtype, seed=self._seed)

@@ -24,7 +24,7 @@ from byparts_frontend_tf.api.sparse.tensors import (
     sparse,
     sparse_tensor_to_dense,
 )
-from byparts_frontend_tf.api.unary import absolute
+from byparts_frontend_tf.api.unary import absolute, exp
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import int64
@@ -210,8 +210,6 @@ def sparse_reduce_sum_sparse(sp_input: Any, *arguments: Any, **named: Any) -> Sp
 @symbol("sparse_softmax", "sparse.softmax")
 def sparse_softmax(sp_input: Any, name: Optional[str] = None) -> SparseTensor:
     """The softmax of the elements of each row; what has no element counts as -infinity."""
-    from byparts_frontend_tf.api.unary import exp
-
     sp = sparse(sp_input)
     with name_scope(name, "SparseSoftmax"):
         rows, count = LEFT.outputs(sp.indices, sp.dense_shape, axes=(-1,))

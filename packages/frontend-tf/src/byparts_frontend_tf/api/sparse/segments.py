@@ -17,6 +17,7 @@ from byparts_frontend_tf.api.indexing import gather, where
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.unary import sqrt
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
@@ -223,8 +224,6 @@ def unsorted_segment_sqrt_n(
     data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: Optional[str] = None
 ) -> Tensor:
     """The sums of the rows with each id, divided by the root of how many there are."""
-    from byparts_frontend_tf.api.unary import sqrt
-
     with name_scope(name, "UnsortedSegmentSqrtN"):
         x, ids = _given(data, segment_ids)
         made: Tensor = unsorted_segment_sum(x, ids, num_segments) / sqrt(

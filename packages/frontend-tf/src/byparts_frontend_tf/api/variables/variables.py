@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Optional
 
+from byparts_frontend_tf.api.families import second
 from byparts_frontend_tf.api.passing import IDENTITY, identity
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.updates import Update
@@ -351,8 +352,6 @@ def assign(
 
 
 def _value_for(memory: Tensor, value: TensorLike, name: str = "value") -> Tensor:
-    from byparts_frontend_tf.api.families import second
-
     return second(value, memory.dtype.base_dtype, "Assign", name)
 
 
