@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,25 @@ def test_logits_come_first_where_they_are_flipped() -> None:
         wanted = np.log(1 + np.exp(-1.0))
 
         assert session.run(made)[0] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_clusters_of_an_estimator(tmp_path: Path) -> None:
+    """Centres, the cluster of each point, distances, and when to stop."""
+    points = np.array([[0.0, 0.0], [0.0, 2.0], [9.0, 0.0], [9.0, 2.0]], np.float32)
+    model = tf.contrib.factorization.KMeansClustering(
+        2, str(tmp_path), points[[0, 2]], use_mini_batch=False, relative_tolerance=0.01
+    )
+
+    def once() -> Any:
+        return tf.train.limit_epochs(tf.convert_to_tensor(points), num_epochs=1)
+
+    def always() -> Any:
+        return {"x": tf.constant(points[:, :1]), "y": tf.constant(points[:, 1:])}
+
+    model.train(always, steps=50)
+
+    assert model.cluster_centers().tolist() == [[0.0, 1.0], [9.0, 1.0]]
+    assert model.get_variable_value("global_step") < 5
+    assert [int(i) for i in model.predict_cluster_index(once)] == [0, 0, 1, 1]
+    assert next(model.transform(once)).tolist() == [1.0, 82.0]
+    assert model.score(once) == 4.0

@@ -164,3 +164,37 @@ def test_products_with_vectors_and_inverse_cosines() -> None:
     np.testing.assert_allclose(found[1], x, 1e-5)
     np.testing.assert_allclose(found[2], 6 * x, 1e-5)
     assert found[3].dtype == np.int32
+
+
+IN_LOOPS: dict[str, Callable[..., Any]] = {
+    "inverse": lambda a, b: tf.matrix_inverse(a),
+    "cholesky": lambda a, b: tf.cholesky(a),
+    "solve": tf.matrix_solve,
+    "upper": lambda a, b: tf.matrix_triangular_solve(a, b, adjoint=True),
+    "slogdet": lambda a, b: tf.linalg.slogdet(a)[1] + tf.matrix_determinant(a) / 100,
+}
+
+
+@pytest.mark.parametrize("name", IN_LOOPS)
+def test_gradients_pass_through_small_matrices_in_a_loop(name: str) -> None:
+    """As through those of a batch, which the host computes."""
+    a, b = POSITIVE.copy(), B
+    if name == "solve":
+        a[0] = np.eye(3)[[1, 2, 0]]  # pivots are zero
+    with tf.Graph().as_default(), tf.Session() as session:
+        given, right = tf.constant(a), tf.constant(b)
+        whole = IN_LOOPS[name](given, right)
+        each = tf.map_fn(lambda row: IN_LOOPS[name](*row), (given, right), tf.float64)
+        slopes = [tf.gradients(tf.reduce_sum(tf.sin(y)), given)[0] for y in (whole, each)]
+        found = session.run([whole, each, *slopes])
+
+    np.testing.assert_allclose(found[1], found[0], 1e-9, 1e-12)
+    np.testing.assert_allclose(found[3], found[2], 1e-9, 1e-9)
+
+
+def test_large_matrices_in_a_loop_are_of_the_host() -> None:
+    a = np.stack([np.eye(20) * 2, np.eye(20) * 4])
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.map_fn(tf.matrix_inverse, tf.constant(a)))
+
+    np.testing.assert_allclose(found[:, 0, 0], [0.5, 0.25])

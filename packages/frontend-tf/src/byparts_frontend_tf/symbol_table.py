@@ -3266,6 +3266,8 @@ TABLE: dict[str, str] = {
     # learn.inferred_columns
     "contrib.learn.infer_real_valued_columns_from_input": "learn.inferred_columns:infer_real_valued_columns_from_input",
     "contrib.learn.infer_real_valued_columns_from_input_fn": "learn.inferred_columns:infer_real_valued_columns_from_input_fn",
+    # learn.kmeans_estimator
+    "contrib.factorization.KMeansClustering": "learn.kmeans_estimator:KMeansClustering",
     # learn.mnist
     "contrib.learn.datasets.load_mnist": "learn.mnist:load_mnist",
     "contrib.learn.datasets.mnist.DEFAULT_SOURCE_URL": "learn.mnist:SOURCE_URL",

@@ -46,11 +46,13 @@ class Kind:
         dtype: a dtype, a list of them (one for each output), or a rule; by default that of the
             first input.
         gradient: whether a gradient passes from outputs to inputs of floating point.
+        inside: as `meaning`, in the bodies of branches and loops of a kind that has only `host`.
         effect: whether `host` changes the world: it then comes after the checks that it waits for.
     """
 
     __slots__ = (
-        *("dtype", "effect", "gradient", "host", "meaning", "shape", "special", "type", "values"),
+        *("dtype", "effect", "gradient", "host", "inside", "meaning", "shape", "special", "type"),
+        "values",
     )
 
     def __init__(
@@ -64,11 +66,12 @@ class Kind:
         shape: Optional[ShapeRule] = None,
         dtype: DType | Sequence[DType] | DTypeRule | None = None,
         gradient: bool = True,
+        inside: Optional[Callable[..., Any]] = None,
         effect: bool = False,
     ) -> None:
         self.type, self.meaning, self.host, self.special = type, meaning, host, special
         self.values, self.shape, self.dtype, self.gradient = values, shape, dtype, gradient
-        self.effect = effect
+        self.inside, self.effect = inside, effect
         KINDS.setdefault(type, self)
 
     def __call__(self, *inputs: Tensor, name: Optional[str] = None, **attributes: Any) -> Tensor:

@@ -223,17 +223,23 @@ class Lowering(VariableValues):
         self.order(op)
         kind = op.kind
         with inherit(op.where):
-            if kind.special is not None:
-                made = kind.special(self, op)
-            else:
-                if kind.meaning is None:
-                    raise OnHost(op, "it runs on the host")
-                made = kind.meaning(*self._arguments(op), **op.attributes)
+            made = kind.special(self, op) if kind.special is not None else self._meant(op)
             if "_gradient_type" in op.__dict__ and made is not None:
                 made = self._with_own_gradient(op, made)
             if made is not None:
                 self.set(op, made)
         self.done.add(op)
+
+    def _meant(self, op: Operation) -> Any:
+        kind = op.kind
+        if kind.meaning is not None:
+            return kind.meaning(*self._arguments(op), **op.attributes)
+        if kind.inside is None or op.body is None or not all(t.dtype.own for t in op.outputs):
+            raise OnHost(op, "it runs on the host")
+        try:
+            return kind.inside(*self._arguments(op), **op.attributes)
+        except NotImplementedError as error:
+            raise OnHost(op, str(error)) from None
 
     def _with_own_gradient(self, op: Operation, made: Any) -> Any:
         function = own_gradient(op)

@@ -14,6 +14,7 @@ import numpy as np
 from byparts_frontend_tf.api.constants import eye
 from byparts_frontend_tf.api.custom_gradients import with_gradient
 from byparts_frontend_tf.api.families import COMPLEX, check_dtype, second
+from byparts_frontend_tf.api.linalg import small_matrices
 from byparts_frontend_tf.api.linalg.diagonals import band_part, matrix_diag_part
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.api.reductions import reduce_sum
@@ -62,12 +63,17 @@ def inverse_of(a: Any) -> Any:
 
 
 def on_host(
-    type: str, function: Callable[..., Any], shape: Callable[..., Any], outputs: int
+    type: str,
+    function: Callable[..., Any],
+    shape: Callable[..., Any],
+    outputs: int,
+    inside: Optional[Callable[..., Any]] = None,
 ) -> Kind:
     """A kind of a function of arrays, all results of the dtype of the first input."""
     return Kind(
         type,
         host=function,
+        inside=inside,
         shape=shape,
         dtype=lambda inputs, **_: [inputs[0].dtype.base_dtype] * outputs,
         gradient=False,
@@ -80,7 +86,9 @@ def outer_inverse(inverse: Tensor, dy: Tensor) -> Tensor:
     return product
 
 
-INVERSE = on_host("MatrixInverse", inverse_of, lambda x: squares(x), 1)
+INVERSE = on_host(
+    "MatrixInverse", inverse_of, lambda x: squares(x), 1, inside=small_matrices.inverse
+)
 
 
 @symbol("matrix_inverse", "linalg.inv")
@@ -108,7 +116,13 @@ def _determinant(a: Any) -> tuple[Any, Any]:
         return np.linalg.det(a), np.full_like(a, np.nan)
 
 
-DETERMINANT = on_host("MatrixDeterminant", _determinant, lambda x: [_without_last(x), x[0].dims], 2)
+DETERMINANT = on_host(
+    "MatrixDeterminant",
+    _determinant,
+    lambda x: [_without_last(x), x[0].dims],
+    2,
+    inside=small_matrices.determinant,
+)
 
 
 def _of_determinant(op: Operation, dy: Tensor, d_inverse: Tensor) -> list[Tensor]:
@@ -134,6 +148,7 @@ LOG_DETERMINANT = on_host(
     _log_determinant,
     lambda x: [_without_last(x), _without_last(x), x[0].dims],
     3,
+    inside=small_matrices.log_determinant,
 )
 
 
@@ -165,7 +180,7 @@ def _solved(a: Any, b: Any) -> tuple[Any, Any]:
     return np.linalg.solve(a, b), inverse
 
 
-SOLVE = on_host("MatrixSolve", _solved, _solutions, 2)
+SOLVE = on_host("MatrixSolve", _solved, _solutions, 2, inside=small_matrices.solution)
 
 
 def _of_solution(op: Operation, dx: Tensor, d_inverse: Tensor) -> list[Tensor]:
@@ -195,7 +210,13 @@ def _solved_triangular(a: Any, b: Any, lower: bool) -> tuple[Any, Any]:
     return np.linalg.solve(part, b), inverse
 
 
-TRIANGULAR_SOLVE = on_host("MatrixTriangularSolve", _solved_triangular, _solutions, 2)
+TRIANGULAR_SOLVE = on_host(
+    "MatrixTriangularSolve",
+    _solved_triangular,
+    _solutions,
+    2,
+    inside=small_matrices.triangular_solution,
+)
 
 
 @symbol("matrix_triangular_solve", "linalg.triangular_solve")
@@ -239,7 +260,9 @@ def squares(inputs: Sequence[Tensor], **_: Any) -> Dims:
     return (*dims[:-2], size, size)
 
 
-CHOLESKY = on_host("Cholesky", _cholesky, lambda x: [squares(x), squares(x)], 2)
+CHOLESKY = on_host(
+    "Cholesky", _cholesky, lambda x: [squares(x), squares(x)], 2, inside=small_matrices.factor
+)
 
 
 def half_diagonal(x: Tensor) -> Tensor:
