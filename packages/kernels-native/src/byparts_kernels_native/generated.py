@@ -54,7 +54,7 @@ def generated(key: bytes, make: Callable[[], tuple[Func, Pairs]]) -> Generated:
         make: the loops, and the pairs that may be one array.
     """
     emitter = code.emitter()
-    about = "\0".join([emitter, target().name, _our_code()]).encode()
+    about = "\0".join([emitter, target().name, our_code()]).encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = kept_text(name)
     if text is None:
@@ -83,7 +83,7 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
 
 
 @cache
-def _our_code() -> str:
+def our_code() -> str:
     """Sizes and times of our files, which change whenever one that generates code does."""
     folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
     return " ".join(line for folder in folders for line in files_of(folder))
