@@ -52,6 +52,17 @@ def test_a_branch_by_a_variable_writes_it() -> None:
         assert [float(session.run(step)) for _ in range(5)] == [2.0, 3.0, 0.0, 1.0, 2.0]
 
 
+def test_an_operation_that_a_branch_gives_stands_for_the_condition() -> None:
+    """So one branch may give an operation and the other a bool."""
+    test, v = tf.placeholder(tf.bool, []), tf.Variable(0.0)
+    made = tf.cond(test, lambda: tf.logical_not(v.assign_add(1.0) > 5.0), tf.no_op)
+
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert [bool(session.run(made, {test: t})) for t in (True, False)] == [True, False]
+        assert session.run(v) == 1
+
+
 def test_a_loop_of_known_rounds_is_differentiated() -> None:
     """The gradient of x^3 by a loop that multiplies three times."""
     x = tf.constant(2.0)

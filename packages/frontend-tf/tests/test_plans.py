@@ -149,3 +149,14 @@ def test_a_slice_of_a_variable_is_assigned_to() -> None:
         assert session.executor.statistics.misses == built
         session.run(element, {first: 3})
         assert session.run(v).tolist() == [[1, 1], [1, 1], [1, 1], [0, 5]]
+
+
+def test_a_slice_between_two_variables_is_as_long_as_they_say() -> None:
+    """Its length is asked for once, where a program has to compute it."""
+    first, last = tf.Variable(1), tf.Variable(3)
+    x = tf.Variable([0.0, 1.0, 2.0, 3.0])
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(x[first:last]).tolist() == [1, 2]
+        assert session.run(x[first:4]).tolist() == [1, 2, 3]

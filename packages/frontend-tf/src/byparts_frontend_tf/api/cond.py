@@ -19,7 +19,7 @@ from byparts_frontend_tf.graph.nest import (
     pack_sequence_as,
 )
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.shape import Dims, agreed
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_value
@@ -32,14 +32,14 @@ class Branch:
     Attributes:
         body: holds its operations.
         structure: what it gave.
-        results: its leaves: tensors, and operations, which give nothing.
+        results: its leaves: tensors; for an operation whether the condition holds, after it.
     """
 
-    def __init__(self, function: Callable[[], Any], what: str) -> None:
-        self.body = Body(get_default_graph(), what)
+    def __init__(self, function: Callable[[], Any], holds: bool) -> None:
+        self.body = Body(get_default_graph(), "cond")
         with self.body.entered():
             self.structure = function()
-            self.results = [_leaf(v) for v in flatten(self.structure)]
+            self.results = [_leaf(v, holds) for v in flatten(self.structure)]
 
     @classmethod
     def of(cls, body: Body, results: list[Any]) -> Branch:
@@ -54,9 +54,12 @@ class Branch:
         return [v for v in self.results if isinstance(v, Tensor)]
 
 
-def _leaf(given: Any) -> Any:
-    if given is None or isinstance(given, Operation):
-        return given
+def _leaf(given: Any, holds: bool) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, Operation):
+        with control_dependencies([given]):
+            return identity(holds, name="control_dependency")
     if hasattr(given, "_array_flow"):
         return given._array_flow()
     made = convert_to_tensor(given)
@@ -88,7 +91,8 @@ def cond(
 ) -> Any:
     """What `true_fn` gives where `pred` holds, else what `false_fn` gives.
 
-    Only operations made inside a function are conditional.
+    Only operations made inside a function are conditional.  An operation that a function gives
+    stands for whether `pred` holds.
 
     Raises:
         TypeError: `pred` is no tensor, a function is none, or the two give different things.
@@ -105,7 +109,7 @@ def cond(
         test = convert_to_tensor(pred, name="pred")
         if test.dtype.base_dtype.name != "bool":
             raise TypeError(f"pred must be of dtype bool, and is {test.dtype.name}")
-        then, otherwise = Branch(true_fn, "cond"), Branch(false_fn, "cond")
+        then, otherwise = Branch(true_fn, True), Branch(false_fn, False)
         _check_alike(then, otherwise)
         made = _joined(test, then, otherwise)
     if not strict and isinstance(made, list) and len(made) == 1:

@@ -210,14 +210,20 @@ def _moving_slice(
     if length is None and lowering.outer is not None:
         return None
     if length is None:
-        stop = item.stop
-        if isinstance(stop, Part):
-            stop = lowering.value(op.inputs[stop.position], op)
-        else:
-            stop = ops.constant(np.array(stop), start.type.dtype)
-        end = _within(ops.cast(stop, start.type.dtype), size)
-        length = max(0, int(lowering.run.number(end - begin, of_leaves=False)))
+        asked = _length_asked(lowering, op, item.stop, start, size)
+        length = max(0, int(lowering.run.number(asked, of_leaves=False)))
     return begin + ops.constant(np.arange(length), start.type.dtype)
+
+
+def _length_asked(lowering: Any, op: Operation, stop: Any, start: Value, size: int) -> Value:
+    """How long a slice is: the same value when its operation waited for it and is lowered again."""
+    last = lowering.value(op.inputs[stop.position], op) if isinstance(stop, Part) else stop
+    asked: Optional[Value] = lowering.lengths.get((start, last))
+    if asked is None:
+        end = last if isinstance(last, Value) else ops.constant(np.array(last), start.type.dtype)
+        length = _within(ops.cast(end, start.type.dtype), size) - _within(start, size)
+        asked = lowering.lengths[start, last] = length
+    return asked
 
 
 def _within(bound: Value, size: int) -> Value:

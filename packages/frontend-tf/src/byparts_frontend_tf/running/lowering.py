@@ -48,6 +48,7 @@ class Lowering(VariableValues):
         self.sites: Optional[Sites] = None  # of the loop whose body this is
         self.counters: dict[bool, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
+        self.lengths: dict[tuple[Value, Any], Value] = {}  # from where to where -> how many
         self._made: set[Value] = set()
 
     # What tensors are

@@ -246,6 +246,10 @@ class _Monitored:
             )
         return step_fn(StepContext(self._open().session, self.run))
 
+    def _tf_sess(self) -> Any:
+        """The session, without hooks: programs call it."""
+        return self._open().session
+
     def _open(self) -> _Hooked:
         if self._sess is None:
             raise RuntimeError("Session is already closed.")

@@ -262,7 +262,8 @@ class Optimizer:
 
 
 def _key(variable: Any) -> Any:
-    return variable.op if hasattr(variable, "op") else variable
+    """What programs that look into `_slots` find and sort."""
+    return (variable.op.graph, variable.op.name) if hasattr(variable, "op") else variable
 
 
 def _flat(variables: Any) -> Any:
