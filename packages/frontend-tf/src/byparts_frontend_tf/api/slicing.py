@@ -218,11 +218,11 @@ def _moving_slice(
 def _length_asked(lowering: Any, op: Operation, stop: Any, start: Value, size: int) -> Value:
     """How long a slice is: the same value when its operation waited for it and is lowered again."""
     last = lowering.value(op.inputs[stop.position], op) if isinstance(stop, Part) else stop
-    asked: Optional[Value] = lowering.lengths.get((start, last))
+    asked: Optional[Value] = lowering.lengths.get((start, last, size))
     if asked is None:
         end = last if isinstance(last, Value) else ops.constant(np.array(last), start.type.dtype)
         length = _within(ops.cast(end, start.type.dtype), size) - _within(start, size)
-        asked = lowering.lengths[start, last] = length
+        asked = lowering.lengths[start, last, size] = length
     return asked
 
 

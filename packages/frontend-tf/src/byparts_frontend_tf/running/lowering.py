@@ -48,7 +48,7 @@ class Lowering(VariableValues):
         self.sites: Optional[Sites] = None  # of the loop whose body this is
         self.counters: dict[bool, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
-        self.lengths: dict[tuple[Value, Any], Value] = {}  # from where to where -> how many
+        self.lengths: dict[tuple[Value, Any, int], Value] = {}  # of slices: start, stop, size -> it
         self._made: set[Value] = set()
 
     # What tensors are
