@@ -110,7 +110,11 @@ def recorded_calls(
 
     Of an op that has no case there, e.g. since it reads integers, all but the long ones.
     """
-    cases = [case for op in ops for case in _cases(op, columns)]
+    return calls_of(backend, [case for op in ops for case in _cases(op, columns)])
+
+
+def calls_of(backend: Backend, cases: Sequence[Case]) -> list[Call]:
+    """The calls of these cases whose kernel is one function of its arrays."""
     with within(backend):
         return [call for case in cases for call in _recorded(backend, case)]
 

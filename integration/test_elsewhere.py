@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import Op
+from byparts_conformance.cases import Case
+from byparts_graph_ir import Op, Sample, TensorType
 from byparts_kernels_native import make
 from byparts_kernels_native.backend import kernels
 from byparts_tensor_ir.target import target
-from elsewhere import Call, recorded_calls, run_elsewhere
+from elsewhere import Call, calls_of, recorded_calls, run_elsewhere
 
 CROSS, EMULATOR = "aarch64-linux-gnu-g++", ("qemu-aarch64", "qemu-aarch64-static")
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 FEW: list[type[Op]] = [ops.Add, ops.CumSum, ops.Sum, ops.Cast, ops.Transpose, ops.Gather]
-SOME = list(kernels)[::4]  # all of them take minutes where nothing has been compiled before
+# A quarter of the ops: all take minutes where nothing has been compiled (`hatch run test-all-ops`).
+SOME = list(kernels)[:: 1 if "BYPARTS_ALL_OPS" in os.environ else 4]
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ on the path")
 
 
@@ -76,6 +80,26 @@ def test_sanitizers(plain: None, tmp_path: Path) -> None:
     calls += recorded_calls(make(), FEW, ("half",))
     assert len({type(c.case.op) for c in calls}) > 15
     check(calls, tmp_path, "g++", "-O0", *target().compiler_flags, *SANITIZERS)
+
+
+@needs_compiler
+@pytest.mark.parametrize("there", ["sanitizers", pytest.param("aarch64", marks=needs_cross)])
+def test_products_of_few_columns(
+    there: str, plain: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are larger than the samples of the kit, and have a function of their own."""
+    monkeypatch.setenv("BYPARTS_MEASURE", "0")
+    cases = []
+    for flips in product((False, True), repeat=2):
+        a, b = ((70, 37) if flips[0] else (37, 70), (10, 70) if flips[1] else (70, 10))
+        types = tuple([TensorType("f32", dims) for dims in (a, b)])
+        cases.append(Case(Sample(ops.MatMul(*flips), types), "basic"))
+    calls = calls_of(make(), cases)
+    assert len(calls) == 4 and all("narrow" in c.source.body for c in calls)
+    if there == "aarch64":
+        check(calls, tmp_path, CROSS, "-O1", "-static", runner=str(emulator()))
+    else:
+        check(calls, tmp_path, "g++", "-O1", *target().compiler_flags, *SANITIZERS)
 
 
 @needs_compiler
