@@ -125,3 +125,34 @@ def test_a_gradient_passes_through_a_loop_inside_one_of_the_host() -> None:
         texts, totals = session.run(scanned)
     assert texts.tolist() == [b"5", b"5"]
     assert totals.tolist() == [6.0, 12.0]
+
+
+def test_functions_of_rows_of_strings() -> None:
+    """Of loops: mapped, nested, folded, in a structure; complex numbers are rows, too."""
+    x = tf.placeholder(tf.string, [None])
+    to_number = tf.string_to_number
+    with tf.Session(backends=("numpy",)) as session:
+        made = [
+            tf.map_fn(lambda a: to_number(a) * 2, x, dtype=tf.float32),
+            tf.map_fn(lambda row: tf.map_fn(to_number, row, tf.float32), x[None], tf.float32),
+            tf.foldl(lambda a, b: tf.string_join([a, b], "-"), x),
+            tf.map_fn(lambda t: (t[0] + "?", -t[1]), (x, tf.range(2)), (tf.string, tf.int32))[0],
+            tf.map_fn(lambda i: to_number(tf.gather(x, i)), tf.range(2), tf.float32),
+            tf.map_fn(lambda c: c * c, tf.constant([1 + 2j, 3j])),
+        ]
+        doubled, nested, joined, asked, read, squares = session.run(made, {x: ["1", "2"]})
+
+    assert doubled.tolist() == [2, 4] and nested.tolist() == [[1, 2]] and joined == b"1-2"
+    assert asked.tolist() == [b"1?", b"2?"] and read.tolist() == [1, 2]
+    assert squares.tolist() == [-3 + 4j, -9]
+
+
+def test_a_gradient_that_does_not_pass_through_a_loop_of_the_host() -> None:
+    """What strings give is an input of a model like any other."""
+    x, w = tf.placeholder(tf.string, [None]), tf.Variable([3.0])
+    rows = tf.map_fn(tf.string_to_number, x, dtype=tf.float32)
+    (slope,) = tf.gradients(tf.reduce_sum(rows * w), [w])
+    with tf.Session(backends=("numpy",)) as session:
+        session.run(tf.global_variables_initializer())
+
+        assert session.run(slope, {x: ["1", "2"]}).tolist() == [3]

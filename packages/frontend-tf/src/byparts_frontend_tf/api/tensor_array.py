@@ -35,8 +35,9 @@ def _kind(type: str, meaning: Any, dtype: Any, shape: Any = None) -> Kind:
 
 
 def _array(lowering: Any, op: Operation) -> Any:
-    of_host = op.attributes["dynamic"] or not op.attributes["dtype"].own
-    if of_host and op.body is not None and lowering.outer is None and lowering.run.body is not None:
+    in_host_loop = op.body is not None and lowering.run.body is not None
+    of_host = not op.attributes["dtype"].own or (op.attributes["dynamic"] and in_host_loop)
+    if of_host and lowering.outer is None:
         return lowering.run.call_on_array(op, HOST_MEANINGS["TensorArrayV3"])
     size = int(lowering.number(op.inputs[0], op))
     element = op.attributes["element"]

@@ -99,6 +99,8 @@ class Lowering(VariableValues):
     def _outside(self, tensor: Tensor) -> Value:
         """A tensor of an outer level, as an input of this body; whole numbers are made again."""
         assert self.outer is not None, f"{tensor.name} is read before it is made"
+        if not tensor.dtype.own:
+            raise OnHost(tensor.op, f"{tensor.name} is {tensor.dtype.name}")
         return self.capture(self.outer.value(tensor, self.reader), tensor)
 
     def capture(self, outside: Value, tensor: Optional[Tensor] = None) -> Value:

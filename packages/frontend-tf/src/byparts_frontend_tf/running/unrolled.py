@@ -30,12 +30,27 @@ def gradient_passes(run: Any, op: Operation) -> bool:
             if reader not in run.operations:
                 continue
             if reader.type == "SymbolicGradient":
-                if any(t in seen for t in reader.inputs[: reader.attributes["ys"]]):
+                through = any(t in seen for t in reader.inputs[: reader.attributes["ys"]])
+                if through and _reads_any(op, reader.inputs[-len(reader.outputs) :]):
                     return True
                 continue
             more = [t for t in reader.outputs if t.dtype.is_floating and t not in seen]
             seen.update(more)
             todo += more
+    return False
+
+
+def _reads_any(op: Operation, wanted: Sequence[Tensor]) -> bool:
+    """Whether an operation depends on one of these tensors."""
+    seen: set[Tensor] = set()
+    todo, targets = list(op.inputs), set(wanted)
+    while todo:
+        t = todo.pop()
+        if t in targets:
+            return True
+        if t not in seen:
+            seen.add(t)
+            todo += t.op.inputs
     return False
 
 
