@@ -159,3 +159,48 @@ def test_numbers_between_bounds_and_softplus_parameters() -> None:
     assert a.min() >= 0 and a.max() <= 2 and abs(a.mean() - 1) < 0.05
     assert b.min() >= 6 and b.max() <= 7 and abs(b.mean() - 6.158) < 0.02
     assert one == other
+
+
+# Recorded of scipy.stats: distribution, where, the logarithm of its density there.
+RECORDED_DENSITIES: list[tuple[Any, float, float]] = [
+    (lambda ds: ds.Logistic(0.1, 1.2), 0.7, -1.6305),
+    (lambda ds: ds.Cauchy(0.1, 1.2), 0.7, -1.5502),
+    (lambda ds: ds.HalfNormal(1.2), 0.7, -0.5783),
+    (lambda ds: ds.InverseGamma(3.0, 1.5), 0.7, -0.1929),
+    (lambda ds: ds.Chi2(3.0), 0.7, -1.4473),
+    (lambda ds: ds.Binomial(7.0, probs=0.3), 2.0, -1.1468),
+]
+
+
+@pytest.mark.parametrize("row", range(len(RECORDED_DENSITIES)))
+def test_densities_of_further_distributions(row: int) -> None:
+    make, at, expected = RECORDED_DENSITIES[row]
+    with tf.Graph().as_default(), tf.Session() as session:
+        made = make(tf.contrib.distributions)
+        found = session.run(made.log_prob(at))
+
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_mixtures_of_one_family_and_rounded_numbers() -> None:
+    """As the same mixture by parts; all of a rounded distribution is 1."""
+    ds = tf.contrib.distributions
+    with tf.Graph().as_default(), tf.Session() as session:
+        chances = ds.Categorical(probs=[0.3, 0.7])
+        same = ds.MixtureSameFamily(chances, ds.Normal([-1.0, 1.0], [0.1, 0.5]))
+        parts = ds.Mixture(chances, [ds.Normal(-1.0, 0.1), ds.Normal(1.0, 0.5)])
+        at = np.array([-1.0, 0.3], "float32")
+        rounded = ds.QuantizedDistribution(ds.Logistic(3.0, 1.0), 0.0, 7.0)
+        relaxed = ds.RelaxedBernoulli(0.5, probs=[0.3, 0.7]).sample(5, seed=1)
+        found = session.run(
+            [
+                *(same.log_prob(at), parts.log_prob(at), same.mean(), same.sample(9, seed=1)),
+                *(tf.reduce_sum(rounded.prob(np.arange(8.0, dtype="float32"))), relaxed),
+                rounded.sample(20, seed=2),
+            ]
+        )
+
+    np.testing.assert_allclose(found[0], found[1], 1e-5)
+    assert found[2] == pytest.approx(0.4) and found[3].shape == (9,)
+    assert found[4] == pytest.approx(1.0) and ((found[5] > 0) & (found[5] < 1)).all()
+    assert (found[6] == np.round(found[6])).all() and found[6].min() >= 0 and found[6].max() <= 7

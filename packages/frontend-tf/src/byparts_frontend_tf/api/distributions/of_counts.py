@@ -21,7 +21,7 @@ from byparts_frontend_tf.graph.dtypes import as_dtype, int32
 from byparts_frontend_tf.graph.operation import Tensor
 
 
-class _Probable(OfNumbers):
+class Probable(OfNumbers):
     """A distribution whose parameter is a probability or its logit."""
 
     def __init__(
@@ -53,7 +53,7 @@ class _Probable(OfNumbers):
 
 
 @distribution_symbol("Bernoulli")
-class Bernoulli(_Probable):
+class Bernoulli(Probable):
     """0 or 1."""
 
     def __init__(

@@ -1,0 +1,1 @@
+"""`tf.contrib.distributions.bijectors`, and distributions that they make of others."""
