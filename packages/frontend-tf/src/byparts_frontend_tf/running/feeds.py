@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 import numpy as np
+from numpy import ndarray
 
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.nest import flatten
@@ -68,18 +69,17 @@ class Feeds:
             TypeError: a tensor is given.
             ValueError: an array does not fit the shape, or is none.
         """
-        given: list[Any] = []
-        if self.simple:
-            given = list(feed_dict.values())
-        else:
+        given: Iterable[Any] = feed_dict.values()
+        if not self.simple:
+            given = []
             for key, convert, _, _ in self._rows:
                 value = feed_dict[key]
                 given += [value] if convert is None else convert(value)
         return [
             value
-            if value.__class__ is np.ndarray and value.dtype == kind and value.shape == dims
+            if value.__class__ is ndarray and value.dtype is kind and value.shape == dims
             else _array(tensor, value, kind)
-            for value, (tensor, kind, dims) in zip(given, self._kinds, strict=True)
+            for value, (tensor, kind, dims) in zip(given, self._kinds, strict=False)
         ]
 
 

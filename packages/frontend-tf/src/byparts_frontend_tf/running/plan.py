@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 from numpy import ndarray
@@ -13,7 +13,7 @@ from byparts_frontend_tf.running.feeds import Feeds
 from byparts_frontend_tf.running.fetches import Fetches
 from byparts_frontend_tf.running.recorder import Log, Recorder
 from byparts_frontend_tf.running.run import Run
-from byparts_frontend_tf.running.tree import Finish, Step, type_key
+from byparts_frontend_tf.running.tree import Finish, ProgramStep, Step, type_key
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession
@@ -32,6 +32,7 @@ class Plan:
         self._fetches = Fetches(session.graph, fetches)
         self._feeds = Feeds(session.graph, fed)
         self.first: dict[Any, Step] = {}
+        self._programs: dict[Any, tuple[ProgramStep, list[Optional[int]]]] = {}  # all of a run
         self.built = 0
         self._single = self._fetches.leaves == (fetches,)
         fed_too = [i for i, f in enumerate(self._fetches.leaves) if f in self._feeds.tensors]
@@ -41,13 +42,27 @@ class Plan:
         """Run; the values of the fetches in their structure."""
         slots = self._feeds.arrays(feed_dict) if feed_dict else []
         key = tuple([a.shape for a in slots])
-        results = self.steps(slots, key)
+        known = self._programs.get(key)
+        if known is None:
+            results = self.steps(slots, key)
+            self._remember(key)
+        else:
+            step, places = known
+            found = step.results(slots)
+            results = [None if i is None else _scalar(found[i]) for i in places]
         return results[0] if self._single else self._fetches.build(results)
+
+    def _remember(self, key: Any) -> None:
+        """Of runs that are one program and nothing else, the quickest way to do them."""
+        step = self.first.get(key)
+        places = step.all_of_a_run(len(key)) if isinstance(step, ProgramStep) else None
+        if isinstance(step, ProgramStep) and places is not None:
+            self._programs[key] = step, places
 
     def steps(self, slots: list[Any], key: Any) -> list[Any]:
         """Do the steps; the values of the leaves."""
         found = do_steps(self.first, key, slots, self._explore)
-        results = [v[()] if v.__class__ is ndarray and not v.ndim else v for v in found]
+        results = [_scalar(v) for v in found]
         for i in self._fed_too:
             results[i] = found[i]
         return results
@@ -62,7 +77,13 @@ class Plan:
             end = run.finish(self._fetches.leaves)
             if run.assumed:  # that variables have no value, which they may have next time
                 self.first.clear()
+                self._programs.clear()
             return end
+
+
+def _scalar(value: Any) -> Any:
+    """A scalar of NumPy for an array of rank 0."""
+    return value[()] if value.__class__ is ndarray and not value.ndim else value
 
 
 def do_steps(

@@ -118,13 +118,34 @@ class ProgramStep(Step):
         self.program, self._inputs, self._asked = program, tuple(inputs), tuple(asked)
         self._after, self._blame = after, blame
 
-    def do(self, slots: Slots) -> Hashable:
+    def results(self, slots: Slots) -> tuple[Any, ...]:
+        """What the program computes from the slots.
+
+        Raises:
+            OpError: it failed, in the operation that it names.
+        """
         try:
-            results = self.program(*[slots[i] for i in self._inputs])
+            return self.program(*[slots[i] for i in self._inputs])
         except (OpError, KeyboardInterrupt):
             raise
         except Exception as error:
             raise error_of(self._blame(error) if self._blame else None, error) from error
+
+    def all_of_a_run(self, first: int) -> Optional[list[Optional[int]]]:
+        """For each fetch the position among the results, or `None` for operations.
+
+        `None` if more than this program is to be done, or something is fetched that is fed.
+
+        Args:
+            first: slot of the first result.
+        """
+        end = None if self._asked or self._after else self.children.get(None)
+        if not isinstance(end, Finish) or any(i is not None and i < first for i in end.slots):
+            return None
+        return [None if i is None else i - first for i in end.slots]
+
+    def do(self, slots: Slots) -> Hashable:
+        results = self.results(slots)
         slots += results
         if self._after is not None:
             self._after()
