@@ -66,7 +66,7 @@ class VariableStore:
         first, wanted = _first_value(name, initializer, dims, dtype, from_value)
         made = Variable(first, name=name, dtype=wanted, **options)
         self.variables[name] = made
-        if regularizer is not None:
+        if regularizer:  # an empty dict is none
             _regularize(made, name, regularizer)
         return made
 
