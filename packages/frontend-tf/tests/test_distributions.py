@@ -204,3 +204,9 @@ def test_mixtures_of_one_family_and_rounded_numbers() -> None:
     assert found[2] == pytest.approx(0.4) and found[3].shape == (9,)
     assert found[4] == pytest.approx(1.0) and ((found[5] > 0) & (found[5] < 1)).all()
     assert (found[6] == np.round(found[6])).all() and found[6].min() >= 0 and found[6].max() <= 7
+
+
+def test_classes_may_be_given_as_floats() -> None:
+    made = tf.distributions.Categorical(logits=[0.0, 0.0])
+    with tf.Session() as session:
+        assert session.run(made.log_prob([1.0, 0.0])).tolist() == pytest.approx([np.log(0.5)] * 2)

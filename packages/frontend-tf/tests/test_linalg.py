@@ -22,6 +22,8 @@ def _symmetric(a: Any) -> Any:
     return (a + tf.matrix_transpose(a)) / 2
 
 
+_TURN = np.exp(1j * RANDOM.normal(size=[3]))
+
 FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "inverse": (tf.matrix_inverse, [A]),
     "determinant": (tf.matrix_determinant, [A]),
@@ -44,6 +46,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "set_diag": (tf.matrix_set_diag, [B, B[:, 0]]),
     "band_part": (lambda a: tf.matrix_band_part(a, 1, 0), [TALL]),
     "rfft2d": (lambda a: tf.real(tf.spectral.rfft2d(a, [3, 4])), [TALL]),
+    "complex product": (
+        lambda a: tf.abs((tf.complex(a, 2 * a) * _TURN - 1.0) / tf.complex(1 + a * a, a)),
+        [TALL],
+    ),
     "irfft2d": (lambda a: tf.spectral.irfft2d(tf.complex(a, 0.5 * a), [4, 5]), [TALL]),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -172,3 +173,42 @@ def test_a_constant_without_elements_takes_any_value() -> None:
     assert tf.constant(1, tf.int64, [0]).dtype == tf.int64
     with pytest.raises(ValueError, match="Too many elements"):
         tf.constant([1, 2], shape=[1])
+
+
+def test_a_getter_may_give_a_layer_a_tensor_for_a_variable() -> None:
+    """As programs normalize weights."""
+
+    def halved(make: Any, *given: Any, **named: Any) -> Any:
+        return make(*given, **named) / 2.0
+
+    with tf.variable_scope("", custom_getter=halved):
+        layer = tf.layers.Dense(1, use_bias=False, kernel_initializer=tf.ones_initializer())
+        y = layer(tf.ones([1, 3]))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        assert session.run(y).tolist() == [[1.5]]
+    assert (layer.trainable_weights, layer.weights) == ([], [layer.kernel])
+    assert [v.op.name for v in tf.trainable_variables()] == ["dense/kernel"]
+
+
+def test_a_variable_writes_its_rows_and_its_places() -> None:
+    v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    rows = tf.IndexedSlices([[1.0, 1.0]], [1])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run(v.scatter_sub(rows)).tolist() == [[1, 2], [2, 3]]
+        assert session.run(v.scatter_nd_update([[0, 1]], [9.0])).tolist() == [[1, 9], [2, 3]]
+    with pytest.raises(TypeError, match="not IndexedSlices"):
+        v.scatter_add([1.0])
+
+
+def test_one_number_is_the_block_of_both_axes() -> None:
+    x = tf.reshape(tf.range(8.0), [4, 1, 2, 1])
+    with tf.Session() as session:
+        by_size, by_shape = session.run(
+            [tf.batch_to_space(x, [[0, 0]] * 2, n) for n in (2, [2, 2])]
+        )
+
+    np.testing.assert_array_equal(by_size, by_shape)
+    assert tf.batch_to_space(x, [[0, 0]] * 2, block_shape=2).shape.as_list() == [1, 2, 4, 1]

@@ -181,6 +181,11 @@ def batch_to_space_nd(
     return BATCH_TO_SPACE(convert_to_tensor(input), *given, name=name)
 
 
+def _both(block: Any) -> Any:
+    """The extents of a block, from one number for both, or from two."""
+    return block if isinstance(block, (list, tuple, np.ndarray, Tensor)) else [block, block]
+
+
 @symbol("space_to_batch", "nn.space_to_batch")
 def space_to_batch(
     input: TensorLike,
@@ -190,8 +195,8 @@ def space_to_batch(
     block_shape: Any = None,
 ) -> Tensor:
     """`space_to_batch_nd` of the two axes of images."""
-    block = block_shape if block_size is None else [block_size, block_size]
-    made = space_to_batch_nd(input, block, paddings, name)
+    block = block_shape if block_size is None else block_size
+    made = space_to_batch_nd(input, _both(block), paddings, name)
     made.set_shape([None] * 4)
     return made
 
@@ -205,8 +210,8 @@ def batch_to_space(
     block_shape: Any = None,
 ) -> Tensor:
     """`batch_to_space_nd` of the two axes of images."""
-    block = block_shape if block_size is None else [block_size, block_size]
-    made = batch_to_space_nd(input, block, crops, name)
+    block = block_shape if block_size is None else block_size
+    made = batch_to_space_nd(input, _both(block), crops, name)
     made.set_shape([None] * 4)
     return made
 

@@ -144,7 +144,12 @@ class Distribution:
         return name_scope(f"{self.name.rstrip('/')}/{name}")
 
     def _value(self, value: Any) -> Tensor:
-        return convert_to_tensor(value, None if hasattr(value, "dtype") else self.dtype, "value")
+        if hasattr(value, "dtype"):
+            return convert_to_tensor(value, name="value")
+        try:
+            return convert_to_tensor(value, self.dtype, "value")
+        except TypeError:  # numbers of classes may be floats
+            return convert_to_tensor(value, name="value")
 
     def _either(self, name: str, other: str, by: Callable[..., Tensor], value: Any) -> Tensor:
         """A function, or the function `by` of another one that is said."""

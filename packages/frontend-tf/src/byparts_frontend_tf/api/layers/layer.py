@@ -115,9 +115,8 @@ class Layer(KerasLayer):
                     add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
         self._own_losses += get_collection(GraphKeys.REGULARIZATION_LOSSES)[penalties:]
         if not any(made is w for w in (*self._trainable_weights, *self._non_trainable_weights)):
-            (self._trainable_weights if made.trainable else self._non_trainable_weights).append(
-                made
-            )
+            trained = getattr(made, "trainable", False)  # a getter may give a tensor
+            (self._trainable_weights if trained else self._non_trainable_weights).append(made)
             if isinstance(made, Variable):
                 track_variable(made)
         return made

@@ -7,6 +7,7 @@ Anything else is computed on the host, without a gradient.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Optional
 
 import numpy as np
@@ -14,11 +15,12 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import atan2
 from byparts_frontend_tf.api.families import pair
-from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.convert import TensorLike, constant_of, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import complex64, complex128
 from byparts_frontend_tf.graph.infer import broadcast, like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -59,7 +61,39 @@ _CONJ = Kind("Conj", host=np.conj, shape=like_first, gradient=False)
 def parts_of(x: Tensor) -> Parts:
     """The real and the imaginary part of a complex tensor."""
     known: Optional[Parts] = x.__dict__.get("_parts")
+    if known is None and x.op.type == "Const":
+        value = x.op.attributes["value"]
+        return constant_of(value.real, "real"), constant_of(value.imag, "imag")
     return (_REAL(x), _IMAG(x)) if known is None else known
+
+
+def by_parts(type: str, x: Tensor, y: Tensor, name: Optional[str]) -> Optional[Tensor]:
+    """A sum, difference, product or quotient of complex tensors by their parts.
+
+    `None`: it is another function, or the parts are known of neither.
+    """
+    if type not in _BY_PARTS or not ("_parts" in x.__dict__ or "_parts" in y.__dict__):
+        return None
+    with name_scope(name, type):
+        return of_parts(*_BY_PARTS[type](*parts_of(x), *parts_of(y)))
+
+
+def _product(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Parts:
+    return a * c - b * d, a * d + b * c
+
+
+def _quotient(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Parts:
+    size = c * c + d * d
+    re, im = _product(a, b, c, -d)
+    return re / size, im / size
+
+
+_BY_PARTS: dict[str, Callable[..., Parts]] = {
+    "Add": lambda a, b, c, d: (a + c, b + d),
+    "Sub": lambda a, b, c, d: (a - c, b - d),
+    "Mul": _product,
+    "RealDiv": _quotient,
+}
 
 
 def _length(re: Value, im: Value) -> Value:

@@ -12,6 +12,7 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.families import second
 from byparts_frontend_tf.api.passing import IDENTITY, identity
 from byparts_frontend_tf.api.variables.creators import Created
+from byparts_frontend_tf.api.variables.rows import Rows
 from byparts_frontend_tf.api.variables.updates import Update
 from byparts_frontend_tf.files.messages.meta_graph import VariableDef
 from byparts_frontend_tf.graph.collections import GraphKeys
@@ -58,7 +59,7 @@ ASSIGN_SUB = Update("AssignSub", lambda old, value: old - value)
 
 
 @symbol("Variable", "VariableV1", "python.ops.variable_scope.variable")
-class Variable(Operators, metaclass=Created):
+class Variable(Rows, Operators, metaclass=Created):
     """A tensor that a session remembers between runs.
 
     Args:
