@@ -212,3 +212,13 @@ def test_one_number_is_the_block_of_both_axes() -> None:
 
     np.testing.assert_array_equal(by_size, by_shape)
     assert tf.batch_to_space(x, [[0, 0]] * 2, block_shape=2).shape.as_list() == [1, 2, 4, 1]
+
+
+def test_one_number_is_the_extent_of_a_row() -> None:
+    """Also where it is a tensor of a rank that is not known."""
+    n, unknown = tf.placeholder(tf.int32, []), tf.placeholder(tf.int32)
+    with tf.Session() as session:
+        made = session.run([tf.zeros(n), tf.ones(unknown)], {n: 2, unknown: 3})
+
+    assert [m.tolist() for m in made] == [[0, 0], [1, 1, 1]]
+    assert tf.zeros(n).shape.as_list() == [None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -261,3 +262,26 @@ def test_contrib_trains_until_a_hook_stops_it() -> None:
         assert last == 3
         with pytest.raises(ValueError, match="logdir cannot be None"):
             tf.contrib.training.train(step, None)
+
+
+def test_hooks_are_called_around_the_runs_of_a_session_of_others() -> None:
+    """As programs run evaluations beside a training session."""
+    inside = import_module("byparts_frontend_tf.python.training.monitored_session")
+    seen: list[Any] = []
+
+    class Doubling(tf.train.SessionRunHook):  # type: ignore[misc]  # found when it is used
+        def before_run(self, run_context: Any) -> Any:
+            return tf.train.SessionRunArgs(doubled)
+
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            seen.append(run_values.results)
+
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.random_normal([]) * 0 + 3
+        doubled = x * 2
+        hooked = inside._HookedSession(session, [Doubling()])
+
+        assert (hooked.run(x), hooked.run([]), seen) == (3, [], [6, 6])
+        assert hooked.graph is graph
+        assert not x.op.op_def.is_stateful
+        assert all(op.op_def.is_stateful for op in graph.get_operations() if "Random" in op.type)

@@ -3731,6 +3731,7 @@ TABLE: dict[str, str] = {
     "train.SecondOrStepTimer": "training.hooks:SecondOrStepTimer",
     "train.StopAtStepHook": "training.hooks:StopAtStepHook",
     # training.monitored_session
+    "python.training.monitored_session._HookedSession": "training.monitored_session:HookedSession",
     "train.ChiefSessionCreator": "training.monitored_session:ChiefSessionCreator",
     "train.MonitoredSession": "training.monitored_session:MonitoredSession",
     "train.SessionCreator": "training.monitored_session:SessionCreator",
@@ -4094,6 +4095,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.training",
     "python.training.coordinator",
     "python.training.evaluation",
+    "python.training.monitored_session",
     "python.training.moving_averages",
     "python.util",
     "python.util.all_util",

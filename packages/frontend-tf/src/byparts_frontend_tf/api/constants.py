@@ -18,6 +18,7 @@ from byparts_frontend_tf.graph.convert import (
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, string
 from byparts_frontend_tf.graph.infer import like_first, named_by
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, is_static
 from byparts_frontend_tf.graph.static import static_dims, static_number, static_value
@@ -107,6 +108,8 @@ def _of_one(number: Any, shape: TensorLike, dtype: Any, name: str) -> Tensor:
         tensor = shape_tensor(shape)
         known = static_value(tensor)
         if known is None:
+            if not tensor.dims:  # one number is the extent of a row
+                tensor = late("api.shaping:reshape")(tensor, [-1])
             made: Tensor = FILL(tensor, constant_of(element, f"{name}/Const"), name=name)
             return made
         dims = [int(d) for d in known.reshape(-1)]

@@ -128,3 +128,8 @@ class Kind:
     def name(self) -> str:
         """TensorFlow's name of the type, as `op_def.name`."""
         return self.type
+
+    @property
+    def is_stateful(self) -> bool:
+        """Whether runs may differ or change something, as `op_def.is_stateful`."""
+        return self.effect or self.special is not None or self.type.startswith("Random")

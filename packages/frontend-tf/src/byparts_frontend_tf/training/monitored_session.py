@@ -142,6 +142,19 @@ class _Hooked:
         return results["caller"]
 
 
+@symbol("python.training.monitored_session._HookedSession")
+class HookedSession(_Hooked):
+    """A session that another one made and closes, and hooks that are called around its runs."""
+
+    def __init__(self, sess: Any, hooks: Sequence[Any]) -> None:
+        super().__init__(sess, Coordinator(), list(hooks))
+
+    @property
+    def graph(self) -> Any:
+        """Of the session."""
+        return self.session.graph
+
+
 def _feed(feeds: dict[Any, Any], more: Any, conflict: str) -> None:
     for key in more or ():
         if key in feeds:
