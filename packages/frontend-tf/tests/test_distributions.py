@@ -210,3 +210,18 @@ def test_classes_may_be_given_as_floats() -> None:
     made = tf.distributions.Categorical(logits=[0.0, 0.0])
     with tf.Session() as session:
         assert session.run(made.log_prob([1.0, 0.0])).tolist() == pytest.approx([np.log(0.5)] * 2)
+
+
+def test_a_program_s_own_distribution_keeps_its_value() -> None:
+    """As libraries do, under a name that nothing here takes; names of operations are a graph's."""
+
+    class Drawn(tf.distributions.Normal):  # type: ignore[misc]  # found by name
+        def __init__(self, loc: float, scale: float) -> None:
+            super().__init__(loc, scale)
+            self._value = self.sample(3, seed=1)
+
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        made = Drawn(0.0, 1.0)
+
+        assert session.run(made.log_prob(made._value)).shape == (3,)
+        assert "Normal/loc" in graph._nodes_by_name

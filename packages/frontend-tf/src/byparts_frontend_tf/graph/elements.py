@@ -15,6 +15,11 @@ class Elements:
     _operations: list[Operation]
     _by_name: dict[str, Operation]
 
+    @property
+    def _nodes_by_name(self) -> dict[str, Operation]:
+        """The operations by their names, as programs look into TensorFlow's graphs."""
+        return dict(self._by_name)
+
     def get_operations(self) -> list[Operation]:
         """All operations, in the order in which they were made."""
         return list(self._operations)

@@ -143,7 +143,7 @@ class Distribution:
     def _scope(self, name: str) -> Any:
         return name_scope(f"{self.name.rstrip('/')}/{name}")
 
-    def _value(self, value: Any) -> Tensor:
+    def _as_draw(self, value: Any) -> Tensor:
         if hasattr(value, "dtype"):
             return convert_to_tensor(value, name="value")
         try:
@@ -154,7 +154,7 @@ class Distribution:
     def _either(self, name: str, other: str, by: Callable[..., Tensor], value: Any) -> Tensor:
         """A function, or the function `by` of another one that is said."""
         with self._scope(name):
-            x = self._value(value)
+            x = self._as_draw(value)
             own = getattr(self, f"_{name}", None)
             if own is None and hasattr(self, f"_{other}"):
                 return by(getattr(self, f"_{other}")(x))
