@@ -156,3 +156,13 @@ def test_a_gradient_that_does_not_pass_through_a_loop_of_the_host() -> None:
         session.run(tf.global_variables_initializer())
 
         assert session.run(slope, {x: ["1", "2"]}).tolist() == [3]
+
+
+def test_rounds_are_counted_without_a_look_beyond_the_last() -> None:
+    """The place of the next read is beyond the end of the array when the loop ends."""
+    data = tf.constant([1, 2, 3, 4])
+    start = tf.placeholder(tf.int32, [])
+    found = tf.while_loop(lambda i: i < 4, lambda i: data[i], [start])
+
+    with tf.Session() as session:
+        assert [session.run(found, {start: k}) for k in (0, 3, 4)] == [4, 4, 4]

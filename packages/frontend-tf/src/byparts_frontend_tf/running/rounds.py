@@ -105,7 +105,10 @@ class Simulation:
     ) -> None:
         self._states = [loop.states[i] for i in control]
         self._news = [loop.news[i] for i in control]
-        self._wanted, self._given, self._nodes = tuple(wanted), tuple(given), nodes
+        self._wanted, self._given = tuple(wanted), tuple(given)
+        of_test = set(producers(wanted[:1]))
+        self._test = [n for n in nodes if n in of_test]
+        self._body = [n for n in nodes if n not in of_test]  # an index may be beyond the end
         self._most = _MOST if most is None else min(most, _MOST)
         self._bounded = most is not None and most <= _MOST
 
@@ -128,9 +131,10 @@ class Simulation:
         with np.errstate(all="ignore"):
             while rounds < self._most:
                 known: dict[Value, Any] = {**fixed, **dict(zip(self._states, states, strict=True))}
-                self._evaluate(known)
+                _evaluate(self._test, known)
                 if not bool(np.asarray(known[self._wanted[0]]).item()):
                     break
+                _evaluate(self._body, known)
                 for row, place in zip(rows, self._wanted[1:], strict=True):
                     row.append(int(np.asarray(known[place]).item()))
                 states = [np.asarray(known[new]) for new in self._news]
@@ -140,7 +144,8 @@ class Simulation:
                     return None
         return [np.int64(rounds), *[np.array(row, np.int64) for row in rows]]
 
-    def _evaluate(self, known: dict[Value, Any]) -> None:
-        for node in self._nodes:
-            results = node.op.evaluate(*[known[v] for v in node.inputs])
-            known.update(zip(node.outputs, results, strict=True))
+
+def _evaluate(nodes: Sequence[Node], known: dict[Value, Any]) -> None:
+    for node in nodes:
+        results = node.op.evaluate(*[known[v] for v in node.inputs])
+        known.update(zip(node.outputs, results, strict=True))
