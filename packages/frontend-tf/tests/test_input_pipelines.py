@@ -97,7 +97,7 @@ def test_rows_are_shuffled_anew_each_epoch() -> None:
 
 def test_batches_may_be_padded_joined_and_chosen() -> None:
     """`dynamic_pad`, `batch_join`, `maybe_batch`, `enqueue_many`."""
-    n = tf.train.range_input_producer(6, num_epochs=1, shuffle=False).dequeue()
+    n = tf.train.range_input_producer(6, shuffle=False).dequeue()  # endless: two read it
     padded = tf.train.batch([tf.range(n)], 3, dynamic_pad=True)
     odd = tf.train.maybe_batch([n], tf.equal(n % 2, 1), 3, num_threads=1)
     joined = tf.train.batch_join(
