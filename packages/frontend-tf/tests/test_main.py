@@ -15,7 +15,7 @@ from beside import three
 
 def main(argv):
     with tf.Session() as sess:
-        print(sess.run(nn.relu(three) * 2.0), argv[1:], sys.argv[0] == __file__, __name__)
+        print([sess.run(nn.relu(three) * 2.0)], argv[1:], sys.argv[0] == __file__, __name__)
     print(nn is tf.nn, ops.convert_to_tensor is tf.convert_to_tensor)
 
 if __name__ == "__main__":
@@ -34,10 +34,10 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_program_runs_with_its_arguments(tmp_path: Path) -> None:
-    """From any folder, with the modules beside it, its own name, and its exit status."""
+    """From any folder, with the modules beside it, its own name, its exit status, old numbers."""
     done = run(tmp_path, str(tmp_path / "program.py"), "--rate=1")
 
-    assert done.stdout == "6.0 ['--rate=1'] True __main__\nTrue True\n"
+    assert done.stdout == "[6.0] ['--rate=1'] True __main__\nTrue True\n"
     assert done.returncode == 3
 
 
@@ -45,7 +45,7 @@ def test_a_module_runs(tmp_path: Path) -> None:
     """`-m`, as Python has it."""
     done = run(tmp_path, "-m", "program", "x")
 
-    assert done.stdout.startswith("6.0 ['x'] True __main__\n")
+    assert done.stdout.startswith("[6.0] ['x'] True __main__\n")
 
 
 def test_without_a_program_it_says_how() -> None:

@@ -2,7 +2,8 @@
 
 `import tensorflow` gives this part, in the program and in the modules it imports;
 `google.protobuf.text_format` takes its messages, and `absl.flags` are its flags.  The program is
-run as `python program.py arguments…` would: `-m module` and its arguments work too.
+run as `python program.py arguments…` would: `-m module` and its arguments work too.  NumPy writes
+numbers as it did then: `[0.5]`, and not `[np.float32(0.5)]`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import os
 import runpy
 import sys
+
+import numpy as np
 
 from byparts_frontend_tf.absl_modules import install_absl
 from byparts_frontend_tf.files.protobuf_modules import install_protobuf
@@ -32,6 +35,8 @@ def main(arguments: list[str]) -> None:
     install_as("tensorflow")
     install_protobuf()
     install_absl()
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
+        np.set_printoptions(legacy="1.25")
     sys.argv = named
     if named is not arguments:
         sys.path[0] = os.getcwd()
