@@ -1006,6 +1006,8 @@ TABLE: dict[str, str] = {
     # api.optimizers.moving_average_optimizer
     "contrib.opt.MovingAverageOptimizer": "api.optimizers.moving_average_optimizer:MovingAverageOptimizer",
     # api.optimizers.optimize_loss
+    "contrib.layers.OPTIMIZER_CLS_NAMES": "api.optimizers.optimize_loss:OPTIMIZER_CLS_NAMES",
+    "contrib.layers.OPTIMIZER_SUMMARIES": "api.optimizers.optimize_loss:OPTIMIZER_SUMMARIES",
     "contrib.layers.optimize_loss": "api.optimizers.optimize_loss:optimize_loss",
     # api.optimizers.optimizer
     "train.Optimizer": "api.optimizers.optimizer:Optimizer",
@@ -1115,6 +1117,13 @@ TABLE: dict[str, str] = {
     "python.util.compat.integral_types": "api.program.compat:integral_types",
     "python.util.compat.path_to_str": "api.program.compat:path_to_str",
     "python.util.compat.real_types": "api.program.compat:real_types",
+    # api.program.compiling
+    "autograph.experimental.do_not_convert": "api.program.compiling:do_not_convert",
+    "autograph.set_verbosity": "api.program.compiling:set_verbosity",
+    "contrib.compiler.jit.experimental_jit_scope": "api.program.compiling:jit_scope",
+    "contrib.layers.recompute_grad": "api.program.compiling:recompute_grad",
+    "recompute_grad": "api.program.compiling:recompute_grad",
+    "xla.experimental.jit_scope": "api.program.compiling:jit_scope",
     # api.program.debugger
     "python.debug.DumpingDebugHook": "api.program.debugger:DumpingDebugHook",
     "python.debug.DumpingDebugWrapperSession": "api.program.debugger:DumpingDebugWrapperSession",
@@ -1172,6 +1181,7 @@ TABLE: dict[str, str] = {
     # api.program.eager_mode
     "contrib.eager.enable_eager_execution": "api.program.eager_mode:enable_eager_execution",
     "contrib.eager.executing_eagerly": "api.program.eager_mode:executing_eagerly",
+    "contrib.eager.in_eager_mode": "api.program.eager_mode:executing_eagerly",
     "contrib.eager.in_graph_mode": "api.program.eager_mode:in_graph_mode",
     "disable_control_flow_v2": "api.program.eager_mode:disable_v2_behavior",
     "disable_eager_execution": "api.program.eager_mode:disable_v2_behavior",
@@ -3777,6 +3787,8 @@ NAMESPACES: tuple[str, ...] = (
     "app",
     "app.flags",
     "audio",
+    "autograph",
+    "autograph.experimental",
     "bitwise",
     "compat",
     "compat.v1",
@@ -3784,6 +3796,8 @@ NAMESPACES: tuple[str, ...] = (
     "compat.v2",
     "contrib",
     "contrib.cluster_resolver",
+    "contrib.compiler",
+    "contrib.compiler.jit",
     "contrib.crf",
     "contrib.data",
     "contrib.distribute",
@@ -4134,4 +4148,6 @@ NAMESPACES: tuple[str, ...] = (
     "train",
     "train.queue_runner",
     "version",
+    "xla",
+    "xla.experimental",
 )

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.distributions.random import truncated_normal
 from byparts_frontend_tf.api.effects import with_dependencies
 from byparts_frontend_tf.api.layers.initializers import Constant
+from byparts_frontend_tf.api.optimizers.adaptive import AdagradOptimizer, RMSPropOptimizer
 from byparts_frontend_tf.api.optimizers.clipping import clip_by_global_norm, global_norm
+from byparts_frontend_tf.api.optimizers.descent import (
+    AdamOptimizer,
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+)
 from byparts_frontend_tf.api.optimizers.global_step import get_global_step
 from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
+from byparts_frontend_tf.api.optimizers.proximal import FtrlOptimizer
 from byparts_frontend_tf.api.shaping import shape
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.collections import GraphKeys
@@ -20,15 +28,26 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
 
-_NAMED = {
-    "Adagrad": "api.optimizers.adaptive:AdagradOptimizer",
-    "Adam": "api.optimizers.descent:AdamOptimizer",
-    "Ftrl": "api.optimizers.proximal:FtrlOptimizer",
-    "Momentum": "api.optimizers.descent:MomentumOptimizer",
-    "RMSProp": "api.optimizers.adaptive:RMSPropOptimizer",
-    "SGD": "api.optimizers.descent:GradientDescentOptimizer",
+OPTIMIZER_CLS_NAMES = {
+    "Adagrad": AdagradOptimizer,
+    "Adam": AdamOptimizer,
+    "Ftrl": FtrlOptimizer,
+    "Momentum": partial(MomentumOptimizer, momentum=0.9),
+    "RMSProp": RMSPropOptimizer,
+    "SGD": GradientDescentOptimizer,
 }
-_SUMMARIES = ("learning_rate", "loss", "gradients", "gradient_norm", "global_gradient_norm")
+OPTIMIZER_SUMMARIES = (
+    "learning_rate",
+    "loss",
+    "gradients",
+    "gradient_norm",
+    "global_gradient_norm",
+)
+
+
+SYMBOLS = {
+    f"contrib.layers.{name}": name for name in ("OPTIMIZER_CLS_NAMES", "OPTIMIZER_SUMMARIES")
+}
 
 
 @symbol("contrib.layers.optimize_loss")
@@ -72,9 +91,11 @@ def optimize_loss(
     target = convert_to_tensor(loss)
     step = get_global_step() if global_step is None else global_step
     kinds = ["loss", "learning_rate", "global_gradient_norm"] if summaries is None else summaries
-    unknown = [kind for kind in kinds if kind not in _SUMMARIES]
+    unknown = [kind for kind in kinds if kind not in OPTIMIZER_SUMMARIES]
     if unknown:
-        raise ValueError(f"Summaries should be one of [{', '.join(_SUMMARIES)}], not {unknown[0]}")
+        raise ValueError(
+            f"Summaries should be one of [{', '.join(OPTIMIZER_SUMMARIES)}], not {unknown[0]}"
+        )
     with variable_scope(name, "OptimizeLoss", [target]):
         updates = get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else list(update_ops)
         if updates:
@@ -115,12 +136,12 @@ def _rate(given: Any, decay: Optional[Callable[..., Any]], step: Any) -> Any:
 
 def _optimizer(given: Any, rate: Any) -> Any:
     if isinstance(given, str):
-        if given not in _NAMED:
-            raise ValueError(f"Optimizer name should be one of [{', '.join(_NAMED)}], not {given}.")
+        if given not in OPTIMIZER_CLS_NAMES:
+            known = ", ".join(OPTIMIZER_CLS_NAMES)
+            raise ValueError(f"Optimizer name should be one of [{known}], not {given}.")
         if rate is None:
             raise ValueError(f"Learning rate is None, but should be specified for {given}.")
-        more = {"momentum": 0.9} if given == "Momentum" else {}
-        return late(_NAMED[given])(learning_rate=rate, **more)
+        return OPTIMIZER_CLS_NAMES[given](learning_rate=rate)
     if isinstance(given, Optimizer):
         return given
     if isinstance(given, type):

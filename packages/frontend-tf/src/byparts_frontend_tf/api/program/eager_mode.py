@@ -37,7 +37,7 @@ def enable_eager_execution(
 
 @symbol(
     *("executing_eagerly", "contrib.eager.executing_eagerly", "python.eager.context.in_eager_mode"),
-    "python.tf2.enabled",
+    *("contrib.eager.in_eager_mode", "python.tf2.enabled"),
 )
 def executing_eagerly() -> bool:
     """False."""
