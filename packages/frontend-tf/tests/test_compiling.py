@@ -25,3 +25,12 @@ def test_what_is_asked_of_compilers_changes_no_result() -> None:
             y = negative(cube(x))
 
         assert session.run([y, tf.gradients(y, x)[0]]) == [-8, -12]
+
+
+def test_optimizers_are_found_by_their_names() -> None:
+    """As `contrib.layers.optimize_loss` finds them; a momentum is given."""
+    made = tf.contrib.layers.OPTIMIZER_CLS_NAMES["Momentum"](0.1)
+
+    assert isinstance(made, tf.train.MomentumOptimizer)
+    assert "Ftrl" in tf.contrib.layers.OPTIMIZER_CLS_NAMES
+    assert "loss" in tf.contrib.layers.OPTIMIZER_SUMMARIES

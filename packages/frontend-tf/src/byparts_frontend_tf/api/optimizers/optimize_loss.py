@@ -28,7 +28,7 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
 
-OPTIMIZER_CLS_NAMES = {
+OPTIMIZER_CLS_NAMES: dict[str, Callable[..., Optimizer]] = {
     "Adagrad": AdagradOptimizer,
     "Adam": AdamOptimizer,
     "Ftrl": FtrlOptimizer,
