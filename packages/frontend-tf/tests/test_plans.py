@@ -160,3 +160,17 @@ def test_a_slice_between_two_variables_is_as_long_as_they_say() -> None:
         session.run(tf.global_variables_initializer())
         assert session.run(x[first:last]).tolist() == [1, 2]
         assert session.run(x[first:4]).tolist() == [1, 2, 3]
+
+
+def test_a_function_of_python_that_gives_nothing_is_an_operation() -> None:
+    """It is fetched, and waited for."""
+    seen: list[float] = []
+    op = tf.py_func(lambda x: seen.append(float(x)), [tf.constant(2.0)], [])
+    with tf.control_dependencies([op]):
+        after = tf.constant(1.0)
+
+    with tf.Session() as session:
+        assert session.run(op) is None
+        session.run(after)
+    assert isinstance(op, tf.Operation)
+    assert seen == [2.0, 2.0]

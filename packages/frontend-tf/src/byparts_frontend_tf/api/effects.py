@@ -233,16 +233,16 @@ def py_func(
     Args:
         func: takes arrays, gives arrays.
         inp: tensors.
-        Tout: a dtype, or a list of them: of what it gives.
+        Tout: a dtype, or a list of them: of what it gives; for none the operation is given.
         stateful: accepted.
         name: of the operation.
     """
     kinds = [as_dtype(t) for t in (Tout if isinstance(Tout, (list, tuple)) else [Tout])]
     inputs = [convert_to_tensor(t) for t in inp]
-    outputs = PY_FUNC.outputs(*inputs, name=name, function=func, dtypes=tuple(kinds))
+    op = PY_FUNC.operation(inputs, name, function=func, dtypes=tuple(kinds))
     if not kinds:
-        return outputs
-    return list(outputs) if isinstance(Tout, (list, tuple)) else outputs[0]
+        return op
+    return list(op.outputs) if isinstance(Tout, (list, tuple)) else op.outputs[0]
 
 
 @symbol("with_dependencies", "contrib.framework.with_dependencies")
