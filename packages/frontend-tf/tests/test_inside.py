@@ -38,6 +38,7 @@ from byparts_frontend_tf.api.rnn.inside import assert_like_rnncell, concat_sizes
         ("python.layers.convolutional.Deconvolution2D", "layers.Conv2DTranspose"),
         ("python.ops.gradient_checker.compute_gradient_error", "test.compute_gradient_error"),
         ("compat.v1.dimension_value", "compat.dimension_value"),
+        ("distribute.Server", "train.Server"),
         ("python.ops.rnn.rnn_cell_impl.LSTMCell", "nn.rnn_cell.LSTMCell"),
         (
             "contrib.slim.initializers.variance_scaling_initializer",

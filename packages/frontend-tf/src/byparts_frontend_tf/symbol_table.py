@@ -3718,6 +3718,7 @@ TABLE: dict[str, str] = {
     "contrib.lookup.index_to_string_table_from_tensor": "tables.vocabulary:index_to_string_table_from_tensor",
     "contrib.lookup.string_to_index": "tables.vocabulary:string_to_index",
     # training.cluster
+    "distribute.Server": "training.cluster:Server",
     "train.ClusterSpec": "training.cluster:ClusterSpec",
     "train.Server": "training.cluster:Server",
     "train.replica_device_setter": "training.cluster:replica_device_setter",

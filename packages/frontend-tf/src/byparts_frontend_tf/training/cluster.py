@@ -107,7 +107,7 @@ class ClusterSpec:
     __repr__ = __str__
 
 
-@symbol("train.Server")
+@symbol("train.Server", "distribute.Server")
 class Server:
     """A server of one process: its sessions are those of this process.
 
