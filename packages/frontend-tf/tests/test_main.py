@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 PROGRAM = """
-import sys
+import collections, inspect, sys, time
+import numpy as np
 import tensorflow as tf
 import tensorflow.nn as nn
 from tensorflow.python.framework import ops
@@ -17,6 +18,8 @@ def main(argv):
     with tf.Session() as sess:
         print([sess.run(nn.relu(three) * 2.0)], argv[1:], sys.argv[0] == __file__, __name__)
     print(nn is tf.nn, ops.convert_to_tensor is tf.convert_to_tensor)
+    print(np.float(1), np.zeros(2, np.int).dtype, np.NaN, np.product([2, 3]), time.clock() >= 0)
+    print(np.in1d([[1, 2]], [2]), isinstance({}, collections.Mapping), inspect.getargspec(main)[0])
 
 if __name__ == "__main__":
     main(sys.argv)
@@ -34,10 +37,12 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_program_runs_with_its_arguments(tmp_path: Path) -> None:
-    """From any folder, with the modules beside it, its own name, its exit status, old numbers."""
+    """From any folder, with the modules beside it, its own name, its exit status; numbers and names are old."""
     done = run(tmp_path, str(tmp_path / "program.py"), "--rate=1")
 
-    assert done.stdout == "[6.0] ['--rate=1'] True __main__\nTrue True\n"
+    seen, same, *old = done.stdout.splitlines()
+    assert (seen, same) == ("[6.0] ['--rate=1'] True __main__", "True True")
+    assert old == ["1.0 int64 nan 6 True", "[False  True] True ['argv']"]
     assert done.returncode == 3
 
 

@@ -3,7 +3,8 @@
 `import tensorflow` gives this part, in the program and in the modules it imports;
 `google.protobuf.text_format` takes its messages, and `absl.flags` are its flags.  The program is
 run as `python program.py arguments…` would: `-m module` and its arguments work too.  NumPy writes
-numbers as it did then: `[0.5]`, and not `[np.float32(0.5)]`.
+numbers as it did then: `[0.5]`, and not `[np.float32(0.5)]`; names that Python and NumPy had then,
+such as `np.float`, are there (`old_names.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from byparts_frontend_tf.absl_modules import install_absl
 from byparts_frontend_tf.files.protobuf_modules import install_protobuf
+from byparts_frontend_tf.old_names import put_back
 from byparts_frontend_tf.symbols import install_as
 
 _USAGE = (
@@ -35,6 +37,7 @@ def main(arguments: list[str]) -> None:
     install_as("tensorflow")
     install_protobuf()
     install_absl()
+    put_back()
     if np.lib.NumpyVersion(np.__version__) >= "2.0.0":
         np.set_printoptions(legacy="1.25")
     sys.argv = named
