@@ -272,4 +272,6 @@ def test_a_branch_of_values_without_bytes() -> None:
         return ops.concat([parts[0], 1.0 - parts[3], parts[2], 1.0 - parts[1]], 1)
 
     made = ops.cond(flag, turned, lambda x: x, (rows,))
-    check(Graph.of([flag, rows], list(made)), np.array(True), np.zeros((0, 4), "float32"), count=None)
+    check(
+        Graph.of([flag, rows], list(made)), np.array(True), np.zeros((0, 4), "float32"), count=None
+    )

@@ -206,3 +206,19 @@ def test_reductions_of_nothing_are_what_evaluate_says() -> None:
     results = build_program(graph, backends=("native",))(a)
     for result, expected in zip(results, evaluate(graph, a), strict=True):
         np.testing.assert_array_equal(result, expected)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["f32", "i64"])
+def test_numbers_are_sorted_where_all_are_wanted(dtype: str) -> None:
+    """The step is Python then, amid others, and both outputs are those of `evaluate`."""
+    x = _input(dtype, 3, 2000)
+    values, indices = ops.top_k(x + x, 2000)
+    graph = Graph.of([x], [values + values, indices])
+    kind = {"f32": np.float32, "i64": np.int64}[dtype]
+    array = np.random.default_rng(0).integers(-99, 99, (3, 2000)).astype(kind)
+
+    got = build_program(graph, backends=("native",))(array)
+
+    for one, want in zip(got, evaluate(graph, array), strict=True):
+        np.testing.assert_array_equal(one, want)

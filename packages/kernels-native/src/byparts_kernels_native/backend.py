@@ -158,7 +158,8 @@ for _kind in kinds():
 for _kind in (*CONSTANTS, ops.Range, ops.Eye):
     kernels.compiles(_kind)(_constant)
 _CONVOLUTIONS = {ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient}
-kernels.compiles(ops.Print)(_later("functions", "printed"))
+kernels.compiles(ops.Print)(_later("functions", "evaluated"))
+kernels.compiles(ops.TopK)(_later("functions", "top_k"))
 for _kind in UPDATES:
     kernels.compiles(_kind)(updates.update)
 kernels.compiles(ops.AddMatmul)(sums.add_matmul)

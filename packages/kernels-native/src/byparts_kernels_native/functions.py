@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import partial
+from math import log
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,12 @@ from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_kernels_native.generated import generated
+from byparts_opset import TopK
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import ExpressionError
 from byparts_tensor_ir.lowering.function import function
+
+_SORTED = 256  # numbers moved for each element, which take longer than to sort
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -48,15 +52,32 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.source)
 
 
-def printed(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """A step of Python: the op's own line, and a copy."""
-    (t,) = types
+def top_k(op: TopK, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """Elements are put in their places one by one; where that moves too many, NumPy sorts.
 
-    def run(x: int, y: int) -> None:
-        values = np.frombuffer(ctypes.string_at(x, t.size_bytes), numpy_dtype(t.dtype))
-        ctypes.memmove(y, op.evaluate(values.reshape(t.dims))[0].ctypes.data, t.size_bytes)
+    Raises:
+        Refused: as `whole`.
+    """
+    n, k = types[0].dims[-1], op.k
+    moved = k * k * (1 + log(n / k)) if k else 0  # of numbers in random order
+    return evaluated(op, types, constants) if moved > _SORTED * n else whole(op, types, constants)
+
+
+def evaluated(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
+    """A step of Python: what the op itself computes of the arrays, copied to the outputs."""
+
+    def run(inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        places = zip(inputs, types, strict=True)
+        given = [np.ctypeslib.as_array(_bytes(x, t)).view(numpy_dtype(t.dtype)) for x, t in places]
+        arrays = [a.reshape(t.dims) for a, t in zip(given, types, strict=True)]
+        for y, result in zip(outputs, op.evaluate(*arrays), strict=True):
+            ctypes.memmove(y, np.ascontiguousarray(result).ctypes.data, result.nbytes)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
-        return partial(run, inputs[0], outputs[0])
+        return partial(run, tuple(inputs), tuple(outputs))
 
     return Kernel(bind, inplace=((0, 0),))
+
+
+def _bytes(address: int, t: TensorType) -> ctypes.Array[ctypes.c_uint8]:
+    return (ctypes.c_uint8 * t.size_bytes).from_address(address)

@@ -16,6 +16,7 @@ from typing import Any
 
 from byparts_graph_ir import CaptureRefused
 from byparts_graph_ir.backend.instruction import Add, Counter, Host, Jump, Label, Move, Set
+from byparts_graph_ir.backend.kernel import in_c
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_tensor_ir.emit.source import LlvmSource, Source
@@ -120,11 +121,15 @@ def _source() -> Source | LlvmSource:
 
 
 def _instructions(line: Any, warm: bool) -> tuple[Any, ...]:
-    """The line itself, or the instructions of a run that may fail.
+    """The line itself, or the instructions of a run that may fail, or is Python.
 
     Raises:
         CaptureRefused: it may fail, and must not stop in the middle.
     """
+    if isinstance(line, partial) and not in_c(line):
+        if not warm:
+            raise CaptureRefused("a step is Python, and may fail, and an update must not")
+        return (Host(line),)
     if not isinstance(line, Checked):
         return (line,)
     if not warm:
