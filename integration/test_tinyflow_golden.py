@@ -87,7 +87,8 @@ def _conv_norm(x: tf.Symbol, size: int, filters: int) -> tf.Symbol:
 
 def _residual(x: tf.Symbol, before: int, filters: int) -> tf.Symbol:
     y = _conv_norm(tf.nn.relu(_conv_norm(x, 3, filters)), 3, filters)
-    return tf.nn.relu((x if before == filters else _conv_norm(x, 1, filters)) + y)
+    z: tf.Symbol = tf.nn.relu((x if before == filters else _conv_norm(x, 1, filters)) + y)
+    return z
 
 
 def resnet() -> Training:
