@@ -19,8 +19,9 @@ from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import OptimizationBarrier, Value
 
-APPLY_GRADIENT_DESCENT = Update(
-    "ApplyGradientDescent", lambda var, alpha, delta: var - alpha * delta
+APPLY_GRADIENT_DESCENT = Update(  # one op, so that backends find it behind a product
+    "ApplyGradientDescent",
+    lambda var, alpha, delta: ops.gradient_descent((var,), (delta,), alpha)[0],
 )
 SCATTER_DESCENT = Update(
     "ScatterSub",
