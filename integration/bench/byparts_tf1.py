@@ -44,8 +44,7 @@ class Training:
         loss = define(feeds, self.weights, spec.hp)
         rate = spec.hp["lr"]
         adam = spec.hp["opt"] == "adam"
-        optimizer = (tf.train.AdamOptimizer if adam else tf.train.GradientDescentOptimizer)(rate)
-        self._fetches = [loss, optimizer.minimize(loss)]
+        self._fetches = [loss, _adam(rate, loss) if adam else _descent(rate, loss)]
         self._session = tf.Session()
         self._session.run(tf.global_variables_initializer())
         self._feed = {feeds[k]: v for k, v in spec.inputs.items()}
@@ -61,6 +60,18 @@ class Training:
             k: v.transpose(np.argsort(_FILTERS)) if k in self._filters else v
             for k, v in values.items()
         }
+
+
+def _descent(rate: float, loss: Any) -> Any:
+    return tf.train.GradientDescentOptimizer(rate).minimize(loss)
+
+
+def _adam(rate: float, loss: Any) -> Any:
+    """With the epsilon of the other peers: TensorFlow 1's stands behind the bias correction."""
+    count = tf.Variable(0.0)
+    epsilon = 1e-8 * tf.sqrt(1.0 - tf.pow(0.999, count + 1.0))
+    with tf.control_dependencies([tf.train.AdamOptimizer(rate, epsilon=epsilon).minimize(loss)]):
+        return tf.assign_add(count, 1.0).op
 
 
 def cross_entropy(logits: Any, labels: Any) -> Any:
