@@ -33,6 +33,7 @@ from byparts_graph_ir import (
     HostSpace,
     MissingRule,
     Node,
+    Pass,
     ShapeError,
     Table,
 )
@@ -292,6 +293,19 @@ def test_passes_run_in_order() -> None:
 
     assert seen == [1, 1]
     assert [s.name for s in program.stages] == ["specialize", "look", "look", "hoist"]
+
+
+def test_passes_of_a_backend_leave_alone_what_one_before_it_runs() -> None:
+    """Here one turns sums into products: by itself, and not where another has a kernel of Add."""
+    x = given("x", 1)
+    graph = graph_of([x], add(x, x))
+    turn = Pass("turn", lambda g: g.rewrite(lambda n: (mul(*n.inputs),) if n.op is add else None))
+    turning = Backend("turning", TOY.view, TOY.kernels, passes=(turn,))
+
+    alone, behind = [build_by_hand(graph, backends=b) for b in ((turning,), (TOY, turning))]
+
+    assert [n.op for n in alone.graph.nodes] == [mul]
+    assert [n.op for n in behind.graph.nodes] == [add]
 
 
 def test_a_failing_pass_is_named() -> None:

@@ -8,7 +8,8 @@ Each stage is a graph; `str(stage)` is its line.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from byparts_graph_ir import (
@@ -25,7 +26,7 @@ from byparts_graph_ir import (
     specialize,
     stays_whole,
 )
-from byparts_graph_ir.model.frozen import Frozen
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_graph_ir.passes.pipeline import returned_graph
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.signature import Signature
@@ -54,8 +55,8 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
     row += parts.passes
     if parts.legalize is not None:
         row.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
-    for i, backend in enumerate(parts.backends):  # what one wants, the next one's passes do not see
-        row += [*backend.passes, *_fusing_for(parts, i)]
+    for i in range(len(parts.backends)):  # what one wants, the next one's passes do not see
+        row += [*_passes_of(parts.backends, i), *_fusing_for(parts, i)]
     stages = tuple(pipeline(*row).stages(graph))
     lowered = stages[-1].graph
     signature.check_updates(lowered)
@@ -79,6 +80,22 @@ def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
 def fusing(parts: Parts, refused: Collection[Op] = ()) -> list[Pass]:
     """A pass for each backend that wants regions; those that are refused are not made again."""
     return [p for i in range(len(parts.backends)) for p in _fusing_for(parts, i, refused)]
+
+
+def _passes_of(backends: Sequence[Backend], i: int) -> list[Pass]:
+    """The passes of the i-th backend, for nodes that no backend before it runs."""
+    if i == 0:
+        return list(backends[0].passes)
+    before = backends[:i]
+    return [replace(p, run=partial(_unless_taken, before, p.run)) for p in backends[i].passes]
+
+
+def _unless_taken(before: Sequence[Backend], run: Callable[[Graph], Graph], graph: Graph) -> Graph:
+    """What the pass makes of a graph, or the graph where it replaces what these backends run."""
+    new = returned_graph(run(graph), run)
+    lost = Counter(n.op for n in graph.nodes) - Counter(n.op for n in new.nodes)
+    taken = any(lost[n.op] and not _lacks(before, n) for n in graph.nodes)
+    return graph if taken else new
 
 
 def _fusing_for(parts: Parts, i: int, refused: Collection[Op] = ()) -> list[Pass]:
