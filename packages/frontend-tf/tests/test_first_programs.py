@@ -58,3 +58,15 @@ def test_a_variable_without_a_value_is_an_error_that_names_it() -> None:
         pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value weights"),
     ):
         session.run(w * 2.0)
+
+
+def test_a_nested_feed_has_as_many_values_as_tensors() -> None:
+    """Neither more nor fewer: none is dropped."""
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    with tf.Session() as session:
+        assert session.run(a + b, {(a, b): (1.0, 2.0)}) == 3.0
+        for values in ((1.0,), (1.0, 2.0, 3.0)):
+            with pytest.raises(
+                ValueError, match=rf"Cannot feed {len(values)} values for .* it has 2"
+            ):
+                session.run(a + b, {(a, b): values})

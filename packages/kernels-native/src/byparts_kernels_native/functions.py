@@ -65,6 +65,7 @@ def top_k(op: TopK, types: Sequence[TensorType], constants: frozenset[int]) -> K
 
 def evaluated(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
     """A step of Python: what the op itself computes of the arrays, copied to the outputs."""
+    over = types[0] == op.infer(*types)[0]
 
     def run(inputs: Sequence[int], outputs: Sequence[int]) -> None:
         places = zip(inputs, types, strict=True)
@@ -76,8 +77,9 @@ def evaluated(op: Op, types: Sequence[TensorType], constants: frozenset[int]) ->
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         return partial(run, tuple(inputs), tuple(outputs))
 
-    return Kernel(bind, inplace=((0, 0),))
+    return Kernel(bind, inplace=((0, 0),) if over else ())
 
 
 def _bytes(address: int, t: TensorType) -> ctypes.Array[ctypes.c_uint8]:
+    """The bytes of a tensor, in place."""
     return (ctypes.c_uint8 * t.size_bytes).from_address(address)

@@ -211,7 +211,8 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
     libraries = [x for x in blas.libraries() if x.gemm(one.dtype) and work]
     if work <= _TINY or default_emitter() == "llvm":
         return [_own(p, constant_b)]
-    if libraries and _beyond_measure(work, 8 * many * (one.m * one.k + one.k * one.n)):
+    bytes = 8 * many * (one.m * one.k + one.k * one.n)
+    if libraries and max(work, bytes) > _MEASURED:
         return [_library(p, libraries[0])]  # it may use several threads
     few = narrow.wanted(one)
     if not choice.measures():
@@ -221,10 +222,6 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
     # All of them also where the answer is known: another process finds the same file compiled.
     ours = [_own(p, constant_b), *([_narrow(p, constant_b)] if few else [])]
     return [*ours, *[_library(p, x) for x in libraries]]
-
-
-def _beyond_measure(work: int, bytes: int) -> bool:
-    return work > _MEASURED or bytes > _MEASURED
 
 
 def _own(p: Product, constant_b: bool) -> Way:

@@ -18,8 +18,8 @@ from byparts_tensor_ir.lowering.narrow import held, wide
 _LINE_BYTES = 64
 _FIRST_CACHE_BYTES = 1 << 15
 SECOND_CACHE_BYTES = 1 << 19
-_WAY_BYTES, _WAYS = 1 << 12, 8
-_FEW_USES = 4
+_WAY_BYTES, _WAYS = 1 << 12, 8  # of the first cache: see `_crowded`
+_FEW_USES = 4  # rows of a tile for which GCC 12 reads a vector in each multiplication
 _LATENCY = 11  # multiplications that are begun before the first is done
 _NEAR = 64  # elements: stores that are closer are cheap
 MOST_UNROLLED = 64  # multiplications of vectors in a product that is written without a loop

@@ -72,14 +72,17 @@ class Feeds:
         given: Iterable[Any] = feed_dict.values()
         if not self.simple:
             given = []
-            for key, convert, _, _ in self._rows:
+            for key, convert, _, count in self._rows:
                 value = feed_dict[key]
-                given += [value] if convert is None else convert(value)
+                values = [value] if convert is None else convert(value)
+                if len(values) != count:
+                    raise ValueError(f"Cannot feed {len(values)} values for {key}: it has {count}")
+                given += values
         return [
             value
             if value.__class__ is ndarray and value.dtype is kind and value.shape == dims
             else _array(tensor, value, kind)
-            for value, (tensor, kind, dims) in zip(given, self._kinds, strict=False)
+            for value, (tensor, kind, dims) in zip(given, self._kinds, strict=True)
         ]
 
 

@@ -45,7 +45,6 @@ class Plan:
         known = self._programs.get(key)
         if known is None:
             results = self.steps(slots, key)
-            self._remember(key)
         else:
             step, places = known
             found = step.results(slots)
@@ -78,6 +77,8 @@ class Plan:
             if run.assumed:  # that variables have no value, which they may have next time
                 self.first.clear()
                 self._programs.clear()
+            else:
+                self._remember(key)
             return end
 
 

@@ -57,7 +57,8 @@ class Backend(Frozen):
         around: a context for each run of a program, entered once around all its steps, and around
             compiling and binding; e.g. silences floating point warnings.
         passes: applied to a graph that this backend runs, after what no backend has was decomposed:
-            for ops of its own that join several, e.g. matmul and add.
+            for ops of its own that join several, e.g. matmul and add.  One that would replace what
+            a backend named before this one runs is not applied.
         wants: the nodes it wants joined into `Fused` regions, for which `kernels` has a rule: the
             rule compiles `op.graph`, or refuses it, and then its nodes are joined into smaller
             ones.

@@ -93,6 +93,8 @@ def _passes_of(backends: Sequence[Backend], i: int) -> list[Pass]:
 def _unless_taken(before: Sequence[Backend], run: Callable[[Graph], Graph], graph: Graph) -> Graph:
     """What the pass makes of a graph, or the graph where it replaces what these backends run."""
     new = returned_graph(run(graph), run)
+    if new is graph:
+        return graph
     lost = Counter(n.op for n in graph.nodes) - Counter(n.op for n in new.nodes)
     taken = any(lost[n.op] and not _lacks(before, n) for n in graph.nodes)
     return graph if taken else new
