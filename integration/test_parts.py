@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import pytest
 
 from byparts_graph_ir.parts.hooks import KINDS, Record
 from byparts_graph_ir.parts.hub import Part, PartError, parts
+from byparts_graph_ir.parts.install import PROVIDED
 
 DECLARED = [(kind, part, record) for kind in KINDS for part, record in parts.records(kind)]
 
@@ -22,6 +26,26 @@ def test_every_record_resolves(kind: str, part: Part, record: Record) -> None:
         pytest.skip(f"{part.distribution} needs {missing[0]}")
 
     assert parts.get(kind, record.name) is record.resolve()
+
+
+def test_advice_knows_each_part_of_the_workspace() -> None:
+    """`PROVIDED` says which part to install for a name; ops alone are not asked for by name."""
+    declared: dict[str, dict[str, set[str]]] = {}
+    for part, plugin in plugins():
+        for hook, function in runpy.run_path(str(plugin)).items():
+            kind = hook.removeprefix("byparts_")
+            if hook.startswith("byparts_") and kind != "ops":
+                declared.setdefault(kind, {})[part] = {record.name for record in function()}
+
+    known = {k: {p: set(v.split()) for p, v in of.items()} for k, of in PROVIDED.items()}
+    assert known == declared
+
+
+def plugins() -> list[tuple[str, Path]]:
+    """The folder of each part, and the file that declares what the part provides."""
+    packages = Path(__file__).parent.parent / "packages"
+    found = [*packages.glob("*/src/*/plugin.py"), *packages.glob("conformance/src/*/part.py")]
+    return [(path.relative_to(packages).parts[0], path) for path in sorted(found)]
 
 
 def test_the_standard_ops_are_found() -> None:

@@ -17,6 +17,7 @@ ROOTS: Mapping[str, tuple[str, ...]] = {
     "byparts_memplan": ("plan", "place", "json_format", "conflict"),
 }
 LEFT_OUT = (
+    "byparts_graph_ir.formats.text",  # `parse`: a device loads JSON
     "byparts_graph_ir.parts.listing",  # the command line, as `new`
     "byparts_graph_ir.parts.new",
     "byparts_runtime.inspect.columns",  # of `explain`

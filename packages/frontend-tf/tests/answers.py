@@ -57,6 +57,16 @@ def flatten(x: Any) -> list[Any]:
     return [x]
 
 
+def structure(x: Any) -> Any:
+    """The nest around the leaves, with the names of its tuples; a leaf is 0."""
+    if isinstance(x, dict):
+        return {"dict": [[k, structure(x[k])] for k in sorted(x)]}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        fields = [[f, structure(v)] for f, v in zip(x._fields, x, strict=True)]
+        return {"nt": type(x).__name__, "fields": fields}
+    return [structure(v) for v in x] if isinstance(x, (list, tuple)) else 0
+
+
 def _seed(text: str) -> int:
     return zlib.crc32(text.encode()) & 0x7FFFFFFF
 
@@ -97,6 +107,8 @@ class Case:
     def _compare(self) -> list[str]:
         with tf.Graph().as_default() as graph:
             out, feeds = self._built(lambda a: list(a.shape))
+            if structure(out) != self.expect["struct"]:
+                return [f"structure {structure(out)}, want {self.expect['struct']}"]
             leaves = flatten(out)
             tensors = [t for t in leaves if hasattr(t, "get_shape") and hasattr(t, "dtype")]
             gradients = self._gradients(tensors, feeds)

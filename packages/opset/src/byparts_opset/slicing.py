@@ -276,3 +276,4 @@ def _sample_cases() -> Iterator[tuple[Slice, tuple[int, ...]]]:
     yield Slice((1, 0, 1), (2, 3, 2)), (2, 3, 2)
     yield Slice((), ()), ()
     yield Slice((0,), (5,)), (0, 2)
+    yield Slice((2,), (1,)), (3, 2)

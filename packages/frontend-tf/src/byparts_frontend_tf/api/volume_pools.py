@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -25,6 +26,8 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+
+MaxPoolWithArgmax = namedtuple("MaxPoolWithArgmax", ["output", "argmax"])
 
 
 def _pooled(pool: Callable[..., Value]) -> Callable[..., Value]:
@@ -148,7 +151,7 @@ def max_pool_with_argmax(
     name: Optional[str] = None,
     output_dtype: Any = None,
     include_batch_in_index: bool = False,
-) -> tuple[Tensor, Tensor]:
+) -> MaxPoolWithArgmax:
     """The maximum of each window, and its index in the flat image (or batch of images)."""
     kind = output_dtype if Targmax is None else Targmax
     values, places = MAX_POOL_WITH_ARGMAX.outputs(
@@ -160,7 +163,7 @@ def max_pool_with_argmax(
         dtype=int64 if kind is None else as_dtype(kind),
         batch=bool(include_batch_in_index),
     )
-    return values, places
+    return MaxPoolWithArgmax(values, places)
 
 
 SYMBOLS = {"nn.max_pool3d": "max_pool3d", "nn.avg_pool3d": "avg_pool3d"}

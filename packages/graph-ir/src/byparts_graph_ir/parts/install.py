@@ -12,17 +12,18 @@ from pathlib import Path
 
 PREFIX = "byparts-"
 
-# kind -> part -> what it provides; a test compares with what the parts say
+# kind -> part -> what it provides; integration/test_parts.py compares with what the parts say
 PROVIDED = {
     "passes": {
         "autodiff": "gradients jvp",
         "memplan": "order",
         "recompute": "rematerialize",
-        "optimize": "optimize canonical fold simplify merge fuse legalize",
+        "optimize": ("optimize canonical fold simplify merge prune share fuse legalize transfer"),
     },
     "planners": {"memplan": "greedy"},
     "backends": {
         "kernels-cuda": "cuda",
+        "kernels-native": "native",
         "kernels-numpy": "numpy",
         "kernels-torch": "torch-cuda torch",
     },

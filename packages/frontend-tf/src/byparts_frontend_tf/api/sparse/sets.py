@@ -27,8 +27,7 @@ from byparts_graph_ir import Value
 
 Unique = namedtuple("Unique", ["y", "idx"])
 UniqueWithCounts = namedtuple("UniqueWithCounts", ["y", "idx", "count"])
-SetDiff1D = namedtuple("SetDiff1D", ["out", "idx"])
-ListDiff = SetDiff1D
+ListDiff = namedtuple("ListDiff", ["out", "idx"])
 
 
 def _unique(x: Any, dtype: DType) -> tuple[Any, Any, Any]:
@@ -93,7 +92,7 @@ def setdiff1d(
 ) -> Any:
     """(out, idx): the elements of x that are not in y, and where they stand."""
     a, b = convert_all([_vector(x), y])
-    return SetDiff1D(*DIFFERENCE.outputs(a, b, name=name, dtype=as_dtype(index_dtype)))
+    return ListDiff(*DIFFERENCE.outputs(a, b, name=name, dtype=as_dtype(index_dtype)))
 
 
 def _inverted(x: Value) -> Value:

@@ -336,9 +336,19 @@ class RegionLoops:
                     continue
                 n = self.made[top[0]]
                 args = [known[x] for x in operands]
-                known[top] = args[0] if _is_copy(n) else _result(n, args)
+                if _is_copy(n):  # of nothing, where an empty input is padded
+                    known[top] = args[0] if args else self._padding(n)
+                else:
+                    known[top] = _result(n, args)
             todo.pop()
         return known[v, index]
+
+    def _padding(self, n: Node) -> Expr:
+        """The number that a node which reads nothing gives, as `_element` has elements."""
+        v, (part,) = n.outputs[0], self.layout.parts[n]
+        if self.moves:
+            return const(part.value, self._dtype(v))
+        return narrowed(const(part.value, wide(v.type.dtype)), v.type.dtype)
 
     def _operands(self, v: Value, index: tuple[Expr, ...]) -> list[tuple[Value, tuple[Expr, ...]]]:
         """Which elements of its inputs an element of v is made of."""
