@@ -45,8 +45,24 @@ def test_a_read_sees_the_writes_that_are_ordered_before_it() -> None:
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
 
-        assert session.run([after, v, add]) == [20.0, 1.0, 2.0]
+        assert session.run([after, v + 0.0, add]) == [20.0, 1.0, 2.0]
         assert session.run(v) == 2.0
+
+
+@pytest.mark.parametrize(("resource", "first", "second"), [(False, 2.0, 12.0), (True, 1.0, 2.0)])
+def test_a_fetched_variable_has_the_last_value_of_the_run(
+    resource: bool, first: float, second: float
+) -> None:
+    """Its memory is copied out when all is done, as the output of any write to it; a resource is read."""
+    v = tf.Variable(1.0, use_resource=resource)
+    add, step = v.assign_add(1.0), tf.train.GradientDescentOptimizer(0.5).minimize(20.0 - 20.0 * v)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        assert session.run([add.op, v, tf.identity(v), v * 1.0]) == [None, first, first, 1.0]
+        assert session.run([step, v]) == [None, second]
+        assert session.run(v) == 12.0
 
 
 def test_a_variable_without_a_value_is_an_error_that_names_it() -> None:

@@ -73,7 +73,7 @@ def test_a_training_writes_what_tensorflow_writes(tmp_path: Path, caplog: Any) -
     assert [n for n, what in found if what == "l"] == [1, 3, 5]
     assert (3, "global_step/sec") in found
     lines = [r.getMessage().partition(" (")[0] for r in caplog.records]
-    assert "loss = 1.0, step = 0" in lines
+    assert "loss = 1.0, step = 1" in lines
     assert f"Saving checkpoints for 4 into {tmp_path}/model.ckpt." in lines
     assert not tf.get_default_graph().finalized
 

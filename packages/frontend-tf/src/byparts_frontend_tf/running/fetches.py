@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.graph import Graph
+from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.running.known import Literal, Slot
 from byparts_frontend_tf.symbols import symbol
 
 Build = Callable[[Sequence[Any]], Any]  # the results of all leaves -> the result of a fetch
@@ -136,3 +138,18 @@ def key_of(fetches: Any) -> Any:
     if isinstance(fetches, Mapping):
         return type(fetches), *[(k, key_of(v)) for k, v in fetches.items()]
     return fetches
+
+
+def memory_of(tensor: Tensor, known: Mapping[Tensor, Any]) -> Optional[Operation]:
+    """The variable whose memory a tensor is, also through identities.
+
+    `None` of any other tensor, of one that is fed, and of a resource, which is read at once.
+    """
+    while not isinstance(known.get(tensor), (Slot, Literal)):
+        if tensor.variable is not None:
+            variable = tensor.variable.__dict__.get("_variable_object")
+            return None if getattr(variable, "use_resource", False) else tensor.variable
+        if tensor.op.type not in ("Identity", "StopGradient"):
+            return None
+        tensor = tensor.op.inputs[0]
+    return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import Rows
 from byparts_frontend_tf.running.errors import FailedPreconditionError, OpError, error_of
+from byparts_frontend_tf.running.fetches import memory_of
 from byparts_frontend_tf.running.host_arrays import host_rows
 from byparts_frontend_tf.running.host_calls import HostCalls, called, of_objects, on_host
 from byparts_frontend_tf.running.known import Literal, Slot
@@ -239,9 +240,13 @@ class Run(HostCalls):
         self._after.clear()
 
     def fetched(self, tensor: Tensor) -> Value:
-        """What is fetched: a variable as it was, or as it is then where it is `written_once`."""
-        if self.written_once and tensor.variable is not None and tensor not in self.top.env:
-            return self.top.latest(tensor.variable)
+        """What is fetched; of the memory of a variable what the last write of the run leaves there.
+
+        TensorFlow copies it out when all is done: `run([train, global_step])` gives the new step.
+        """
+        variable = tensor.variable if self.written_once else memory_of(tensor, self.top.env)
+        if variable is not None and variable in self.top.last:
+            return self.top.latest(variable)
         return self.top.value(tensor)
 
     def updates(self) -> dict[Any, Value]:
