@@ -13,10 +13,15 @@ from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.attention.backward import attention_gradient_launches
 from byparts_kernels_cuda.attention.forward import attention_launches
 from byparts_kernels_cuda.attention.sizes import BLOCKS, MOST_SHARED_BYTES, sizes_of
-from byparts_kernels_cuda.attention.team import Block, tile_bytes
-from byparts_opset.dtypes import type_of
+from byparts_kernels_cuda.attention.team import Block
+from byparts_opset.dtypes import numpy_dtype, type_of
 from byparts_tensor_ir.emit.emulated import MODES
+from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.launches import Launches
+from byparts_tensor_ir.matrix import MultiplyAdd
+from byparts_tensor_ir.statement import walk
 
+bfloat16 = numpy_dtype("bf16")
 Case = tuple[tuple[int, ...], int, int, int, int]  # leading axes, queries, keys, widths of k and v
 SMALL: tuple[Case, ...] = (
     ((2,), 3, 5, 4, 6),
@@ -31,6 +36,12 @@ LARGE: tuple[Case, ...] = (
     ((1,), 33, 65, 80, 40),
     ((), 3, 130, 1, 2),
     ((), 20, 20, 256, 256),
+)
+
+LARGE_OF_HALVES: tuple[Case, ...] = (
+    ((2,), 70, 90, 16, 48),
+    ((), 66, 130, 128, 128),
+    ((1,), 3, 33, 80, 64),
 )
 
 
@@ -94,6 +105,53 @@ def test_other_floats_are_emulated(dtype: Any, digits: int) -> None:
     assert_emulated(back, attention_gradient_launches(back, _types(more)), more, digits)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, pytest.param(bfloat16, marks=pytest.mark.long)])
+@compiled
+def test_matrix_units_multiply_halves(dtype: Any) -> None:
+    """One warp, two tiles along every axis."""
+    block, case = Block(1, 4, 2, matrices=True), ((), 20, 24, 32, 48)
+    op, given = ops.Attention(True), _given(case, dtype)
+    launches = attention_launches(op, _types(given), block)
+    assert _multiplies_matrices(launches)
+    assert_emulated(op, launches, given, 2)
+
+    back = ops.AttentionGradient(True)
+    more = _of_gradient(case, back, dtype)
+    launches = attention_gradient_launches(back, _types(more), block)
+    assert_emulated(back, launches, more, 2 if dtype == np.float16 else 1)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("case", LARGE_OF_HALVES, ids=str)
+@pytest.mark.long
+@compiled
+def test_large_attention_of_halves_is_emulated(case: Case, causal: bool) -> None:
+    op, given = ops.Attention(causal), _given(case, np.float16)
+    launches = attention_launches(op, _types(given))
+    assert _multiplies_matrices(launches)
+    assert_emulated(op, launches, given, 2, MODES)
+
+    back = ops.AttentionGradient(causal)
+    more = _of_gradient(case, back, np.float16)
+    assert_emulated(back, attention_gradient_launches(back, _types(more)), more, 2, MODES)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "width", "fits"),
+    [("f16", 16, True), ("bf16", 128, True), ("f16", 24, False), ("f16", 144, False)],
+)
+def test_matrix_units_take_halves_of_whole_matrices(dtype: str, width: int, fits: bool) -> None:
+    q = TensorType(dtype, (2, 40, width))
+    launches = attention_launches(ops.Attention(), [q] * 3)
+    assert _multiplies_matrices(launches) == fits
+    shared = [b for b in launches.kernels[0].locals if b.scope == "shared"]
+    assert sum(int(b.size.attr) * BYTES[b.dtype] for b in shared) <= MOST_SHARED_BYTES
+
+
+def _multiplies_matrices(launches: Launches) -> bool:
+    return any(isinstance(s, MultiplyAdd) for s in walk(launches.kernels[-1].body))
+
+
 def test_tiles_by_their_meaning() -> None:
     """Several of one warp, under a mask."""
     op, given = ops.Attention(True), _given(((), 6, 11, 3, 2))
@@ -116,7 +174,7 @@ def test_blocks_fit_into_shared_memory() -> None:
         q = TensorType("f32", (1, 512, width))
         for tile in attention_launches(ops.Attention(), [q] * 3).kernels[0].locals:
             assert tile.scope != "shared" or int(tile.size.attr) * 4 < MOST_SHARED_BYTES
-    assert tile_bytes(BLOCKS[0].rows, 64, "f32") == 64 * 68 * 4
+    assert BLOCKS[0].tile_bytes(BLOCKS[0].rows, 64, "f32") == 64 * 68 * 4
 
 
 def test_what_no_tile_holds_is_refused() -> None:

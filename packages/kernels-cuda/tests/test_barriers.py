@@ -25,6 +25,8 @@ from byparts_tensor_ir.faults import KernelFault
 from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Barrier, Func, rebuilt, walk
 
+BLOCK, MATRICES = Block(2, 1, 1), Block(1, 4, 2, matrices=True)
+WIDTHS = {BLOCK: 8, MATRICES: 64}
 Case = tuple[Op, Launches, list[Any]]
 
 
@@ -38,30 +40,32 @@ def _narrow() -> Case:
     return op, matmul_launches(op, types), samples(types)
 
 
-def _qkv() -> list[Any]:
-    draw = np.random.default_rng(0)
-    return [draw.normal(size=(n, 8)).astype(np.float32) for n in (40, 50, 50)]
+def _qkv(block: Block) -> list[Any]:
+    draw, dtype = np.random.default_rng(0), np.float16 if block.matrices else np.float32
+    return [draw.normal(size=(n, WIDTHS[block])).astype(dtype) for n in (40, 50, 50)]
 
 
-def _attention() -> Case:
-    op, given = ops.Attention(True), _qkv()
-    return op, attention_launches(op, [type_of(x) for x in given], Block(2, 1, 1)), given
+def _attention(block: Block) -> Case:
+    op, given = ops.Attention(True), _qkv(block)
+    return op, attention_launches(op, [type_of(x) for x in given], block), given
 
 
-def _gradient() -> Case:
-    op, given = ops.AttentionGradient(True), _qkv()
+def _gradient(block: Block) -> Case:
+    op, given = ops.AttentionGradient(True), _qkv(block)
     y, logarithms = ops.Attention(True).evaluate(*given)
     given = [np.ones_like(y), *given, y, logarithms]
     types = [type_of(x) for x in given]
-    return op, attention_gradient_launches(op, types, Block(2, 1, 1)), given
+    return op, attention_gradient_launches(op, types, block), given
 
 
 CASES: dict[str, Callable[[], Case]] = {
     "threads": lambda: _product("f32", (Tile(32, 32, 8, 4, 2), 1)),
     "warps": lambda: _product("f16", (WarpTile(32, 64, 32, 1, 2), 1)),
     "narrow": _narrow,
-    "attention": _attention,
-    "gradient": _gradient,
+    "attention": lambda: _attention(BLOCK),
+    "attention by matrices": lambda: _attention(MATRICES),
+    "gradient": lambda: _gradient(BLOCK),
+    "gradient by matrices": lambda: _gradient(MATRICES),
 }
 
 

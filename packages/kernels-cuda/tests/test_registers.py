@@ -68,11 +68,12 @@ def _convolutions() -> Iterator[tuple[str, Launches]]:
 
 
 def _others() -> Iterator[tuple[str, Launches]]:
-    for width in (32, 64, 128):
-        q, sums = _f32(32, 1024, width), _f32(32, 1024)
-        yield f"attention of {width}", attention_launches(ops.Attention(True), [q] * 3)
-        gradient = attention_gradient_launches(ops.AttentionGradient(True), [q] * 5 + [sums])
-        yield f"its gradient of {width}", gradient
+    for dtype in ("f32", "f16", "bf16"):
+        for width in (32, 64, 128):
+            q, sums = TensorType(dtype, (32, 1024, width)), _f32(32, 1024)
+            yield f"attention of {width} {dtype}", attention_launches(ops.Attention(True), [q] * 3)
+            gradient = attention_gradient_launches(ops.AttentionGradient(True), [q] * 5 + [sums])
+            yield f"its gradient of {width} {dtype}", gradient
     weights = [_f32(784, 256), _f32(256), _f32(256, 10), _f32(10)]
     for op in (ops.GradientDescent(4), ops.Momentum(4), ops.Adam(4)):
         types = [*weights * len(op.groups), *[_f32()] * len(op.scalars)]

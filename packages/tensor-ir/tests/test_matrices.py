@@ -22,6 +22,7 @@ from byparts_tensor_ir.matrix import (
     LoadMatrix,
     Matrix,
     MultiplyAdd,
+    ScaleMatrix,
     StoreMatrix,
 )
 from byparts_tensor_ir.meeting import Race
@@ -100,12 +101,42 @@ def test_products_are_numpys_and_the_interpreters(
         np.testing.assert_array_equal(out, c)
 
 
+def scaled_rows() -> Func:
+    """A warp multiplies each row of a matrix by a number of its own."""
+    x, by, y = buffer("X", SIDE, SIDE), buffer("BY", SIDE), buffer("Y", SIDE, SIDE)
+    factors = buffer("factors", SIDE, SIDE, scope="shared")
+    pair = matrices("accumulator", SIDE, SIDE, "f32", 2)
+    value, factor = (Matrix(pair, (const(k),)) for k in range(2))
+    j, here = variable("j", 8), (const(0), const(0))
+    body = [
+        For(j, (put(factors, (LANE // 2, LANE % 2 * 8 + j), by[LANE // 2]),)),
+        Barrier(),
+        LoadMatrix(value, x, here, (0, 1)),
+        LoadMatrix(factor, factors, here, (0, 1)),
+        ScaleMatrix(value, factor),
+        StoreMatrix(value, y, here, (0, 1)),
+    ]
+    return Func("scaled", (x, by, y), (y,), (), bound(body, tx=LANE), (factors, pair))
+
+
+@c_emitter
+def test_rows_are_scaled() -> None:
+    func = scaled_rows()
+    x, by, y = given(func)
+    interpret(func, x, by, y)
+    np.testing.assert_array_equal(y, x * by[:, None])
+    for emitter in EMULATIONS:
+        out = np.zeros_like(y)
+        build(func, emitter=emitter)(x, by, out)
+        np.testing.assert_array_equal(out, y)
+
+
 @needs_nvcc
 def test_products_are_tensor_core_instructions() -> None:
-    funcs = [product("f16"), product("bf16", False), product("f32", True, False)]
+    funcs = [product("f16"), product("bf16", False), product("f32", True, False), scaled_rows()]
     for arch in ("sm_80", "sm_90"):
         reports = ptxas_report([emit_cuda(f) for f in funcs], arch)
-        assert [r.spill_bytes for r in reports] == [0, 0, 0]
+        assert [r.spill_bytes for r in reports] == [0, 0, 0, 0]
 
 
 def test_the_text_names_layout_shape_and_types() -> None:
@@ -128,6 +159,10 @@ def test_a_matrix_is_printed_and_its_expressions_replaced() -> None:
     (changed,) = in_statements([store], {STEP: const(1), T: const(40)})
     assert str(changed) == "C[16:+16, 0:+16].T = accumulator[1]"
     assert str(FillMatrix(Matrix(sums, (const(0),)), 0.5)) == "accumulator[0] = fill(0.5)"
+    scale = ScaleMatrix(Matrix(sums, (STEP,)), Matrix(sums, (const(0),)))
+    assert [str(s) for s in in_statements([scale], {STEP: const(1)})] == [
+        "accumulator[1] *= accumulator[0]"
+    ]
 
 
 def _through_shared(*between: Statement, index: Any = (0, 0), flag: Any = None) -> Func:
@@ -191,6 +226,8 @@ def test_what_no_tensor_core_takes_is_refused() -> None:
         Matrix(half, (const(1),))
     with pytest.raises(ExpressionError, match="not an accumulator, a matrix_a and a matrix_b"):
         MultiplyAdd(Matrix(sums), Matrix(half), Matrix(wide))
+    with pytest.raises(ExpressionError, match="not two accumulators"):
+        ScaleMatrix(Matrix(sums), Matrix(half))
     with pytest.raises(ExpressionError, match="no box of memory like the matrix"):
         LoadMatrix(Matrix(half), buffer("x", 16, 16), (const(0), const(0)), (0, 1))
     narrow = buffer("x", 16, 20, dtype="f16")

@@ -21,7 +21,14 @@ from byparts_graph_ir import GraphError
 from byparts_tensor_ir.expression import FLOATS, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.lower import placed_identities
-from byparts_tensor_ir.matrix import FillMatrix, Matrix, MatrixBox, MultiplyAdd, StoreMatrix
+from byparts_tensor_ir.matrix import (
+    FillMatrix,
+    Matrix,
+    MatrixBox,
+    MultiplyAdd,
+    ScaleMatrix,
+    StoreMatrix,
+)
 from byparts_tensor_ir.meeting import Arrivals, Race, run_block
 from byparts_tensor_ir.nest import thread_nest
 from byparts_tensor_ir.statement import (
@@ -190,6 +197,8 @@ class _Run:
             for k in range(left.shape[1]):  # in order, as emitted code does
                 total = total + np.outer(left[:, k].astype(np.float64), right[k].astype(np.float64))
             target[...] = total.astype(np.float32)
+        elif isinstance(s, ScaleMatrix):
+            self.matrix(s.target)[...] *= self.matrix(s.factor)
         elif isinstance(s, MatrixBox):
             self.box(s)
         else:

@@ -7,6 +7,7 @@ statements here touch it, and all 32 threads of the warp do each of them togethe
     fill      all elements are one number
     load      from a box of shared or global memory
     multiply  accumulator += matrix_a @ matrix_b
+    scale     accumulator *= accumulator, element by element
     store     into a box of shared or global memory
 
 The accumulator is 16 x 16 of f32.  The others are 16 x 16 of f16 or bf16, or 16 x 8 and 8 x 16 of
@@ -108,6 +109,34 @@ class MultiplyAdd(Collective):
             m.changed(expression, buffer) for m in (self.target, self.left, self.right)
         )
         return MultiplyAdd(target, left, right)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaleMatrix(Collective):
+    """target *= factor, element by element; a factor of equal columns scales rows."""
+
+    target: Matrix
+    factor: Matrix
+
+    def __post_init__(self) -> None:
+        if {self.target.buffer.scope, self.factor.buffer.scope} != {"accumulator"}:
+            raise ExpressionError(f"{self}: not two accumulators")
+
+    def __str__(self) -> str:
+        return f"{self.target} *= {self.factor}"
+
+    def expressions(self) -> tuple[Expr, ...]:
+        return (*self.target.at, *self.factor.at)
+
+    def written(self) -> tuple[Buffer, ...]:
+        return (self.target.buffer,)
+
+    def read(self) -> tuple[Buffer, ...]:
+        return (self.target.buffer, self.factor.buffer)
+
+    def changed(self, expression: _Expression, buffer: _Buffer) -> ScaleMatrix:
+        target, factor = (m.changed(expression, buffer) for m in (self.target, self.factor))
+        return ScaleMatrix(target, factor)
 
 
 @dataclass(frozen=True, eq=False)

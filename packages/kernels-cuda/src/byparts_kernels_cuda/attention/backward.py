@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from byparts_graph_ir import TensorType
+from byparts_kernels_cuda.attention.matrices import team_of
 from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
-from byparts_kernels_cuda.attention.team import Block, Team, width_of_thread
+from byparts_kernels_cuda.attention.team import Block
 from byparts_kernels_cuda.builder import Builder, all_of, needed
 from byparts_kernels_cuda.products.contraction import decoded, multiply_add
 from byparts_kernels_cuda.products.tiles import WARP
@@ -117,9 +118,8 @@ class _Pass:
             self.batch, which = decoded(x, (sizes.batch, self.tiles))
             # Blocks of a causal mask that go through many columns begin first.
             self.first = (which if self.keys else self.tiles - 1 - which) * block.rows
-            team = self.team = Team(build, block, thread, sizes.dtype)
-            each = [width_of_thread(w, sizes.dtype) for w in widths]
-            sums = [team.filled("sums", 0, block.m, w) for _, w in zip(made, each, strict=False)]
+            team = self.team = team_of(build, block, thread, sizes.dtype)
+            sums = [team.totals(w) for _, w in zip(made, widths, strict=False)]
             self.own = [team.tile("rows", block.rows, w) for w in widths]
             self.other = [team.tile("columns", block.columns, w) for w in widths]
             self.weights = team.tile("ps", block.rows, block.columns)

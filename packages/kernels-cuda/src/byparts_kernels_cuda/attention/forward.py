@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from math import inf
 
 from byparts_graph_ir import TensorType
+from byparts_kernels_cuda.attention.matrices import team_of
 from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
-from byparts_kernels_cuda.attention.team import Block, Team, width_of_thread
+from byparts_kernels_cuda.attention.team import Block
 from byparts_kernels_cuda.builder import Builder, all_of, needed
 from byparts_kernels_cuda.products.contraction import decoded
 from byparts_opset import Attention
@@ -66,10 +67,11 @@ class _Forward:
         with build.grid(sizes.batch * tiles, block.threads) as (x, thread):
             batch, which = decoded(x, (sizes.batch, tiles))
             self.batch, self.first = batch, (tiles - 1 - which) * block.rows
-            team = self.team = Team(build, block, thread, sizes.dtype)
+            team = self.team = team_of(build, block, thread, sizes.dtype)
             self.top = team.filled("top", -inf, block.m)
             self.under = team.filled("under", 0, block.m)
-            self.sums = team.filled("sums", 0, block.m, width_of_thread(sizes.e, sizes.dtype))
+            self.sums = team.totals(sizes.e)
+            self.factors = team.registers("factor", block.m)
             queries = team.tile("qs", block.rows, sizes.d)
             keys = team.tile("ks", block.columns, sizes.d)
             values = team.tile("vs", block.columns, sizes.e)
@@ -83,7 +85,9 @@ class _Forward:
                 scores = team.scores(queries, keys, sizes.d)
                 self.weigh(scores, step * block.columns)
                 team.spread(scores, weights)
+                team.share(self.factors)
                 build.barrier()
+                team.scale(self.sums, self.factors)
                 team.add_products(self.sums, weights, values)
             self.write()
         return build.function(
@@ -101,9 +105,9 @@ class _Forward:
         return minimum(every, (self.first + self.block.rows - 1) // columns + 1)
 
     def weigh(self, scores: Buffer, first_key: Expr) -> None:
-        """Scores become weights, and `top`, `under` and `sums` those of all keys so far."""
+        """Scores become weights; `factors` are of the sums before, whose maximum was smaller."""
         build, team, sizes, (m, n) = self.build, self.team, self.sizes, (self.block.m, self.block.n)
-        before, factor = team.registers("before"), team.registers("factor")
+        before, factors = team.registers("before"), self.factors
         with build.unrolled(i=m) as (i,):
             build.store(before, (), self.top[i])
             with build.unrolled(j=n) as (j,):
@@ -116,13 +120,11 @@ class _Forward:
                 )
                 build.store(self.top, (i,), maximum(self.top[i], scores[i, j]))
             team.over_row(self.top, (i,), maximum)
-            build.store(factor, (), call("exp", before[()] - self.top[i]))
-            build.store(self.under, (i,), self.under[i] * factor[()])
+            build.store(factors, (i,), call("exp", before[()] - self.top[i]))
+            build.store(self.under, (i,), self.under[i] * factors[i])
             with build.unrolled(j=n) as (j,):
                 build.store(scores, (i, j), call("exp", scores[i, j] - self.top[i]))
                 build.store(self.under, (i,), self.under[i] + scores[i, j])
-            with build.unrolled(x=int(self.sums.shape[1].attr)) as (x,):
-                build.store(self.sums, (i, x), self.sums[i, x] * factor[()])
 
     def write(self) -> None:
         """Divide by the sums under the weights, and write them as logarithms."""

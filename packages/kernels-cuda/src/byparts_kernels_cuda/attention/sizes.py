@@ -8,11 +8,12 @@ from math import prod
 from typing import Union
 
 from byparts_graph_ir import Refused, TensorType
-from byparts_kernels_cuda.attention.team import Block, tile_bytes, width_of_thread
+from byparts_kernels_cuda.attention.team import Block
 from byparts_kernels_cuda.builder import array
 from byparts_kernels_cuda.products.contraction import sum_dtype
 from byparts_opset import Attention, AttentionGradient
-from byparts_tensor_ir.expression import BYTES, FLOATS, Expr
+from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, Expr
+from byparts_tensor_ir.matrix import SIDE
 from byparts_tensor_ir.statement import Buffer
 
 Op = Union[Attention, AttentionGradient]
@@ -21,6 +22,8 @@ _MOST_REGISTERS = 200  # of a thread, for its tiles
 # The first that fits: fewer columns where lines are long, then fewer rows.
 _WIDE = [(4, 4, 8), (4, 4, 4), (4, 4, 2), (4, 2, 4), (4, 2, 2)]
 BLOCKS = tuple([Block(*x) for x in (*_WIDE, (2, 2, 2), (2, 1, 2), (2, 1, 1))])
+MATRICES = Block(4, 4, 4, matrices=True)
+_WIDEST = 128  # lines whose sums fit into registers as matrices
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,12 @@ class Sizes:
     def sums(self) -> str:
         """The dtype of sums."""
         return sum_dtype(self.dtype)
+
+    @property
+    def matrices(self) -> bool:
+        """Whether matrix units multiply these halves."""
+        whole = self.d % SIDE == self.e % SIDE == 0
+        return self.dtype in HALVES and whole and max(self.d, self.e) <= _WIDEST
 
     def array(self, name: str, lines: int, width: int) -> Buffer:
         """An array (batch, line, element)."""
@@ -93,11 +102,13 @@ def block_for(
         Refused: lines are too long for any.
     """
     dtype, words = sizes.dtype, BYTES[sizes.sums] // 4
+    if sizes.matrices:
+        return MATRICES
     for block in BLOCKS:
-        size = sum(tile_bytes(block.rows, width, dtype) for width in rows)
-        size += sum(tile_bytes(block.columns, width, dtype) for width in columns)
-        size += tile_bytes(block.rows, block.columns, dtype)
-        each = sum(width_of_thread(width, dtype) for width in sums)
+        size = sum(block.tile_bytes(block.rows, width, dtype) for width in rows)
+        size += sum(block.tile_bytes(block.columns, width, dtype) for width in columns)
+        size += block.tile_bytes(block.rows, block.columns, dtype)
+        each = sum(block.width_of_thread(width, dtype) for width in sums)
         numbers = block.m * (block.n * len(rows) + each + 4) + block.n * 4
         if size <= MOST_SHARED_BYTES and numbers * words <= _MOST_REGISTERS:
             return block

@@ -40,11 +40,13 @@ class Block:
     Attributes:
         warps: of it.
         m, n: rows and columns of a thread.
+        matrices: whether matrix units multiply (`matrices.py`); then m is a multiple of 4, n of 2.
     """
 
     warps: int
     m: int
     n: int
+    matrices: bool = False
 
     @property
     def rows(self) -> int:
@@ -61,33 +63,34 @@ class Block:
         """Of the block."""
         return self.warps * WARP
 
+    def stored(self, dtype: str) -> str:
+        """The dtype of numbers in shared memory."""
+        return dtype if self.matrices else sum_dtype(dtype)
 
-def quad_of(dtype: str) -> int:
-    """Numbers of the dtype that sums are in, in one access."""
-    return VECTOR_BYTES // BYTES[sum_dtype(dtype)]
+    def quad(self, dtype: str) -> int:
+        """Numbers of shared memory in one access."""
+        return VECTOR_BYTES // BYTES[self.stored(dtype)]
 
+    def width_of_thread(self, width: int, dtype: str) -> int:
+        """Columns of a product of this width that a thread has: whole quads, or less than one."""
+        each, quad = -(-width // ACROSS), self.quad(dtype)
+        if self.matrices or (each < quad and quad % each == 0):
+            return each
+        return -(-each // quad) * quad
 
-def width_of_thread(width: int, dtype: str) -> int:
-    """Columns of a product of this width that a thread has: whole quads, or less than one."""
-    each, quad = -(-width // ACROSS), quad_of(dtype)
-    return each if each < quad and quad % each == 0 else -(-each // quad) * quad
+    def filled_width(self, width: int, dtype: str) -> int:
+        """Elements of a line that threads read: whole quads, the last ones of zeros."""
+        quad = self.quad(dtype)
+        return -(-max(width, ACROSS * self.width_of_thread(width, dtype)) // quad) * quad
 
+    def stride(self, width: int, dtype: str) -> int:
+        """Elements from one line of a tile to the next."""
+        quad = self.quad(dtype)
+        return (self.filled_width(width, dtype) // quad | 1) * quad
 
-def filled_width(width: int, dtype: str) -> int:
-    """Elements of a line that threads read: whole quads, the last ones of zeros."""
-    quad = quad_of(dtype)
-    return -(-max(width, ACROSS * width_of_thread(width, dtype)) // quad) * quad
-
-
-def tile_bytes(lines: int, width: int, dtype: str) -> int:
-    """Shared memory of a tile."""
-    return lines * _stride(width, dtype) * BYTES[sum_dtype(dtype)]
-
-
-def _stride(width: int, dtype: str) -> int:
-    """Elements from one line of a tile to the next."""
-    quad = quad_of(dtype)
-    return (filled_width(width, dtype) // quad | 1) * quad
+    def tile_bytes(self, lines: int, width: int, dtype: str) -> int:
+        """Shared memory of a tile."""
+        return lines * self.stride(width, dtype) * BYTES[self.stored(dtype)]
 
 
 class Team:
@@ -100,7 +103,7 @@ class Team:
 
     def __init__(self, build: Builder, block: Block, thread: Expr, dtype: str) -> None:
         self.build, self.block, self.dtype = build, block, dtype
-        self.sums, self.quad = sum_dtype(dtype), quad_of(dtype)
+        self.sums, self.quad = sum_dtype(dtype), block.quad(dtype)
         self.thread, lane = thread, thread % WARP
         self.down, self.across = lane // ACROSS, lane % ACROSS
 
@@ -127,22 +130,22 @@ class Team:
 
     def tile(self, name: str, lines: int, width: int) -> Buffer:
         """Shared memory for some lines of an array of this width."""
-        shape = (lines, _stride(width, self.dtype))
-        return self.build.buffer("shared", name, shape, self.sums)
+        shape = (lines, self.block.stride(width, self.dtype))
+        return self.build.buffer("shared", name, shape, self.block.stored(self.dtype))
 
     def load(self, tile: Buffer, source: Buffer, batch: Expr, first: Expr) -> None:
         """Fill a tile from lines of (batch, line, element), from `first` on; 0 where none are."""
         build, lines, threads = self.build, int(tile.shape[0].attr), self.block.threads
         extent, width = (int(d.attr) for d in source.shape[1:])
         lanes = lanes_of(self.dtype, width)
-        each = filled_width(width, self.dtype) // lanes
+        each = self.block.filled_width(width, self.dtype) // lanes
         count = lines * each
         rounds = -(-count // threads)
         kind = "unroll" if rounds <= _MOST_UNROLLED else "serial"
         with build.loop("access", rounds, kind) as access:
             number = access * threads + self.thread
             line, at = number // each, number % each * lanes
-            held = build.buffer("register", "held", (lanes,), self.sums)
+            held = build.buffer("register", "held", (lanes,), tile.dtype)
             with build.when(*[number < count] * (count % threads > 0)):
                 inside = [first + line < extent] + [at < width] * (width < each * lanes)
                 if needed(inside):
@@ -150,16 +153,22 @@ class Team:
                         build.store(held, (lane,), 0)
                 with build.when(*inside), build.lanes(lanes) as lane:
                     value = source[batch, first + line, at + lane]
-                    build.store(held, (lane,), cast(value, self.sums))
+                    build.store(held, (lane,), cast(value, tile.dtype))
                 with build.lanes(lanes) as lane:
                     build.store(tile, (line, at + lane), held[lane])
 
     def spread(self, values: Buffer, tile: Buffer) -> None:
         """Write the thread's numbers of (row, column) into a tile of all rows and columns."""
         with self.build.unrolled(i=self.block.m, j=self.block.n) as (i, j):
-            self.build.store(tile, (self.row(i), self.column(j)), values[i, j])
+            value = cast(values[i, j], tile.dtype)
+            self.build.store(tile, (self.row(i), self.column(j)), value)
 
     # -- products ------------------------------------------------------------------------------
+
+    def totals(self, width: int) -> Buffer:
+        """Sums of products of this width, of the thread's rows; 0 at first."""
+        each = self.block.width_of_thread(width, self.dtype)
+        return self.filled("sums", 0, self.block.m, each)
 
     def scores(self, rows: Buffer, columns: Buffer, width: int) -> Buffer:
         """The products of the thread's rows of one tile and its columns of another one."""
@@ -182,7 +191,7 @@ class Team:
         """total[i, x] += sum over columns of weights[row i, column] * values[column, x].
 
         Args:
-            total: of the thread's rows and `width_of_thread` of the width of values.
+            total: of `totals` of the width of values.
             weights: a tile of all rows and columns.
             values: a tile of all columns.
         """
@@ -199,6 +208,15 @@ class Team:
                     build.store(b, (g * group + lane,), value)
                 with build.unrolled(i=m, x=width) as (i, x):
                     build.store(total, (i, x), multiply_add(a[i, k], b[x], total[i, x]))
+
+    def share(self, factors: Buffer) -> None:
+        """Before a barrier: the thread's factors of rows are there for `scale`."""
+
+    def scale(self, total: Buffer, factors: Buffer) -> None:
+        """Multiply each row of a product by its factor."""
+        m, width = (int(d.attr) for d in total.shape)
+        with self.build.unrolled(i=m, x=width) as (i, x):
+            self.build.store(total, (i, x), total[i, x] * factors[i])
 
     def _place(self, group: Expr, size: int) -> Expr:
         """The column of a product where the thread has a group of so many."""

@@ -14,7 +14,6 @@ from byparts_kernels_cuda.products.sides import Place, Side
 from byparts_kernels_cuda.products.tiles import WARP, WarpTile
 from byparts_tensor_ir.expression import Expr, as_expr
 from byparts_tensor_ir.matrix import (
-    DEPTHS,
     SIDE,
     FillMatrix,
     LoadMatrix,
@@ -47,20 +46,20 @@ class Warps:
 
     def begin(self) -> None:
         """All sums are 0."""
-        self.sums = self._matrices("accumulator", "f32", self.tile.m, self.tile.n)
+        self.sums = matrices(self.build, "accumulator", "f32", self.tile.m, self.tile.n)
         with self.build.unrolled(i=self.tile.m, j=self.tile.n) as (i, j):
             self.build.add(FillMatrix(Matrix(self.sums, (i, j)), 0.0))
 
     def add_products(self, a: Side, b: Side, copy: Expr) -> None:
         """Add the products of the tiles that stand in shared memory."""
-        build, tile, depth = self.build, self.tile, DEPTHS[self.dtype]
-        left = self._matrices("matrix_a", self.dtype, tile.m)
-        right = self._matrices("matrix_b", self.dtype, tile.n)
-        with build.unrolled(depth=tile.depth // depth) as (k,):
+        build, tile = self.build, self.tile
+        left = matrices(build, "matrix_a", self.dtype, tile.m)
+        right = matrices(build, "matrix_b", self.dtype, tile.n)
+        with build.unrolled(depth=tile.depth // SIDE) as (k,):
             with build.unrolled(i=tile.m) as (i,):
-                self._load(a, Matrix(left, (i,)), copy, self.row + i * SIDE, k * depth)
+                self._load(a, Matrix(left, (i,)), copy, self.row + i * SIDE, k * SIDE)
             with build.unrolled(j=tile.n) as (j,):
-                self._load(b, Matrix(right, (j,)), copy, self.column + j * SIDE, k * depth)
+                self._load(b, Matrix(right, (j,)), copy, self.column + j * SIDE, k * SIDE)
             with build.unrolled(i=tile.m, j=tile.n) as (i, j):
                 sides = (Matrix(left, (i,)), Matrix(right, (j,)))
                 build.add(MultiplyAdd(Matrix(self.sums, (i, j)), *sides))
@@ -106,7 +105,7 @@ class Warps:
         with build.lanes(lanes) as lane:
             build.store(job.part, (at.split, at.batch, row, column + lane), held[lane])
 
-    def _matrices(self, scope: str, dtype: str, *counts: int) -> Buffer:
-        depth = DEPTHS.get(self.dtype, SIDE)
-        sides = {"matrix_a": (SIDE, depth), "matrix_b": (depth, SIDE)}.get(scope, (SIDE, SIDE))
-        return self.build.buffer(scope, scope, (*counts, *sides), dtype)
+
+def matrices(build: Builder, scope: str, dtype: str, *counts: int) -> Buffer:
+    """Matrices of each warp, of halves or accumulators."""
+    return build.buffer(scope, scope, (*counts, SIDE, SIDE), dtype)

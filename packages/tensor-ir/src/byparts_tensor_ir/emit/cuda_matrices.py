@@ -1,6 +1,7 @@
 """PTX for the matrices of a warp: `wmma` instructions, which need no header.
 
-Each thread holds part of a matrix, in registers that only these instructions know how to read.
+Each thread holds part of a matrix, in registers that only these instructions know how to read;
+accumulators of one shape are spread over registers alike.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from byparts_tensor_ir.expression import BYTES, Expr, const
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.matrix import (
     DEPTHS,
+    SIDE,
     FillMatrix,
     LoadMatrix,
     Matrix,
     MatrixBox,
     MultiplyAdd,
+    ScaleMatrix,
 )
 from byparts_tensor_ir.statement import Buffer, Instruction, statement_lines, walk
 
@@ -54,6 +57,11 @@ class CudaMatrices(CudaValues):
                 way = self.row_major.setdefault(s.matrix.buffer, s.row_major)
                 if way != s.row_major:
                     raise EmitError(f"{s}: boxes along rows and along columns in one buffer")
+        for s in walk(self.func.body):
+            if isinstance(s, ScaleMatrix):
+                depth = self.depths.get(s.target.buffer, SIDE)
+                if self.depths.setdefault(s.factor.buffer, depth) != depth:
+                    raise EmitError(f"{s}: accumulators of products of two depths")
 
     def declared_matrix(self, b: Buffer) -> str:
         count = 1
@@ -67,6 +75,9 @@ class CudaMatrices(CudaValues):
             self.fill(s)
         elif isinstance(s, MultiplyAdd):
             self.multiply(s)
+        elif isinstance(s, ScaleMatrix):
+            for part, factor in zip(self.parts(s.target), self.parts(s.factor), strict=True):
+                self.line(f"{part} *= {factor};")
         elif isinstance(s, MatrixBox):
             self.box(s)
         else:
@@ -106,7 +117,7 @@ class CudaMatrices(CudaValues):
         loads = isinstance(s, LoadMatrix)
         letter = _LETTERS[buffer.scope] if loads else "d"
         sums = buffer.scope == "accumulator"
-        depth = self.depths.get(buffer, 16) if sums else DEPTHS[buffer.dtype]
+        depth = self.depths.get(buffer, SIDE) if sums else DEPTHS[buffer.dtype]
         kind = "f32" if sums else _TYPES[buffer.dtype]
         how = "row" if s.row_major else "col"
         name = f"wmma.{'load' if loads else 'store'}.{letter}.sync.aligned.{how}.m16n16k{depth}"

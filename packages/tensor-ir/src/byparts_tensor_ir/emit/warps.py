@@ -10,7 +10,14 @@ from byparts_tensor_ir.emit.shadow import HOLDERS
 from byparts_tensor_ir.emit.strategy import EmitError, elements_of, flat_index
 from byparts_tensor_ir.emit.thread import ThreadCode
 from byparts_tensor_ir.expression import BYTES, INDEX, Expr, const, make
-from byparts_tensor_ir.matrix import FillMatrix, Matrix, MatrixBox, MultiplyAdd, StoreMatrix
+from byparts_tensor_ir.matrix import (
+    FillMatrix,
+    Matrix,
+    MatrixBox,
+    MultiplyAdd,
+    ScaleMatrix,
+    StoreMatrix,
+)
 from byparts_tensor_ir.nest import MOST_THREADS
 from byparts_tensor_ir.statement import (
     MATRICES,
@@ -55,10 +62,13 @@ class WarpCode(ThreadCode):
         if isinstance(s, (Shuffle, Exchange)):
             self.shuffle(s, on)
         elif isinstance(s, FillMatrix):
-            with self.warps(on) as warp, self.each_element(s.target, warp) as text:
-                self.line(f"{text} = {s.value!r};")
+            with self.warps(on) as warp, self.each_element(s.target, warp=warp) as texts:
+                self.line(f"{texts[0]} = {s.value!r};")
         elif isinstance(s, MultiplyAdd):
             self.multiply(s, on)
+        elif isinstance(s, ScaleMatrix):
+            with self.warps(on) as warp, self.each_element(s.target, s.factor, warp=warp) as texts:
+                self.line(f"{texts[0]} *= {texts[1]};")
         elif isinstance(s, MatrixBox):
             self.box(s, on)
         else:
@@ -98,13 +108,14 @@ class WarpCode(ThreadCode):
         return f"{self.names[m.buffer]} + {warp} * {n} + {self.index(flat)}"
 
     @contextmanager
-    def each_element(self, m: Matrix, warp: str) -> Any:
-        """Loops over the elements; C for each."""
-        rows, columns = m.shape
-        name, k = self.fresh("matrix"), self.fresh("e")
-        self.line(f"float *const {name} = {self.matrix(m, warp)};")
+    def each_element(self, *matrices: Matrix, warp: str) -> Any:
+        """A loop over the elements; C for that of each matrix."""
+        rows, columns = matrices[0].shape
+        names, k = [self.fresh("matrix") for _ in matrices], self.fresh("e")
+        for name, m in zip(names, matrices, strict=True):
+            self.line(f"float *const {name} = {self.matrix(m, warp)};")
         with self.block(f"for (int64_t {k} = 0; {k} < {rows * columns}; ++{k})"):
-            yield f"{name}[{k}]"
+            yield [f"{name}[{k}]" for name in names]
 
     def multiply(self, s: MultiplyAdd, on: str | None) -> None:
         """Each element is the sum of exact products, in order, rounded once."""
