@@ -108,7 +108,7 @@ def scaled_rows() -> Func:
     pair = matrices("accumulator", SIDE, SIDE, "f32", 2)
     value, factor = (Matrix(pair, (const(k),)) for k in range(2))
     j, here = variable("j", 8), (const(0), const(0))
-    body = [
+    body: list[Statement] = [
         For(j, (put(factors, (LANE // 2, LANE % 2 * 8 + j), by[LANE // 2]),)),
         Barrier(),
         LoadMatrix(value, x, here, (0, 1)),
