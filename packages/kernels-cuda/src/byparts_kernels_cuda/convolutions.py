@@ -24,6 +24,7 @@ from typing import Union
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
 from byparts_kernels_cuda.phases import Phase, phases
+from byparts_kernels_cuda.products.after import After, addends_of, followed
 from byparts_kernels_cuda.products.contraction import (
     Contraction,
     Index,
@@ -51,14 +52,18 @@ _THIN = 4  # channels of a group; a tile would be nearly empty, so the loops are
 
 
 def convolution_launches(
-    op: Op, types: Sequence[TensorType], choice: Choice | None = None
+    op: Op,
+    types: Sequence[TensorType],
+    choice: Choice | None = None,
+    after: After | None = None,
 ) -> Launches:
-    """Launches for the inputs of the op, then y.
+    """Launches for the inputs of the op, the arrays of `after`, then y.
 
     Args:
         op: the convolution, or one of its gradients.
         types: of its inputs.
         choice: a tile other than the one that the extents ask for.
+        after: what is done with each element, if anything; not where groups are thin.
 
     Raises:
         Refused: a dtype that kernels do not have.
@@ -69,15 +74,18 @@ def convolution_launches(
     sizes = _Sizes(op, types)
     if choice is None and sizes.groups > 1 and max(sizes.outputs, sizes.i) <= _THIN:
         return mapped(function[op](op, types).func)
-    buffers, parts = _FORMS[type(op)](sizes)
+    (*inputs, y), parts = _FORMS[type(op)](sizes)
+    more = addends_of(after, op.infer(*types)[0], y)
     kernels: list[Func] = []
     workspace: list[Buffer] = []
-    for c in parts if buffers[-1].size.attr else ():
+    for part in parts if y.size.attr else ():
+        c = followed(part, after, more)
         extents = (c.a.extent, c.b.extent, c.sums, c.batch)
         made, memory = tiled(c, *(choice or tile_of(*extents, c.y.dtype)))
         kernels += made
         workspace += memory
-    return Launches(buffers, tuple(workspace), tuple(kernels))
+    parameters = (*inputs, *[x.buffer for x in more], y)
+    return Launches(parameters, tuple(workspace), tuple(kernels))
 
 
 class _Sizes:

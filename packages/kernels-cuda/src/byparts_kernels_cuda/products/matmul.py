@@ -13,10 +13,9 @@ from typing import Union
 
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
+from byparts_kernels_cuda.products.after import After, addend, addends_of, followed
 from byparts_kernels_cuda.products.contraction import (
-    Addend,
     Contraction,
-    Index,
     Operand,
     decoded,
     has_kernels,
@@ -30,11 +29,9 @@ from byparts_kernels_cuda.products.tiles import tile_of
 from byparts_opset import AddMatmul, MatMul
 from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.launches import Launches
-from byparts_tensor_ir.statement import Buffer
 
 Product = Union[MatMul, AddMatmul]
 Choice = tuple[AnyTile, int]  # and how many blocks share a sum
-After = Callable[[Expr], Expr]  # of an element of the result, in the dtype of its sum
 
 
 def matmul_launches(
@@ -49,13 +46,13 @@ def matmul_launches(
         op: the product.
         types: of a and b.
         choice: a tile other than the one that the extents ask for.
-        after: what is done with each element of the product, if anything.
+        after: what is done with each element, if anything; its arrays stand before y.
 
     Raises:
         Refused: a dtype that kernels do not have.
     """
-    c = replace(contraction(op, *_taken(op, types)), finish=after)
-    return _launches(c, (), choice)
+    c = contraction(op, *_taken(op, types))
+    return _launches(c, op.infer(*types)[0], (), choice, after)
 
 
 def add_matmul_launches(
@@ -75,21 +72,18 @@ def add_matmul_launches(
     Raises:
         Refused: a dtype that kernels do not have.
     """
-    addend, a, b = _taken(op, types)
-    (y,) = op.infer(addend, a, b)
+    c, a, b = _taken(op, types)
+    (y,) = op.infer(c, a, b)
     product = contraction(op, a, b)
 
     def finish(value: Expr, more: Expr) -> Expr:
-        total = (
-            more + value
-            if op.scale == 1
-            else multiply_add(value, const(op.scale, product.dtype), more)
-        )
-        return total if after is None else after(total)
+        if op.scale == 1:
+            return more + value
+        return multiply_add(value, const(op.scale, product.dtype), more)
 
-    read = _addend(addend, y, product.y)
-    product = replace(product, finish=finish, addends=(read,))
-    return _launches(product, ((0, 0),) if addend == y else (), choice)
+    product = replace(product, finish=finish, addends=(addend("C", c, y, product.y),))
+    alone = after is None or not after.types  # another array may be the one that is added
+    return _launches(product, y, ((0, 0),) if c == y and alone else (), choice, after)
 
 
 def _taken(op: Product, types: Sequence[TensorType]) -> Sequence[TensorType]:
@@ -101,9 +95,15 @@ def _taken(op: Product, types: Sequence[TensorType]) -> Sequence[TensorType]:
 
 
 def _launches(
-    c: Contraction, inplace: tuple[tuple[int, int], ...], choice: Choice | None
+    c: Contraction,
+    y: TensorType,
+    inplace: tuple[tuple[int, int], ...],
+    choice: Choice | None,
+    after: After | None,
 ) -> Launches:
-    parameters = (*c.reads, c.a.buffer, c.b.buffer, c.y)
+    more = addends_of(after, y, c.y)
+    parameters = (*c.reads, c.a.buffer, c.b.buffer, *[x.buffer for x in more], c.y)
+    c = followed(c, after, more)
     if not c.batch * c.a.extent * c.b.extent:
         return Launches(parameters, (), (), inplace)
     if choice is None and min(c.a.extent, c.b.extent) <= MOST_NARROW:
@@ -171,20 +171,3 @@ def _of_batch(own: tuple[int, ...], lead: tuple[int, ...]) -> Callable[[Expr], E
         return at
 
     return index
-
-
-def _addend(c: TensorType, y: TensorType, result: Buffer) -> Addend:
-    """C as it is read where y is (batch, rows, n)."""
-    rows, n = (int(d.attr) for d in result.shape[1:])
-    first = len(y.dims) - len(c.dims)
-    if c.size == y.size:
-        return Addend(
-            array("C", (c.size // max(1, rows * n), rows, n), c.dtype), lambda at: at, True
-        )
-
-    def index(at: Index) -> Index:
-        b, i, j = at
-        axes = (*decoded(b * rows + i, y.dims[:-1]), j)[first:]
-        return tuple([const(0) if d == 1 else x for x, d in zip(axes, c.dims, strict=True)])
-
-    return Addend(array("C", c.dims, c.dtype), index, c.dims[-1:] == (n,))
