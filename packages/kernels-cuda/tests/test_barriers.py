@@ -1,6 +1,7 @@
 """Each barrier of the kernels written by hand is needed: without it checked emulation finds a race.
 
-Two tiles along every axis, so that each step follows another one.
+Of attention by matrix units comparisons and indices into shared memory are made wrong too.  Two
+tiles along every axis, so that each step follows another one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from emulation import assert_emulated, compiled, samples
+from kernel_mutants import mutants
 
 import byparts_opset as ops
 from byparts_graph_ir import Op, TensorType
@@ -26,6 +28,8 @@ from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Barrier, Func, rebuilt, walk
 
 BLOCK, MATRICES = Block(2, 1, 1), Block(1, 4, 2, matrices=True)
+# A row of keys that there is not has weights, and its sums are not written.
+HARMLESS = {"attention_keys": "(block * 16 + thread // 8 + i4 * 4) < 50 made <= in: scores"}
 WIDTHS = {BLOCK: 8, MATRICES: 64}
 Case = tuple[Op, Launches, list[Any]]
 
@@ -81,6 +85,23 @@ def test_no_barrier_is_there_for_nothing(name: str) -> None:
             some = tuple([broken if x is kernel else x for x in launches.kernels])
             right = f"{kernel.name} is right without barrier {k + 1} of {len(barriers)}"
             assert _fails(op, replace(launches, kernels=some), given), right
+
+
+@pytest.mark.parametrize("name", ["attention by matrices", "gradient by matrices"])
+@pytest.mark.long
+@compiled
+def test_what_is_made_wrong_is_noticed(name: str) -> None:
+    op, launches, given = CASES[name]()
+    for kernel in launches.kernels:
+        right = []
+        for what, broken in mutants(kernel):
+            some = tuple([broken if x is kernel else x for x in launches.kernels])
+            try:
+                assert_emulated(op, replace(launches, kernels=some), given, 2)
+                right.append(what)
+            except (KernelFault, AssertionError):
+                pass
+        assert not [x for x in right if not x.startswith(HARMLESS.get(kernel.name, "nothing"))]
 
 
 def _fails(op: Op, launches: Launches, given: list[Any]) -> bool:

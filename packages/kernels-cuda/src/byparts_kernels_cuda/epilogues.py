@@ -94,7 +94,7 @@ def _chains(graph: Graph) -> dict[Node, list[Node]]:
     chains: dict[Node, list[Node]] = {}
     finder, taken = _Finder(graph), set[Node]()
     for node in graph.nodes:
-        if isinstance(node.op, kinds) and node not in taken and _is_contraction(node):
+        if isinstance(node.op, kinds) and _is_contraction(node):
             chain = finder.chain(node, taken)
             if len(chain) > 1:
                 chains[chain[-1]] = chain
