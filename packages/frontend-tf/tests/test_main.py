@@ -20,6 +20,13 @@ def main(argv):
     print(nn is tf.nn, ops.convert_to_tensor is tf.convert_to_tensor)
     print(np.float(1), np.zeros(2, np.int).dtype, np.NaN, np.product([2, 3]), time.clock() >= 0)
     print(np.in1d([[1, 2]], [2]), isinstance({}, collections.Mapping), inspect.getargspec(main)[0])
+    five, ragged = np.array([5]), np.array([[1], [1, 2]])
+    print(ragged.dtype, ragged[1], "%d %.1f" % (five, five), int(five), five.tostring()[0], five.ptp())
+    print(np.fromstring(b"AB", np.uint8), np.vstack(map(list, "ab"))[1], np.array(five, copy=False))
+    try:
+        float(np.zeros(2))
+    except TypeError as error:
+        print(error)
 
 if __name__ == "__main__":
     main(sys.argv)
@@ -42,7 +49,10 @@ def test_a_program_runs_with_its_arguments(tmp_path: Path) -> None:
 
     seen, same, *old = done.stdout.splitlines()
     assert (seen, same) == ("[6.0] ['--rate=1'] True __main__", "True True")
-    assert old == ["1.0 int64 nan 6 True", "[False  True] True ['argv']"]
+    assert old == [
+        *("1.0 int64 nan 6 True", "[False  True] True ['argv']", "object [1, 2] 5 5.0 5 5 0"),
+        *("[65 66] ['b'] [5]", "only size-1 arrays can be converted to Python scalars"),
+    ]
     assert done.returncode == 3
 
 

@@ -13,12 +13,15 @@ import collections.abc
 import fractions
 import inspect
 import math
+import pickle
 import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from byparts_frontend_tf.old_numpy import accept_again
 
 _ABSTRACT = (
     *("Callable", "Container", "Hashable", "ItemsView", "Iterable", "Iterator", "KeysView"),
@@ -31,6 +34,8 @@ ArgSpec = collections.namedtuple("ArgSpec", ("args", "varargs", "keywords", "def
 def put_back() -> None:
     """Define the names that are missing; what there is stays."""
     _define(np, _of_numpy())
+    _define(np.lib, {"pad": np.pad})
+    accept_again()
     _define(collections, {name: getattr(collections.abc, name) for name in _ABSTRACT})
     _define(inspect, {"ArgSpec": ArgSpec, "getargspec": _argspec})
     _define(time, {"clock": time.process_time})
@@ -60,7 +65,13 @@ def _of_numpy() -> dict[str, Any]:
         **{"NINF": -infinite, "NaN": none, "NAN": none, "PZERO": 0.0, "NZERO": -0.0},
         **{"product": np.prod, "cumproduct": np.cumprod, "alltrue": np.all, "sometrue": np.any},
         **{"round_": np.round, "rank": np.ndim, "mat": np.asmatrix, "alen": len},
-        **{"row_stack": np.vstack, "trapz": getattr(np, "trapezoid", None)},
+        **{"bool8": np.bool_, "int0": np.intp, "uint0": np.uintp, "loads": pickle.loads},
+        "typeDict": np.sctypeDict,
+        **{
+            "typeDict": np.sctypeDict,
+            "row_stack": np.vstack,
+            "trapz": getattr(np, "trapezoid", None),
+        },
         **{"asscalar": _scalar, "asfarray": _floats, "msort": _sorted_rows, "in1d": _in_one_row},
     }
 
