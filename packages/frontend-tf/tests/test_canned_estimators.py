@@ -69,7 +69,7 @@ def test_a_linear_classifier_takes_the_steps_of_its_optimizer(tmp_path: Path) ->
 
 
 def test_a_network_has_tensorflows_names_and_learns(tmp_path: Path) -> None:
-    model = tf.estimator.DNNClassifier([10, 8], COLUMNS, n_classes=3, config=config(tmp_path))
+    model = tf.estimator.DNNClassifier([40, 20], COLUMNS, n_classes=3, config=config(tmp_path))
     model.train(fed(Y, size=50), steps=100)
     found = model.evaluate(fed(Y, 1))
 
@@ -102,7 +102,7 @@ def test_two_classes_have_more_metrics(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["LinearRegressor", "DNNRegressor", "BaselineRegressor"])
 def test_regressors_learn_numbers(kind: str, tmp_path: Path) -> None:
     more = {"LinearRegressor": {"feature_columns": COLUMNS}, "BaselineRegressor": {}}
-    given = more.get(kind, {"feature_columns": COLUMNS, "hidden_units": [10]})
+    given = more.get(kind, {"feature_columns": COLUMNS, "hidden_units": [40]})
     model = getattr(tf.estimator, kind)(config=config(tmp_path), **given)
     model.train(fed(NUMBERS, size=50), steps=100)
     found = model.evaluate(fed(NUMBERS, 1))

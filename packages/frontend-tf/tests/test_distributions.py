@@ -225,3 +225,18 @@ def test_a_program_s_own_distribution_keeps_its_value() -> None:
 
         assert session.run(made.log_prob(made._value)).shape == (3,)
         assert "Normal/loc" in graph._nodes_by_name
+
+
+def test_random_tensors_are_made_of_tensorflows_operations() -> None:
+    """A draw, scaled and moved, by their names: programs list them, and files have them."""
+    with tf.Graph().as_default() as graph:
+        tf.random_uniform([2], 1.0, 3.0)
+        tf.truncated_normal([2], stddev=0.1)
+        names = [operation.name for operation in graph.get_operations()]
+
+    parts = ("shape", "min", "max", "RandomUniform", "sub", "mul")
+    others = ("shape", "mean", "stddev", "TruncatedNormal", "mul")
+    assert names == [
+        *(f"random_uniform/{part}" for part in parts), "random_uniform",
+        *(f"truncated_normal/{part}" for part in others), "truncated_normal",
+    ]  # fmt: skip

@@ -138,14 +138,13 @@ def random_uniform(
         maxval = 1
     with name_scope(name, "random_uniform") as scope:
         size = shape_tensor(shape)
-        if _is_number(minval) and _is_number(maxval):
+        if dtype.is_integer and _is_number(minval) and _is_number(maxval):
             return UNIFORM.seeded(size, name=scope, seed=seed, dtype=dtype, low=minval, high=maxval)
         low, high = convert_to_tensor(minval, dtype, "min"), convert_to_tensor(maxval, dtype, "max")
         if dtype.is_integer:
             return UNIFORM_INT.seeded(size, low, high, name=scope, seed=seed, dtype=dtype)
         u = UNIFORM.seeded(size, name=None, seed=seed, dtype=dtype, low=0.0, high=1.0)
-        made: Tensor = u * (high - low) + low
-        return made
+        return add_v2(u * (high - low), low, name=scope)
 
 
 @symbol("random_normal", "random.normal")
@@ -216,9 +215,10 @@ def _located(
 ) -> Tensor:
     dtype = as_dtype(dtype).base_dtype
     with name_scope(name, what) as scope:
-        made = kind.seeded(shape_tensor(shape), name=None, seed=seed, dtype=dtype)
-        scaled = made * convert_to_tensor(stddev, dtype, "stddev")
-        return add_v2(scaled, convert_to_tensor(mean, dtype, "mean"), name=scope)
+        size, middle = shape_tensor(shape), convert_to_tensor(mean, dtype, "mean")
+        scale = convert_to_tensor(stddev, dtype, "stddev")
+        drawn = kind.seeded(size, name=None, seed=seed, dtype=dtype)
+        return add_v2(drawn * scale, middle, name=scope)
 
 
 def _shuffled(key: Value, counter: Value, x: Value, dtype: DType) -> Value:
