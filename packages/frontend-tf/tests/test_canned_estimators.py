@@ -163,12 +163,12 @@ def test_examples_are_read_by_columns() -> None:
 def test_contrib_learn_fits_arrays(tmp_path: Path) -> None:
     learn = tf.contrib.learn
     model = learn.DNNClassifier(
-        hidden_units=[10],
+        hidden_units=[40, 20],
         feature_columns=learn.infer_real_valued_columns_from_input(X),
         n_classes=3,
         config=learn.RunConfig(tf_random_seed=1),
         model_dir=tmp_path,
-    ).fit(X, Y, steps=80)
+    ).fit(X, Y, steps=200)
     found = model.evaluate(X, Y)
     classes = list(model.predict(X, as_iterable=True))
 
