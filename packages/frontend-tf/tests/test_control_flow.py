@@ -233,3 +233,14 @@ def test_a_python_function_is_called_with_values() -> None:
 
         assert session.run(length) == 3
         assert [a.tolist() for a in session.run(both)] == [[2.0, 3.0], [1.0, 4.0]]
+
+
+def test_a_function_reads_another_and_a_program() -> None:
+    """One input waits for a function on the host, the other is of the program before that."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(3.0)
+        first = tf.py_func(lambda x: x + 1, [v * 2.0], tf.float32)
+        second = tf.py_func(lambda x, y: x * y, [first, v * 5.0], tf.float32)
+        session.run(v.initializer)
+
+        assert session.run([second, v * 7.0]) == [105.0, 21.0]

@@ -40,3 +40,39 @@ def test_two_summaries_of_one_tag_are_not_merged() -> None:
         one = tf.summary.scalar("a", 1.0)
         with pytest.raises(tf.errors.InvalidArgumentError, match="Duplicate tag a found"):
             session.run(tf.summary.merge([one, one]))
+
+
+def test_operations_write_summaries_at_the_global_step(tmp_path: Path) -> None:
+    """`contrib.summary`: each second step, always, and not where nothing says so."""
+    summary = tf.contrib.summary
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        step = tf.train.create_global_step()
+        loss = tf.to_float(step) * 0.5
+        writer = summary.create_file_writer(str(tmp_path))
+        with writer.as_default(), summary.record_summaries_every_n_global_steps(2):
+            often = [summary.scalar("train/loss", loss), summary.scalar("train/twice", 2 * loss)]
+        with writer.as_default(), summary.always_record_summaries():
+            always = summary.scalar("dev/loss", loss, step=7)
+        with writer.as_default():
+            never = summary.scalar("test/loss", loss)
+        session.run(step.initializer)
+        with pytest.raises(tf.errors.NotFoundError):
+            session.run(always)
+        with pytest.raises(RuntimeError, match="No default"):
+            summary.initialize()
+        with writer.as_default():
+            summary.initialize(graph)
+        told = [session.run([often, step.assign_add(1).op])[0] for _ in range(3)]
+        assert told == [[True, True], [False, False], [True, True]]
+        assert session.run([always, never]) == [True, False]
+        assert summary.all_summary_ops() == [*often, always, never]
+        session.run(writer.close())
+
+    (file,) = tmp_path.iterdir()
+    events: list[Any] = list(tf.train.summary_iterator(str(file)))
+    found = [(e.step, v.tag, v.simple_value) for e in events for v in e.summary.value]
+    assert sorted(found) == [
+        (0, "train/loss", 0.0), (0, "train/twice", 0.0), (2, "train/loss", 1.0),
+        (2, "train/twice", 2.0), (7, "dev/loss", 1.5),
+    ]  # fmt: skip
+    assert any(e.graph_def for e in events)

@@ -104,7 +104,10 @@ class Run(HostCalls):
         todo = list(reversed(pending))
         while todo:
             op = todo.pop()
-            if self._waits(op, late) or self._unchecked(op, wanted):
+            waits = self._waits(op, late)
+            if waits or self._unchecked(op, wanted):
+                if waits and self._trailing(op):
+                    self._want([t for t in op.inputs if t.op not in late], op, wanted)
                 waiting.append(op)
                 late.add(op.stands_for if isinstance(op, _Branch) else op)
                 continue
@@ -163,9 +166,12 @@ class Run(HostCalls):
         checks = {row[0] for row in self._after}
         if not any(before in checks for before in needed([op], ())):
             return False
-        given = [self._host_input(t, op) for t in op.inputs]
-        wanted.update({v: None for v in given if isinstance(v, Value)})
+        self._want(op.inputs, op, wanted)
         return True
+
+    def _want(self, inputs: Sequence[Tensor], op: Operation, wanted: dict[Value, None]) -> None:
+        """Ask the next program for the values that an operation of the host reads."""
+        wanted.update({v: None for t in inputs if isinstance(v := self._host_input(t, op), Value)})
 
     # Variables
 
@@ -234,9 +240,8 @@ class Run(HostCalls):
         for op, function, given in sorted(self._after, key=lambda row: row[0].number):
             slots = [self.slots_of[v] if isinstance(v, Value) else v for v in given]
             arrays = [v.array if isinstance(v, Literal) else None for v in slots]
-            effect = called(function, arrays, ())
-            indices = [v for v in slots if isinstance(v, int)]
-            self.recorder.perform(partial(HostStep, op, effect, indices, False))
+            step = called(function, arrays, ()), [v for v in slots if isinstance(v, int)], False
+            self.recorder.perform(partial(HostStep, op, *step))
         self._after.clear()
 
     def fetched(self, tensor: Tensor) -> Value:
