@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,16 @@ import numpy as np
 import pytest
 from cuda_on_cpu import on_cpu
 from emitters import c_emitter, needs_nvcc, ptxas_report
-from gpu_kernels import KERNELS, empty
+from gpu_kernels import KERNELS, bound, buffer, empty, put
 from test_matrices import product
 from test_operations import casts, check, convertible, func_of, operands, rules
 from thread_programs import programs
 
 from byparts_tensor_ir.build import build
 from byparts_tensor_ir.emit.cuda import emit_cuda
-from byparts_tensor_ir.expression import BYTES
+from byparts_tensor_ir.expression import BYTES, variable
 from byparts_tensor_ir.nest import has_meeting
+from byparts_tensor_ir.statement import For, Func
 
 GOLDEN = Path(__file__).parent / "golden"
 FUNCS = {**{name: make()[0] for name, make in KERNELS.items()}, "product": product("bf16")}
@@ -61,6 +63,16 @@ def test_the_text_computes_what_is_emulated(name: str) -> None:
 @pytest.mark.parametrize("name", FUNCS)
 def test_the_text_is_as_it_was_read(name: str, golden: Any) -> None:
     golden(GOLDEN / f"{name}.cu", emit_cuda(FUNCS[name]).text)
+
+
+@pytest.mark.parametrize("dtype", BYTES)
+def test_neighbours_of_each_dtype_are_one_access(dtype: str) -> None:
+    x, y = buffer("x", 128, dtype=dtype), buffer("y", 128, dtype=dtype)
+    thread, lane = variable("t", 32), variable("lane", 2)
+    copy = For(lane, (put(y, (thread * 2 + lane,), x[thread * 2 + lane]),), "vectorize")
+    text = emit_cuda(Func("copy", (x, y), (y,), (), bound([copy], tx=thread))).text
+
+    assert len(re.findall(r"2 \*\)&[xy]\[t \* 2\]", text)) == 2
 
 
 @needs_nvcc
