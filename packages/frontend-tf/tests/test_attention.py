@@ -126,3 +126,27 @@ def test_a_highway_around_a_cell() -> None:
 
     assert names[-2:] == ["net/carry_w:0", "net/carry_b:0"]
     np.testing.assert_allclose(rows, np.full((2, 3), 1 / (1 + np.exp(-1))), 1e-5)
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_a_history_of_shares_is_a_state_of_any_loop(raw: bool) -> None:
+    """A TensorArray in the state of a cell is passed on, also for sequences that have ended."""
+    lengths, inputs = tf.constant([3, 2]), tf.ones([2, 3, 3])
+    with tf.Session() as session:
+        mechanism = tf.contrib.seq2seq.BahdanauAttention(3, MEMORY)
+        inside = tf.nn.rnn_cell.GRUCell(3)
+        cell = tf.contrib.seq2seq.AttentionWrapper(inside, mechanism, 3, alignment_history=True)
+
+        def rows(time: Any, output: Any, state: Any, kept: Any) -> Any:
+            after = cell.zero_state(2, tf.float32) if state is None else state
+            return time >= lengths, tf.ones([2, 3]), after, output, None
+
+        if raw:
+            _, state, _ = tf.nn.raw_rnn(cell, rows)
+        else:
+            _, state = tf.nn.dynamic_rnn(cell, inputs, lengths, dtype=tf.float32)
+        session.run(tf.global_variables_initializer())
+        history = session.run(state.alignment_history.stack())
+
+    assert history.shape == (3, 2, 4)
+    np.testing.assert_allclose(history.sum(2), 1.0, 1e-5)

@@ -103,7 +103,7 @@ class _Steps:
     def run(self, state: Any) -> tuple[Any, Any]:
         """(outputs [time, batch, ...], the last state)."""
         structure = state
-        first = [convert_to_tensor(t) for t in flatten(state)]
+        first = [t if isinstance(t, TensorArray) else convert_to_tensor(t) for t in flatten(state)]
         inputs = [TensorArray(t.dtype, self._time, infer_shape=True).unstack(t) for t in self._flat]
         dtype = first[0].dtype if first else self._flat[0].dtype
         made = [TensorArray(dtype, self._time, infer_shape=True) for _ in self._sizes]
@@ -148,8 +148,8 @@ def zeros_of(t: Tensor) -> Tensor:
 
 
 def _chosen(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Rows of a where the condition holds, else of b; scalars are those of a."""
-    return a if a.shape.ndims == 0 else where(condition, a, b)
+    """Rows of a where the condition holds, else of b; scalars and TensorArrays are those of a."""
+    return a if isinstance(a, TensorArray) or a.shape.ndims == 0 else where(condition, a, b)
 
 
 def _dims(size: Any) -> list[Any]:
@@ -258,7 +258,9 @@ def _rows_of_zeros(size: Any, batch: Any, dtype: Any) -> Tensor:
 def _unless(done: Tensor, before: Any, after: Any) -> Any:
     """The state after a step; that before for examples that are done."""
     states = [
-        _chosen(done, old, new) if convert_to_tensor(new).shape.ndims else new
+        new
+        if isinstance(new, TensorArray) or not convert_to_tensor(new).shape.ndims
+        else _chosen(done, old, new)
         for old, new in zip(flatten(before), flatten(after), strict=True)
     ]
     return pack_sequence_as(after, states)
