@@ -215,12 +215,22 @@ def test_a_monitor_evaluates_and_stops(tmp_path: Path) -> None:
 def test_an_experiment_trains_and_evaluates(tmp_path: Path) -> None:
     def make(output_dir: str) -> Any:
         model = tf.estimator.LinearRegressor(COLUMNS, output_dir)
-        given = {"train_steps": 5, "eval_steps": 1}
-        return tf.contrib.learn.Experiment(model, fed(NUMBERS), fed(NUMBERS, 1), **given)
+        given = {"train_steps": 5, "eval_steps": 1, "export_strategies": Strategy()}
+        made = tf.contrib.learn.Experiment(model, fed(NUMBERS), fed(NUMBERS, 1), **given)
+        made.extend_train_hooks([tf.train.StopAtStepHook(last_step=3)])
+        return made
 
-    found = tf.contrib.learn.learn_runner.run(make, str(tmp_path))
+    found, exported = tf.contrib.learn.learn_runner.run(make, str(tmp_path))
 
-    assert found["global_step"] == 5 and (tmp_path / "eval_one_pass").is_dir()
+    assert found["global_step"] == 3 and (tmp_path / "eval").is_dir()
+    assert exported == [str(tmp_path / "export/best/model.ckpt-3")]
+
+
+class Strategy:
+    name = "best"
+
+    def export(self, estimator: Any, folder: str, checkpoint_path: str, eval_result: Any) -> str:
+        return str(Path(folder) / Path(checkpoint_path).name)
 
 
 def tpu_model(features: Any, labels: Any, mode: str, params: Any) -> Any:

@@ -285,3 +285,15 @@ def test_hooks_are_called_around_the_runs_of_a_session_of_others() -> None:
         assert hooked.graph is graph
         assert not x.op.op_def.is_stateful
         assert all(op.op_def.is_stateful for op in graph.get_operations() if "Random" in op.type)
+
+
+def test_variables_go_to_the_server_with_the_least_load() -> None:
+    training = tf.contrib.training
+    strategy = training.GreedyLoadBalancingStrategy(2, training.byte_size_load_fn)
+    with tf.Graph().as_default():
+        with tf.device(tf.train.replica_device_setter(2, ps_strategy=strategy)):
+            made = [tf.Variable(tf.zeros([n])) for n in (5, 1, 2, 3)]
+
+        assert [v.device[-1] for v in made] == ["0", "1", "1", "1"]
+        with pytest.raises(ValueError, match="fully defined"):
+            training.byte_size_load_fn(tf.placeholder(tf.float32, [None]).op)

@@ -3735,7 +3735,10 @@ TABLE: dict[str, str] = {
     "contrib.lookup.index_to_string_table_from_tensor": "tables.vocabulary:index_to_string_table_from_tensor",
     "contrib.lookup.string_to_index": "tables.vocabulary:string_to_index",
     # training.cluster
+    "contrib.training.GreedyLoadBalancingStrategy": "training.cluster:GreedyLoadBalancingStrategy",
+    "contrib.training.byte_size_load_fn": "training.cluster:byte_size_load_fn",
     "distribute.Server": "training.cluster:Server",
+    "python.training.device_setter._RoundRobinStrategy": "training.cluster:_RoundRobinStrategy",
     "train.ClusterSpec": "training.cluster:ClusterSpec",
     "train.Server": "training.cluster:Server",
     "train.replica_device_setter": "training.cluster:replica_device_setter",
@@ -4127,6 +4130,7 @@ NAMESPACES: tuple[str, ...] = (
     "python.tools.inspect_checkpoint",
     "python.training",
     "python.training.coordinator",
+    "python.training.device_setter",
     "python.training.evaluation",
     "python.training.monitored_session",
     "python.training.moving_averages",

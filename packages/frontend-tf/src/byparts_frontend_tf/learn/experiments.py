@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.optimizers.global_step import get_global_step
@@ -130,6 +131,7 @@ class Experiment:
         eval_steps: batches of an evaluation.
         train_monitors: hooks of the training.
         eval_hooks: hooks of the evaluation.
+        export_strategies: what exports the model after an evaluation.
         more: accepted.
     """
 
@@ -143,16 +145,33 @@ class Experiment:
         eval_steps: Optional[int] = 100,
         train_monitors: Any = None,
         eval_hooks: Any = None,
+        export_strategies: Any = None,
         **more: Any,
     ) -> None:
         self._estimator, self._train_fn, self._eval_fn = estimator, train_input_fn, eval_input_fn
         self._metrics, self._train_steps, self._eval_steps = eval_metrics, train_steps, eval_steps
         self._monitors, self._eval_hooks = list(train_monitors or ()), list(eval_hooks or ())
+        self.reset_export_strategies(export_strategies)
 
     @property
     def estimator(self) -> Any:
         """The model."""
         return self._estimator
+
+    def extend_train_hooks(self, additional_hooks: Sequence[Any]) -> None:
+        """More hooks of the training."""
+        self._monitors.extend(additional_hooks)
+
+    def extend_eval_hooks(self, additional_hooks: Sequence[Any]) -> None:
+        """More hooks of the evaluation."""
+        self._eval_hooks.extend(additional_hooks)
+
+    def reset_export_strategies(self, new_export_strategies: Any = None) -> Any:
+        """Export by others; the old ones."""
+        old: Any = self.__dict__.get("_exports")
+        one = new_export_strategies
+        self._exports = list(one if isinstance(one, (list, tuple)) else [one] if one else [])
+        return old
 
     def train(self, delay_secs: Any = None) -> Any:
         """Train."""
@@ -164,22 +183,35 @@ class Experiment:
 
     def evaluate(self, delay_secs: Any = None, name: Optional[str] = None) -> Any:
         """Evaluate."""
+        return self._evaluated(name or "one_pass")
+
+    def _evaluated(self, name: Optional[str]) -> Any:
         given = {"steps": self._eval_steps, "hooks": self._eval_hooks, "name": name}
         if hasattr(self._estimator, "fit"):
             given["metrics"] = self._metrics
         return self._estimator.evaluate(input_fn=self._eval_fn, **given)
 
-    def train_and_evaluate(self) -> Any:
-        """Train, then evaluate; the metrics."""
+    def train_and_evaluate(self) -> tuple[Any, list[Any]]:
+        """Train, then evaluate; the metrics, and what was exported."""
         self.train()
-        return self.evaluate(name="one_pass")
+        found, model = self._evaluated(None), self._estimator
+        folder = os.path.join(str(model.model_dir), "export")
+        return found, [
+            one.export(
+                model,
+                os.path.join(folder, one.name),
+                checkpoint_path=latest_checkpoint(model.model_dir),
+                eval_result=found,
+            )
+            for one in self._exports
+        ]
 
     def test(self) -> Any:
-        """One step of training, one of evaluation."""
+        """One step of training, one of evaluation; the metrics."""
         self._train_steps, self._eval_steps = 1, 1
-        return self.train_and_evaluate()
+        return self.train_and_evaluate()[0]
 
-    local_run = train_and_evaluate
+    local_run = continuous_train_and_eval = train_and_evaluate
     run_std_server = train
 
 

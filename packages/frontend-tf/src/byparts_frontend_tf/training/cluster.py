@@ -6,6 +6,7 @@ Several processes do not train together here: a server of a cluster with more th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import cycle
 from typing import Any, Optional
 
 from byparts_frontend_tf.files.messages.config import ClusterDef, ConfigProto, ServerDef
@@ -192,6 +193,51 @@ class Server:
         )
 
 
+@symbol("python.training.device_setter._RoundRobinStrategy")
+class _RoundRobinStrategy:
+    """Operations on parameter servers in turn."""
+
+    def __init__(self, num_tasks: int) -> None:
+        self._turns = cycle(range(num_tasks))
+
+    def __call__(self, op: Any) -> int:
+        return next(self._turns)
+
+
+@symbol("contrib.training.GreedyLoadBalancingStrategy")
+class GreedyLoadBalancingStrategy:
+    """An operation on the parameter server that has the least load.
+
+    Args:
+        num_tasks: of parameter servers.
+        load_fn: says how much load an operation is.
+    """
+
+    def __init__(self, num_tasks: int, load_fn: Callable[[Any], float]) -> None:
+        self._loads, self._load = [0.0] * num_tasks, load_fn
+
+    def __call__(self, op: Any) -> int:
+        task = self._loads.index(min(self._loads))
+        self._loads[task] += self._load(op)
+        return task
+
+
+@symbol("contrib.training.byte_size_load_fn")
+def byte_size_load_fn(op: Any) -> float:
+    """The bytes of the only output of an operation.
+
+    Raises:
+        ValueError: it has not one output, or its shape is not known.
+    """
+    if len(op.outputs) != 1:
+        raise ValueError(f"Op {op} must have a single output")
+    output = op.outputs[0]
+    size = output.get_shape().num_elements()
+    if size is None:
+        raise ValueError(f"Shape of {output.name} must be fully defined")
+    return float(size * output.dtype.base_dtype.size)
+
+
 @symbol("train.replica_device_setter")
 def replica_device_setter(
     ps_tasks: int = 0,
@@ -222,8 +268,7 @@ def replica_device_setter(
     if ps_tasks == 0:
         return None
     kinds = _VARIABLES if ps_ops is None else tuple(ps_ops)
-    turn = iter(range(1 << 62))
-    choose = ps_strategy or (lambda op: next(turn) % ps_tasks)
+    choose = ps_strategy or _RoundRobinStrategy(ps_tasks)
 
     def device(op: Any) -> str:
         asked = op.device or ""
