@@ -95,3 +95,33 @@ def test_streaming_metrics_take_predictions_first() -> None:
     assert found["precision"] == pytest.approx(2 / 3)
     assert found["correlation"] == pytest.approx(-1 / 3, abs=1e-5)
     assert found["f1"] == pytest.approx(2 / 3, abs=0.2)
+
+
+def test_losses_of_distances() -> None:
+    """`contrib.losses.metric_learning` against sums over all pairs and triples."""
+    losses = tf.contrib.losses.metric_learning
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(9, 4)).astype("f"), np.array([0, 1, 2, 0, 1, 2, 0, 0, 3])
+    far = ((x[:, None] - x[None]) ** 2).sum(-1)
+    pairs = [(a, p) for a in range(9) for p in range(9) if a != p and y[a] == y[p]]
+    triplets, lifted = [], []
+    for a, p in pairs:
+        others = far[a][y != y[a]]
+        beyond = others[others > far[a, p]]
+        triplets.append(max(0, 1 + far[a, p] - (min(beyond) if len(beyond) else max(others))))
+        sums = sum(np.exp(1 - np.sqrt(far[i][y != y[i]])).sum() for i in (a, p))
+        lifted.append(max(0, np.log(sums) + np.sqrt(far[a, p])) ** 2 / 2)
+    left, right, near = x[:4], x[4:8], np.array([1, 0, 1, 0])
+    away = np.sqrt(((left - right) ** 2).sum(1))
+    logits, same = left @ right.T, near[:, None] == near[None]
+    entropy = -((logits - np.log(np.exp(logits).sum(1, keepdims=True))) * same).sum(1).mean() / 2
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run([
+            losses.triplet_semihard_loss(y, x), losses.lifted_struct_loss(y, x),
+            losses.npairs_loss(near, left, right, reg_lambda=0.0),
+            losses.contrastive_loss(near, left, right, margin=3.0),
+        ])  # fmt: skip
+
+    contrastive = near * away**2 + (1 - near) * np.maximum(3 - away, 0) ** 2
+    expected = [np.mean(triplets), np.mean(lifted), entropy, contrastive.mean()]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
