@@ -32,7 +32,7 @@ def dense(
         return lambda: loss.fill(0)  # no classes: sums of nothing
     shared = Shared(workspace)
     ends = zip(cut, split_rows(loss, cut), strict=True)
-    return in_turn([_dense(a, n, r, y, shared) for (a, n, r), y in ends])
+    return in_turn([_dense(op, a, n, r, y, shared) for (a, n, r), y in ends])
 
 
 @kernels.on(SparseSoftmaxCrossEntropy, workspace=True)
@@ -55,8 +55,11 @@ def sparse(
     return in_turn([check, *steps])
 
 
-def _dense(x: Array, labels: Array, r: Array, loss: Array, shared: Shared) -> Run:
+def _dense(
+    op: SoftmaxCrossEntropy, x: Array, labels: Array, r: Array, loss: Array, shared: Shared
+) -> Run:
     terms, counts, e = layers = _layers(x, shared)
+    one = x.dtype.type(1)
     dot, total, s, m = lines = shared.take("lines", (4, len(x), 1), x.dtype)
     if is_short(x):
         sums: Run = partial(summed, layers, 2, None, lines[:3], True)
@@ -76,7 +79,7 @@ def _dense(x: Array, labels: Array, r: Array, loss: Array, shared: Shared) -> Ru
             np.copyto(terms, 0, where=counts == 0)
             sums()
             _subtract_terms(s, total, dot, m, loss)
-        np.divide(total, s, s)
+        np.divide(one if op.sums_to_one else total, s, s)
         np.multiply(e, s, e)
         np.subtract(e, counts, r)
 

@@ -35,7 +35,7 @@ def softmax_cross_entropy(
 ) -> Run:
     (x, labels), (loss, residual) = inputs, outputs
     if has_short_rows(x):
-        return _on_padded_rows(x, labels, loss, residual, workspace)
+        return _on_padded_rows(op, x, labels, loss, residual, workspace)
     log_p, minus = (scratch(workspace, x.shape, x) for _ in range(2))
     return in_turn(
         [
@@ -43,13 +43,18 @@ def softmax_cross_entropy(
             partial(torch.neg, labels, out=minus),
             *_products(log_p, minus, residual, workspace),
             partial(torch.sum, residual, -1, out=loss),
-            _residual(minus, log_p, residual),
+            *_residual(op, minus, log_p, residual),
         ]
     )
 
 
 def _on_padded_rows(
-    x: Tensor, labels: Tensor, loss: Tensor, residual: Tensor, workspace: Workspace
+    op: SoftmaxCrossEntropy,
+    x: Tensor,
+    labels: Tensor,
+    loss: Tensor,
+    residual: Tensor,
+    workspace: Workspace,
 ) -> Run:
     """The loss [...] and the residual [..., n] of short rows x and labels [..., n].
 
@@ -66,7 +71,7 @@ def _on_padded_rows(
             partial(torch.neg, labels, out=minus_labels),
             *_products(log_p, minus, padded, workspace),
             partial(torch.mv, rows, ones, out=loss.view(-1)),
-            _residual(minus, log_p, padded),
+            *_residual(op, minus, log_p, padded),
             partial(residual.copy_, padded[..., : x.shape[-1]]),
         ]
     )
@@ -85,9 +90,11 @@ def _products(log_p: Tensor, minus: Tensor, terms: Tensor, workspace: Workspace)
     ]
 
 
-def _residual(minus: Tensor, log_p: Tensor, into: Tensor) -> Run:
+def _residual(op: SoftmaxCrossEntropy, minus: Tensor, log_p: Tensor, into: Tensor) -> list[Run]:
     """into = softmax * sum(labels) - labels, each row; `minus` is -labels, log_p log_softmax."""
-    return partial(torch._log_softmax_backward_data, minus, log_p, -1, log_p.dtype, out=into)
+    if op.sums_to_one:
+        return [partial(torch.exp, log_p, out=into), partial(into.add_, minus)]
+    return [partial(torch._log_softmax_backward_data, minus, log_p, -1, log_p.dtype, out=into)]
 
 
 @kernels.on(SparseSoftmaxCrossEntropy, workspace=True)

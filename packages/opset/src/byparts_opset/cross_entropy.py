@@ -48,7 +48,10 @@ class SoftmaxCrossEntropy(Op):
 
     logits, labels, residual: [..., classes]; loss: [...].  A label of 0 counts nothing, also where
     the softmax is 0.  Labels need not sum to 1: the residual is softmax * sum(labels) - labels.
+    With `sums_to_one` it is softmax - labels, as TensorFlow's, whatever labels sum to.
     """
+
+    sums_to_one: bool = False
 
     inplace = ((0, 1),)
 
@@ -71,7 +74,8 @@ class SoftmaxCrossEntropy(Op):
         log_p, counts = _log_softmax(logits), labels.astype(np.float64)
         with np.errstate(all="ignore"):
             loss = -np.where(counts == 0, 0, counts * log_p).sum(axis=-1)
-            residual = np.exp(log_p) * counts.sum(axis=-1, keepdims=True) - counts
+            total = 1 if self.sums_to_one else counts.sum(axis=-1, keepdims=True)
+            residual = np.exp(log_p) * total - counts
             return (narrow(loss, logits.dtype), narrow(residual, logits.dtype))
 
     def gradient(self, node: Node, dloss: Value, dresidual: Value) -> tuple[Value | None, ...]:
@@ -81,6 +85,8 @@ class SoftmaxCrossEntropy(Op):
         if not ops.is_zero(dresidual):
             p = ops.softmax(logits)
             slope = ops.sum(p * dresidual, (-1,), keepdims=True)
+            if self.sums_to_one:
+                return (dlogits + p * (dresidual - slope), dlabels - dresidual)
             total = ops.sum(labels, (-1,), keepdims=True)
             dlogits = dlogits + total * p * (dresidual - slope)
             dlabels = dlabels + (slope - dresidual)
@@ -89,7 +95,8 @@ class SoftmaxCrossEntropy(Op):
     @in_f32
     def decompose(self, logits: Value, labels: Value) -> tuple[Value, ...] | None:
         terms = ops.select(ops.equal(labels, 0.0), 0.0, labels * ops.log_softmax(logits))
-        residual = ops.softmax(logits) * ops.sum(labels, (-1,), keepdims=True) - labels
+        p = ops.softmax(logits)
+        residual = (p if self.sums_to_one else p * ops.sum(labels, (-1,), keepdims=True)) - labels
         return (-ops.sum(terms, (-1,)), residual)
 
     @classmethod
@@ -97,6 +104,7 @@ class SoftmaxCrossEntropy(Op):
         for shape in ((3, 4), (5,), (2, 3, 4), (0, 3)):
             x = TensorType("f32", shape)
             yield Sample(cls(), (x, x), ((-2, 2), (0.1, 1)))
+        yield Sample(cls(sums_to_one=True), (x, x), ((-2, 2), (0.1, 1)))
 
 
 class SparseSoftmaxCrossEntropy(Op):
