@@ -90,7 +90,9 @@ def _coloured(tf: Any) -> dict[str, Callable[[Any, Any, Any], Any]]:
         "gamma": lambda r, b, g: image.adjust_gamma(r, 2.2, 0.9),
         "gamma of bytes": lambda r, b, g: image.adjust_gamma(b, 0.5),
         "standardized": lambda r, b, g: image.per_image_standardization(r),
-        "standardized bytes": lambda r, b, g: image.per_image_standardization(b[0]),
+        "standardized bytes": lambda r, b, g: image.per_image_standardization(
+            image.convert_image_dtype(b[0], tf.float32)
+        ),
     }
 
 

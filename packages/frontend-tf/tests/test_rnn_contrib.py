@@ -94,9 +94,9 @@ def test_the_cell_found_by_search_is_that_of_the_paper() -> None:
         y, after = tf.contrib.rnn.NASCell(4)(tf.constant(X), state)
         session.run(tf.global_variables_initializer())
         names = [v.name for v in tf.trainable_variables()]
-        found, new_c, w, u = session.run([y, after.c, *tf.trainable_variables()])
+        found, new_c, u, w = session.run([y, after.c, *tf.trainable_variables()])
 
-    assert names == ["nas_cell/kernel:0", "nas_cell/recurrent_kernel:0"]
+    assert names == ["nas_cell/recurrent_kernel:0", "nas_cell/kernel:0"]
     x, m = np.split(X @ w, 8, 1), np.split(np.ones((2, 4)) @ u, 8, 1)
     s = [a + b for a, b in zip(x, m, strict=True)]
     left = np.tanh(_sigmoid(s[0]) * np.maximum(s[1], 0))

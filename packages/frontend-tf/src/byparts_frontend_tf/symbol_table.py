@@ -145,7 +145,7 @@ TABLE: dict[str, str] = {
     "space_to_depth": "api.blocks:space_to_depth",
     # api.candidates
     "nn.fixed_unigram_candidate_sampler": "api.candidates:fixed_unigram_candidate_sampler",
-    "nn.learned_unigram_candidate_sampler": "api.candidates:log_uniform_candidate_sampler",
+    "nn.learned_unigram_candidate_sampler": "api.candidates:learned_unigram_candidate_sampler",
     "nn.log_uniform_candidate_sampler": "api.candidates:log_uniform_candidate_sampler",
     "nn.nce_loss": "api.candidates:nce_loss",
     "nn.sampled_softmax_loss": "api.candidates:sampled_softmax_loss",

@@ -34,6 +34,10 @@ def number(given: TensorLike, what: str) -> int:
 
 def numbers(given: TensorLike, what: str) -> tuple[int, ...]:
     """Numbers known when the graph is built; one number is a tuple of one.  As `number`."""
+    if isinstance(given, (float, np.floating)):
+        raise TypeError(
+            f"{what}: {given!r} is a float, not in list of allowed values: int32, int64"
+        )
     if isinstance(given, (int, np.integer)):
         return (int(given),)
     tensor = isinstance(given, Tensor) or hasattr(given, "_as_tensor")

@@ -15,7 +15,7 @@ from byparts_frontend_tf.graph.infer import broadcast, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
-from byparts_graph_ir import Value
+from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
 
 _TEXT = (*NUMBERS, "string")
 _ANY = (*_TEXT, "bool")
@@ -24,13 +24,17 @@ add = binary("Add", ops.add, _TEXT, host=np.add)
 add_v2 = binary("AddV2", ops.add, _TEXT, host=np.add)
 subtract = binary("Sub", ops.sub, host=np.subtract)
 multiply = binary("Mul", ops.mul, host=np.multiply)
-realdiv = binary("RealDiv", ops.div, host=np.divide)
+realdiv = binary("RealDiv", lambda x, y: _quotient(x, y), host=np.divide)
 floor_div = binary("FloorDiv", ops.floordiv, gradient=False)
 floormod = binary("FloorMod", ops.mod)
 maximum = binary("Maximum", lambda x, y: ops.select(ops.less(x, y), y, x))  # at a tie: x
 minimum = binary("Minimum", lambda x, y: ops.select(ops.less(y, x), y, x))
 power = binary("Pow", ops.pow, host=np.power)
-squared_difference = binary("SquaredDifference", ops.squared_difference)
+squared_difference = binary(
+    "SquaredDifference",
+    ops.squared_difference,
+    host=lambda x, y: ((x - y) * np.conj(x - y)).astype(x.dtype),
+)
 atan2 = binary("Atan2", ops.atan2, FLOATS)
 
 equal_tensors = binary("Equal", ops.equal, _ANY, dtype=bool_, gradient=False, host=np.equal)
@@ -51,7 +55,12 @@ def truncated_quotient(x: Value, y: Value) -> Value:
     return ops.select(ops.equal(ops.less(x, 0), ops.less(y, 0)), sizes, ops.neg(sizes))
 
 
-truncatediv = binary("TruncateDiv", truncated_quotient, gradient=False)
+def _quotient(x: Value, y: Value) -> Value:
+    """Of floats x / y, also for `truncatediv`: TensorFlow cuts off integers alone."""
+    return ops.div(x, y) if x.type.dtype in OWN_FLOATS else truncated_quotient(x, y)
+
+
+truncatediv = binary("TruncateDiv", _quotient, host=np.divide, gradient=False)
 truncatemod = binary("TruncateMod", lambda x, y: x - truncated_quotient(x, y) * y, gradient=False)
 
 
@@ -148,7 +157,7 @@ def add_n(inputs: Any, name: Optional[str] = None) -> Tensor:
     return _ADD_N(*tensors, name=name)
 
 
-_ADD_N = Kind("AddN", lambda *xs: ops.add_n(xs), shape=same)
+_ADD_N = Kind("AddN", lambda *xs: ops.add_n(xs), host=lambda *xs: sum(xs), shape=same)
 
 
 @symbol("saturate_cast", "dtypes.saturate_cast")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from collections import namedtuple
+from typing import Any, Optional
 
 import numpy as np
 
@@ -30,12 +31,17 @@ from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 
 
-class Candidates(NamedTuple):
+def _candidates_of(sampler: str) -> Any:
     """Classes that were drawn, and how often each of them, and each true class, is expected."""
+    parts = ("sampled_candidates", "true_expected_count", "sampled_expected_count")
+    return namedtuple(sampler, parts)
 
-    sampled_candidates: Any
-    true_expected_count: Any
-    sampled_expected_count: Any
+
+Candidates = tuple[Any, Any, Any]  # as `_candidates_of` names them
+LogUniformCandidateSampler = _candidates_of("LogUniformCandidateSampler")
+LearnedUnigramCandidateSampler = _candidates_of("LearnedUnigramCandidateSampler")
+UniformCandidateSampler = _candidates_of("UniformCandidateSampler")
+FixedUnigramCandidateSampler = _candidates_of("FixedUnigramCandidateSampler")
 
 
 def _log_uniform(classes: int) -> Any:
@@ -75,16 +81,16 @@ SAMPLER = Kind(
 
 
 def _candidates(
-    true_classes: Any, probabilities: Any, count: int, unique: bool, seed: Any, name: Any
-) -> Candidates:
+    made: Any, true_classes: Any, probabilities: Any, count: int, unique: bool, seed: Any, name: Any
+) -> Any:
     graph_seed, op_seed = get_seed(get_default_graph(), seed)
     both = None if graph_seed is None and op_seed is None else (graph_seed or 0, op_seed or 0)
     sampler = _Sampler(probabilities, int(count), unique, both)
     given = convert_to_tensor(true_classes, name="true_classes")
-    return Candidates(*SAMPLER.outputs(given, name=name, sampler=sampler, count=int(count)))
+    return made(*SAMPLER.outputs(given, name=name, sampler=sampler, count=int(count)))
 
 
-@symbol("nn.log_uniform_candidate_sampler", "nn.learned_unigram_candidate_sampler")
+@symbol("nn.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
     true_classes: Any,
     num_true: int,
@@ -95,7 +101,23 @@ def log_uniform_candidate_sampler(
     name: Optional[str] = None,
 ) -> Candidates:
     """Classes by a law of Zipf: small numbers are frequent."""
-    return _candidates(true_classes, _log_uniform(range_max), num_sampled, unique, seed, name)
+    law, made = _log_uniform(range_max), LogUniformCandidateSampler
+    return _candidates(made, true_classes, law, num_sampled, unique, seed, name)  # type: ignore[no-any-return]  # of this class
+
+
+@symbol("nn.learned_unigram_candidate_sampler")
+def learned_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: Any = None,
+    name: Optional[str] = None,
+) -> Candidates:
+    """As `log_uniform_candidate_sampler`; nothing is learned."""
+    law, made = _log_uniform(range_max), LearnedUnigramCandidateSampler
+    return _candidates(made, true_classes, law, num_sampled, unique, seed, name)  # type: ignore[no-any-return]  # of this class
 
 
 @symbol("nn.uniform_candidate_sampler")
@@ -109,7 +131,8 @@ def uniform_candidate_sampler(
     name: Optional[str] = None,
 ) -> Candidates:
     """Classes, each as likely as others."""
-    return _candidates(true_classes, np.ones(range_max), num_sampled, unique, seed, name)
+    law, made = np.ones(range_max), UniformCandidateSampler
+    return _candidates(made, true_classes, law, num_sampled, unique, seed, name)  # type: ignore[no-any-return]  # of this class
 
 
 @symbol("nn.fixed_unigram_candidate_sampler")
@@ -134,7 +157,8 @@ def fixed_unigram_candidate_sampler(
             unigrams = [float(line.rstrip().rpartition(",")[2]) for line in file]
     counts = np.zeros(range_max)
     counts[num_reserved_ids:] = np.asarray(unigrams, np.float64) ** distortion
-    return _candidates(true_classes, counts, num_sampled, unique, seed, name)
+    made = FixedUnigramCandidateSampler
+    return _candidates(made, true_classes, counts, num_sampled, unique, seed, name)  # type: ignore[no-any-return]  # of this class
 
 
 def _logits(
@@ -181,7 +205,7 @@ def _prepared(
         wanted = expand_dims(wanted, -1)
     if values is None:
         values = log_uniform_candidate_sampler(wanted, true, sampled, True, classes, seed)
-    return wanted, convert_to_tensor(inputs), Candidates(*values)
+    return wanted, convert_to_tensor(inputs), LogUniformCandidateSampler(*values)
 
 
 @symbol("nn.nce_loss")

@@ -19,6 +19,7 @@ from byparts_frontend_tf.graph.dtypes import (
 )
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
@@ -29,6 +30,10 @@ def _cast(x: Value, dtype: DType) -> Value:
 
 
 def _cast_on_host(x: Any, dtype: DType) -> Any:
+    if object in (x.dtype, dtype.as_numpy_dtype):
+        raise late("running.errors:UnimplementedError")(
+            None, None, "Cast of string is not supported"
+        )
     return x.astype(dtype.as_numpy_dtype)
 
 
@@ -40,7 +45,7 @@ def cast(x: TensorLike, dtype: Any, name: Optional[str] = None) -> Any:
     """The elements as another dtype; of a SparseTensor or IndexedSlices, its values.
 
     Raises at run time:
-        InvalidArgumentError: of strings.
+        UnimplementedError: of or to strings.
     """
     dtype = as_dtype(dtype).base_dtype
     if hasattr(x, "_map_values"):

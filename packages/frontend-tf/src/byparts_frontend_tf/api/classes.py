@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.families import FLOATS, check_dtype
+from byparts_frontend_tf.api.families import FLOATS, check_dtype, second
 from byparts_frontend_tf.api.passing import stop_gradient
-from byparts_frontend_tf.api.shaping import transpose
+from byparts_frontend_tf.api.shaping import broadcast_to, transpose
 from byparts_frontend_tf.api.unary import absolute, exp, log1p, relu
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import bool_, int32
-from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -23,14 +25,23 @@ from byparts_graph_ir import Value
 
 
 def _axis(axis: Any, dim: Any) -> int:
-    if axis is not None and dim is not None and axis != dim:
-        raise ValueError("cannot specify both axis and dim")
+    if axis is not None and dim is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'")
     given = dim if axis is None else axis
     return -1 if given is None else int(given)
 
 
-_SOFTMAX = Kind("Softmax", lambda x, axis: ops.softmax(x, axis), shape=like_first)
-_LOG_SOFTMAX = Kind("LogSoftmax", lambda x, axis: ops.log_softmax(x, axis), shape=like_first)
+def _of_axis(inputs: Any, axis: int) -> Dims:
+    dims: Dims = inputs[0].dims
+    if dims is not None:
+        if not dims:
+            raise ValueError("Shape must be at least rank 1 but is rank 0 for 'Softmax'")
+        axis_of(axis, len(dims), "Dimension")
+    return dims
+
+
+_SOFTMAX = Kind("Softmax", lambda x, axis: ops.softmax(x, axis), shape=_of_axis)
+_LOG_SOFTMAX = Kind("LogSoftmax", lambda x, axis: ops.log_softmax(x, axis), shape=_of_axis)
 
 
 @symbol("nn.softmax", "math.softmax")
@@ -57,10 +68,15 @@ def _without_last(inputs: Any, **_: Any) -> Any:
 
 
 def _cross_entropy(logits: Value, labels: Value) -> Value:
-    return ops.softmax_cross_entropy(logits, labels)
+    """TensorFlow's gradient, softmax - labels, takes labels to sum to 1 where they do not."""
+    return ops.SoftmaxCrossEntropy(sums_to_one=True).outputs_of(logits, labels)[0]
 
 
 def _sparse(logits: Value, labels: Value) -> Value:
+    """A label that is no class is an error, whatever the backend makes of it: it is looked up."""
+    classes = ops.constant(np.arange(logits.type.dims[-1]), labels.type.dtype)
+    if labels.type.size and classes.type.size:
+        labels = ops.gather(classes, labels)
     return ops.sparse_softmax_cross_entropy(logits, labels)
 
 
@@ -91,10 +107,14 @@ def softmax_cross_entropy_with_logits_v2(
         x = convert_to_tensor(logits, name="logits")
         y = cast(convert_to_tensor(labels, name="labels"), x.dtype.base_dtype)
         if not x.shape.is_compatible_with(y.shape):
-            raise ValueError(
-                f"logits and labels must be the same size: logits_size={x.shape} "
-                f"labels_size={y.shape}"
-            )
+            try:
+                dims = broadcast_dims(x.dims, y.dims)
+            except ValueError:
+                raise ValueError(
+                    f"logits and labels must be the same size: logits_size={x.shape} "
+                    f"labels_size={y.shape}"
+                ) from None
+            x, y = (broadcast_to(t, dims) for t in (x, y))
         rank = None if x.dims is None else len(x.dims)
         if at != -1 and rank is not None and at % rank != rank - 1:
             order = [a for a in range(rank) if a != at % rank]
@@ -115,7 +135,9 @@ def softmax_cross_entropy_with_logits(
     _only_named(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
     with name_scope(name, "softmax_cross_entropy_with_logits_sg"):
         y = stop_gradient(convert_to_tensor(labels), name="labels_stop_gradient")
-    return softmax_cross_entropy_with_logits_v2(y, logits, dim if axis is None else axis, name)
+    if axis is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'")
+    return softmax_cross_entropy_with_logits_v2(y, logits, dim, name)
 
 
 @symbol("nn.sparse_softmax_cross_entropy_with_logits")
@@ -130,6 +152,7 @@ def sparse_softmax_cross_entropy_with_logits(
     _only_named(_sentinel, labels, logits, "sparse_softmax_cross_entropy_with_logits")
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits") as scope:
         x, y = convert_to_tensor(logits), convert_to_tensor(labels)
+        check_dtype(y, ("int32", "int64"), "labels")
         if x.dims is not None and y.dims is not None:
             if len(x.dims) == 0:
                 raise ValueError(f"Logits cannot be scalars - received shape {x.shape}.")
@@ -165,7 +188,7 @@ def sigmoid_cross_entropy_with_logits(
     _only_named(_sentinel, labels, logits, "sigmoid_cross_entropy_with_logits")
     with name_scope(name, "logistic_loss") as scope:
         x = convert_to_tensor(logits, name="logits")
-        z = convert_to_tensor(labels, x.dtype.base_dtype, name="labels")
+        z = second(labels, x.dtype.base_dtype, "Mul")
         if not x.shape.is_compatible_with(z.shape):
             raise ValueError(f"logits and labels must have the same shape ({x.shape} vs {z.shape})")
         return _SIGMOID(x, z, name=scope)
@@ -204,6 +227,10 @@ def _top_shapes(inputs: Any) -> list[Dims]:
     dims, k = inputs[0].dims, static_value(inputs[1])
     if dims is None:
         return [None, None]
+    if k is not None and int(k) < 0:
+        raise ValueError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {k}"
+        )
     if k is not None and dims[-1] is not None and dims[-1] < int(k):
         raise ValueError(f"input must have last dimension >= k = {k} but is {dims[-1]}")
     return [(*dims[:-1], None if k is None else int(k))] * 2

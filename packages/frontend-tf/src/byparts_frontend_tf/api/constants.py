@@ -146,11 +146,19 @@ def _like(x: Value, number: float, dtype: DType) -> Value:
 LIKE = Kind(
     "ZerosLike",
     _like,
-    host=lambda x, number, dtype: np.full(x.shape, "" if dtype is string else number),
+    host=lambda x, number, dtype: np.full(
+        x.shape, b"" if dtype is string else number, dtype.as_numpy_dtype
+    ),
     shape=like_first,
     dtype=lambda inputs, number, dtype: dtype,
 )
-ONES_LIKE = Kind("OnesLike", _like, shape=like_first, dtype=lambda inputs, number, dtype: dtype)
+ONES_LIKE = Kind(
+    "OnesLike",
+    _like,
+    host=lambda x, number, dtype: np.full(x.shape, number, dtype.as_numpy_dtype),
+    shape=like_first,
+    dtype=lambda inputs, number, dtype: dtype,
+)
 
 
 @symbol("zeros_like")
@@ -174,6 +182,8 @@ def _shaped_like(
 ) -> Tensor:
     x = convert_to_tensor(tensor, name="tensor")
     dtype = as_dtype(dtype or x.dtype).base_dtype  # `zeros_like(x, False)` is of old programs
+    if dtype is string and number:
+        raise TypeError("Expected string, got 1 of type 'int' instead.")
     if optimize and is_static(x.dims) and dtype is not string:
         return _of_one(number, x.dims, dtype, name)
     return kind(x, name=name, number=number, dtype=dtype)

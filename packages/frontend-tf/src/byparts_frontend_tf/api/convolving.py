@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 import byparts_opset as ops
-from byparts_frontend_tf.api.families import FLOATS, check_dtype
+from byparts_frontend_tf.api.families import FLOATS, check_dtype, mismatch, second
 from byparts_frontend_tf.api.image_shapes import conv_shape, depthwise_shape, transposed_shape
 from byparts_frontend_tf.api.shaping import expand_dims, squeeze
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
@@ -103,7 +103,9 @@ def conv2d(
     """
     layout = layout_of(data_format)
     x = check_dtype(convert_to_tensor(input, name="input"), FLOATS, "input")
-    w = convert_to_tensor(filter if filters is None else filters, name="filter")
+    w = second(filter if filters is None else filters, x.dtype.base_dtype, "Conv2D", "filter")
+    if w.dtype.base_dtype is not x.dtype.base_dtype:
+        raise mismatch("Conv2D", x.dtype, w.dtype)
     _check_channels(x, w, layout)
     return CONV2D(
         x,

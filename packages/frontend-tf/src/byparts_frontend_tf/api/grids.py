@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.families import mismatch
 from byparts_frontend_tf.api.shaping import broadcast_to, reshape, size
 from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
@@ -63,6 +64,9 @@ def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
     vectors = [reshape(a, [-1]) for a in args]
     count = len(vectors)
     order = [1, 0, *range(2, count)] if indexing == "xy" and count > 1 else list(range(count))
+    for v in vectors[1:]:
+        if v.dtype.base_dtype is not vectors[0].dtype.base_dtype:
+            raise mismatch("Mul", vectors[0].dtype, v.dtype)
     sizes = [size(v) for v in vectors]
     shape = stack([sizes[i] for i in order])
     grids = []

@@ -59,7 +59,10 @@ def gather(
     if not at.dtype.base_dtype.is_integer:
         raise TypeError(f"Value passed to parameter 'indices' has DataType {at.dtype.name}")
     axis = number(batch_dims if axis is None else axis, "gather: the axis")
+    if batch_dims < 0 and at.dims is not None:
+        batch_dims += len(at.dims)
     if batch_dims:
+        axis = axis_of(axis, len(x.dims)) if x.dims is not None else axis
         return _GATHER_IN_BATCH(x, at, name=name or "GatherV2", axis=axis, batch_dims=batch_dims)
     return GATHER(x, at, name=name or "GatherV2", axis=axis)
 
@@ -79,7 +82,16 @@ def _gather_in_batch(x: Value, indices: Value, axis: int, batch_dims: int) -> Va
     return ops.transpose(taken, [*back, *range(b + inner + between, n)])
 
 
-_GATHER_IN_BATCH = Kind("BatchGather", _gather_in_batch)
+def _gathered_in_batch(inputs: Sequence[Tensor], *, axis: int, batch_dims: int) -> Dims:
+    dims, at = inputs[0].dims, inputs[1].dims
+    if dims is None or at is None:
+        return None
+    batch = merged(dims[:batch_dims], at[:batch_dims])
+    assert batch is not None, "both are known"
+    return (*batch, *dims[batch_dims:axis], *at[batch_dims:], *dims[axis + 1 :])
+
+
+_GATHER_IN_BATCH = Kind("BatchGather", _gather_in_batch, shape=_gathered_in_batch)
 
 
 @symbol("nn.embedding_lookup")
@@ -102,11 +114,19 @@ def embedding_lookup(
     with name_scope(name, "embedding_lookup", [*tables, ids]) as scope:
         at = convert_to_tensor(ids, name="ids")
         if len(tables) > 1:
-            return _in_tables(tables, at, partition_strategy)
+            rows = _in_tables(tables, at, partition_strategy)
+            return rows if max_norm is None else _clipped(rows, at, max_norm)
         rows = gather(tables[0], at)
         if max_norm is not None:
-            rows = late("api.optimizers.clipping:clip_by_norm")(rows, max_norm, axes=[-1])
+            rows = _clipped(rows, at, max_norm)
         return identity(rows, name=scope)  # type: ignore[no-any-return]  # a tensor
+
+
+def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
+    """Each row no longer than `max_norm`; a row has all axes after those of the ids."""
+    first, last = len(ids.dims or ()), len(rows.dims or ())
+    axes = list(range(first, last)) if rows.dims is not None and ids.dims is not None else [-1]
+    return late("api.optimizers.clipping:clip_by_norm")(rows, max_norm, axes=axes)  # type: ignore[no-any-return]  # a tensor
 
 
 def _in_tables(tables: Sequence[Any], ids: Tensor, strategy: str) -> Tensor:
@@ -142,6 +162,11 @@ def _one_hot(indices: Value, depth: Any, on: Value, off: Value, axis: int, dtype
     return ops.transpose(made, order)
 
 
+def _one_hot_on_host(indices: Any, depth: Any, on: Any, off: Any, axis: int) -> Any:
+    made: Any = np.where(np.expand_dims(indices, -1) == np.arange(depth), on, off)
+    return np.moveaxis(made, -1, axis)
+
+
 def _one_hot_shape(inputs: Sequence[Tensor], *, axis: int, dtype: DType) -> Dims:
     dims = inputs[0].dims
     if dims is None:
@@ -153,6 +178,9 @@ def _one_hot_shape(inputs: Sequence[Tensor], *, axis: int, dtype: DType) -> Dims
 ONE_HOT = Kind(
     "OneHot",
     _one_hot,
+    host=lambda indices, depth, on, off, axis, dtype: _one_hot_on_host(
+        indices, depth, on, off, axis
+    ),
     values=(1,),
     shape=_one_hot_shape,
     dtype=lambda inputs, axis, dtype: dtype,
@@ -175,12 +203,14 @@ def one_hot(
     Raises:
         TypeError: indices are no integers, or dtypes differ.
     """
-    at = convert_to_tensor(indices, name="indices")
+    at = convert_to_tensor(
+        indices, int64 if isinstance(indices, list) and not indices else None, name="indices"
+    )
     if not at.dtype.base_dtype.is_integer:
         raise TypeError(f"Value passed to parameter 'indices' has DataType {at.dtype.name}")
     given = [v for v in (on_value, off_value) if v is not None]
     kind = None if dtype is None else as_dtype(dtype).base_dtype
-    found = [convert_to_tensor(v, None if hasattr(v, "dtype") else kind) for v in given]
+    found = [convert_to_tensor(v) for v in given]
     for t in found:
         kind = kind or t.dtype.base_dtype
         if t.dtype.base_dtype is not kind:
@@ -190,6 +220,8 @@ def one_hot(
     off = convert_to_tensor(_number_of(0, kind) if off_value is None else off_value, kind)
     place = -1 if axis is None else number(axis, "one_hot: the axis")
     size = convert_to_tensor(depth, name="depth")
+    if size.dims is not None and size.dims:
+        raise ValueError(f"Input must be scalar but has rank {len(size.dims)} for 'one_hot'")
     return ONE_HOT(at, size, on, off, name=name or "one_hot", axis=place, dtype=kind)
 
 
@@ -214,7 +246,19 @@ def _choose(condition: Value, x: Value, y: Value) -> Value:
     return ops.select(condition, x, y)
 
 
-SELECT = Kind("Select", _choose, shape=_chosen, dtype=lambda inputs: inputs[1].dtype.base_dtype)
+def _choose_on_host(condition: Any, x: Any, y: Any) -> Any:
+    if condition.ndim == 1 and x.ndim > 1:
+        condition = condition.reshape(-1, *[1] * (x.ndim - 1))
+    return np.where(condition, x, y)
+
+
+SELECT = Kind(
+    "Select",
+    _choose,
+    host=_choose_on_host,
+    shape=_chosen,
+    dtype=lambda inputs: inputs[1].dtype.base_dtype,
+)
 SELECT_V2 = Kind(
     "SelectV2", ops.select, shape=broadcast, dtype=lambda inputs: inputs[1].dtype.base_dtype
 )
@@ -269,7 +313,9 @@ def boolean_mask(
     with name_scope(name, "boolean_mask", [tensor, mask]):
         x, m = convert_to_tensor(tensor), convert_to_tensor(mask)
         at = 0 if axis is None else number(axis, "boolean_mask: the axis")
-        if m.dims is None or not m.dims:
+        if m.dims == ():
+            raise ValueError("mask cannot be scalar.")
+        if m.dims is None:
             raise ValueError("Number of mask dimensions must be specified, even if some are None")
         if x.dims is not None:
             merged(x.dims[at : at + len(m.dims)], m.dims)

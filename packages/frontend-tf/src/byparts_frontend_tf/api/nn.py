@@ -48,7 +48,9 @@ def bias_add(
     b = convert_to_tensor(bias, x.dtype.base_dtype, name="bias")
     if b.dims is not None and len(b.dims) != 1:
         raise ValueError(f"Shape must be rank 1 but is rank {len(b.dims)} for the bias {b}")
-    if x.dims is not None and b.dims is not None and len(x.dims) > 1:
+    if x.dims is not None and len(x.dims) < 2:
+        raise ValueError(f"Shape must be at least rank 2 but is rank {len(x.dims)} for 'BiasAdd'")
+    if x.dims is not None and b.dims is not None:
         channels = x.dims[1 if first else -1]
         if None not in (channels, b.dims[0]) and channels != b.dims[0]:
             raise ValueError(
@@ -72,7 +74,7 @@ def zero_fraction(value: TensorLike, name: Optional[str] = None) -> Tensor:
     """How much of the elements is 0."""
     with name_scope(name, "zero_fraction"):
         x = convert_to_tensor(value)
-        zero = convert_to_tensor(0, x.dtype.base_dtype)
+        zero = convert_to_tensor(False if x.dtype.base_dtype.name == "bool" else 0, x.dtype)
         return reduce_mean(cast(equal(x, zero), float32))
 
 

@@ -13,10 +13,10 @@ from byparts_frontend_tf.api.reductions import reduce_mean, reduce_sum
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, squeeze
 from byparts_frontend_tf.api.unary import floor, rsqrt, square
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
@@ -60,16 +60,23 @@ def batch_normalization(
 ) -> Tensor:
     """(x - mean) / sqrt(variance + variance_epsilon) * scale + offset."""
     with name_scope(name, "batchnorm"):
-        given = convert_to_tensor(x)
-        inverse = rsqrt(add(convert_to_tensor(variance), variance_epsilon))
-        if scale is not None:
-            inverse = multiply(inverse, scale)
-        shift = multiply(-convert_to_tensor(mean), inverse)
-        if offset is not None:
-            shift = add(shift, offset)
-        dtype = given.dtype.base_dtype
-        made: Tensor = add(multiply(given, cast(inverse, dtype)), cast(shift, dtype))
-        return made
+        return normalized_by(x, mean, variance, offset, scale, variance_epsilon, "add_1")
+
+
+def normalized_by(
+    x: TensorLike, mean: Any, variance: Any, offset: Any, scale: Any, epsilon: Any, name: str
+) -> Tensor:
+    """As `batch_normalization`; the last operation has this name."""
+    given = convert_to_tensor(x)
+    inverse = rsqrt(add(convert_to_tensor(variance), epsilon, name="add"))
+    if scale is not None:
+        inverse = multiply(inverse, scale, name="mul")
+    shift = multiply(-convert_to_tensor(mean), inverse, name="mul")
+    if offset is not None:
+        shift = add(shift, offset, name="sub")
+    dtype = given.dtype.base_dtype
+    made: Tensor = multiply(given, cast(inverse, dtype), name="mul")
+    return add(made, cast(shift, dtype), name=name)
 
 
 @symbol("nn.fused_batch_norm")
@@ -92,11 +99,15 @@ def fused_batch_norm(
     Raises:
         ValueError: not training, and mean or variance is not given.
     """
+    outside = get_default_graph().get_name_scope()
+    outside = f"{outside}/" if outside else ""
     with name_scope(name, "FusedBatchNorm"):
         given = convert_to_tensor(x, name="input")
         axes = [0, 1, 2] if data_format == "NHWC" else [0, 2, 3]
         kind = convert_to_tensor(scale).dtype.base_dtype  # float32, also for images of halves
         if is_training:
+            if mean is not None or variance is not None:
+                raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
             found, spread = moments(cast(given, kind), axes)
         else:
             if mean is None or variance is None:
@@ -106,15 +117,17 @@ def fused_batch_norm(
         def placed(t: Any) -> Any:
             return t if data_format == "NHWC" else reshape(t, [1, -1, 1, 1])
 
-        y = batch_normalization(
-            given, placed(found), placed(spread), placed(offset), placed(scale), epsilon
-        )
+        parts = placed(found), placed(spread), placed(offset), placed(scale)
+        y = normalized_by(given, *parts, epsilon, name or f"{outside}FusedBatchNormV3")
         if is_training:
             count = cast(reduce_sum(shape_of(given)[0:1]), spread.dtype.base_dtype)
             for axis in axes[1:]:
                 count = count * cast(shape_of(given)[axis], spread.dtype.base_dtype)
             spread = spread * (count / maximum(count - 1.0, 1.0))
         y.set_shape((None,) * 4)
+        channels = convert_to_tensor(scale).dims
+        if channels is not None and data_format == "NHWC":
+            y.set_shape((None, None, None, channels[0]))
         if is_training:  # TensorFlow's kernel passes gradients through the images alone
             found, spread = stop_gradient(found), stop_gradient(spread)
         for statistic in (found, spread):
@@ -164,7 +177,7 @@ def _lrn(x: Value, radius: int, bias: float, alpha: float, beta: float) -> Value
     return x / (ops.sqrt(scale) if beta == 0.5 else ops.pow(scale, 0.0 * scale + beta))
 
 
-_LRN = Kind("LRN", _lrn, shape=like_first)
+_LRN = Kind("LRN", _lrn, shape=lambda inputs, **_: inputs[0].dims or (None,) * 4)
 
 
 @symbol("nn.local_response_normalization", "nn.lrn")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import int32
@@ -31,7 +33,23 @@ def _padded(inputs: Any, **_: Any) -> Dims:
     return tuple([None if d is None else d + int(a) + int(b) for d, (a, b) in pairs])
 
 
-_PAD = Kind("Pad", _pad, values=(1,), shape=_padded)
+def _pad_on_host(x: Any, paddings: Any, mode: Any, value: Any) -> Any:
+    if mode != "constant":
+        return np.pad(x, paddings, mode)
+    if x.dtype == object and value == 0:
+        value = b""
+    return np.pad(x, paddings, mode, constant_values=value)
+
+
+def _pad_with(x: Value, paddings: Any, value: Value) -> Value:
+    """The rest of the padded tensor is `value`, which only the run knows."""
+    pairs = [(int(a), int(b)) for a, b in paddings]
+    inside = ops.pad(ops.fill(1, x.type.dtype, x.type.dims), pairs)
+    return ops.pad(x, pairs) + (1 - inside) * ops.stop_gradient(value)  # as TensorFlow
+
+
+_PAD = Kind("Pad", _pad, host=_pad_on_host, values=(1,), shape=_padded)
+_PAD_WITH = Kind("PadV2", _pad_with, values=(1,), shape=_padded)
 
 
 @symbol("pad")
@@ -64,6 +82,12 @@ def pad(
     count = None if around.dims is None else around.dims[0]
     if x.dims is not None and count not in (None, len(x.dims)):
         raise ValueError(f"paddings {around.shape} for a tensor of shape {x.shape}")
-    given = constant_values
-    value = static_value(given) if isinstance(given, Tensor) else given
+    known = static_value(around)
+    if known is not None and (known < 0).any():
+        raise ValueError(f"Paddings must be non-negative for 'Pad' (op: 'Pad'): {known.tolist()}")
+    value = constant_values
+    if isinstance(value, Tensor):
+        value = static_value(value)
+        if value is None and mode.upper() == "CONSTANT":
+            return _PAD_WITH(x, around, constant_values, name=name)
     return _PAD(x, around, name=name, mode=_MODES[mode.upper()], value=value)

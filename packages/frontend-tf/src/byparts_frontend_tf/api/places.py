@@ -12,12 +12,14 @@ from byparts_frontend_tf.api.arguments import number, numbers, renamed
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.reductions import reduce_max, reduce_sum
 from byparts_frontend_tf.api.sequences import range as range_of
-from byparts_frontend_tf.api.shaping import expand_dims
+from byparts_frontend_tf.api.shaping import expand_dims, squeeze, transpose
+from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import absolute, sqrt, square
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import as_dtype, bool_, int32
 from byparts_frontend_tf.graph.infer import axis_of, like_first
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims
@@ -41,7 +43,10 @@ def _gather_nd(x: Value, indices: Value) -> Value:
     rest = x.type.dims[depth:]
     count = int(np.prod(x.type.dims[:depth]))
     flat = ops.reshape(x, [count, *rest])
-    return ops.gather(flat, _flat(indices, x.type.dims))
+    at = _flat(indices, x.type.dims)
+    bounds = ops.constant(np.array(x.type.dims[:depth], np.int64), indices.type.dtype)
+    out = ops.any((indices < 0) | (indices >= bounds), [-1], False)
+    return ops.gather(flat, ops.select(out, ops.fill(count, at.type.dtype, at.type.dims), at))
 
 
 def _gathered(inputs: Sequence[Tensor]) -> Dims:
@@ -69,11 +74,24 @@ def gather_nd(
     params: TensorLike, indices: TensorLike, name: Optional[str] = None, batch_dims: int = 0
 ) -> Tensor:
     """The slices of `params` at places [..., depth]: the first `depth` axes are indexed."""
+    x, at = convert_to_tensor(params), convert_to_tensor(indices, name="indices")
     if batch_dims:
-        raise NotImplementedError("gather_nd with batch_dims: use tf.gather with batch_dims")
-    return GATHER_ND(
-        convert_to_tensor(params), convert_to_tensor(indices, name="indices"), name=name
-    )
+        at = _with_batches(at, batch_dims)
+    return GATHER_ND(x, at, name=name)
+
+
+def _with_batches(indices: Tensor, count: int) -> Tensor:
+    """The indices [..., depth] with those of their batches before: [..., count + depth].
+
+    Raises:
+        ValueError: the shape is not known.
+    """
+    dims: Any = indices.dims
+    if dims is None or None in dims or not 0 < count < len(dims):
+        raise ValueError(f"gather_nd: batch_dims {count} for indices of shape {indices.shape}")
+    grid = np.indices(dims[:count]).astype(indices.dtype.as_numpy_dtype)
+    batches = np.moveaxis(grid, 0, -1).reshape(*dims[:count], *[1] * (len(dims) - 1 - count), count)
+    return concat([np.broadcast_to(batches, (*dims[:-1], count)).copy(), indices], -1)
 
 
 def _scatter_nd(indices: Value, updates: Value, shape: Any) -> Value:
@@ -178,6 +196,8 @@ def sequence_mask(
         kind = counts.dtype.base_dtype
         known = static_value(most)
         row = range_of(int(known) if known is not None else cast(most, int32))
+        if kind.is_floating:  # TensorFlow casts the lengths to the dtype of `maxlen`
+            counts, kind = cast(counts, int32), int32
         mask: Tensor = cast(row, kind) < expand_dims(counts, -1)
         wanted = as_dtype(dtype)
         return mask if wanted is bool_ else cast(mask, wanted)
@@ -195,19 +215,49 @@ def norm(
     """The length of vectors along an axis, or of all elements.
 
     Raises:
-        ValueError: `ord` is none of euclidean, fro, 1, 2, inf, a positive number.
+        ValueError: `ord` is none of euclidean, 1, 2, inf, a positive number; of matrices (two axes)
+            none of euclidean, fro, 1, 2, inf.
     """
     kept = bool(renamed(keepdims, keep_dims, "keepdims", "keep_dims"))
     x = convert_to_tensor(tensor)
     axes = None if axis is None else numbers(axis, "norm: the axes")
+    of_matrices = axes is not None and isinstance(axis, (list, tuple)) and len(axes) == 2
+    _check_norm(ord, axes, of_matrices)
     with name_scope(name, "norm", [x]):
+        if of_matrices and ord in (1, 2, np.inf):
+            return _norm_of_matrices(x, ord, axes, kept)
         if ord in ("fro", "euclidean", 2):
             return sqrt(reduce_sum(square(x), axes, kept))
         if ord == 1:
             return reduce_sum(absolute(x), axes, kept)
         if ord == np.inf:
             return reduce_max(absolute(x), axes, kept)
-        if isinstance(ord, str) or ord <= 0:
-            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
         total: Any = reduce_sum(absolute(x) ** float(ord), axes, kept)
         return total ** (1.0 / ord)  # type: ignore[no-any-return]  # a tensor
+
+
+def _check_norm(ord: Any, axes: Any, of_matrices: bool) -> None:
+    if of_matrices:
+        if ord not in ("euclidean", "fro", 1, 2, np.inf):
+            raise ValueError(f"'ord' must be a supported matrix norm, got {ord}")
+    elif axes is not None and len(axes) != 1:
+        raise ValueError(f"'axis' must be None, an integer, or a tuple of 2: {axes}")
+    elif ord != "euclidean" and (isinstance(ord, str) or ord <= 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+
+
+def _norm_of_matrices(x: Tensor, ord: Any, axes: Any, kept: bool) -> Tensor:
+    """The largest sum of a column (1) or row (inf) of absolute numbers, or singular value (2)."""
+    first, last = axes
+    if ord == 2:
+        rank = len(x.dims or ())
+        pair = [a % rank for a in axes]
+        order = [*[a for a in range(rank) if a not in pair], *pair]
+        values = late("api.linalg.factorizations:svd")(transpose(x, order), compute_uv=False)
+        most: Tensor = reduce_max(values, [-1])
+        for a in sorted(pair) if kept else ():
+            most = expand_dims(most, a)
+        return most
+    sums = reduce_sum(absolute(x), [first if ord == 1 else last], True)
+    most = reduce_max(sums, [last if ord == 1 else first], True)
+    return most if kept else squeeze(most, list(axes))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from string import ascii_letters
 from typing import Any, Optional
 
 import numpy as np
@@ -14,6 +15,7 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.probe import probed
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.graph.static import static_value
@@ -85,13 +87,16 @@ def matmul(
         raise mismatch("MatMul", a.dtype, b.dtype)
     check_dtype(a, NUMBERS, "a")
     many = any(t.dims is not None and len(t.dims) > 2 for t in (a, b))
-    return (BATCH_MATMUL if many else MATMUL)(
+    made: Tensor = (BATCH_MATMUL if many else MATMUL)(
         a,
         b,
         name=name or "MatMul",
         transpose_a=bool(transpose_a or adjoint_a),
         transpose_b=bool(transpose_b or adjoint_b),
     )
+    if (a_is_sparse or b_is_sparse) and made.dims is None:
+        made.set_shape((None, None))
+    return made
 
 
 @symbol("einsum", "linalg.einsum")
@@ -101,14 +106,42 @@ def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
     if kwargs:
         raise TypeError(f"invalid keyword arguments for this function: {', '.join(kwargs)}")
     tensors = [convert_to_tensor(t) for t in inputs]
-    equation = equation.replace(" ", "")
+    equation = _spelled_out(equation.replace(" ", ""), tensors)
     if "->" not in equation:
         letters = equation.replace(",", "")
         equation += "->" + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
     return EINSUM(*tensors, name=name or "einsum", equation=equation)
 
 
-EINSUM = Kind("Einsum", lambda *xs, equation: ops.einsum(equation, *xs))
+def _spelled_out(equation: str, tensors: Sequence[Tensor]) -> str:
+    """The equation with letters for the axes that "..." stands for."""
+    if "..." not in equation:
+        return equation
+    given, arrow, result = equation.partition("->")
+    terms = given.split(",")
+    free = [c for c in ascii_letters if c not in equation]
+    most = 0
+    for i, (term, t) in enumerate(zip(terms, tensors, strict=True)):
+        if "..." in term:
+            if t.dims is None:
+                raise ValueError("einsum: the rank of what '...' stands for is not known")
+            count = len(t.dims) - len(term) + 3
+            most = max(most, count)
+            terms[i] = term.replace("...", "".join(free[-count:] if count else []))
+    shared = "".join(free[-most:] if most else [])
+    if not arrow:
+        letters = given.replace(",", "").replace(".", "")
+        result = "..." + "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    return ",".join(terms) + "->" + result.replace("...", shared)
+
+
+def _einsum_shape(inputs: Sequence[Tensor], *, equation: str) -> Dims:
+    if any(t.dims is None for t in inputs):
+        return (None,) * len(equation.partition("->")[2])
+    return probed(EINSUM, inputs, {"equation": equation}, 1)[0]
+
+
+EINSUM = Kind("Einsum", lambda *xs, equation: ops.einsum(equation, *xs), shape=_einsum_shape)
 
 
 def _contracted(a: Value, b: Value, of_a: tuple[int, ...], of_b: tuple[int, ...]) -> Value:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Optional
 
+import numpy as np
+
 import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import numbers, renamed
 from byparts_frontend_tf.api.arithmetic import truncated_quotient
@@ -48,8 +50,9 @@ def _of_none(op: Reduce, number: float) -> Reduce:
     return meaning
 
 
-def _kind(type: str, meaning: Reduce, gradient: bool = True) -> Kind:
-    return Kind(type, meaning, shape=reduced, gradient=gradient)
+def _kind(type: str, meaning: Reduce, gradient: bool = True, host: Any = None) -> Kind:
+    of_complex = host and (lambda x, axes, keepdims: host(x, axis=axes, keepdims=keepdims))
+    return Kind(type, meaning, host=of_complex, shape=reduced, gradient=gradient)
 
 
 def _late(type: str, kind: Kind) -> Kind:
@@ -82,6 +85,8 @@ def _reduce(kind: Kind, symbols: str, allowed: Collection[str]) -> Callable[...,
             axes = None if axis is None else numbers(axis, "the axes")
             if axes is None:
                 x.graph.unique_name("Const")  # TensorFlow makes a constant of the axes
+            elif x.dims is not None and len({a % max(1, len(x.dims)) for a in axes}) < len(axes):
+                axes = tuple(dict.fromkeys(axis_of(a, len(x.dims)) for a in axes))
             made = kind(x, name=name, axes=axes, keepdims=kept)
         return made
 
@@ -90,9 +95,9 @@ def _reduce(kind: Kind, symbols: str, allowed: Collection[str]) -> Callable[...,
     return apply
 
 
-reduce_sum = _reduce(_kind("Sum", ops.sum), "reduce_sum", NUMBERS)
-reduce_mean = _reduce(_kind("Mean", _mean), "reduce_mean", NUMBERS)
-reduce_prod = _reduce(_kind("Prod", ops.prod), "reduce_prod", NUMBERS)
+reduce_sum = _reduce(_kind("Sum", ops.sum, host=np.sum), "reduce_sum", NUMBERS)
+reduce_mean = _reduce(_kind("Mean", _mean, host=np.mean), "reduce_mean", NUMBERS)
+reduce_prod = _reduce(_kind("Prod", ops.prod, host=np.prod), "reduce_prod", NUMBERS)
 reduce_max = _reduce(_kind("Max", _of_none(ops.max, -1)), "reduce_max", NUMBERS)
 reduce_min = _reduce(_kind("Min", _of_none(ops.min, 1)), "reduce_min", NUMBERS)
 reduce_all = _reduce(_kind("All", ops.all, False), "reduce_all", ("bool",))

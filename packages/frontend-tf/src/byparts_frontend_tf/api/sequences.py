@@ -19,7 +19,7 @@ from byparts_frontend_tf.graph.static import static_number, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
-_WIDER = ("int32", "int64", "float16", "float32", "float64")
+_WIDER = ("int32", "int64", "float32", "float64")
 
 
 def _range(start: Any, limit: Any, delta: Any) -> Value:
@@ -56,6 +56,7 @@ def range(
     numbers = [v if isinstance(v, Tensor) else convert_to_tensor(v) for v in (start, limit, delta)]
     if dtype is None:
         names = [t.dtype.base_dtype.name for t in numbers]
+        assert all(n in _WIDER for n in names), f"range: of {', '.join(names)}"
         dtype = builtins.max(names, key=_WIDER.index)
     return RANGE(*[cast(t, as_dtype(dtype)) for t in numbers], name=name)
 

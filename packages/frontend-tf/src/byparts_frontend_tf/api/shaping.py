@@ -144,6 +144,8 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: Optional[str] = None) -
     Raises:
         ValueError: it is known that they do not fit.
     """
+    if isinstance(shape, (int, np.integer)) or getattr(shape, "dims", None) == ():
+        raise ValueError("Shape must be rank 1 but is rank 0 for 'Reshape' (op: 'Reshape')")
     return RESHAPE(convert_to_tensor(tensor), shape_tensor(shape), name=name)
 
 
@@ -329,5 +331,7 @@ REVERSE = Kind(
 @symbol("reverse", "reverse_v2", "manip.reverse")
 def reverse(tensor: TensorLike, axis: Any, name: Optional[str] = None) -> Tensor:
     """The elements along each of the axes in the opposite order."""
+    if isinstance(axis, (int, np.integer)):
+        raise ValueError("Shape must be rank 1 but is rank 0 for 'ReverseV2' (op: 'ReverseV2')")
     axes = numbers(axis, "reverse: the axes")
     return REVERSE(convert_to_tensor(tensor), name=name, axes=axes)

@@ -11,7 +11,9 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.variables.assigning import make_assignable
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.dimension import Dimension
+from byparts_frontend_tf.graph.dtypes import bool_
 from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
@@ -37,6 +39,8 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
         TypeError: something else stands in the key.
         ValueError: an index is known to be out of range.
     """
+    if isinstance(key, bool) or getattr(key, "dtype", None) in (bool_, np.dtype(bool)):
+        return late("api.indexing:boolean_mask")(x, key)  # type: ignore[no-any-return]  # a tensor
     variable = x if hasattr(x, "_as_tensor") else None
     x = convert_to_tensor(x)
     items = key if isinstance(key, (tuple, list)) else (key,)

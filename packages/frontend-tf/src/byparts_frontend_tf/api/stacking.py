@@ -14,6 +14,7 @@ from byparts_frontend_tf.graph.convert import (
     TensorLike,
     convert_all,
     convert_to_tensor,
+    is_tensor,
     shape_tensor,
 )
 from byparts_frontend_tf.graph.infer import axis_of
@@ -32,6 +33,29 @@ def _one_dtype(tensors: Sequence[Tensor], what: str) -> None:
                 f"Tensors in list passed to {what!r} have types "
                 f"[{', '.join(t.dtype.name for t in tensors)}] that don't all match."
             )
+
+
+def convert_list(values: Sequence[TensorLike], argument: str, type: str) -> list[Tensor]:
+    """The values as tensors of one dtype.
+
+    Raises:
+        TypeError: they are of several.
+    """
+    try:
+        return convert_all(values, name=argument)
+    except ValueError as error:
+        if "requested dtype" not in str(error):
+            raise
+        raise TypeError(
+            f"Tensors in list passed to {argument!r} of {type!r} Op have types "
+            f"[{', '.join(convert_to_tensor(v).dtype.name for v in values)}] that don't all match."
+        ) from None
+
+
+def _holds_tensors(values: Any) -> bool:
+    if isinstance(values, (list, tuple)):
+        return any(_holds_tensors(v) for v in values)
+    return is_tensor(values)
 
 
 def _stacked(inputs: Sequence[Tensor], *, axis: int) -> Dims:
@@ -60,11 +84,13 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
         ValueError: shapes differ, or there is no such axis.
         TypeError: dtypes differ.
     """
+    if axis == 0 and (isinstance(values, Tensor) or not _holds_tensors(values)):
+        return convert_to_tensor(
+            values, name=name
+        )  # as TensorFlow: also nothing, and mixed numbers
     if isinstance(values, Tensor):
         values = unstack(values)
     tensors = convert_all(values)
-    if not tensors:
-        raise ValueError("stack: there is nothing to stack")
     _one_dtype(tensors, "values")
     return PACK(*tensors, name=name, axis=number(axis, "axis"))
 
@@ -80,6 +106,8 @@ def _unstacked(inputs: Sequence[Tensor], *, num: int, axis: int) -> list[Dims]:
     if dims is None:
         return [None] * num
     at = axis_of(axis, len(dims))
+    if dims[at] not in (None, num):
+        raise ValueError(f"Dimension must be {num} but is {dims[at]} for 'unstack' (op: 'Unpack')")
     return [(*dims[:at], *dims[at + 1 :])] * num
 
 
@@ -152,7 +180,11 @@ def concat(values: Any, axis: TensorLike, name: str = "concat") -> Tensor:
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
-    tensors = convert_all(values, name="values")
+    if not values:
+        raise ValueError("List argument 'values' to 'ConcatV2' Op with length 0 shorter than 1.")
+    if isinstance(axis, (list, tuple)):
+        raise ValueError("Shape must be rank 0 but is rank 1 for 'ConcatV2' (op: 'ConcatV2')")
+    tensors = convert_list(values, "values", "ConcatV2")
     axis = number(axis, "concat: the axis")
     if len(tensors) == 1:
         if tensors[0].dims is not None:
@@ -234,9 +266,19 @@ def split(
     Raises:
         ValueError: it cannot be cut so.
     """
-    x, axis = convert_to_tensor(value), number(axis, "split: the axis")
-    sizes = convert_to_tensor(num_or_size_splits)
+    x, sizes = convert_to_tensor(value), convert_to_tensor(num_or_size_splits)
+    if isinstance(axis, Tensor) and axis.dtype.is_floating:
+        raise TypeError(
+            f"Input 'split_dim' of 'Split' Op has type {axis.dtype.name} that does not match "
+            "expected type of int32."
+        )
+    axis = number(axis, "split: the axis")
     if sizes.dims == ():
+        if not sizes.dtype.is_integer:
+            raise ValueError(
+                "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+                f"Argument provided: {num_or_size_splits}"
+            )
         count = number(sizes, "split: the number of parts")
         return list(SPLIT.operation((x,), name, num=count, axis=axis).outputs)
     if num is None:
@@ -248,14 +290,20 @@ def split(
 
 def _tiled(inputs: Sequence[Tensor]) -> Dims:
     dims, repeats = inputs[0].dims, static_dims(inputs[1])
+    if dims is None and repeats is not None:
+        dims = (None,) * len(repeats)
     if dims is None or repeats is None:
         known = dims if repeats is None else repeats
         return None if known is None else (None,) * len(known)
     if len(dims) != len(repeats):
         raise ValueError(f"Shape must be rank {len(dims)} but is rank {len(repeats)} for 'Tile'")
-    return tuple(
-        [None if d is None or r is None else d * r for d, r in zip(dims, repeats, strict=True)]
-    )
+    return tuple([_times(d, r) for d, r in zip(dims, repeats, strict=True)])
+
+
+def _times(size: Optional[int], repeats: Optional[int]) -> Optional[int]:
+    if 0 in (size, repeats):
+        return 0
+    return None if size is None or repeats is None else size * repeats
 
 
 TILE = Kind(

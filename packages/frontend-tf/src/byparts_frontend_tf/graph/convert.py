@@ -165,5 +165,10 @@ def shape_tensor(shape: Any, name: str = "shape") -> Tensor:
         numbers = as_array(shape if isinstance(shape, TensorShape) else list(shape))
         if numbers.size == 0:
             numbers = numbers.astype("int32")
+        elif numbers.dtype.kind == "f":
+            raise TypeError(
+                f"Value passed to parameter {name!r} has DataType {numbers.dtype} not in list of "
+                "allowed values: int32, int64"
+            )
         return constant_of(numbers, name)
     return convert_to_tensor(shape, name=name)

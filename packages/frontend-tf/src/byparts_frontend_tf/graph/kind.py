@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
+from byparts_frontend_tf.graph.allowed_dtypes import ALLOWED
 from byparts_frontend_tf.graph.dtypes import DType
 from byparts_frontend_tf.graph.probe import probed
 from byparts_frontend_tf.graph.shape import Dims
@@ -51,8 +52,18 @@ class Kind:
     """
 
     __slots__ = (
-        *("dtype", "effect", "gradient", "host", "inside", "meaning", "shape", "special", "type"),
-        "values",
+        *(
+            "allowed",
+            "dtype",
+            "effect",
+            "gradient",
+            "host",
+            "inside",
+            "meaning",
+            "shape",
+            "special",
+        ),
+        *("type", "values"),
     )
 
     def __init__(
@@ -72,6 +83,7 @@ class Kind:
         self.type, self.meaning, self.host, self.special = type, meaning, host, special
         self.values, self.shape, self.dtype, self.gradient = values, shape, dtype, gradient
         self.inside, self.effect = inside, effect
+        self.allowed = ALLOWED.get(type)
         KINDS.setdefault(type, self)
 
     def __call__(self, *inputs: Tensor, name: Optional[str] = None, **attributes: Any) -> Tensor:
@@ -91,11 +103,19 @@ class Kind:
         """An operation of the graph of the inputs.
 
         Raises:
+            TypeError: the first input is of a dtype that TensorFlow's operation does not take.
             ValueError: the graph is finalized, the inputs are of several, or shapes do not fit.
         """
         from byparts_frontend_tf.graph.stack import in_one_graph
 
         graph, inputs = in_one_graph(inputs)
+        if self.allowed is not None and inputs:
+            argument, names = self.allowed
+            if (name_ := inputs[0].dtype.base_dtype.name) not in names:
+                raise TypeError(
+                    f"Value passed to parameter {argument!r} has DataType {name_} not in list of "
+                    f"allowed values: {', '.join(names)}"
+                )
         dtypes = self._dtypes(inputs, attributes)
         return graph.add(
             self, inputs, dtypes, self._shapes(inputs, attributes, dtypes), attributes, name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.graph.shape import Dims, agreed, is_static
 from byparts_frontend_tf.graph.static import static_value
-from byparts_graph_ir import GraphError, Input, TensorType, Value
+from byparts_graph_ir import GraphError, Input, ShapeError, TensorType, Value
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.graph.kind import Kind
@@ -36,7 +36,10 @@ def probed(
     if any(v is None for v in given):
         return unknown
     if all(is_static(t.dims) for t in inputs):
-        return _tried(kind, given, attributes, 0)
+        try:
+            return _tried(kind, given, attributes, 0)
+        except ShapeError as error:
+            raise ValueError(str(error)) from error
     try:
         first = _tried(kind, given, attributes, _SIZES[0])
         second = _tried(kind, given, attributes, _SIZES[1])

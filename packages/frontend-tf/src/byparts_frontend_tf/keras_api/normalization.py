@@ -97,7 +97,8 @@ class BatchNormalization(Weighted):
         )
         if smart_constant_value(told) is not False:
             self._move(inputs, mean, variance, told)
-        return normalized(inputs, self._at, mean, variance, self.beta, self.gamma, self.epsilon)
+        of = mean, variance, self.beta, self.gamma, self.epsilon
+        return normalized(inputs, self._at, *of, fused=bool(self.fused))
 
     def _move(self, x: Any, mean: Any, variance: Any, told: Any) -> None:
         """Updates of the statistics; of images the variance is that of a sample."""

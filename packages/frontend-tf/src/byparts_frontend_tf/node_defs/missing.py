@@ -29,6 +29,7 @@ class Missing(Kind):
     def __init__(self, type: str, why: str) -> None:
         self.type, self.meaning, self.host, self.special = type, None, None, self._refuse
         self.values, self.gradient, self._why = (), False, why
+        self.allowed = None
         self.dtype = lambda inputs, dtypes: dtypes
         self.shape = lambda inputs, dtypes: [None] * len(dtypes)
 

@@ -80,7 +80,10 @@ class Feeds:
                 given += values
         return [
             value
-            if value.__class__ is ndarray and value.dtype is kind and value.shape == dims
+            if value.__class__ is ndarray
+            and value.dtype is kind
+            and value.shape == dims
+            and kind.kind != "O"  # texts become bytes
             else _array(tensor, value, kind)
             for value, (tensor, kind, dims) in zip(given, self._kinds, strict=True)
         ]

@@ -6,7 +6,7 @@ A box is y1, x1, y2, x2; where no pixels are meant, of 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -73,6 +73,21 @@ def non_max_suppression(
     return _SUPPRESSED(*inputs, name=name or "non_max_suppression")
 
 
+class NonMaxSuppressionV4(NamedTuple):
+    """Which boxes are kept, and how many."""
+
+    selected_indices: Tensor
+    valid_outputs: Tensor
+
+
+class SampleDistortedBoundingBoxV2(NamedTuple):
+    """Where a drawn box begins, its size, and the box itself."""
+
+    begin: Tensor
+    size: Tensor
+    bboxes: Tensor
+
+
 _PADDED = Kind(
     "NonMaxSuppressionV4",
     host=lambda *given: _with_count(_suppressed(*given), int(given[2])),
@@ -107,8 +122,8 @@ def non_max_suppression_padded(
         convert_to_tensor(max_output_size, int32, "max_output_size"),
         *(convert_to_tensor(t, float32) for t in (iou_threshold, score_threshold)),
     )
-    kept, count = _PADDED.outputs(*inputs, name=name or "non_max_suppression_padded")
-    return kept, count
+    made = _PADDED.outputs(*inputs, name=name or "non_max_suppression_padded")
+    return NonMaxSuppressionV4(*made)
 
 
 _COLOURS = np.array(
@@ -256,7 +271,7 @@ def sample_distorted_bounding_box(
     max_attempts: Optional[int] = None,
     use_image_if_no_bounding_boxes: Optional[bool] = None,
     name: Optional[str] = None,
-) -> tuple[Tensor, ...]:
+) -> SampleDistortedBoundingBoxV2:
     """A part of an image by chance that covers enough of a box.
 
     Args:
@@ -276,7 +291,7 @@ def sample_distorted_bounding_box(
     """
     attempts = 100 if max_attempts is None else int(max_attempts)
     draws = random_uniform([attempts, 4], seed=seed or seed2)
-    return _CHOSEN.outputs(
+    made = _CHOSEN.outputs(
         convert_to_tensor(image_size, name="image_size"),
         convert_to_tensor(bounding_boxes, float32, "bounding_boxes"),
         draws,
@@ -286,3 +301,4 @@ def sample_distorted_bounding_box(
         areas=tuple(area_range or (0.05, 1.0)),
         whole=bool(use_image_if_no_bounding_boxes),
     )
+    return SampleDistortedBoundingBoxV2(*made)

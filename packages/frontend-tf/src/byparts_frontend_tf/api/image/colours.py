@@ -10,11 +10,13 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import floor_div, multiply, saturate_cast
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.constants import ones
 from byparts_frontend_tf.api.families import check_dtype
 from byparts_frontend_tf.api.passing import identity
-from byparts_frontend_tf.api.stacking import tile
+from byparts_frontend_tf.api.shaping import expand_dims, rank
+from byparts_frontend_tf.api.stacking import concat, tile
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, float16, float32
+from byparts_frontend_tf.graph.dtypes import as_dtype, float16, float32, int32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
@@ -81,7 +83,7 @@ def grayscale_to_rgb(images: TensorLike, name: Optional[str] = None) -> Tensor:
     with name_scope(name, "grayscale_to_rgb", [images]) as scope:
         x = convert_to_tensor(images, name="images")
         if x.dims is None:
-            raise ValueError("A grayscale image must be at least two-dimensional.")
+            return tile(x, concat([ones(expand_dims(rank(x) - 1, 0), int32), [3]], 0), name=scope)
         if len(x.dims) < 2 or x.dims[-1] not in (1, None):
             raise ValueError("Last dimension of a grayscale image should be size 1.")
         made = tile(x, [*[1] * (len(x.dims) - 1), 3], name=scope)
@@ -145,7 +147,7 @@ def from_hsv(x: Value) -> Value:
 
 
 _TO_HSV = Kind("RGBToHSV", _to_hsv, shape=like_first)
-_FROM_HSV = Kind("HSVToRGB", from_hsv, shape=like_first)
+_FROM_HSV = Kind("HSVToRGB", from_hsv, shape=like_first, gradient=False)
 _FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 

@@ -35,7 +35,11 @@ _STANDARDIZED = Kind("PerImageStandardization", _standardized, shape=like_first,
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Each image with mean 0 and deviation 1 (at most: flat ones stay flat)."""
     with name_scope(None, "per_image_standardization", [image]) as scope:
-        return _STANDARDIZED(convert_to_tensor(image, name="image"), name=scope)
+        x = convert_to_tensor(image, name="image")
+        dtype = x.dtype.base_dtype
+        if dtype.name not in ("float16", "float32"):
+            x = convert_image_dtype(x, float32)
+        return convert_image_dtype(_STANDARDIZED(x, name=scope), dtype, saturate=True)
 
 
 def _variation(x: Value) -> Value:

@@ -222,6 +222,8 @@ def _glimpses(
 def _glimpses_shape(inputs: Sequence[Tensor], **_: Any) -> Dims:
     dims, size = inputs[0].dims, static_dims(inputs[1])
     n, depth = (None, None) if dims is None else (dims[0], dims[-1])
+    places = inputs[2].dims
+    n = places[0] if places else n
     return (n, *(size or (None, None)), depth)
 
 

@@ -7,25 +7,37 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.arithmetic import maximum
 from byparts_frontend_tf.api.casting import cast
-from byparts_frontend_tf.api.normalizing import batch_normalization
+from byparts_frontend_tf.api.normalizing import batch_normalization, normalized_by
 from byparts_frontend_tf.api.shaping import reshape, size as size_of
 from byparts_frontend_tf.api.variables.variables import assign_sub
 from byparts_frontend_tf.graph.operation import Tensor
 
 
 def normalized(
-    x: Tensor, axis: int, mean: Any, variance: Any, beta: Any, gamma: Any, epsilon: float
+    x: Tensor,
+    axis: int,
+    mean: Any,
+    variance: Any,
+    beta: Any,
+    gamma: Any,
+    epsilon: float,
+    fused: bool = False,
 ) -> Tensor:
-    """x, normalized by statistics [channels] of an axis; beta or gamma may be `None`."""
+    """x, normalized by statistics [channels] of an axis; beta or gamma may be `None`.
+
+    With `fused` the operation has the name of TensorFlow's fused one.
+    """
     rank = len(x.dims or ())
     beside = [-1 if a == axis else 1 for a in range(rank)]
 
     def placed(t: Any) -> Optional[Any]:
         return t if t is None or axis == rank - 1 else reshape(t, beside)
 
-    made: Tensor = batch_normalization(
-        x, placed(mean), placed(variance), placed(beta), placed(gamma), epsilon
-    )
+    parts = placed(mean), placed(variance), placed(beta), placed(gamma)
+    if fused:
+        made = normalized_by(x, *parts, epsilon, "FusedBatchNormV3")
+    else:
+        made = batch_normalization(x, *parts, epsilon)
     if x.dims is not None:
         made.set_shape(x.dims)
     return made

@@ -26,6 +26,7 @@ from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -39,10 +40,26 @@ def made_weights(name: str, shape: Any, initializer: Any, given: dict[str, Any])
         name,
         shape,
         initializer=initializer,
-        regularizer=given["biases_regularizer" if name == "biases" else "weights_regularizer"],
+        regularizer=_penalty(name, given),
         trainable=given["trainable"],
         collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES, *keys],
     )
+
+
+def _penalty(name: str, given: dict[str, Any]) -> Any:
+    """The regularizer; what it makes is called as of a layer, whose weights are a kernel."""
+    found = given["biases_regularizer" if name == "biases" else "weights_regularizer"]
+    if not found or name not in ("weights", "biases"):
+        return found
+    scope = get_default_graph().get_name_scope()
+    of = "kernel" if name == "weights" else "bias"
+    scope = f"{scope}/{of}/Regularizer/" if scope else f"{of}/Regularizer/"
+
+    def penalty(weights: Any) -> Any:
+        with name_scope(scope):
+            return found(weights)
+
+    return penalty
 
 
 def finished(y: Any, given: dict[str, Any], size: int, layout: Any, scope: Any) -> Any:

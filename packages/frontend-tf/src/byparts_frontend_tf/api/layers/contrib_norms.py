@@ -74,7 +74,8 @@ def batch_norm(
         else:
             for update in updates:
                 add_to_collection(updates_collections, update)
-        y = normalized(x, at, mean, variance, beta, gamma, epsilon)
+        of_images = rank == 4 and fused is not False
+        y = normalized(x, at, mean, variance, beta, gamma, epsilon, of_images)
         return activated(y, activation_fn, outputs_collections, entered)
 
 

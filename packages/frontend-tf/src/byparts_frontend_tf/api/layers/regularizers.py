@@ -74,9 +74,9 @@ def sum_regularizer(regularizer_list: Any, scope: Optional[str] = None) -> Optio
         return None
 
     def penalty(weights: Any) -> Any:
-        with name_scope(scope, "sum_regularizer", [weights]):
+        with name_scope(scope, "sum_regularizer", [weights]) as name:
             parts = [p for p in (r(weights) for r in some) if p is not None]
-            return add_n(parts) if parts else None
+            return add_n(parts, name=name) if parts else None
 
     return penalty
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
@@ -145,6 +145,13 @@ def _qr_shapes(inputs: Sequence[Tensor], *, full: bool) -> list[Dims]:
     return [(*batch, m, least), (*batch, least, n), (*batch, least, n)]
 
 
+class Qr(NamedTuple):
+    """An orthogonal and an upper triangular matrix."""
+
+    q: Tensor
+    r: Tensor
+
+
 QR = on_host("Qr", _qr, _qr_shapes, 3)
 
 
@@ -159,13 +166,11 @@ def _of_qr(op: Operation, dq: Tensor, dr: Tensor, d_inverse: Tensor) -> list[Ten
 
 
 @symbol("qr", "linalg.qr")
-def qr(
-    input: TensorLike, full_matrices: bool = False, name: Optional[str] = None
-) -> tuple[Tensor, Tensor]:
+def qr(input: TensorLike, full_matrices: bool = False, name: Optional[str] = None) -> Qr:
     """q, r with input = q r; a gradient passes where r is square."""
     x = matrices(input, square=False)
     made = QR.outputs(x, name=name, full=bool(full_matrices))
     if made[1].dims is None or made[1].dims[-1] != made[1].dims[-2]:
-        return made[0], made[1]
+        return Qr(made[0], made[1])
     found = with_gradient(made, [x], _of_qr)
-    return found[0], found[1]
+    return Qr(found[0], found[1])

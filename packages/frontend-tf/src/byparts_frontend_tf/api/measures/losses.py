@@ -186,7 +186,10 @@ def sparse_softmax_cross_entropy(
         if x.dims is not None and y.dims is not None and len(y.dims) == len(x.dims):
             y = squeeze(y, [-1])
         losses = sparse_softmax_cross_entropy_with_logits(labels=y, logits=x)
-        return compute_weighted_loss(losses, weights, inside, loss_collection, reduction)
+        w = convert_to_tensor(weights)
+        if w.dims and losses.dims is not None and len(w.dims) == len(losses.dims) + 1:
+            w = squeeze(w, [-1])
+        return compute_weighted_loss(losses, w, inside, loss_collection, reduction)
 
 
 @symbol("losses.sigmoid_cross_entropy")

@@ -9,7 +9,7 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import ones_like
 from byparts_frontend_tf.api.measures.weighted_losses import add_loss
 from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import reshape
+from byparts_frontend_tf.api.shaping import reshape, shape
 from byparts_frontend_tf.api.unary import square
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
@@ -36,8 +36,8 @@ def mean_pairwise_squared_error(
         y, x = (cast(convert_to_tensor(t), float32) for t in (labels, predictions))
         x.shape.assert_is_compatible_with(y.shape)
         w = cast(convert_to_tensor(weights), float32)
-        away = reshape(x - y, [-1 if x.shape.ndims is None else x.shape[0].value or -1, 1, -1])
-        away = away[:, 0]
+        rows = shape(x)[0] if x.dims is None or x.dims[0] is None else x.dims[0]
+        away = reshape(x - y, [rows, -1])
         count = reduce_sum(ones_like(away), 1)
         squares = div_no_nan(reduce_sum(square(away), 1), count - 1.0)
         sums = div_no_nan(square(reduce_sum(away, 1)), count * (count - 1.0))

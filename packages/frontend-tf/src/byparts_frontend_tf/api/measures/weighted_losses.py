@@ -12,7 +12,6 @@ from byparts_frontend_tf.api.arithmetic import (
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.constants import constant, ones_like
 from byparts_frontend_tf.api.reductions import reduce_sum
-from byparts_frontend_tf.api.shaping import expand_dims, squeeze
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32
@@ -56,11 +55,13 @@ def _spread(weights: Tensor, losses: Tensor) -> Tensor:
     """Weights in the shape of the losses."""
     if weights.dims is not None and losses.dims is not None:
         rank = len(losses.dims)
-        of_weights = len(weights.dims)
-        if of_weights == rank + 1 and weights.dims[-1] == 1:
-            weights = squeeze(weights, [-1])
-        elif of_weights == rank - 1 and rank > 1:
-            weights = expand_dims(weights, -1)
+        own = weights.dims or ()
+        pairs = zip(own, losses.dims, strict=False)
+        if len(own) not in (0, rank) or any(n and w not in (1, n, None) for w, n in pairs):
+            raise ValueError(
+                f"weights can not be broadcast to values. values.shape={losses.shape}. "
+                f"weights.shape={weights.shape}."
+            )
     return multiply(ones_like(losses), weights)
 
 

@@ -176,7 +176,13 @@ class BeamSearchDecoder(Decoder):
         """One beam of each sequence is alive."""
         dtype = self.output_dtype.scores
         first = zeros([self._batch], int32)
-        alive = one_hot(first, self._width, on_value=0.0, off_value=-np.inf, dtype=dtype)
+        alive = one_hot(
+            first,
+            self._width,
+            on_value=dtype.as_numpy_dtype(0),
+            off_value=dtype.as_numpy_dtype(-np.inf),
+            dtype=dtype,
+        )
         finished = one_hot(first, self._width, on_value=False, off_value=True, dtype=bool_)
         lengths = zeros([self._batch, self._width], int64)
         tokens = expand_dims(self._tokens, 1) + zeros([self._batch, self._width], int32)
@@ -206,12 +212,11 @@ class BeamSearchDecoder(Decoder):
     def _continued(self, logits: Any, after: Any, state: Any) -> tuple[Any, Any, Any]:
         words = logits.shape[-1].value
         count = shape_of(logits)[-1] if words is None else words
-        ended = one_hot(
-            self._end, count, on_value=0.0, off_value=logits.dtype.min, dtype=logits.dtype
-        )
+        of = logits.dtype.as_numpy_dtype
+        ended = one_hot(self._end, count, of(0), of(logits.dtype.min), dtype=logits.dtype)
         steps = where_v2(expand_dims(state.finished, 2), ended, log_softmax(logits))
         chances = expand_dims(state.log_probs, 2) + steps
-        more = one_hot(self._end, count, on_value=0, off_value=1, dtype=int64)
+        more = one_hot(self._end, count, on_value=np.int64(0), off_value=np.int64(1), dtype=int64)
         alive = cast(logical_not(state.finished), int64)
         lengths = expand_dims(state.lengths, 2) + more * expand_dims(alive, 2)
         flat = reshape(self._scores(chances, lengths), [self._batch, -1])

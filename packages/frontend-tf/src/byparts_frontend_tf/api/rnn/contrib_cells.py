@@ -115,8 +115,8 @@ class NASCell(LayerRNNCell):
     def build(self, inputs_shape: Any) -> None:
         """W of inputs and of h, [..., 8 units]; the projection [units, num_proj]."""
         depth, wide = TensorShape(inputs_shape)[-1].value, 8 * self._num_units
-        self._kernel = self.add_weight("kernel", [depth, wide])
         self._recurrent = self.add_weight("recurrent_kernel", [self.output_size, wide])
+        self._kernel = self.add_weight("kernel", [depth, wide])
         if self._use_bias:
             self._bias = self.add_weight("bias", [wide], initializer=Zeros())
         if self._num_proj is not None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.shape import Dims, merged
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -33,7 +34,15 @@ def _reversed(x: Value, lengths: Value, time: int, batch: int) -> Value:
     return ops.transpose(ops.reshape(gathered, [rows, steps, *rest]), back)
 
 
-_KIND = Kind("ReverseSequence", _reversed, shape=like_first)
+def _shape(inputs: Sequence[Tensor], *, time: int, batch: int) -> Dims:
+    dims, lengths = inputs[0].dims, inputs[1].dims
+    if dims is None or lengths is None:
+        return dims
+    (rows,) = merged(lengths, (dims[batch],)) or (None,)
+    return (*dims[:batch], rows, *dims[batch + 1 :])
+
+
+_KIND = Kind("ReverseSequence", _reversed, shape=_shape)
 
 
 @symbol("reverse_sequence")

@@ -97,7 +97,9 @@ def setdiff1d(
 
 def _inverted(x: Value) -> Value:
     n = x.type.dims[0]
-    return ops.scatter(ops.fill(-1, x.type.dtype, [n]), x, ops.arange(0, n, dtype=x.type.dtype))
+    steps = ops.arange(0, n, dtype=x.type.dtype)
+    found = ops.scatter(ops.fill(-1, x.type.dtype, [n]), x, steps)
+    return ops.gather(steps, found) if n else found  # a number that comes twice leaves a -1
 
 
 INVERT = Kind(
