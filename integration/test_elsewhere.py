@@ -96,10 +96,38 @@ def test_products_of_few_columns(
         cases.append(Case(Sample(ops.MatMul(*flips), types), "basic"))
     calls = calls_of(make(), cases)
     assert len(calls) == 4 and all("narrow" in c.source.body for c in calls)
+    check_there(there, calls, tmp_path)
+
+
+@needs_compiler
+@pytest.mark.long
+@pytest.mark.parametrize("there", ["sanitizers", pytest.param("aarch64", marks=needs_cross)])
+def test_convolutions_by_winograd(
+    there: str, plain: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Samples of the kit are too small for it to be chosen."""
+    monkeypatch.setenv("BYPARTS_WINOGRAD", "1")
+    cases = []
+    for layout, r, around in (("NCHW", 3, 1), ("NHWC", 3, 0), ("NCHW", 5, 0)):
+        x, w = ((2, 5, 9, 11), (7, 5, r, r))
+        if layout == "NHWC":
+            x, w = (2, 9, 11, 5), (r, r, 5, 7)
+        op = ops.Conv2d(padding=((around, around), (around, around)), layout=layout)
+        types = (TensorType("f32", x), TensorType("f32", w))
+        cases.append(Case(Sample(op, types), "basic"))
+        gradient = (types[0], *op.infer(*types), types[1])
+        of_w = ops.Conv2dFilterGradient(padding=op.padding, layout=layout)
+        cases.append(Case(Sample(of_w, gradient), "basic"))
+    calls = calls_of(make(), cases)
+    assert len(calls) == 6 and all("winograd" in c.source.body for c in calls)
+    check_there(there, calls, tmp_path)
+
+
+def check_there(there: str, calls: list[Call], folder: Path) -> None:
     if there == "aarch64":
-        check(calls, tmp_path, CROSS, "-O1", "-static", runner=str(emulator()))
+        check(calls, folder, CROSS, "-O1", "-static", runner=str(emulator()))
     else:
-        check(calls, tmp_path, "g++", "-O1", *target().compiler_flags, *SANITIZERS)
+        check(calls, folder, "g++", "-O1", *target().compiler_flags, *SANITIZERS)
 
 
 @needs_compiler

@@ -7,18 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from convolved import convolutions, result_of
 
 import byparts_kernels_native as native
-from byparts_graph_ir import Input, Op, TensorType
-from byparts_opset import Conv2d, Conv2dFilterGradient
-from byparts_opset.conv2d import _input_gradient
 from byparts_opset.dtypes import numpy_dtype
-from byparts_opset.window import remade
 
 needs_compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"
 )
 SAME = ((1, 1), (1, 1))
+
+
+@pytest.fixture(autouse=True)
+def _without_winograd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`test_winograd.py` has those by fewer multiplications."""
+    monkeypatch.setenv("BYPARTS_WINOGRAD", "0")
+
+
 # (strides, padding, dilations, groups, layout), x, filter, dtype: tiles of two heights, panels of
 # two widths, several images at a time, blocks of the sums, phases of all sizes, pixels as lanes.
 CASES = [
@@ -36,44 +41,18 @@ CASES = [
 ]
 
 
-def _ops(case: Any) -> list[tuple[Op, tuple[TensorType, ...]]]:
-    """The convolution and its gradients, with the types of their inputs."""
-    attributes, x_dims, w_dims, dtype = case
-    op, x, w = Conv2d(*attributes), TensorType(dtype, x_dims), TensorType(dtype, w_dims)
-    (y,) = op.infer(x, w)
-    node = _input_gradient(op, Input(y), Input(w), Input(x)).node
-    assert node is not None
-    return [(op, (x, w)), (node.op, (y, w)), (remade(Conv2dFilterGradient, op), (x, y, w))]
-
-
-def _result(backend: Any, op: Op, types: Any, arrays: list[Any], constants: Any = ()) -> Any:
-    kernel = backend.compile(op, types, frozenset(constants))
-    (y,) = op.infer(*types)
-    result = np.full(y.dims, 7, arrays[0].dtype)
-    garbage = np.full(kernel.workspace_bytes // 8 + 8, np.nan)
-    addresses = [a.ctypes.data for a in arrays]
-    place = -(-garbage.ctypes.data // 64) * 64
-    kept = np.zeros(kernel.persistent_bytes + 64, np.uint8)
-    block = -(-kept.ctypes.data // 64) * 64
-    run = kernel.bind(addresses, [result.ctypes.data], place, block)
-    for x in constants:
-        arrays[x][:] = np.nan  # it was read when the kernel was bound
-    run()
-    return result
-
-
 @needs_compiler
 @pytest.mark.parametrize("case", CASES)
 def test_a_convolution_and_its_gradients_compute_what_the_ops_do(case: Any) -> None:
     backend, random = native.make(), np.random.default_rng(0)
-    todo = _ops(case)
+    todo = convolutions(case)
     for op, types in todo:
         backend.compile(op, types)  # sources wait, and are compiled together
     for op, types in todo:
         dtype = numpy_dtype(types[0].dtype)
         arrays = [random.normal(size=t.dims).astype(dtype) for t in types]
 
-        result = _result(backend, op, types, arrays)
+        result = result_of(backend, op, types, arrays)
 
         (expected,) = op.evaluate(*arrays)
         error = np.abs(result - expected).max() / np.abs(expected).max()
@@ -87,11 +66,11 @@ def test_a_convolution_and_its_gradients_compute_what_the_ops_do(case: Any) -> N
 )
 def test_a_constant_filter_is_packed_when_the_kernel_is_bound(case: Any) -> None:
     backend, random = native.make(), np.random.default_rng(0)
-    for op, types in _ops(case)[:2]:
+    for op, types in convolutions(case)[:2]:
         dtype = numpy_dtype(types[0].dtype)
         arrays = [random.normal(size=t.dims).astype(dtype) for t in types]
         (expected,) = op.evaluate(*arrays)
 
-        result = _result(backend, op, types, arrays, (1,))
+        result = result_of(backend, op, types, arrays, (1,))
 
         np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)

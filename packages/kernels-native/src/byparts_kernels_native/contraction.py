@@ -152,7 +152,7 @@ def _text(c: Contraction, dtype: str, vector_bytes: int) -> str:
         **{"row_table": _table("rs", c.rows, "s") + _table("ry", c.rows, "y")},
         **{"lane_table": _table("lq", c.lanes, "q") + _table("ly", c.lanes, "y")},
         **{"run": run_of_lanes(c, lanes), "pack": _pack(c), "unpack": _unpack(c, v, lanes)},
-        **{"transpose": _TRANSPOSE if dtype == "f32" else ""},
+        **{"transpose": TRANSPOSE if dtype == "f32" else ""},
         **{"pack_squares": _PACK_SQUARES if dtype == "f32" else ""},
         **{"spread_squares": _SPREAD_SQUARES if dtype == "f32" else ""},
     }
@@ -234,7 +234,7 @@ def added_lanes(c: Contraction, width: int) -> int:
     return line
 
 
-_TRANSPOSE = """#ifdef __AVX__
+TRANSPOSE = """#ifdef __AVX__
 INLINE void transpose(__m256 *r) {
   __m256 t[8], u[8];
   for (int i = 0; i < 8; i += 2) {

@@ -48,6 +48,7 @@ from byparts_kernels_native.convolution_plan import (
 )
 from byparts_kernels_native.functions import whole
 from byparts_kernels_native.pointwise import pointwise
+from byparts_kernels_native.winograd import Code, filtered
 from byparts_opset import Conv2d, Conv2dFilterGradient
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES
@@ -74,10 +75,14 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
     if plan is None:
         return whole(op, types, constants)
     dtype = types[0].dtype
-    if isinstance(op, Conv2dFilterGradient):
+    constant = 1 in constants
+    fewer = filtered(op, types, min(_cycles(plan, dtype, constant)), constant)
+    if fewer is not None:
+        c = fewer
+    elif isinstance(op, Conv2dFilterGradient):
         c = _summed_over_images(plan, dtype)
     else:
-        c = _image_by_image(plan, dtype, op.infer(*types)[0].size, 1 in constants)
+        c = _image_by_image(plan, dtype, op.infer(*types)[0].size, constant)
     about = (dtype, target().vector_bytes, c.workspace_bytes, c.shared)
     name, pack = (
         code.later(source("byparts_convolution", text, *about)) if text else ""
@@ -90,23 +95,6 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
         return code.call(name, [*inputs[:2], *outputs, memory or 0, kept or 0])
 
     return Kernel(bind, c.workspace_bytes, c.kept_bytes, (), True, c.text)
-
-
-@dataclass(frozen=True)
-class _Code:
-    """C of a convolution.
-
-    Attributes:
-        text: of the function of (x, w, y, workspace, kept).
-        shared: whether it has a loop that threads share.
-        pack: of one that packs a constant filter into `kept`; "" where it is not constant.
-    """
-
-    text: str
-    workspace_bytes: int
-    shared: bool
-    pack: str = ""
-    kept_bytes: int = 0
 
 
 def _plan(op: Any, types: Sequence[TensorType]) -> Plan | None:
@@ -172,7 +160,7 @@ class _Parts:
         return shared.bytes + self.count * self.memory.bytes
 
 
-def _image_by_image(plan: Plan, dtype: str, y_elements: int, constant: bool) -> _Code:
+def _image_by_image(plan: Plan, dtype: str, y_elements: int, constant: bool) -> Code:
     """C of a plan whose results are complete after each pass over the sums; threads share images.
 
     A constant filter is packed once.
@@ -209,9 +197,9 @@ def _image_by_image(plan: Plan, dtype: str, y_elements: int, constant: bool) -> 
     run, first = zero + parts.text(memory, loop), packed.text + prepared + once
     if packed is memory:
         text = _function(spaces, t, first + run)
-        return _Code(text, parts.bytes(memory), parts.count > 1)
+        return Code(text, parts.bytes(memory), parts.count > 1)
     text, pack = _function(spaces, t, packed.text + run), _function(spaces, t, first)
-    return _Code(text, parts.bytes(memory), parts.count > 1, pack, packed.bytes)
+    return Code(text, parts.bytes(memory), parts.count > 1, pack, packed.bytes)
 
 
 def _statements(
@@ -228,7 +216,7 @@ def _statements(
     return pack, f"{work}\n      {name}unpack<J>(results, tables{i}, l, {y});"
 
 
-def _summed_over_images(plan: Plan, dtype: str) -> _Code:
+def _summed_over_images(plan: Plan, dtype: str) -> Code:
     """C of a plan whose results are sums over all images, as `_image_by_image`.
 
     Threads share panels, each of which is summed over images in order; each frames all images.
@@ -258,7 +246,7 @@ def _summed_over_images(plan: Plan, dtype: str) -> _Code:
         f"{_panels(p.c, dtype, plan.groups, last)}"
     )
     body = f"{memory.text}  {name}::prepare(tables);\n{parts.text(memory, loop)}"
-    return _Code(_function(space, t, body), parts.bytes(memory), parts.count > 1)
+    return Code(_function(space, t, body), parts.bytes(memory), parts.count > 1)
 
 
 def _padded(n: int, dtype: str) -> int:
@@ -289,14 +277,20 @@ def _function(spaces: str, t: str, body: str) -> str:
 
 
 def _pixels_are_lanes(plan: Plan, dtype: str, constant: bool) -> bool:
-    """Whether that takes fewer cycles: arithmetic on whole vectors, and packing and unpacking."""
-    pack = 0.0 if constant else 0.7
+    """Whether that takes fewer cycles than if channels are."""
+    of_channels, of_pixels = _cycles(plan, dtype, constant)
+    return of_pixels < of_channels
+
+
+def _cycles(plan: Plan, dtype: str, constant: bool) -> tuple[float, float]:
+    """With channels, and with pixels, as lanes: arithmetic on vectors, packing and unpacking."""
+    pack = 0.0 if constant else 1.4
     lanes = target().vector_bytes // BYTES[dtype]
-    cycles = [0.0, 0.0]
+    of_channels = of_pixels = 0.0
     for p in plan.pieces:
         m, n, k = p.c.m * plan.batch, p.c.n, p.c.k
-        cycles[0] += m * -(-n // lanes) * k / 2 + pack * n * k + 0.7 * m * n
+        of_channels += m * -(-n // lanes) * k + pack * n * k + 1.4 * m * n
         per = -(-p.c.m // lanes) * plan.batch  # vectors of pixels
-        packing = max(0.15, 1.2 / run_of_lanes(p.swapped().c, lanes))
-        cycles[1] += per * n * k / 2 * max(1, 4 / n) + packing * m * k + 0.2 * m * n
-    return cycles[1] < cycles[0]
+        packing = max(0.3, 2.4 / run_of_lanes(p.swapped().c, lanes))
+        of_pixels += per * n * k * max(1, 4 / n) + packing * m * k + 0.4 * m * n
+    return of_channels, of_pixels
