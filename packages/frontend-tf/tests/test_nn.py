@@ -222,3 +222,15 @@ def test_one_number_is_the_extent_of_a_row() -> None:
 
     assert [m.tolist() for m in made] == [[0, 0], [1, 1, 1]]
     assert tf.zeros(n).shape.as_list() == [None]
+
+
+def test_rows_are_pooled_as_images_of_one_row() -> None:
+    """`tf.nn.pool` takes one extent, whichever axis has the channels."""
+    x = np.sin(np.arange(30, dtype=np.float32)).reshape(2, 5, 3)
+    with tf.Graph().as_default(), tf.Session() as session:
+        last = tf.nn.pool(x, [2], "MAX", "VALID", strides=[2])
+        first = tf.nn.pool(x.swapaxes(1, 2), [2], "AVG", "VALID", data_format="NCW")
+        found, means = session.run([last, first])
+
+    np.testing.assert_array_equal(found, np.maximum(x[:, :4:2], x[:, 1:4:2]))
+    np.testing.assert_allclose(means, (x[:, 1:] + x[:, :-1]).swapaxes(1, 2) / 2, 1e-6, 1e-6)

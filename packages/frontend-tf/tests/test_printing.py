@@ -53,3 +53,15 @@ def test_arguments_that_do_not_exist_are_refused() -> None:
             tf.print("x", file=sys.stdout)
         with pytest.raises(ValueError, match="Unsupported output stream"):
             tf.print("x", output_stream="log")
+
+
+def test_operations_and_sparse_tensors_are_shown_as_by_tensorflow() -> None:
+    """An operation is its message; the parts of a sparse tensor are in a scope of their own."""
+    with tf.Graph().as_default():
+        product = tf.matmul(tf.placeholder(tf.float32, [2, 2], name="x"), tf.ones([2, 2]))
+        first, second = [tf.SparseTensor([[0, 0]], [1.0], [2, 2]) for _ in range(2)]
+
+    assert str(product.op).startswith('name: "MatMul"\nop: "MatMul"\ninput: "x"\ninput: "ones"\n')
+    names = [t.name for t in (first.indices, first.dense_shape, second.values)]
+    scopes = ["SparseTensor/indices", "SparseTensor/dense_shape", "SparseTensor_1/values"]
+    assert names == [f"{s}:0" for s in scopes]

@@ -94,8 +94,15 @@ FILL = Kind(
 
 @symbol("fill")
 def fill(dims: TensorLike, value: TensorLike, name: Optional[str] = None) -> Tensor:
-    """One number repeated in a shape."""
-    return FILL(shape_tensor(dims, "dims"), convert_to_tensor(value, name="value"), name=name)
+    """One number repeated in a shape.
+
+    Raises:
+        ValueError: it is no single number.
+    """
+    number = convert_to_tensor(value, name="value")
+    if number.dims:
+        raise ValueError(f"Shape must be rank 0 but is rank {len(number.dims)} for 'Fill'")
+    return FILL(shape_tensor(dims, "dims"), number, name=name)
 
 
 def _of_one(number: Any, shape: TensorLike, dtype: Any, name: str) -> Tensor:

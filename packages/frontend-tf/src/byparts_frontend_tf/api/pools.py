@@ -7,6 +7,7 @@ from typing import Any, Optional
 import byparts_opset as ops
 from byparts_frontend_tf.api.convolving import Pair, layout_of, padding_of, spatial
 from byparts_frontend_tf.api.image_shapes import pool_shape
+from byparts_frontend_tf.api.shaping import expand_dims, squeeze
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
@@ -93,7 +94,7 @@ def pool(
     name: Optional[str] = None,
     data_format: Optional[str] = None,
 ) -> Tensor:
-    """`max_pool` or `avg_pool` of images, as `pooling_type` says: "MAX" or "AVG".
+    """`max_pool` or `avg_pool` of images or rows, as `pooling_type` says: "MAX" or "AVG".
 
     Raises:
         ValueError: another type, or dilated windows.
@@ -103,4 +104,11 @@ def pool(
     kinds = {"MAX": MAX_POOL, "AVG": AVERAGE_POOL}
     if pooling_type not in kinds:
         raise ValueError(f"nn.pool: pooling_type {pooling_type!r}; one of MAX, AVG")
-    return _pool(kinds[pooling_type], input, window_shape, strides, padding, data_format, name)
+    kind, given, window = kinds[pooling_type], convert_to_tensor(input), list(window_shape)
+    steps = [1] * len(window) if strides is None else list(strides)
+    if len(window) > 1:
+        return _pool(kind, given, window, steps, padding, data_format, name)
+    first = data_format is not None and data_format.startswith("NC")  # channels first: [n, c, w]
+    axis, layout = (2, "NCHW") if first else (1, "NHWC")
+    images = expand_dims(given, axis)
+    return squeeze(_pool(kind, images, [1, *window], [1, *steps], padding, layout, name), [axis])

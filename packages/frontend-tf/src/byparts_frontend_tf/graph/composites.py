@@ -10,6 +10,7 @@ from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, int64
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
+from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_dims
 
@@ -95,9 +96,10 @@ class SparseTensor:
     """
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
-        self.indices = convert_to_tensor(indices, int64, "indices")
-        self.values = convert_to_tensor(values, name="values")
-        self.dense_shape = convert_to_tensor(dense_shape, int64, "dense_shape")
+        with name_scope(None, "SparseTensor"):
+            self.indices = convert_to_tensor(indices, int64, "indices")
+            self.values = convert_to_tensor(values, name="values")
+            self.dense_shape = convert_to_tensor(dense_shape, int64, "dense_shape")
         for t, rank in ((self.indices, 2), (self.values, 1), (self.dense_shape, 1)):
             t.shape.with_rank(rank)
 

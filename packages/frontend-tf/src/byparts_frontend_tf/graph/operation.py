@@ -133,9 +133,7 @@ class Operation:
         return f"<tf.Operation {self.name!r} type={self.type}>"
 
     def __str__(self) -> str:
-        return f"name: {self.name!r}\nop: {self.type!r}\n" + "".join(
-            f"input: {t.name!r}\n" for t in self.inputs
-        )
+        return str(self.node_def)
 
 
 class OperatorNotAllowedInGraphError(TypeError):

@@ -36,10 +36,7 @@ class Fetches:
 
     def _of(self, fetch: Any) -> Build:
         if fetch is None:
-            raise TypeError(
-                f"Fetch argument {fetch!r} has invalid type {type(fetch).__name__}, must be a "
-                "string or Tensor. (Can not convert a NoneType into a Tensor or Operation.)"
-            )
+            raise TypeError(f"Fetch argument None has invalid type {type(None)!r}")
         if isinstance(fetch, Mapping):
             return self._mapping(fetch)
         if isinstance(fetch, (list, tuple)):
