@@ -273,3 +273,17 @@ def test_a_tpu_estimator_runs_without_a_tpu(
 def test_a_tpu_is_refused() -> None:
     with pytest.raises(tf.errors.UnimplementedError, match=r"give use_tpu=False"):
         tf.contrib.tpu.TPUEstimator(tpu_model, config=tf.contrib.tpu.RunConfig())
+
+
+def test_clusters_by_the_names_of_contrib_learn(tmp_path: Path) -> None:
+    """Points that are no queue are one batch."""
+    points = np.array([[0.0, 0.0], [0.0, 0.2], [4.0, 4.0], [4.0, 4.4]], np.float32)
+    model = tf.contrib.learn.KMeansClustering(
+        2, tmp_path, initial_clusters=points[[0, 3]], relative_tolerance=1e-4, use_mini_batch=False
+    ).fit(input_fn=lambda: (tf.constant(points), None))
+
+    found = list(model.predict_cluster_idx(lambda: (tf.constant(points), None)))
+    np.testing.assert_allclose(model.clusters(), [[0, 0.1], [4, 4.2]], rtol=1e-5)
+    assert found == [0, 0, 1, 1]
+    assert model.transform(lambda: (tf.constant(points), None)).shape == (4, 2)
+    assert model.score(lambda: (tf.constant(points), None), steps=3) == pytest.approx(0.1, rel=1e-3)

@@ -233,3 +233,25 @@ def test_a_saved_model_of_words_is_loaded_without_what_made_it(tmp_path: Path) -
     assert scores[0, 1] > 0.5 and list(loaded.signature_def) == ["predict"]
     with pytest.raises(ValueError, match="must include best_eval_result argument"):
         tf.estimator.BestExporter(serving_input_receiver_fn=raw, compare_fn=lambda a, b: True)
+
+
+def test_an_optimizer_is_clipped_and_features_come_back(tmp_path: Path) -> None:
+    """`contrib.estimator`: one step is at most the rate times the norm."""
+    extend = tf.contrib.estimator
+    x = np.array([[3.0], [4.0]], np.float32)
+
+    def input_fn() -> Any:
+        return tf.data.Dataset.from_tensors(({"x": x, "id": [[7], [8]]}, [[100.0], [200.0]]))
+
+    model = tf.estimator.LinearRegressor(
+        [tf.feature_column.numeric_column("x")],
+        tmp_path,
+        optimizer=extend.clip_gradients_by_norm(tf.train.GradientDescentOptimizer(0.5), 2.0),
+    ).train(input_fn)
+    found = list(extend.forward_features(model, "id").predict(input_fn))
+    parts = [
+        model.get_variable_value(f"linear/linear_model/{n}") for n in ("x/weights", "bias_weights")
+    ]
+
+    assert np.linalg.norm([float(p.item()) for p in parts]) == pytest.approx(1.0)
+    assert [row["id"].tolist() for row in found] == [[7], [8]]

@@ -76,3 +76,15 @@ def test_operations_write_summaries_at_the_global_step(tmp_path: Path) -> None:
         (2, "train/twice", 2.0), (7, "dev/loss", 1.5),
     ]  # fmt: skip
     assert any(e.graph_def for e in events)
+
+
+def test_old_summaries_have_the_tag_that_is_given() -> None:
+    old = tf.contrib.deprecated
+    with tf.Graph().as_default(), tf.Session() as session, tf.name_scope("within"):
+        old.scalar_summary("a tag", 2.0)
+        old.histogram_summary("b", [1.0, 2.0])
+        old.image_summary("c", tf.ones([1, 2, 2, 1]))
+        made = tf.Summary.FromString(session.run(old.merge_all_summaries()))
+
+    assert [v.tag for v in made.value] == ["a tag", "b", "c/image/0"]
+    assert made.value[0].simple_value == 2.0

@@ -1363,6 +1363,11 @@ TABLE: dict[str, str] = {
     "py_function": "api.program.python_functions:py_function",
     "python.framework.ops.EagerTensor": "api.program.python_functions:EagerTensor",
     # api.program.summary
+    "contrib.deprecated.histogram_summary": "api.program.summary:histogram_summary_of_tag",
+    "contrib.deprecated.image_summary": "api.program.summary:image_summary_of_tag",
+    "contrib.deprecated.merge_all_summaries": "api.program.summary:merge_all",
+    "contrib.deprecated.merge_summary": "api.program.summary:merge",
+    "contrib.deprecated.scalar_summary": "api.program.summary:scalar_summary_of_tag",
     "summary.audio": "api.program.summary:audio",
     "summary.histogram": "api.program.summary:histogram",
     "summary.image": "api.program.summary:image",
@@ -2293,6 +2298,8 @@ TABLE: dict[str, str] = {
     "python.estimator.util.fn_args": "estimators.arguments:argument_names",
     "python.util.function_utils.fn_args": "estimators.arguments:argument_names",
     # estimators.canned
+    "contrib.estimator.DNNEstimator": "estimators.canned:DNNEstimator",
+    "contrib.estimator.LinearEstimator": "estimators.canned:LinearEstimator",
     "estimator.DNNClassifier": "estimators.canned:DNNClassifier",
     "estimator.DNNEstimator": "estimators.canned:DNNEstimator",
     "estimator.DNNRegressor": "estimators.canned:DNNRegressor",
@@ -2340,6 +2347,9 @@ TABLE: dict[str, str] = {
     "estimator.Exporter": "estimators.exporters:Exporter",
     "estimator.FinalExporter": "estimators.exporters:FinalExporter",
     "estimator.LatestExporter": "estimators.exporters:LatestExporter",
+    # estimators.extenders
+    "contrib.estimator.clip_gradients_by_norm": "estimators.extenders:clip_gradients_by_norm",
+    "contrib.estimator.forward_features": "estimators.extenders:forward_features",
     # estimators.inputs
     "estimator.inputs.numpy_input_fn": "estimators.inputs:numpy_input_fn",
     "estimator.inputs.pandas_input_fn": "estimators.inputs:pandas_input_fn",
@@ -3356,6 +3366,7 @@ TABLE: dict[str, str] = {
     "contrib.learn.infer_real_valued_columns_from_input_fn": "learn.inferred_columns:infer_real_valued_columns_from_input_fn",
     # learn.kmeans_estimator
     "contrib.factorization.KMeansClustering": "learn.kmeans_estimator:KMeansClustering",
+    "contrib.learn.KMeansClustering": "learn.kmeans_estimator:LearnKMeansClustering",
     # learn.mnist
     "contrib.learn.datasets.load_mnist": "learn.mnist:load_mnist",
     "contrib.learn.datasets.mnist.DEFAULT_SOURCE_URL": "learn.mnist:SOURCE_URL",
@@ -3837,6 +3848,7 @@ NAMESPACES: tuple[str, ...] = (
     "contrib.compiler.jit",
     "contrib.crf",
     "contrib.data",
+    "contrib.deprecated",
     "contrib.distribute",
     "contrib.distributions",
     "contrib.distributions.bijectors",

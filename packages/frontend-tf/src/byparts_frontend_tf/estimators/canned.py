@@ -121,7 +121,7 @@ class DNNRegressor(Estimator):
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
 
 
-@symbol("estimator.DNNEstimator")
+@symbol("estimator.DNNEstimator", "contrib.estimator.DNNEstimator")
 class DNNEstimator(Estimator):
     """Dense layers, and a head.  See `DNNClassifier`."""
 
@@ -204,7 +204,7 @@ class LinearRegressor(Estimator):
         super().__init__(model_of(head, [part]), model_dir, config, None, warm_start_from)
 
 
-@symbol("estimator.LinearEstimator")
+@symbol("estimator.LinearEstimator", "contrib.estimator.LinearEstimator")
 class LinearEstimator(Estimator):
     """A linear model, and a head.  See `LinearClassifier`."""
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Optional
 
+import numpy as np
+
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.estimators.estimator import Estimator
-from byparts_frontend_tf.graph.scopes import control_dependencies
+from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.scopes import control_dependencies, get_collection
 from byparts_frontend_tf.learn.clustering import KMeans
 from byparts_frontend_tf.symbols import named, symbol
 from byparts_frontend_tf.training.session_run_hook import SessionRunHook
@@ -133,6 +136,57 @@ class KMeansClustering(Estimator):
     def cluster_centers(self) -> Any:
         """The centres: [clusters, width]."""
         return self.get_variable_value(self.CLUSTER_CENTERS_VAR_NAME)
+
+
+@symbol("contrib.learn.KMeansClustering")
+class LearnKMeansClustering(KMeansClustering):
+    """`KMeansClustering` by the names of `contrib.learn`; what is no queue is one batch."""
+
+    SCORES, CLUSTER_IDX, ALL_SCORES, CLUSTERS = "scores", "cluster_idx", "all_scores", "clusters"
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Any = None,
+        steps: Optional[int] = None,
+        batch_size: Optional[int] = None,
+        monitors: Any = None,
+        max_steps: Optional[int] = None,
+    ) -> LearnKMeansClustering:
+        """Train."""
+        self.train(input_fn or (lambda: (x, y)), monitors, steps, max_steps)
+        return self
+
+    def clusters(self) -> Any:
+        """The centres: [clusters, width]."""
+        return self.cluster_centers()
+
+    def predict_cluster_idx(self, input_fn: Any = None) -> Iterator[Any]:
+        """The cluster of each point."""
+        return self._found(input_fn, self.CLUSTER_INDEX)
+
+    def score(self, input_fn: Any = None, steps: Optional[int] = None) -> Any:
+        """The sum of the distances of a batch of points from their centres."""
+        return self.evaluate(input_fn, steps=steps or 1)[KMeansClustering.SCORE]
+
+    def transform(self, input_fn: Any = None, as_iterable: bool = False) -> Any:
+        """The distances of each point from all centres."""
+        rows = self._found(input_fn, self.ALL_DISTANCES)
+        return rows if as_iterable else np.array(list(rows))
+
+    def _found(self, input_fn: Callable[[], Any], key: str) -> Iterator[Any]:
+        queues: list[Any] = []
+
+        def noticed() -> Any:
+            made = input_fn()
+            queues.append(get_collection(GraphKeys.QUEUE_RUNNERS))
+            return made
+
+        for batch in self.predict(noticed, [key], yield_single_examples=False):
+            yield from batch[key]
+            if not queues[-1]:
+                return
 
 
 def _points(features: Any, columns: Any) -> Any:

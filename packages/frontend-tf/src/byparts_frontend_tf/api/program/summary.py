@@ -142,7 +142,7 @@ def text(name: str, tensor: TensorLike, collections: Any = None) -> Tensor:
     return _made(_TEXT, name, [tensor], collections, None)
 
 
-@symbol("summary.merge")
+@symbol("summary.merge", "contrib.deprecated.merge_summary")
 def merge(inputs: Sequence[Any], collections: Any = None, name: Optional[str] = None) -> Tensor:
     """One summary of several.
 
@@ -154,10 +154,47 @@ def merge(inputs: Sequence[Any], collections: Any = None, name: Optional[str] = 
     return made
 
 
-@symbol("summary.merge_all")
+@symbol("summary.merge_all", "contrib.deprecated.merge_all_summaries")
 def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: Optional[str] = None, name: Optional[str] = None
 ) -> Optional[Tensor]:
     """One summary of all in the collection; `None` if there is none."""
     found = get_collection(key, scope)
     return merge(found, name=name) if found else None
+
+
+def _tagged(
+    kind: Kind, tag: Any, x: TensorLike, collections: Any, name: Any, **more: Any
+) -> Tensor:
+    made = kind(convert_to_tensor(x), name=name, tag=str(tag), **more)
+    for key in [GraphKeys.SUMMARIES] if collections is None else collections:
+        add_to_collection(key, made)
+    return made
+
+
+@symbol("contrib.deprecated.scalar_summary")
+def scalar_summary_of_tag(
+    tags: str, values: TensorLike, collections: Any = None, name: Optional[str] = None
+) -> Tensor:
+    """A summary of one number, whose tag is given."""
+    return _tagged(_SCALAR, tags, values, collections, name)
+
+
+@symbol("contrib.deprecated.histogram_summary")
+def histogram_summary_of_tag(
+    tag: str, values: TensorLike, collections: Any = None, name: Optional[str] = None
+) -> Tensor:
+    """A summary of how numbers are distributed, whose tag is given."""
+    return _tagged(_HISTOGRAM, tag, values, collections, name)
+
+
+@symbol("contrib.deprecated.image_summary")
+def image_summary_of_tag(
+    tag: str,
+    tensor: TensorLike,
+    max_images: int = 3,
+    collections: Any = None,
+    name: Optional[str] = None,
+) -> Tensor:
+    """A summary of the first images of a batch, whose tag is given."""
+    return _tagged(_IMAGE, tag, tensor, collections, name, max_images=int(max_images))
