@@ -149,6 +149,7 @@ def test_bits_are_kept_whatever_they_are_called() -> None:
 
         assert parts.shape.as_list() == [2, 4] and joined.shape.as_list() == [2]
         assert session.run(tf.bitcast(x, tf.int32)).tolist() == [0x3F800000, -0x40000000]
+        assert session.run(tf.bitcast(tf.constant(1.0), tf.int32)).shape == ()
         assert session.run(joined).tolist() == [1.0, -2.0]
         with pytest.raises(ValueError, match="does not end with 4"):
             tf.bitcast(tf.zeros([3], tf.uint8), tf.float32)

@@ -89,8 +89,8 @@ def to_int64(x: TensorLike, name: str = "ToInt64") -> Any:
 def _as_bits(x: Any, dtype: DType) -> Any:
     of, to = x.dtype.itemsize, np.dtype(dtype.as_numpy_dtype).itemsize
     if of < to:
-        return np.ascontiguousarray(x).view(dtype.as_numpy_dtype)[..., 0]
-    made = np.ascontiguousarray(x)[..., None].view(dtype.as_numpy_dtype)
+        return np.asarray(x, order="C").view(dtype.as_numpy_dtype)[..., 0]
+    made = np.asarray(x, order="C")[..., None].view(dtype.as_numpy_dtype)
     return made if of > to else made[..., 0]
 
 
