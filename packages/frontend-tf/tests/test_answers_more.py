@@ -121,6 +121,13 @@ RAISED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "broadcast",
     ),
+    "a shape to draw that is a number": (lambda: tf.random_normal(3), ValueError, "rank 0"),
+    "logits of a vector": (lambda: tf.multinomial([1.0, 2.0], 1), ValueError, "rank 2"),
+    "a branch without a result": (
+        lambda: tf.cond(tf.constant(True), _x, lambda: None),
+        ValueError,
+        "false_fn must have a return value",
+    ),
     "an equation that does not fit": (
         lambda: tf.einsum("ij,jk->ik", np.ones([2, 3]), np.ones([2, 3])),
         ValueError,
@@ -189,3 +196,16 @@ def test_normalized_images_and_penalties_are_called_as_tensorflows() -> None:
     assert y.name == "batch_normalization/FusedBatchNormV3:0"
     assert z.name == "rows/batchnorm/add_1:0"
     assert penalty.name == "fully_connected/kernel/Regularizer/l2_regularizer:0"
+
+
+def test_decay_of_weights_is_of_the_rows_that_get_a_gradient() -> None:
+    """As of an embedding: the others stay."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.Variable(tf.ones([3, 2]))
+        loss = 0 * tf.reduce_sum(tf.nn.embedding_lookup(table, [1]))
+        step = tf.contrib.opt.MomentumWOptimizer(0.5, 0.1, 0.9).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        found = session.run(table)
+
+    assert found.tolist() == [[1, 1], [0.5, 0.5], [1, 1]]

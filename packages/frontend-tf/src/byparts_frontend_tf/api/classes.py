@@ -275,9 +275,6 @@ def in_top_k(
     predictions: TensorLike, targets: TensorLike, k: Any, name: Optional[str] = None
 ) -> Tensor:
     """Whether the target is among the k greatest predictions of its row."""
-    return _IN_TOP_K(
-        convert_to_tensor(predictions),
-        convert_to_tensor(targets),
-        convert_to_tensor(k, int32),
-        name=name or "InTopK",
-    )
+    with name_scope(name, "in_top_k"):
+        given = convert_to_tensor(predictions), convert_to_tensor(targets)
+        return _IN_TOP_K(*given, convert_to_tensor(k, int32))

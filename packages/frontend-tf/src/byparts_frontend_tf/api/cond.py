@@ -39,6 +39,9 @@ class Branch:
         self.body = Body(get_default_graph(), "cond")
         with self.body.entered():
             self.structure = function()
+            if self.structure is None:
+                which = "true_fn" if holds else "false_fn"
+                raise ValueError(f"{which} must have a return value.")
             self.results = [_leaf(v, holds) for v in flatten(self.structure)]
 
     @classmethod

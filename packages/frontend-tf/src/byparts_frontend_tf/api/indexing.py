@@ -116,10 +116,10 @@ def embedding_lookup(
         if len(tables) > 1:
             rows = _in_tables(tables, at, partition_strategy)
             return rows if max_norm is None else _clipped(rows, at, max_norm)
-        rows = gather(tables[0], at)
+        rows = gather(tables[0], at, name=scope)
         if max_norm is not None:
             rows = _clipped(rows, at, max_norm)
-        return identity(rows, name=scope)  # type: ignore[no-any-return]  # a tensor
+        return identity(rows)  # type: ignore[no-any-return]  # a tensor
 
 
 def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:

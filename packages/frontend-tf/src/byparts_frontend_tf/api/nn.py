@@ -106,9 +106,9 @@ def leaky_relu(features: TensorLike, alpha: Any = 0.2, name: Optional[str] = Non
 @symbol("nn.crelu")
 def crelu(features: TensorLike, name: Optional[str] = None, axis: int = -1) -> Tensor:
     """relu(x) and relu(-x), side by side along the axis."""
-    with name_scope(name, "CRelu") as scope:
+    with name_scope(name, "CRelu"):
         x = convert_to_tensor(features)
-        return relu(concat([x, -x], axis), name=scope)
+        return relu(concat([x, -x], axis))
 
 
 @symbol("nn.swish", "nn.silu")

@@ -137,7 +137,7 @@ def random_uniform(
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
         maxval = 1
     with name_scope(name, "random_uniform") as scope:
-        size = shape_tensor(shape)
+        size = _vector(shape)
         if dtype.is_integer and _is_number(minval) and _is_number(maxval):
             return UNIFORM.seeded(size, name=scope, seed=seed, dtype=dtype, low=minval, high=maxval)
         low, high = convert_to_tensor(minval, dtype, "min"), convert_to_tensor(maxval, dtype, "max")
@@ -210,12 +210,23 @@ def _between(u: Value, mean: Value, scale: Value, low: Value, high: Value) -> Va
 _BETWEEN = Kind("TruncatedTo", _between, shape=like_first, gradient=False)
 
 
+def _vector(shape: Any) -> Tensor:
+    """A shape as a tensor.
+
+    Raises:
+        ValueError: it is a number.
+    """
+    if isinstance(shape, int) or getattr(shape, "dims", None) == ():
+        raise ValueError("Shape must be rank 1 but is rank 0 for the shape of what is drawn")
+    return shape_tensor(shape)
+
+
 def _located(
     kind: Random, what: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: Any, name: Any
 ) -> Tensor:
     dtype = as_dtype(dtype).base_dtype
     with name_scope(name, what) as scope:
-        size, middle = shape_tensor(shape), convert_to_tensor(mean, dtype, "mean")
+        size, middle = _vector(shape), convert_to_tensor(mean, dtype, "mean")
         scale = convert_to_tensor(stddev, dtype, "stddev")
         drawn = kind.seeded(size, name=None, seed=seed, dtype=dtype)
         return add_v2(drawn * scale, middle, name=scope)
@@ -285,7 +296,10 @@ def multinomial(
     count = reshape(convert_to_tensor(num_samples), [1])
     dtype = int64 if output_dtype is None else as_dtype(output_dtype)
     x = convert_to_tensor(logits)
-    return CATEGORIES.seeded(count, x, name=name or "multinomial", seed=seed, dtype=dtype)
+    if x.dims is not None and len(x.dims) != 2:
+        raise ValueError(f"Shape must be rank 2 but is rank {len(x.dims)} for 'Multinomial'")
+    with name_scope(name, "multinomial"):
+        return CATEGORIES.seeded(count, x, name="Multinomial", seed=seed, dtype=dtype)
 
 
 @symbol("random.categorical")

@@ -14,6 +14,7 @@ from byparts_frontend_tf.api.arithmetic import (
     minimum,
     multiply,
     not_equal,
+    realdiv,
 )
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.classes import top_k
@@ -101,7 +102,7 @@ def _rate(
             (f"{part}_{at}", cast(reduce_sum(weighted(x, weights)[0]), float64))
             for part, x in (("true_positive", true), (other, whole - true))
         ]
-        return collected(tracked(parts, lambda a, b, n: ratio(a, a + b, n)), *collections)
+        return collected(tracked(parts, lambda a, b, n: realdiv(a, a + b, n)), *collections)
 
 
 def _at_k(what: str, from_ids: bool) -> Callable[..., Metric]:

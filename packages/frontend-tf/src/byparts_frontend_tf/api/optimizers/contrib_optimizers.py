@@ -7,8 +7,9 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.indexing import gather
 from byparts_frontend_tf.api.optimizers.descent import AdamOptimizer, MomentumOptimizer
-from byparts_frontend_tf.api.variables.scatter import on_rows
+from byparts_frontend_tf.api.variables.scatter import on_rows, scatter_sub
 from byparts_frontend_tf.api.variables.updates import Update
 from byparts_frontend_tf.api.variables.variables import assign_sub
 from byparts_frontend_tf.graph.composites import IndexedSlices
@@ -113,11 +114,14 @@ class DecoupledWeightDecayExtension:
             self._decayed = {v.name for v in decay_var_list}
         return super().apply_gradients(*arguments, **given)  # type: ignore[misc]  # the optimizer's
 
-    def _shrunk(self, var: Any) -> Sequence[Any]:
+    def _shrunk(self, var: Any, rows: Any = None) -> Sequence[Any]:
+        """What shrinks a variable, or the rows of it that get a gradient."""
         if self._decayed is not None and var.name not in self._decayed:
             return []
         given = self._weight_decay
         decay = cast(convert_to_tensor(given() if callable(given) else given), var.dtype.base_dtype)
+        if rows is not None:
+            return [scatter_sub(var, rows, decay * gather(var, rows))]
         return [assign_sub(var, decay * var._as_tensor())]
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
@@ -125,7 +129,7 @@ class DecoupledWeightDecayExtension:
             return super()._apply_dense(grad, var)  # type: ignore[misc]  # the optimizer's
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
-        with control_dependencies(self._shrunk(var)):
+        with control_dependencies(self._shrunk(var, grad.indices)):
             return super()._apply_sparse_duplicate_indices(grad, var)  # type: ignore[misc]  # the optimizer's
 
 

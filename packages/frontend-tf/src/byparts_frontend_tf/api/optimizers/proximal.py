@@ -184,6 +184,5 @@ class AdagradDAOptimizer(RuleOptimizer):
 
     def _create_slots(self, var_list: Sequence[Any]) -> None:
         for v in var_list:
-            self._zeros_slot(v, "gradient_accumulator", f"{self._name}/gradient_accumulator")
-            squares = f"{self._name}/gradient_squared_accumulator"
-            constant_slot(self, v, self._initial, "gradient_squared_accumulator", squares)
+            self._zeros_slot(v, "gradient_accumulator", self._name)
+            constant_slot(self, v, self._initial, "gradient_squared_accumulator", self._name)
