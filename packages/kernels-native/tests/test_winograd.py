@@ -13,7 +13,7 @@ from convolved import convolutions, result_of
 from hypothesis import given, settings, strategies as st
 
 import byparts_kernels_native as native
-from byparts_kernels_native.minimal_filtering import POINTS, Statements, matrices
+from byparts_kernels_native.convolution.minimal_filtering import POINTS, Statements, matrices
 from byparts_tensor_ir.target import TARGETS, lacking
 from byparts_tensor_ir.threads import threads as number_of_threads
 

@@ -168,4 +168,4 @@ kernels.compiles(panels.PanelMatmul)(panels.multiply)
 kernels.compiles(ops.Attention)(in_f32(_later("attention", "forward")))
 kernels.compiles(ops.AttentionGradient)(in_f32(_later("attention", "backward")))
 for _kind in _CONVOLUTIONS:
-    kernels.compiles(_kind)(in_f32(_later("convolutions", "convolution")))
+    kernels.compiles(_kind)(in_f32(_later("convolution.kernels", "convolution")))

@@ -1,6 +1,6 @@
 """Convolution of floats, its gradients, and the transposed one, as contractions of packed panels.
 
-`convolution_plan.py` says what is contracted, `contraction.py` how.  Here the function in C: frame
+`plan.py` says what is contracted, `contraction.py` how.  Here the function in C: frame
 some images, pack panels, multiply, unpack; and for y the choice of what are lanes, its channels or
 its pixels: filters are packed for the first, pixels for the second, so few pixels and many channels
 ask for the second (`_pixels_are_lanes`).  Filters of one pixel are a product of matrices.
@@ -31,14 +31,14 @@ from typing import Any
 from byparts_graph_ir import Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_kernels_native.contraction import (
+from byparts_kernels_native.convolution.contraction import (
     Contraction,
     namespace,
     run_of_lanes,
     source,
     tables_size,
 )
-from byparts_kernels_native.convolution_plan import (
+from byparts_kernels_native.convolution.plan import (
     Piece,
     Plan,
     added,
@@ -46,9 +46,9 @@ from byparts_kernels_native.convolution_plan import (
     forward,
     transposed,
 )
+from byparts_kernels_native.convolution.pointwise import pointwise
+from byparts_kernels_native.convolution.winograd import Code, filtered
 from byparts_kernels_native.functions import whole
-from byparts_kernels_native.pointwise import pointwise
-from byparts_kernels_native.winograd import Code, filtered
 from byparts_opset import Conv2d, Conv2dFilterGradient
 from byparts_tensor_ir.emit.vectors import C_TYPES
 from byparts_tensor_ir.expression import BYTES

@@ -34,9 +34,9 @@ from math import prod
 from typing import Any
 
 from byparts_graph_ir import TensorType
-from byparts_kernels_native.contraction import TRANSPOSE
-from byparts_kernels_native.minimal_filtering import POINTS, Matrix, matrices, transform
-from byparts_kernels_native.winograd_text import (
+from byparts_kernels_native.convolution.contraction import TRANSPOSE
+from byparts_kernels_native.convolution.minimal_filtering import POINTS, Matrix, matrices, transform
+from byparts_kernels_native.convolution.winograd_text import (
     FILTERS,
     FORWARD,
     FRAMED,

@@ -14,7 +14,7 @@ from itertools import product
 from math import gcd, prod
 
 from byparts_graph_ir import TensorType
-from byparts_kernels_native.contraction import Contraction, Level
+from byparts_kernels_native.convolution.contraction import Contraction, Level
 from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, Convolution, placed
 from byparts_opset.window import TO_NCHW, Pair
