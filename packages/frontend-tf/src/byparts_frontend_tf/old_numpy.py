@@ -36,8 +36,9 @@ def accept_again() -> None:
         methods = gc.get_referents(vars(np.ndarray))[0]
         for name, method in {"tostring": _tostring, "ptp": _ptp, "itemset": _itemset}.items():
             methods.setdefault(name, method)
-        _number("__int__", int, methods)
-        _number("__float__", float, methods)
+        if object.__basicsize__ == 16:  # otherwise slots lie elsewhere: a debug build, no GIL
+            _number("__int__", int, methods)
+            _number("__float__", float, methods)
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(np.ndarray))
 
 
