@@ -90,3 +90,11 @@ def test_weights_of_cudnn_are_those_of_other_layers(gates: int) -> None:
     assert found[1][:, :units].tolist() == recurrent[:, :units].T.tolist()
     assert found[2].shape == shapes[2] and found[2].sum() == bias.sum()
     assert not_cudnn([kernel, recurrent, bias], [*shapes[:2], bias.shape])[2] is bias
+
+
+def test_cosines_have_the_sign_of_tensorflow_1() -> None:
+    """Of losses, too, which later versions negate; 1.15.5 gives 0.70710677."""
+    y, z = tf.constant([[1.0, 0.0]]), tf.constant([[1.0, 1.0]])
+    losses = [tf.keras.losses.cosine_proximity(y, z), [tf.keras.losses.CosineSimilarity()(y, z)]]
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run(losses), np.full((2, 1), 0.70710677), rtol=1e-6)

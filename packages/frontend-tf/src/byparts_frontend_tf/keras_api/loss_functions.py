@@ -195,7 +195,7 @@ def poisson(y_true: Any, y_pred: Any) -> Any:
 @symbol("keras.losses.cosine_similarity", "keras.losses.cosine_proximity", "keras.losses.cosine")
 @symbol("keras.metrics.cosine_proximity", "keras.metrics.cosine")
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """Minus the cosine of the angle between targets and predictions."""
+    """The cosine of the angle between targets and predictions; TensorFlow 2 has minus it."""
     y_true, y_pred = _pair(y_true, y_pred)
     y_true, y_pred = [tf.nn.l2_normalize(y, axis=axis) for y in (y_true, y_pred)]
-    return -tf.reduce_sum(y_true * y_pred, axis=axis)
+    return tf.reduce_sum(y_true * y_pred, axis=axis)

@@ -75,10 +75,6 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> A
     return tf.cast(tf.nn.in_top_k(y_pred, labels, k), floatx())
 
 
-def _cosine(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    return -loss_functions.cosine_similarity(y_true, y_pred, axis)
-
-
 def _metric_class(
     class_name: str, function: Callable[..., Any], usual: str, **defaults: Any
 ) -> Any:
@@ -149,7 +145,9 @@ _MADE: list[Any] = [
     _metric_class(
         "KLDivergence", loss_functions.kullback_leibler_divergence, "kullback_leibler_divergence"
     ),
-    _metric_class("CosineSimilarity", _cosine, "cosine_similarity", axis=-1),
+    _metric_class(
+        "CosineSimilarity", loss_functions.cosine_similarity, "cosine_similarity", axis=-1
+    ),
 ]
 _MEANS = {k.__name__: k for k in _MADE}
 globals().update(_MEANS)
