@@ -159,7 +159,7 @@ def test_shapes_at_random(sizes: Any, r: int, around: Any, layout: str) -> None:
 
 @needs_compiler
 def test_it_is_taken_where_it_saves_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Layers of many channels, and not few, small, strided or grouped ones, nor on f64."""
+    """Layers of many channels, and not few, small, strided or large ones, nor on f64."""
     same = ((1, 1), (1, 1))
     plain, strided = ((1, 1), same, (1, 1), 1, NCHW), ((2, 2), same, (1, 1), 1, NCHW)
     layer = (8, 64, 16, 16), (64, 64, 3, 3)
@@ -170,6 +170,7 @@ def test_it_is_taken_where_it_saves_time(monkeypatch: pytest.MonkeyPatch) -> Non
         (plain, (1, 3, 4, 4), (4, 3, 3, 3), "f32"),
         (strided, *layer, "f32"),
         (plain, *layer, "f64"),
+        (plain, (1, 64, 500, 500), (64, 64, 3, 3), "f32"),  # 64 MB for copies of the images
     ):
         assert not any("winograd" in source for source in sources(other))
     monkeypatch.setenv("BYPARTS_WINOGRAD", "0")

@@ -12,6 +12,7 @@ from typing import Any
 from byparts_graph_ir import BackendError, Refused
 from byparts_tensor_ir.compile import CompilerError, compiled, default_emitter
 from byparts_tensor_ir.emit.source import LlvmSource, Source
+from byparts_tensor_ir.threads import processors
 
 sources: dict[str, Source | LlvmSource] = {}  # all, by name
 _waiting: dict[str, Source | LlvmSource] = {}
@@ -21,7 +22,7 @@ _lock = Lock()
 # Without the type of their argument: to check it takes longer than the rest of a call.
 _FUNCTION = ctypes.CFUNCTYPE(None)
 _PYTHON = ctypes.PYFUNCTYPE(None)
-_MOST_IN_ONE_FILE = 64  # functions; a file is compiled by one process
+_MOST_IN_ONE_FILE = 10  # functions; a file is compiled by one process, which starts in 0.1 s
 
 
 def emitter() -> str:
@@ -53,20 +54,21 @@ def later(source: Source | LlvmSource) -> str:
 
 
 def address(name: str) -> int:
-    """The address of a function; compiles all that wait.
+    """The address of a function; compiles all that wait, files of C beside each other.
 
     Raises:
         BackendError: there is no compiler, it fails, or there is no room for what it makes.
     """
     with _lock:
         if name not in _addresses:
-            for kind in (Source, LlvmSource):
-                waiting = [s for _, s in sorted(_waiting.items()) if isinstance(s, kind)]
-                for i in range(0, len(waiting), _MOST_IN_ONE_FILE):
-                    _compile(waiting[i : i + _MOST_IN_ONE_FILE])
+            waiting = [s for _, s in sorted(_waiting.items())]
+            of_c = [s for s in waiting if isinstance(s, Source)]
+            files = -(-len(of_c) // _MOST_IN_ONE_FILE)
+            _compile([of_c[i::files] for i in range(files)])
+            if rest := [s for s in waiting if not isinstance(s, Source)]:
+                _compile([rest])
         if name in _waiting:  # somebody's source was refused: find out whose
-            for s in [_waiting[n] for n in sorted(_waiting)]:
-                _compile([s])
+            _compile([[_waiting[n]] for n in sorted(_waiting)])
         if name in _refused:
             raise _failed(_refused[name]) from _refused[name]
         return _addresses[name]
@@ -76,16 +78,31 @@ def _failed(error: CompilerError) -> BackendError:
     return BackendError(f"backend 'native': {error}", "native")
 
 
-def _compile(some: Sequence[Any]) -> None:
-    """Compile these, of one kind; where the compiler refuses several, they wait on."""
+def _compile(files: Sequence[Sequence[Any]]) -> None:
+    """Compile files of sources of one kind; where the compiler refuses several, they wait on."""
+    if len(files) < 2:
+        made = list(map(_tried, files))
+    else:
+        from concurrent.futures import ThreadPoolExecutor  # where there is much to compile
+
+        with ThreadPoolExecutor(processors()) as pool:
+            made = list(pool.map(_tried, files))
+    for some, found in zip(files, made, strict=True):
+        if isinstance(found, dict):
+            _addresses.update(found)
+        elif len(some) > 1:
+            continue
+        else:
+            _refused[some[0].name] = found
+        for s in some:
+            del _waiting[s.name]
+
+
+def _tried(some: Sequence[Any]) -> dict[str, int] | CompilerError:
     try:
-        _addresses.update(_compiled(some))
+        return _compiled(some)
     except CompilerError as error:
-        if len(some) > 1:
-            return
-        _refused[some[0].name] = error
-    for s in some:
-        del _waiting[s.name]
+        return error
 
 
 def _compiled(some: Sequence[Any]) -> dict[str, int]:

@@ -56,6 +56,7 @@ TILES, LONG = 64, 256  # of a pass; of one over many sums
 CACHED = 640 << 10  # bytes of transforms of a pass
 ROWS = {16: 8, 8: 4, 4: 4}  # lanes -> rows of a tile of a product
 MOST, MOST_KEPT = 17 << 20, 5 << 20  # bytes of transformed filters, and of constant ones
+MOST_WORKSPACE = 48 << 20  # bytes; of large images, mostly copies with zeros around them
 WORTH, LEAST = 0.85, 50_000  # of the cycles that there are otherwise; cycles that are to be saved
 Steps = Sequence[int]
 
@@ -183,7 +184,8 @@ def filtered(op: Any, types: Sequence[TensorType], cycles: float, constant: bool
         return None
     if told != "1" and _cycles(best, lanes, constant) > WORTH * cycles - LEAST:
         return None
-    return gradient(best, lanes) if best.gradient else forward(best, lanes, constant)
+    code = gradient(best, lanes) if best.gradient else forward(best, lanes, constant)
+    return code if code.workspace_bytes <= MOST_WORKSPACE else None
 
 
 def _kept_bytes(f: Filtering, lanes: int) -> int:

@@ -18,11 +18,17 @@ from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import OptimizationBarrier, Value
+from byparts_graph_ir.parts.hub import parts
 
-APPLY_GRADIENT_DESCENT = Update(  # one op, so that backends find it behind a product
-    "ApplyGradientDescent",
-    lambda var, alpha, delta: ops.gradient_descent((var,), (delta,), alpha)[0],
-)
+
+def _descended(var: Value, alpha: Value, delta: Value) -> Value:
+    """One op, so that backends find it behind a product, where a pass decomposes it for others."""
+    if "legalize" in parts.names("passes"):
+        return ops.gradient_descent((var,), (delta,), alpha)[0]
+    return var - alpha * delta
+
+
+APPLY_GRADIENT_DESCENT = Update("ApplyGradientDescent", _descended)
 SCATTER_DESCENT = Update(
     "ScatterSub",
     lambda var, alpha, delta, at: on_rows(lambda v, g: v - alpha * g, (var,), at, delta),
