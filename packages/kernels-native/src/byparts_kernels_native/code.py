@@ -22,7 +22,7 @@ _lock = Lock()
 # Without the type of their argument: to check it takes longer than the rest of a call.
 _FUNCTION = ctypes.CFUNCTYPE(None)
 _PYTHON = ctypes.PYFUNCTYPE(None)
-_MOST_IN_ONE_FILE = 10  # functions; a file is compiled by one process, which starts in 0.1 s
+_MOST_IN_ONE_FILE = 24  # functions; a file is compiled by one process, which starts in 0.1 s
 
 
 def emitter() -> str:
