@@ -3,7 +3,8 @@
 `plan.py` says what is contracted, `contraction.py` how.  Here the function in C: frame
 some images, pack panels, multiply, unpack; and for y the choice of what are lanes, its channels or
 its pixels: filters are packed for the first, pixels for the second, so few pixels and many channels
-ask for the second (`_pixels_are_lanes`).  Filters of one pixel are a product of matrices.
+ask for the second (`_pixels_are_lanes`).  Filters of one pixel are a product of matrices, and small
+square ones are left to `winograd.py` where that takes fewer cycles.  Without it:
 
 f32, CPU GF/s on one thread of an AVX2 machine (peak about 110), and how many times faster than
 oneDNN by torch 2.13, which packs at each call, too (`integration/bench/convolutions.py`):
@@ -47,7 +48,7 @@ from byparts_kernels_native.convolution.plan import (
     transposed,
 )
 from byparts_kernels_native.convolution.pointwise import pointwise
-from byparts_kernels_native.convolution.winograd import Code, filtered
+from byparts_kernels_native.convolution.winograd import Code, by_winograd
 from byparts_kernels_native.functions import whole
 from byparts_opset import Conv2d, Conv2dFilterGradient
 from byparts_tensor_ir.emit.vectors import C_TYPES
@@ -76,7 +77,7 @@ def convolution(op: Any, types: Sequence[TensorType], constants: frozenset[int])
         return whole(op, types, constants)
     dtype = types[0].dtype
     constant = 1 in constants
-    fewer = filtered(op, types, min(_cycles(plan, dtype, constant)), constant)
+    fewer = by_winograd(op, types, min(_cycles(plan, dtype, constant)), constant)
     if fewer is not None:
         c = fewer
     elif isinstance(op, Conv2dFilterGradient):

@@ -66,7 +66,11 @@ class Filtering:
     """What is computed, with tiles of n by n and m by m.
 
     Attributes:
-        gradient: whether y is the gradient of the filter, and w that of the images.
+        m, r: rows, and columns, of a tile of y, and of a filter.
+        gradient: whether y is the gradient of the filter, and w that of the result.
+        images: how many there are.
+        channels: of an image, which products are added up over.
+        filters: how many there are, which are the channels of the result.
         x, w, y: steps of n, c, h, w (images), and o, i, u, v (filters); `first` is where w begins.
         size: height and width of x.
         out: height and width of y (of w, if it is a gradient).
@@ -169,7 +173,7 @@ class Code:
     kept_bytes: int = 0
 
 
-def filtered(op: Any, types: Sequence[TensorType], cycles: float, constant: bool) -> Code | None:
+def by_winograd(op: Any, types: Sequence[TensorType], cycles: float, constant: bool) -> Code | None:
     """The code of an op that takes so many cycles otherwise; `None` where none takes fewer.
 
     `BYPARTS_WINOGRAD=0` never takes it, and 1 wherever it applies.
@@ -199,7 +203,7 @@ def _apart(n: int) -> int:
 
 
 def _cycles(f: Filtering, lanes: int, constant: bool) -> float:
-    """An estimate, in multiplications of vectors."""
+    """An estimate, in multiplications of vectors; its factors were fitted to times with AVX-512."""
     tiles, square = f.images * prod(f.grid), f.n**2
     c, k = (_whole(n, lanes) // lanes for n in (f.channels, f.filters))
     image, result = 16 * square, 8 * square + 6 * f.n * f.m  # to transform a vector of tiles
