@@ -353,13 +353,9 @@ def gradient(f: Filtering, lanes: int) -> Code:
 def _kernels(lanes: int, of: tuple[Matrix, Matrix, Matrix]) -> str:
     """C of transforms and products."""
     a, g, b = of
-    named = {
-        "lanes": lanes,
-        "rows": ROWS[lanes],
-        "square": len(b) ** 2,
-        "V": vector_name("f32", lanes),
-    }
-    text = filled(PRODUCTS, named | {"transpose": TRANSPOSE})
+    sizes = {"lanes": lanes, "rows": ROWS[lanes], "square": len(b) ** 2}
+    named = {"V": vector_name("f32", lanes), "transpose": TRANSPOSE}
+    text = filled(PRODUCTS, {**sizes, **named})
     return f"{text}{transform('of_image', b)}{transform('of_filter', g)}{transform('of_result', a)}"
 
 

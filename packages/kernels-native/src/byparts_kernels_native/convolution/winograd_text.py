@@ -219,7 +219,6 @@ PACK = """
 static void run(void **a) { filters((const T *)a[1], (T *)a[4]); }
 """
 
-
 GRADIENT = """
 INLINE void places(int32_t *x, int32_t *w, int32_t *c, int32_t *k) {  // of tiles, and of lanes
   for (int64_t t = 0; t < @tiles@; t++) {
