@@ -189,7 +189,7 @@ def gather(rows: int = 7, count: int = 5, n: int = 64) -> Case:
     """Rows of x by their numbers, kept within bounds; two neighbours for each thread."""
     x, at, y = buffer("x", rows, n), buffer("at", count, dtype="i32"), buffer("y", count, n)
     i, t, v = variable("i", count), variable("t", n // 2), variable("v", 2)
-    row = maximum(minimum(cast(at[i], "i64"), const(rows - 1)), const(0))
+    row = maximum(minimum(cast(at[i], "index"), const(rows - 1)), const(0))
     lanes = For(v, (put(y, (i, t * 2 + v), x[row, t * 2 + v]),), "vectorize")
     func = Func("gather", (x, at, y), (y,), (), bound([lanes], bx=i, tx=t))
     given = [_normal(rows, n), np.array([3, -1, 6, 9, 0], np.int32)[:count]]

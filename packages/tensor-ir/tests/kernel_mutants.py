@@ -27,7 +27,7 @@ def mutants(func: Func) -> Iterator[tuple[str, Func]]:
         yield name, _changed(func, barrier, lambda s: ())
     for s in walk(func.body):
         for e in [e for x in expressions(s) for e in subexpressions(x) if e.op == "lt"]:
-            if e.args[0].dtype == "i64":
+            if e.args[0].dtype == "index":
                 looser = {e: comparison("le", *e.args)}
                 yield f"{e} made <= in: {_line(s)}", _changed(func, s, _with(looser))
         if isinstance(s, Store) and s.targets[0].scope == "shared" and s.index:

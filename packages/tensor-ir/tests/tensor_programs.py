@@ -109,7 +109,7 @@ def positions(m: int = 5, n: int = 23) -> Program:
 
 def gather(m: int = 6, n: int = 5, count: int = 11) -> Program:
     x, at = placeholder((m, n), "X"), placeholder((count,), "P", "i32")
-    y = compute((count, n), lambda i, j: x[cast(at[i], "i64"), j], "Y")
+    y = compute((count, n), lambda i, j: x[cast(at[i], "index"), j], "Y")
     places = np.random.default_rng(1).integers(0, m, count).astype(np.int32)
     return lower([x, at, y], "gather"), [_random(m, n), places], lambda a, b: [a[b]]
 

@@ -153,7 +153,7 @@ def test_one_array_that_is_given_twice_is_one_memory() -> None:
 
 @c_emitter
 def test_after_a_fault_the_kernel_runs_again() -> None:
-    run = build(_func(put(Y, (T, cast(X[0, 0], "i64")), 1.0), locals_=()), emitter="checked")
+    run = build(_func(put(Y, (T, cast(X[0, 0], "index")), 1.0), locals_=()), emitter="checked")
     bad, good = np.full((8, 4), 9, np.float32), np.zeros((8, 4), np.float32)
     for _ in range(2):
         with pytest.raises(KernelFault, match=r"outside of global y: f32\[8, 4\] at \[0, 9\]"):

@@ -21,9 +21,11 @@ from byparts_tensor_ir.emit.strategy import EmitError
 from byparts_tensor_ir.expression import Expr, as_expr, const, variable
 from byparts_tensor_ir.functions import cast, select
 from byparts_tensor_ir.interpret import NUMPY, interpret
+from byparts_tensor_ir.lower import lower
+from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import Barrier, Buffer, For, Func, Store
 from byparts_tensor_ir.substitute import loads
-from byparts_tensor_ir.tensor import placeholder
+from byparts_tensor_ir.tensor import compute, placeholder, var
 
 
 @each_emitter
@@ -93,7 +95,7 @@ def _elements(n: int) -> dict[str, tuple[Expr, Expr]]:
     i, m = variable("i", n), n // 2 + 1
     x, y, at = placeholder((n,), "X"), placeholder((m,), "Y"), placeholder((n,), "P", "i32")
     wide, flags = placeholder((2 * n,), "W"), placeholder((2 * n,), "F", "bool")
-    place = cast(at[i], "i64")
+    place = cast(at[i], "index")
     inside = (as_expr(0) <= place) & (place < m)
     return {
         "reversed": (i, x[n - 1 - i]),
@@ -271,3 +273,20 @@ def test_large_outputs_are_stored_past_the_caches(in_place: bool) -> None:
 
     assert "stream_end();" in run.source.body
     np.testing.assert_array_equal(out, given * 2)
+
+
+@each_emitter
+@pytest.mark.parametrize("kind", ["serial", "vectorize"])
+def test_a_product_of_many_indices_keeps_all_its_factors(kind: str, emitter: str) -> None:
+    """Sizes that are known when the function is called: i * m * n * j is one node of four."""
+    m, n = var("m"), var("n")
+    x = placeholder((m, n), "X", "i64")
+    y = compute((m, n), lambda i, j: x[i, j] + cast(i * m * n * j + i * m * n, "i64"), "Y")
+    schedule = Schedule(lower([x, y], "product"))
+    if kind == "vectorize":
+        schedule.vectorize("Y_j")
+    given, made, at = np.arange(15).reshape(3, 5), np.empty((3, 5), np.int64), np.ogrid[:3, :5]
+
+    build(schedule.func, emitter=emitter)(given, made)
+
+    np.testing.assert_array_equal(made, given + at[0] * 15 * at[1] + at[0] * 15)

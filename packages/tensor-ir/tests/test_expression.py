@@ -7,8 +7,9 @@ from random import Random
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from byparts_tensor_ir.expression import Expr, ExpressionError, const, variable
+from byparts_tensor_ir.expression import INDEX, Expr, ExpressionError, const, variable
 from byparts_tensor_ir.functions import bitcast, call, cast, maximum, minimum, select
+from byparts_tensor_ir.guards import room
 from byparts_tensor_ir.index import lower_bound, not_negative, upper_bound
 from byparts_tensor_ir.interpret import _Run  # values of expressions
 from byparts_tensor_ir.statement import Buffer, For, Store
@@ -82,17 +83,17 @@ def test_a_loop_whose_extent_becomes_zero_or_unknown_keeps_no_other() -> None:
 
 def test_bad_operands_are_named() -> None:
     x, n = call("exp", const(1, "f32")), VARIABLES["a"]
-    with pytest.raises(ExpressionError, match="is f32 and a is i64; cast one"):
+    with pytest.raises(ExpressionError, match="is f32 and a is index; cast one"):
         x + n
     with pytest.raises(ExpressionError, match="has no truth value"):
         bool(n < 2)
-    with pytest.raises(ExpressionError, match=r"1\.5 is not an expression of i64"):
+    with pytest.raises(ExpressionError, match=r"1\.5 is not an expression of index"):
         n + 1.5
     with pytest.raises(ExpressionError, match="no dtype 'f31'"):
         cast(x, "f31")
-    with pytest.raises(ExpressionError, match="the condition is i64"):
+    with pytest.raises(ExpressionError, match="the condition is index"):
         select(n, x, x)
-    with pytest.raises(ExpressionError, match="4 bytes, i64 8"):
+    with pytest.raises(ExpressionError, match="of f32 has not as many bytes as i64"):
         bitcast(x, "i64")
 
 
@@ -104,3 +105,39 @@ def test_a_long_chain_is_printed_in_part() -> None:
         deep = deep * deep + 1.0
 
     assert len(str(deep)) < 5000 and "..." in str(deep)
+
+
+VALUES = ("i8", "i16", "i32", "i64", "u8", "u32", "u64")
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_rules_of_indices_never_touch_values(dtype: str) -> None:
+    """Elements wrap: `x * 2 // 2` is no x, `x * y % y` is no 0, `(x // y) * y + x % y` no x."""
+    x, y = (Buffer(name, (const(1),), dtype)[0] for name in "XY")
+    two = const(2, dtype)
+
+    assert (x * two // two).op == "floordiv" and (x * y % y).op == "mod"
+    assert ((x // y) * y + x % y).op == "add" and (x - x).op == "sub"
+    assert (x * y * x).args == (x * y, x), "values have products of two factors"
+
+
+@pytest.mark.parametrize("dtype", VALUES)
+def test_comparisons_of_values_say_nothing_of_differences(dtype: str) -> None:
+    """`x + 1 <= x` holds where x wraps: no loop is cut by it, no condition goes away."""
+    x = Buffer("X", (const(1),), dtype)[0]
+
+    assert room(x + const(1, dtype) <= x) is None
+    assert room(VARIABLES["a"] <= VARIABLES["b"]) is not None
+
+
+def test_an_index_and_a_value_do_not_mix() -> None:
+    """A value becomes a position where a buffer is indexed, or by `cast`."""
+    at, y, i = Buffer("at", (const(4),), "i64"), Buffer("Y", (const(4),)), VARIABLES["a"]
+
+    assert y[at[i]] is y[cast(at[i], INDEX)]
+    with pytest.raises(ExpressionError, match="is i64 and a is index; cast one"):
+        at[i] + i
+    with pytest.raises(ExpressionError, match=r"s: a is index and at holds i64; cast it"):
+        Store("s", (at,), (i,), (i,))
+    with pytest.raises(ExpressionError, match="is f32 and no position"):
+        y[y[i]]

@@ -3,17 +3,21 @@
 An expression is a node `Expr(op, args, dtype, attr)`.  Equal expressions are one object (hash
 consing), so `is` compares them and a shared subexpression is shared.
 
-Index arithmetic is done in `i64` and kept in a normal form, a sum of products with numbers in
-front: `linear(atoms, (coefficients, constant))`.  So equal indices are one object whatever way
-they were written, and bounds are sums of bounds (`index.py`).  `//` and `%` round towards minus
-infinity, as in Python.  Floats are left as they were written: their arithmetic rounds.
+Indices are not values.  Loop variables, sizes and positions have a dtype of their own, `index`:
+their arithmetic never overflows, so it is kept in a normal form, a sum of products with numbers in
+front: `linear(atoms, (coefficients, constant))`.  Equal indices are one object whatever way they
+were written, and bounds are sums of bounds (`index.py`).  Elements of buffers are never of dtype
+`index`: integers (`i64` too) wrap and floats round, so they are left as they were written.  A value
+becomes a position by `cast(value, INDEX)`, an index a value by `cast(i, "i64")`.  `//` and `%`
+round towards minus infinity, as in Python.
 
 Operations, with NumPy's meaning:
 
     const var load                       numbers, loop variables and sizes, elements of buffers
-    linear mul floordiv mod min max      on i64; `min` and `max` of floats pass NaN on
+    linear mul floordiv mod min max      on indices: `mul` has two factors or more
     add sub mul div neg abs fma sqrt floor ceil rint trunc     on floats (fma rounds once)
-    add sub mul and or xor shl shr       on integers other than i64, modulo 2^bits
+    min max                              of two values; of floats they pass NaN on
+    add sub mul floordiv mod and or xor shl shr       on integers, modulo 2^bits
     lt le eq ne and or not               to and on bool
     select                               only the arm that is chosen is read
     cast bitcast                         to another dtype; of the same bits
@@ -35,13 +39,13 @@ from weakref import WeakValueDictionary
 
 from byparts_graph_ir import GraphError
 
-INDEX = "i64"
+INDEX = "index"  # of loop variables, sizes, positions: 64 bits that never overflow
 HALVES = ("f16", "bf16")
 FLOATS = ("f32", "f64", *HALVES)
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u32", "u64")
 BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "i32": 4, "u32": 4, "f32": 4}  # of an element
 BYTES |= {"i64": 8, "u64": 8, "f64": 8, "f16": 2, "bf16": 2}
-VALUE_BYTES = BYTES | dict.fromkeys(HALVES, 4)  # of a value in a register
+VALUE_BYTES = BYTES | dict.fromkeys(HALVES, 4) | {INDEX: 8}  # of a value in a register
 Number = Union[int, float, bool]
 
 
@@ -169,7 +173,7 @@ class Expr:
 
 
 Operand = Union[Expr, int, float, bool]
-# Operation -> function of two i64 expressions; `index.py` fills it, which needs this module.
+# Operation -> function of two indices; `index.py` fills it, which needs this module.
 INDEX_ARITHMETIC: dict[str, Callable[[Expr, Expr], Expr]] = {}
 _known: WeakValueDictionary[Any, Expr] = WeakValueDictionary()
 _count = 0
@@ -196,7 +200,7 @@ def const(value: Number, dtype: str = INDEX) -> Expr:
         return make("const", (), dtype, float(value))
     if dtype == "bool":
         return make("const", (), dtype, bool(value))
-    bits = 8 * BYTES[dtype]
+    bits = 8 * VALUE_BYTES[dtype]
     number = int(value) & ((1 << bits) - 1)
     if dtype[0] == "i" and number >> (bits - 1):
         number -= 1 << bits
@@ -278,6 +282,20 @@ def as_expr(value: Operand, dtype: str = INDEX) -> Expr:
     return const(value, dtype)
 
 
+def as_index(value: Operand) -> Expr:
+    """The position that an integer names: an index as it is, a value converted.
+
+    Raises:
+        ExpressionError: a float or a bool.
+    """
+    e = as_expr(value)
+    if e.dtype == INDEX:
+        return e
+    if e.dtype not in INTEGERS:
+        raise ExpressionError(f"{e} is {e.dtype} and no position; cast it: cast(x, {INDEX!r})")
+    return const(e.attr) if e.op == "const" else make("cast", (e,), INDEX)
+
+
 def pair(a: Operand, b: Operand) -> tuple[Expr, Expr]:
     """Both as expressions of one dtype; a number takes the dtype of the other.
 
@@ -295,7 +313,7 @@ _FLOAT_ONLY, _INTEGER_ONLY = ("div",), ("floordiv", "mod", "xor", "shl", "shr")
 
 
 def arithmetic(op: str, first: Operand, second: Operand) -> Expr:
-    """`first op second` for two operands of one dtype; i64 in normal form."""
+    """`first op second` for two operands of one dtype; indices in normal form."""
     a, b = pair(first, second)
     if (rounded := in_f32(partial(arithmetic, op), a, b)) is not None:
         return rounded

@@ -9,6 +9,7 @@ from byparts_tensor_ir.expression import (
     FLOATS,
     HALVES,
     INTEGERS,
+    VALUE_BYTES,
     Expr,
     ExpressionError,
     Operand,
@@ -95,8 +96,8 @@ def cast(x: Expr, dtype: str) -> Expr:
 
     To a half by way of f32, from f64 so that it is rounded as if once; from a half exact.
     """
-    if dtype not in BYTES:
-        raise ExpressionError(f"no dtype {dtype!r}; one of {', '.join(BYTES)}")
+    if dtype not in VALUE_BYTES:
+        raise ExpressionError(f"no dtype {dtype!r}; one of {', '.join(VALUE_BYTES)}")
     if x.dtype == dtype:
         return x
     if dtype in HALVES:
@@ -119,8 +120,8 @@ def _odd(x: Expr) -> Expr:
 
 def bitcast(x: Expr, dtype: str) -> Expr:
     """The same bits read as another dtype of the same size."""
-    if BYTES[x.dtype] != BYTES[dtype]:
-        raise ExpressionError(f"{x} has {BYTES[x.dtype]} bytes, {dtype} {BYTES[dtype]}")
+    if BYTES.get(x.dtype) != BYTES.get(dtype) or dtype not in BYTES:
+        raise ExpressionError(f"{x} of {x.dtype} has not as many bytes as {dtype}")
     if x.dtype == dtype:
         return x
     if x.dtype in HALVES and dtype in HALVES:

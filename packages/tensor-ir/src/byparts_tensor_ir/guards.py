@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.expression import INDEX, Expr, const, variable
 from byparts_tensor_ir.functions import maximum, minimum
 from byparts_tensor_ir.index import lower_bound, not_negative, terms, upper_bound
 from byparts_tensor_ir.statement import For, Func, If, Statement
@@ -36,7 +36,7 @@ def conjuncts(condition: Expr) -> list[Expr]:
 
 def room(condition: Expr) -> Expr | None:
     """For `a < b` of indices the expression b - a - 1, which is not negative where it holds."""
-    if condition.op not in ("lt", "le") or condition.args[0].dtype != "i64":
+    if condition.op not in ("lt", "le") or condition.args[0].dtype != INDEX:
         return None
     a, b = condition.args
     return b - a - 1 if condition.op == "lt" else b - a

@@ -1,6 +1,6 @@
 """Index arithmetic in normal form, and bounds of indices.
 
-An i64 expression is a sum of products of atoms with numbers in front.  Atoms are variables,
+An index is a sum of products of atoms with numbers in front.  Atoms are variables,
 quotients, remainders, minima, loads.  Bounds come from the extents of the loop variables: sizes
 that are not known yet are at least 0, and a sum whose every term has a bound has one.
 """
@@ -13,7 +13,7 @@ from byparts_tensor_ir.expression import INDEX, INDEX_ARITHMETIC, Expr, const, m
 
 
 def terms(e: Expr) -> tuple[dict[Expr, int], int]:
-    """(atom -> coefficient, constant) of an i64 expression."""
+    """(atom -> coefficient, constant) of an index."""
     if e.op == "const":
         return {}, e.attr
     if e.op == "linear":

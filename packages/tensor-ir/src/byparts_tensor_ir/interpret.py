@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.expression import FLOATS, Expr
+from byparts_tensor_ir.expression import FLOATS, INDEX, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.lower import placed_identities
 from byparts_tensor_ir.matrix import (
@@ -70,6 +70,7 @@ NUMPY |= {
     for c, n in (("i", "int"), ("u", "uint"))
     for b in (8, 16, 32, 64)
 }
+NUMPY[INDEX] = np.int64
 
 
 class OutOfBounds(GraphError):
@@ -359,7 +360,7 @@ _OTHERS: dict[str, Any] = {
 
 _OPERATIONS: dict[str, Any] = {
     "mul": lambda e, *args: (
-        _wrapped(prod(map(int, args))) if e.dtype == "i64" else args[0] * args[1]
+        _wrapped(prod(map(int, args))) if e.dtype == INDEX else args[0] * args[1]
     ),
     "add": lambda e, a, b: a + b,
     "sub": lambda e, a, b: a - b,

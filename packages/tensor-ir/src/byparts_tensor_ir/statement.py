@@ -19,7 +19,7 @@ from byparts_tensor_ir.expression import (
     Expr,
     ExpressionError,
     Operand,
-    as_expr,
+    as_index,
     const,
     make,
 )
@@ -56,7 +56,7 @@ class Buffer:
             raise ExpressionError(
                 f"{self.name} has {len(self.shape)} dimensions and was indexed with {len(indices)}"
             )
-        return make("load", tuple([as_expr(i) for i in indices]), self.dtype, self)
+        return make("load", tuple([as_index(i) for i in indices]), self.dtype, self)
 
     def __iter__(self) -> Iterator[Expr]:
         raise ExpressionError(f"{self.name} is not iterable; index it with one index a dimension")
@@ -107,6 +107,14 @@ class Store:
     reducer: Reducer | None = None
     over: tuple[Expr, ...] = ()
     begins: bool = False
+
+    def __post_init__(self) -> None:
+        for target, value in zip(self.targets, self.values, strict=False):  # or no values
+            if value.dtype != target.dtype:
+                raise ExpressionError(
+                    f"{self.block}: {value} is {value.dtype} and {target.name} holds "
+                    f"{target.dtype}; cast it: cast(x, {target.dtype!r})"
+                )
 
     def stored(self) -> tuple[Expr, ...]:
         """The values that the targets hold afterwards, as expressions of what they hold before."""

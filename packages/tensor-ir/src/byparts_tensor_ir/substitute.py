@@ -8,7 +8,15 @@ from dataclasses import replace
 from byparts_tensor_ir import (
     functions as f,  # normal forms
 )
-from byparts_tensor_ir.expression import Expr, arithmetic, comparison, const, logical_not, make
+from byparts_tensor_ir.expression import (
+    INDEX,
+    Expr,
+    arithmetic,
+    comparison,
+    const,
+    logical_not,
+    make,
+)
 from byparts_tensor_ir.statement import Buffer, For, If, Instruction, Statement, Store
 
 
@@ -38,7 +46,7 @@ def remade(e: Expr, args: tuple[Expr, ...]) -> Expr:
         for a, c in zip(args, e.attr[0], strict=True):
             total = total + a * c
         return total
-    if e.op == "mul" and e.dtype == "i64":
+    if e.op == "mul" and e.dtype == INDEX:
         total = const(1)
         for a in args:
             total = total * a

@@ -21,6 +21,7 @@ from typing import Union
 from byparts_tensor_ir.expression import (
     BYTES,
     FLOATS,
+    INDEX,
     Expr,
     ExpressionError,
     Operand,
@@ -28,7 +29,7 @@ from byparts_tensor_ir.expression import (
     const,
     variable,
 )
-from byparts_tensor_ir.functions import fma, maximum, minimum, select
+from byparts_tensor_ir.functions import cast, fma, maximum, minimum, select
 from byparts_tensor_ir.statement import Buffer, Reducer
 
 Elements = Union[Expr, "Reduction"]
@@ -165,6 +166,8 @@ def compute(
     for k, element in enumerate(elements):
         if not isinstance(element, (Expr, Reduction)):
             raise ExpressionError(f"the rule of {name} returned {element!r}, not an expression")
+        if isinstance(element, Expr) and element.dtype == INDEX:
+            element = cast(element, "i64")  # a tensor holds values
         dtype = element.values[k].dtype if isinstance(element, Reduction) else element.dtype
         own = name if len(elements) == 1 else f"{name}{k}"
         group.append(Tensor(own, extents, dtype, axes=axes, rule=element))
@@ -285,12 +288,12 @@ def min(e: Expr, axis: Axes, where: Expr | None = None) -> Reduction:
 
 def argmax(e: Expr, axis: Expr) -> Reduction:
     """Two values: the greatest, and the first position (i64) where it stands; NaN counts most."""
-    return _reduction(ARGMAX, [e, axis], axis, None)
+    return _reduction(ARGMAX, [e, cast(axis, "i64")], axis, None)
 
 
 def argmin(e: Expr, axis: Expr) -> Reduction:
     """Two values: the least, and the first position (i64) where it stands; NaN counts most."""
-    return _reduction(ARGMIN, [e, axis], axis, None)
+    return _reduction(ARGMIN, [e, cast(axis, "i64")], axis, None)
 
 
 def comm_reducer(

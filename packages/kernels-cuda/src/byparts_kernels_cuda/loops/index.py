@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import byparts_opset as ops
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.loops import loops
-from byparts_tensor_ir.expression import Expr, as_expr, const, variable
+from byparts_tensor_ir.expression import INDEX, Expr, as_expr, const, variable
 from byparts_tensor_ir.functions import cast, maximum, minimum, select
 from byparts_tensor_ir.lowering.function import (
     Body,
@@ -76,7 +76,7 @@ def _scatter(op: ops.Scatter, types: Types) -> Function:
             return (Store("last", (last,), (const(0),), (same,), MAX, (e,), True),)
 
         def put(o: Expr, j: Expr) -> Body:
-            return (Store("put", (y,), (o, cast(indices[i], "i64"), j), (updates[o, i, j],)),)
+            return (Store("put", (y,), (o, cast(indices[i], INDEX), j), (updates[o, i, j],)),)
 
         mine = last[0].equal(cast(i, "i32"))
         return (*_each(k, latest, "e"), If(mine, nest.nest((outer, inner), put)))
@@ -120,7 +120,7 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
                 ]
             )
 
-        at = cast(smaller[0] + before[0], "i64")
+        at = cast(smaller[0] + before[0], INDEX)
         first = before[0].equal(const(0, "i32"))
         stores = (
             Store("order", (order,), (at,), (cast(i, "i32"),)),
@@ -130,8 +130,8 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
 
     def add(p: Expr) -> Body:
         def row(o: Expr, j: Expr) -> Body:
-            s = variable("s", cast(count[p], "i64"))
-            at = cast(order[minimum(p + s, k - 1)], "i64")
+            s = variable("s", cast(count[p], INDEX))
+            at = cast(order[minimum(p + s, k - 1)], INDEX)
             value = updates[o, _inside(at, k), j]
             into = (o, _inside(indices[_inside(order[p], k)], n), j)
             total = Store("sum", (sum,), (const(0),), (value,), SUM, (s,), True)
@@ -155,7 +155,7 @@ def _one_hot(op: ops.OneHot, types: Types) -> Function:
     (indices, y), nest = made.func.params, Loops()
 
     def element(r: Expr, j: Expr) -> Body:
-        here = cast(indices[r], "i64").equal(j)
+        here = cast(indices[r], INDEX).equal(j)
         return (Store("y", (y,), (r, j), (select(here, values["on"], values["off"]),)),)
 
     body = nest.nest((types[0].size, op.depth), element)
@@ -168,7 +168,7 @@ def _error() -> Buffer:
 
 def _inside(index: Expr, n: int) -> Expr:
     """The index, or the nearest that is in range."""
-    return minimum(maximum(cast(index, "i64"), as_expr(0)), as_expr(n - 1))
+    return minimum(maximum(cast(index, INDEX), as_expr(0)), as_expr(n - 1))
 
 
 def _each(n: int, body: Of, name: str, kind: str = "serial") -> Body:

@@ -9,7 +9,7 @@ import byparts_opset as ops
 from byparts_graph_ir import FLOATS, TensorType
 from byparts_kernels_cuda.loops import loops
 from byparts_tensor_ir.expression import Expr, const, variable
-from byparts_tensor_ir.functions import select
+from byparts_tensor_ir.functions import cast, select
 from byparts_tensor_ir.lowering.function import Body, Function, Loops, buffer, folded, local
 from byparts_tensor_ir.statement import For, Func, Store
 from byparts_tensor_ir.tensor import ARGMAX, ARGMIN, identity_values
@@ -29,7 +29,7 @@ def _extreme(op: ops.ArgMax | ops.ArgMin, types: Types) -> Function:
 
     def best(o: Expr, j: Expr) -> Body:
         i = variable("i", n)
-        pair = x[o, i, j], i
+        pair = x[o, i, j], cast(i, "i64")
         return (For(i, (Store("best", (extreme, place), (o, j), pair, reducer, (i,), True),)),)
 
     def last(o: Expr, j: Expr) -> Body:
@@ -61,13 +61,13 @@ def _top_k(op: ops.TopK, types: Types) -> Function:
 
     def row(r: Expr) -> Body:
         p, i = variable("p", op.k), variable("i", n)
-        e = x[r, i]
-        fits = (behind[0] < 0) | comes_later(e, i)
-        pair = select(fits, e, none[0]), select(fits, i, none[1])
+        e, at = x[r, i], cast(i, "i64")
+        fits = (behind[0] < 0) | comes_later(e, at)
+        pair = select(fits, e, none[0]), select(fits, at, none[1])
         find = Store("best", (best, place), (zero,), pair, ARGMAX, (i,), True)
         result = Store("y", (values, indices), (r, p), (best[0], place[0]))
         keep = Store("keep", (last, behind), (zero,), (best[0], place[0]))
-        start = Store("start", (last, behind), (zero,), (none[0], const(-1)))
+        start = Store("start", (last, behind), (zero,), (none[0], const(-1, "i64")))
         return start, For(p, (For(i, (find,)), result, keep))
 
     body = nest.over(rows if op.k else 0, row)

@@ -18,7 +18,7 @@ TYPES = {"bool": "unsigned char", "f32": "float", "f64": "double", "i8": "signed
 TYPES |= {"i16": "short", "i32": "int", "i64": "long long", "u8": "unsigned char"}
 TYPES |= {"u16": "unsigned short", "u32": "unsigned", "u64": "unsigned long long"}
 TYPES |= dict.fromkeys(HALVES, "unsigned short")
-VALUE_TYPES = TYPES | dict.fromkeys(HALVES, "float") | {"bool": "bool"}
+VALUE_TYPES = TYPES | dict.fromkeys(HALVES, "float") | {"bool": "bool", INDEX: "long long"}
 
 # Names that no buffer or loop may have.
 _WORDS = (
@@ -81,7 +81,7 @@ template <class T> {_FUNCTION}T shift_left(T a, T b) {{
 """,
 }
 
-_UNSIGNED = {"i32": "unsigned", "i64": "unsigned long long"}
+_UNSIGNED = {"i32": "unsigned", "i64": "unsigned long long", INDEX: "unsigned long long"}
 _LOGICAL = {"and": "&&", "or": "||", "xor": "!="}
 _WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
 _BITS = {
@@ -189,7 +189,7 @@ class CudaValues(ThreadCode):
             return f"-({text})" if text[0] == "-" else f"-{text}"
         if op == "abs" and dtype not in FLOATS:
             a = self.operand(e.args[0])
-            return f"({TYPES[dtype]})({a} < 0 ? 0ull - {a} : {a})"
+            return f"({VALUE_TYPES[dtype]})({a} < 0 ? 0ull - {a} : {a})"
         if op in COMPARISONS and e.args[0].dtype == INDEX:
             return f" {COMPARISONS[op]} ".join(map(self.index, e.args))
         if op in ("floordiv", "mod", "shl", "shr"):
@@ -212,8 +212,8 @@ class CudaValues(ThreadCode):
     def of_integers(self, e: Expr) -> str:
         """Divisions and shifts."""
         a, b = (self.operand(x) for x in e.args)
-        kind, by = TYPES[e.dtype], e.args[1]
-        if e.op in ("shl", "shr") and by.op == "const" and 0 <= by.attr < 8 * BYTES[e.dtype]:
+        kind, by = VALUE_TYPES[e.dtype], e.args[1]
+        if e.op in ("shl", "shr") and by.op == "const" and 0 <= by.attr < 8 * VALUE_BYTES[e.dtype]:
             if e.op == "shr":
                 return f"{a} >> {by.attr}"
             return self.narrow(f"({_UNSIGNED.get(e.dtype, kind)}){a} << {by.attr}", e)
@@ -225,7 +225,7 @@ class CudaValues(ThreadCode):
     def converted_value(self, e: Expr) -> str:
         """Another dtype, or the same bits as another."""
         (x,) = e.args
-        text, kind = self.value(x), TYPES[e.dtype]
+        text, kind = self.value(x), VALUE_TYPES[e.dtype]
         if x.dtype in HALVES or e.dtype in HALVES:
             return self.half(e, text)
         if e.op == "bitcast":
@@ -235,7 +235,7 @@ class CudaValues(ThreadCode):
             return f"{text} != 0"
         if x.dtype in FLOATS and e.dtype[0] == "u":  # of a negative number modulo 2^bits
             return f"({kind}){self.call_of('unsigned_of', text)}"
-        if x.dtype in FLOATS and BYTES[e.dtype] < 4:
+        if x.dtype in FLOATS and VALUE_BYTES[e.dtype] < 4:
             return f"({kind})(int){text}"
         return f"({kind}){text}"
 
@@ -256,7 +256,7 @@ class CudaValues(ThreadCode):
     # -- indices -------------------------------------------------------------------------------
 
     def index(self, e: Expr) -> str:
-        """C for an i64 expression: an int where `fits`, else a long long."""
+        """C for an index: an int where `fits`, else a long long."""
         if e.op == "const":
             return str(e.attr) if self.fits(e) else literal(e)
         if e.op == "var" or e.op not in _INDEX_OPS:
@@ -291,7 +291,7 @@ class CudaValues(ThreadCode):
         return f"{'-' if first[0] else ''}{first[1]}{signs}"
 
     def long(self, e: Expr) -> str:
-        """C for an i64 expression, as a long long."""
+        """C for an index, as a long long."""
         if e.op == "const":
             return literal(e)
         text = self.index(e)
@@ -345,8 +345,8 @@ def literal(e: Expr) -> str:
         return "true" if x else "false"
     if e.dtype in FLOATS:
         return _float_literal(float(x), e.dtype)
-    if e.dtype in ("i64", "u64"):
-        end = "LL" if e.dtype == "i64" else "ull"
+    if VALUE_BYTES[e.dtype] == 8:
+        end = "ull" if e.dtype == "u64" else "LL"
         return f"{x}{end}" if x > -(1 << 63) else "(-9223372036854775807LL - 1)"
     if e.dtype == "i32" and x == -_MOST:
         return "(-2147483647 - 1)"

@@ -8,7 +8,7 @@ from typing import Any
 from llvmlite import ir
 
 from byparts_tensor_ir.emit.strategy import EmitError, Strategy
-from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, INDEX, Expr
+from byparts_tensor_ir.expression import FLOATS, HALVES, INDEX, VALUE_BYTES, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.statement import Func
@@ -22,7 +22,7 @@ def scalar_type(dtype: str) -> Any:
     """The type of a value; a bool is one bit."""
     if dtype in FLOATS:
         return ir.DoubleType() if dtype == "f64" else ir.FloatType()
-    return I1 if dtype == "bool" else ir.IntType(8 * BYTES[dtype])
+    return I1 if dtype == "bool" else ir.IntType(8 * VALUE_BYTES[dtype])
 
 
 def memory_type(dtype: str) -> Any:
@@ -163,7 +163,7 @@ class LlvmOperations(Strategy):
 
     def shift(self, e: Expr, x: Any, count: Any) -> Any:
         """Of as many bits as there are or more, nothing is left but the sign."""
-        b, bits = self.builder, 8 * BYTES[e.dtype]
+        b, bits = self.builder, 8 * VALUE_BYTES[e.dtype]
         inside = b.icmp_unsigned("<", count, like(count, bits))
         if e.op == "shr" and e.dtype[0] == "i":
             return b.ashr(x, b.select(inside, count, like(count, bits - 1)))
@@ -219,7 +219,7 @@ class LlvmOperations(Strategy):
         if source in FLOATS and target in FLOATS:
             return (b.fpext if target == "f64" else b.fptrunc)(x, kind)
         if source in FLOATS:
-            wide = "i64" if target in ("u32", "i64", "u64") else "i32"
+            wide = "i64" if target in ("u32", "i64", "u64", INDEX) else "i32"
             whole = b.fptosi(x, self.shaped(scalar_type(wide), x))
             if target == "u64":
                 negative = b.fcmp_ordered("<", x, like(x, 0.0))
@@ -228,8 +228,8 @@ class LlvmOperations(Strategy):
         signed = source[0] == "i"
         if target in FLOATS:
             return (b.sitofp if signed else b.uitofp)(x, kind)
-        if source != "bool" and BYTES[source] >= BYTES[target]:
-            return x if BYTES[source] == BYTES[target] else b.trunc(x, kind)
+        if source != "bool" and VALUE_BYTES[source] >= VALUE_BYTES[target]:
+            return x if VALUE_BYTES[source] == VALUE_BYTES[target] else b.trunc(x, kind)
         return (b.sext if signed else b.zext)(x, kind)
 
     # As `halves.py` has it in C.

@@ -107,7 +107,7 @@ class Values(Strategy):
         return self.vector(e.dtype, lanes.lanes)
 
     def vector(self, dtype: str, lanes: int) -> str:
-        self.vectors.add(("u8" if dtype == "bool" else dtype, lanes))
+        self.vectors.add((dtype, lanes))
         return vector_name(dtype, lanes)
 
     def value_vector(self, dtype: str, lanes: int) -> str:
@@ -247,8 +247,8 @@ class Values(Strategy):
             return f"half_product_{self.vector(e.dtype, n)}({a}, {b})"
         args = [self.wide(a, lanes) for a in e.args if a.dtype != "bool"]
         v = self.vector(e.dtype, n)
-        if op in _OPERATORS:
-            return f"{args[0]} {_OPERATORS[op]} {args[1]}"
+        if op in _OPERATORS:  # a product of indices has any number of factors
+            return f" {_OPERATORS[op]} ".join(args)
         if op in ("fma", "sqrt", "rint", "floor", "ceil", "trunc"):
             return f"{op}_{self.value_vector(e.dtype, n)}({', '.join(args)})"
         if op in ("shl", "shr"):
@@ -422,15 +422,15 @@ class Values(Strategy):
             return f"from_{e.dtype}({element})" if e.dtype in HALVES else element
         args = [self.value(a, None) for a in e.args]
         if op in _OPERATORS:
-            return self.narrow(f"{args[0]} {_OPERATORS[op]} {args[1]}", e)
+            return self.narrow(f" {_OPERATORS[op]} ".join(args), e)
         if op in _COMPARISONS:
             return f"{args[0]} {_COMPARISONS[op]} {args[1]}"
         if op in ("floordiv", "mod"):
             name = "floordiv" if op == "floordiv" else "floormod"
-            return f"{name}<{C_TYPES[e.dtype]}>({', '.join(args)})"
+            return f"{name}<{VALUE_TYPES[e.dtype]}>({', '.join(args)})"
         if op in ("shl", "shr"):
             name = "shift_left" if op == "shl" else "shift_right"
-            return f"{name}<{C_TYPES[e.dtype]}>({', '.join(args)})"
+            return f"{name}<{VALUE_TYPES[e.dtype]}>({', '.join(args)})"
         if op == "not":
             return f"!{args[0]}"
         if op == "neg":
@@ -449,7 +449,7 @@ class Values(Strategy):
                 e.dtype[0] == "u" and e.args[0].dtype in FLOATS
             ):  # of a negative number modulo 2^bits
                 return f"({C_TYPES[e.dtype]})unsigned_of({args[0]})"
-            return f"({C_TYPES[e.dtype]}){args[0]}"
+            return f"({VALUE_TYPES[e.dtype]}){args[0]}"
         if op == "bitcast":
             return self.bitcast(e, args[0])
         if op == "abs" and e.dtype not in FLOATS:
@@ -477,7 +477,7 @@ class Values(Strategy):
     # -- indices -------------------------------------------------------------------------------
 
     def index(self, e: Expr) -> str:
-        """C for an i64 expression."""
+        """C for an index."""
         if e.op == "const":
             return str(e.attr)
         if e.op == "var":

@@ -19,7 +19,7 @@ C_TYPES = {
     **{f"{c}{b}": f"{'u' if c == 'u' else ''}int{b}_t" for c in "iu" for b in (8, 16, 32, 64)},
     **dict.fromkeys(HALVES, "uint16_t"),
 }
-VALUE_TYPES = C_TYPES | dict.fromkeys(HALVES, "float") | {"bool": "int"}
+VALUE_TYPES = C_TYPES | dict.fromkeys(HALVES, "float") | {"bool": "int", INDEX: "int64_t"}
 
 INCLUDES = """#include <stdint.h>
 #include <string.h>
@@ -201,13 +201,16 @@ _MODES = {"rint": 8, "floor": 9, "ceil": 10, "trunc": 11}
 
 def vector_name(dtype: str, lanes: int) -> str:
     """The name of a vector type; bool is kept as bytes in memory only."""
-    return f"{'u8' if dtype == 'bool' else dtype}x{lanes}"
+    return f"{_NAMES.get(dtype, dtype)}x{lanes}"
+
+
+_NAMES = {"bool": "u8", INDEX: "i64"}
 
 
 def vector_types(used: Iterable[tuple[str, int]]) -> str:
     """The declarations of these vector types (dtype, lanes)."""
     out = []
-    types = {("u8" if d == "bool" else d, n) for d, n in used}
+    types = {(_NAMES.get(d, d), n) for d, n in used}
     halves = sorted([x for x in types if x[0] in HALVES])
     types |= {(d, n) for _, n in halves for d in ("f32", "i32", "i16")}
     for dtype, lanes in sorted(types - {*halves}):
@@ -297,7 +300,7 @@ def _halves(function: str, lanes: int) -> str:
 def literal(e: Expr) -> str:
     """C for a constant, exact: floats that are no small integers in hexadecimal."""
     x = e.attr
-    if e.dtype == INDEX:
+    if e.dtype in (INDEX, "i64"):
         return f"INT64_C({x})" if x > -(1 << 63) else "INT64_MIN"
     if e.dtype not in FLOATS:
         if BYTES[e.dtype] < 4 and e.dtype != "bool":

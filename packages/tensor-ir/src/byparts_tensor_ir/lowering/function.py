@@ -18,7 +18,6 @@ from byparts_tensor_ir.expression import (
     BYTES,
     Expr,
     ExpressionError,
-    as_expr,
     const,
     variable,
 )
@@ -156,9 +155,9 @@ def checked(loops: Loops, indices: Buffer, size: int, error: Buffer, body: Body)
 
     def check(i: Expr) -> Body:
         at = cast(indices[i], "i64")
-        wrong = cast((at < 0) | (as_expr(size) <= at), "i64")
+        wrong = cast((at < 0) | (const(size, "i64") <= at), "i64")
         return (Store("check", (error,), (const(0),), (wrong,), MAX, (i,)),)
 
-    clear = Store("clear", (error,), (const(0),), (const(0),))
+    clear = Store("clear", (error,), (const(0),), (const(0, "i64"),))
     guarded = (If(error[0].equal(0), body),) if body else ()
     return (clear, *loops.vector(int(n.attr), check), *guarded)

@@ -7,7 +7,7 @@ from functools import partial
 
 import byparts_opset as ops
 from byparts_graph_ir import FLOATS, TensorType
-from byparts_tensor_ir.expression import Expr, as_expr, const
+from byparts_tensor_ir.expression import INDEX, Expr, as_expr, const
 from byparts_tensor_ir.functions import cast, minimum, select
 from byparts_tensor_ir.lowering.function import (
     Body,
@@ -37,7 +37,7 @@ def _gather(op: ops.Gather, types: Types) -> Function:
     loops, (outer, k, inner) = Loops(), _numbers(y)
 
     def element(o: Expr, i: Expr, j: Expr) -> Body:
-        return (Store("y", (y,), (o, i, j), (x[o, cast(indices[i], "i64"), j],)),)
+        return (Store("y", (y,), (o, i, j), (x[o, cast(indices[i], INDEX), j],)),)
 
     body = loops.nest((outer, k, inner), element)
     body = checked(loops, indices, _numbers(x)[1], error, body)
@@ -53,7 +53,7 @@ def _scatter(op: ops.Scatter, types: Types) -> Function:
     loops, (outer, k, inner) = Loops(), _numbers(updates)
 
     def put(o: Expr, i: Expr, j: Expr) -> Body:
-        return (Store("put", (y,), (o, cast(indices[i], "i64"), j), (updates[o, i, j],)),)
+        return (Store("put", (y,), (o, cast(indices[i], INDEX), j), (updates[o, i, j],)),)
 
     def copy(o: Expr, i: Expr, j: Expr) -> Body:
         return (Store("copy", (y,), (o, i, j), (x[o, i, j],)),)
@@ -74,7 +74,7 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
     loops, (outer, k, inner) = Loops(), _numbers(updates)
 
     def add(o: Expr, i: Expr, j: Expr) -> Body:
-        at = (o, cast(indices[i], "i64"), j)
+        at = (o, cast(indices[i], INDEX), j)
         return (Store("add", (y,), at, (y[at] + updates[o, i, j],)),)
 
     def clear(o: Expr, i: Expr, j: Expr) -> Body:
@@ -97,7 +97,7 @@ def _one_hot(op: ops.OneHot, types: Types) -> Function:
     loops = Loops()
 
     def row(r: Expr) -> Body:
-        at = cast(indices[r], "i64")
+        at = cast(indices[r], INDEX)
         inside = (as_expr(0) <= at) & (at < op.depth)
         cold = loops.vector(op.depth, lambda j: [Store("off", (y,), (r, j), (off,))])
         return (*cold, If(inside, (Store("on", (y,), (r, at), (on,)),)))
@@ -165,13 +165,13 @@ def _extreme_of_rows(op: ops.ArgMax | ops.ArgMin, rows: int, n: int, dtype: str)
             return combined("which", first, _FIRST, value, b, MIN)
 
         # The last block begins sooner than its number says; what it shares has no such element.
-        start = minimum(cast(first[0], "i64") * _BLOCK, as_expr(n - _BLOCK))
+        start = minimum(cast(first[0], INDEX) * _BLOCK, as_expr(n - _BLOCK))
 
         def find(i: Expr) -> Body:
             value = _if_here(x[o, start + i], extreme[0], i, _BLOCK)
             return combined("find", place, _FIRST, value, i, MIN)
 
-        result = Store("y", (y,), (o,), (start + cast(place[0], "i64"),))
+        result = Store("y", (y,), (o,), (cast(start + cast(place[0], INDEX), "i64"),))
         return (
             *(*loops.over(count, block), *block(const(count), rest)),
             *(*loops.vector(blocks, whole), *loops.vector(blocks, which)),
@@ -221,11 +221,11 @@ def _top_k(op: ops.TopK, types: Types) -> Function:
             moves = select(beats(e, r, p - 1), stored[r, p - 1], stays)
             return select(as_expr(1) <= p, moves, stays)  # before the first place is nothing
 
-        new = at(values, e), at(indices, i)
+        new = at(values, e), at(indices, cast(i, "i64"))
         return (Store("insert", (values, indices), (r, p), new),)
 
     def row(r: Expr) -> Body:
-        nothing = (const(0, t.dtype), const(-1))
+        nothing = (const(0, t.dtype), const(-1, "i64"))
         clear = loops.over(op.k, lambda p: [Store("clear", (values, indices), (r, p), nothing)])
 
         def element(i: Expr) -> Body:
