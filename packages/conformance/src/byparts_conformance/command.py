@@ -25,6 +25,13 @@ def check(words: Sequence[str]) -> int:
         except PartError as error:
             print(f"byparts check: {error}", file=sys.stderr)
             return 2
+    if args.programs is not None:
+        from byparts_conformance.programs.command import try_programs  # needs byparts-runtime
+
+        os.environ.update(
+            {variable_of(name): args.emulated for name in args.backend if args.emulated}
+        )
+        return try_programs(args.backend, args.programs, options)
     pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull]
     kit = ["-p", "no:cacheprovider", "-p", "byparts_conformance.plugin"]
     suite = ["--pyargs", "byparts_conformance.suite"]
@@ -54,6 +61,12 @@ def _parser() -> _Parser:
         const="emulated",
         metavar="MODE",
         help="without the device: BYPARTS_NAME=MODE for each backend, e.g. BYPARTS_CUDA=checked",
+    )
+    parser.add_argument(
+        "--programs",
+        type=int,
+        metavar="N",
+        help="try N random programs instead; also --seed, --batch, --theme",
     )
     parser.add_argument("backend", nargs="+", help="the name of an installed backend")
     return parser

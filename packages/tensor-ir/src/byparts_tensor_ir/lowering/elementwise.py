@@ -189,8 +189,6 @@ def _bit(y: Expr, k: int) -> Expr:
 @element.on(ops.Floordiv)
 def _floordiv(op: Op, x: Expr, y: Expr) -> Expr:
     """Of floats with the remainder of `fmod`, which is exact."""
-    if x.dtype not in FLOATS and x is y:  # g++ 12 -O3 makes -1 of the 1 of some vectors of i16
-        return select(x.equal(0), x, _number(1, x))
     if x.dtype not in FLOATS:
         return make("floordiv", (x, y), x.dtype)  # `//` of indices is for divisors that are not 0
     quotient, rest = x / y, call("fmod", x, y)

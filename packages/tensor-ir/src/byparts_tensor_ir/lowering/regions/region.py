@@ -238,6 +238,8 @@ class RegionLoops:
         (part,) = self.layout.parts[self.made[v]]
         if self.made[v].op not in movement or not part.write:
             return False
+        if len(part.reads) != 1:  # of padding around nothing, none
+            return False
         ((_, read),) = part.reads
         return not read or read[-1].steps != part.write[-1].steps
 

@@ -1,0 +1,171 @@
+"""Many programs on a backend: tried in batches and in several ways, failures made small.
+
+    report = campaign(("native", "numpy"), count=1000)
+    print(report)
+
+Each batch is built in one way of `ways.py`: as a user builds, without passes, with every value in
+memory of its own, by backends that take turns, as rounds of a loop, and so on.  Equal seeds and
+counts try equal programs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from byparts_conformance.programs.generate import generate
+from byparts_conformance.programs.minimise import minimised
+from byparts_conformance.programs.noise import Expected, expected
+from byparts_conformance.programs.program import Program
+from byparts_conformance.programs.structure import Structure
+from byparts_conformance.programs.text import as_test
+from byparts_conformance.programs.trial import batch_trial, trial
+from byparts_conformance.programs.ways import Way, way_of
+from byparts_graph_ir import MissingRule
+
+
+@dataclass(frozen=True, eq=False)
+class Failure:
+    """A program that is wrong, as small as it could be made.
+
+    Attributes:
+        program: the small one; its `seed` is that of the generated program.
+        said: what is wrong with it.
+        backends: that were asked for.
+        way: how it was built.
+    """
+
+    program: Program
+    said: str
+    backends: tuple[Any, ...]
+    way: Way
+
+    def __str__(self) -> str:
+        shown = {"backends": self.backends, **self.way.options}
+        head = f"seed {self.program.seed}, {self.way.name}: {self.said}"
+        return f"{head}\n\n{as_test(self.program, self.said, shown)}"
+
+
+@dataclass
+class Report:
+    """What a campaign has found.
+
+    Attributes:
+        programs: how many were tried.
+        missing: how many of them no backend has an op of.
+        failures: those that are wrong.
+        compared, elements: how many elements of outputs were determined, of how many.
+        structure: what building made of them.
+        ops: name of an op -> how many programs have it.
+        ways: name of a way -> how many programs were built in it.
+    """
+
+    programs: int = 0
+    missing: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    compared: int = 0
+    elements: int = 0
+    structure: Structure = field(default_factory=Structure)
+    ops: Counter[str] = field(default_factory=Counter)
+    ways: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        share = 100 * self.compared / max(1, self.elements)
+        lines = [
+            f"{self.programs:,} programs, {len(self.failures)} wrong, {self.missing} with an op "
+            f"that no backend has; {len(self.ops)} ops",
+            f"compared {share:.2f} % of {self.elements:,} elements",
+            self.structure.line(),
+            "built " + ", ".join([f"{way} {n:,}" for way, n in self.ways.items()]),
+        ]
+        return "\n".join([*map(str, self.failures), *lines])
+
+
+def campaign(
+    backends: Sequence[Any],
+    count: int,
+    seed: int = 0,
+    *,
+    batch: int = 16,
+    theme: str = "",
+    most_failures: int = 5,
+    shrink: bool = True,
+    progress: Callable[[Report], None] = lambda report: None,
+) -> Report:
+    """Try `count` programs from `seed` on.
+
+    Args:
+        backends: as `build` takes them.
+        count: how many programs.
+        seed: of the first; the next ones follow it.
+        batch: how many are built together; backends that compile are faster with more.
+        theme: one of `generate.THEMES`; by default all.
+        most_failures: ends sooner after so many.
+        shrink: whether failures are made small.
+        progress: called after each batch.
+    """
+    report = Report()
+    for number, first in enumerate(range(seed, seed + count, batch)):
+        programs = [
+            generate(s, theme=theme) for s in range(first, min(first + batch, seed + count))
+        ]
+        wants = [expected(p) for p in programs]
+        way = way_of(number)
+        options = way.build_options(backends, first)
+        _count(report, programs, wants, way)
+        tried = {way.twin(p): (p, some) for p, some in zip(programs, wants, strict=True)}
+        for twin in _wrong(report, list(tried), [some for _, some in tried.values()], options):
+            program = tried[twin][0]
+            report.failures.append(_failure(program, tuple(backends), way, options, shrink))
+        progress(report)
+        if len(report.failures) >= most_failures:
+            break
+    return report
+
+
+def _count(
+    report: Report, programs: Sequence[Program], wants: Sequence[Sequence[Expected]], way: Way
+) -> None:
+    report.programs += len(programs)
+    report.ways[way.name] += len(programs)
+    for p, some in zip(programs, wants, strict=True):
+        report.ops.update({node.op.name for node in p.graph.nodes})
+        report.compared += sum(int(np.sum(w.determined)) for w in some)
+        report.elements += sum(w.value.size for w in some)
+
+
+def _wrong(
+    report: Report,
+    programs: Sequence[Program],
+    wants: Sequence[Sequence[Expected]],
+    options: dict[str, Any],
+) -> Iterator[Program]:
+    """The programs that are wrong; those of which an op is missing are counted."""
+    try:
+        yield from batch_trial(programs, wants, seen=report.structure.add, **options)
+        return
+    except MissingRule:
+        pass
+    for p, some in zip(programs, wants, strict=True):
+        try:
+            if trial(p, some, seen=report.structure.add, **options):
+                yield p
+        except MissingRule:
+            report.missing += 1
+
+
+def _failure(
+    program: Program, backends: tuple[Any, ...], way: Way, options: dict[str, Any], shrink: bool
+) -> Failure:
+    def wrong(candidate: Program) -> str:
+        try:
+            return trial(way.twin(candidate), expected(candidate), **options)
+        except (MissingRule, ValueError):
+            return ""
+
+    small = minimised(program, wrong) if shrink else program
+    return Failure(replace(small, seed=program.seed), wrong(small), backends, way)

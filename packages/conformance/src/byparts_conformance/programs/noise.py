@@ -1,0 +1,170 @@
+"""What the outputs of a program may be: an error bound that is computed from the program itself.
+
+Monte Carlo arithmetic (Parker 1997; Verificarlo, Denis and others 2016): the program is evaluated
+several times, and each time every node that rounds gets noise of a few units in the last place of
+its dtype on its results, and, where it adds many terms, on its inputs too (whose order of addition
+a backend may choose).  How far the results spread says how far correct results may be apart: much
+where a difference cancels, nothing where elements are only moved.  An output whose discrete value
+(an index, a condition) differs between two evaluations is not determined, and not compared.
+O(samples * cost of `evaluate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import byparts_opset as ops
+from byparts_conformance.programs.program import Program
+from byparts_graph_ir import FLOATS, Graph, Node, Op, Value
+from byparts_opset.dtypes import dtype_name, numpy_dtype, wide
+
+Array = NDArray[Any]
+
+SAMPLES = 5
+ALLOWED = 8.0  # times the largest spread seen
+_UNITS, _UNITS_OF_SUMS = 4.0, 16.0  # of noise; a function is right to 4 units, a row's sum to more
+# The distance from 1 to the next number, and the smallest positive number.
+_EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
+_LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
+# Ops that give exactly one of the numbers they were given, a comparison of them, or a constant.
+_EXACT: tuple[type[Op], ...] = (
+    *(ops.Neg, ops.Abs, ops.Sign, ops.Floor, ops.Ceil, ops.Round, ops.Trunc, ops.Identity),
+    *(ops.Maximum, ops.Minimum, ops.Relu, ops.Relu6, ops.ReluGradient, ops.Select, ops.Clip),
+    *(ops.Max, ops.Min, ops.ArgMax, ops.ArgMin, ops.TopK, ops.MaxPool, ops.Cast, ops.Gather),
+    *(ops.Scatter, ops.OneHot, ops.Pad, ops.Fill, ops.Constant, ops.Eye, ops.Range),
+    *(ops.StopGradient, ops.SliceGradient, ops.MaxPoolGradientGradient, ops.Concat),
+    *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike),
+)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What one output may be.
+
+    Attributes:
+        value: what `evaluate` gives.
+        near: how far a float may be from it; 0 where it must be equal.
+        determined: where the value can be compared at all.
+    """
+
+    value: Array
+    near: Array
+    determined: Array
+
+    def difference(self, got: Array) -> str:
+        """A sentence that says how `got` differs, or ""."""
+        want = self.value
+        if got.shape != want.shape or got.dtype != want.dtype:
+            return f"is {got.dtype}{list(got.shape)}, and must be {want.dtype}{list(want.shape)}"
+        wrong = self.determined & ~self._right(got)
+        if not np.any(wrong):
+            return ""
+        at = tuple(int(i) for i in np.argwhere(np.atleast_1d(wrong))[0])[: got.ndim]
+        allowed = f", within {self.near[at]:.3g}" if self.near[at] else ""
+        count = f"({int(np.sum(wrong))} of {want.size} elements)"
+        return f"at {list(at)}: {got[at]} instead of {want[at]}{allowed} {count}"
+
+    def _right(self, got: Array) -> Array:
+        if dtype_name(got.dtype) not in FLOATS:
+            return np.asarray(got == self.value)
+        a, b = (wide(x).astype(np.float64) for x in (got, self.value))
+        with np.errstate(all="ignore"):
+            close = (np.abs(a - b) <= self.near) | (a == b)
+        return np.where(np.isfinite(b), close, ~np.isfinite(a))
+
+
+def expected(program: Program, samples: int = SAMPLES) -> tuple[Expected, ...]:
+    """What each output of a program may be."""
+    numbers = np.random.default_rng(program.seed & 0xFFFFFFFF)
+    runs = [_evaluated(program, None), *[_evaluated(program, numbers) for _ in range(samples)]]
+    return tuple([_expected(some) for some in zip(*runs, strict=True)])
+
+
+def _expected(runs: Sequence[Array]) -> Expected:
+    want, *others = runs
+    if dtype_name(want.dtype) not in FLOATS:
+        same = np.ones(want.shape, bool)
+        for x in others:
+            same = same & (x == want)
+        return Expected(want, np.zeros(want.shape), same)
+    exact = wide(want).astype(np.float64)
+    near, determined = np.zeros(want.shape), np.ones(want.shape, bool)
+    with np.errstate(all="ignore"):
+        for x in others:
+            sample = wide(x).astype(np.float64)
+            both = np.isfinite(sample) & np.isfinite(exact)
+            near = np.where(both, np.maximum(near, np.abs(sample - exact)), near)
+            determined = determined & (np.isfinite(sample) == np.isfinite(exact))
+    return Expected(want, ALLOWED * near, determined)
+
+
+def _evaluated(program: Program, numbers: np.random.Generator | None) -> tuple[Array, ...]:
+    """The outputs, with noise where a generator of random numbers is given."""
+    return _run(program.graph, program.arrays, numbers)
+
+
+def _run(
+    graph: Graph, arrays: Sequence[Array], numbers: np.random.Generator | None
+) -> tuple[Array, ...]:
+    known: dict[Value, Array] = dict(zip(graph.inputs, arrays, strict=True))
+    with np.errstate(all="ignore"):
+        for node in graph.nodes:
+            given = [known[v] for v in node.inputs]
+            units = 0.0 if numbers is None else _units(node)
+            if numbers is not None and units > _UNITS:
+                given = [noisy(x, units, numbers) for x in given]
+            made = node.op.evaluate(*given)
+            if numbers is not None and units:
+                made = tuple([noisy(y, units, numbers, _terms(node.op, given, y)) for y in made])
+            known.update(zip(node.outputs, made, strict=True))
+    return tuple([known[v] for v in graph.outputs])
+
+
+def _units(node: Node) -> float:
+    """Units in the last place by which results of the node may be off; 0: it is exact."""
+    op = node.op
+    if isinstance(op, _EXACT) or op.pattern in ("injective", "broadcast"):
+        return _UNITS if isinstance(op, (ops.Dropout, ops.BatchNormInference)) else 0.0
+    return _UNITS if op.pattern == "elementwise" else _UNITS_OF_SUMS
+
+
+def _terms(op: Op, given: Sequence[Array], y: Array) -> Array | float:
+    """The size of the terms that may have cancelled in y, where it is more than that of y.
+
+    For an elementwise op that cancels the product of its inputs, 1 at least, as the kit takes it;
+    for rows, products and the like a part of the largest result.
+    """
+    if op.pattern == "elementwise":
+        sizes = [_sizes(x) for x in given if dtype_name(x.dtype) in FLOATS]
+        return reduce(np.multiply, [np.maximum(size, 1) for size in sizes]) if op.cancels else 0.0
+    return float(np.max(_sizes(y), initial=0.0)) / 8 if op.pattern != "reduction" else 0.0
+
+
+def _sizes(x: Array) -> Array:
+    """Absolute values, 0 of what is not finite."""
+    size = np.abs(wide(x).astype(np.float64))
+    return np.where(np.isfinite(size), size, 0.0)
+
+
+def noisy(
+    x: Array, units: float, numbers: np.random.Generator, terms: Array | float = 0.0
+) -> Array:
+    """Floats with noise of at most so many units in the last place; zeros of either sign.
+
+    The units are those of x, or of the larger terms that cancelled in it.
+    """
+    name = dtype_name(x.dtype)
+    if name not in FLOATS:
+        return x
+    y = wide(x).astype(np.float64)
+    size = np.maximum(np.abs(y), terms) * (units * _EPSILON[name])
+    exact_zero = (y == 0) & (size == 0)
+    made = y + np.maximum(size, units * _LEAST[name]) * numbers.uniform(-1, 1, x.shape)
+    made = np.where(exact_zero, 0.0 * numbers.choice([-1.0, 1.0], x.shape), made)
+    return np.asarray(made).astype(numpy_dtype(name))

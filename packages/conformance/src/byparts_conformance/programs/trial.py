@@ -1,0 +1,125 @@
+"""A program run by the runtime, and compared with what it may give.
+
+`run` builds a program in one way (a backend, options) and runs it twice from the same variables, so
+that memory that a first run leaves behind is seen; `trial` compares both with `expected`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from byparts_conformance.programs.noise import Expected, expected
+from byparts_conformance.programs.program import Program, parts_of, side_by_side
+from byparts_graph_ir import MissingRule
+from byparts_runtime import Variable, build
+
+Array = NDArray[Any]
+
+
+class Wrong(AssertionError):
+    """A program that does not give what it means; the message says where."""
+
+
+def run(
+    program: Program,
+    rounds: int = 2,
+    seen: Callable[[Any], None] = lambda built: None,
+    **options: Any,
+) -> list[tuple[Array, ...]]:
+    """The outputs (fetches, then new values of variables) of several runs from the same state.
+
+    Args:
+        program: to build and run.
+        rounds: how often it runs; its variables are put back before each run.
+        seen: called with what `build` made, after it ran.
+        options: of `byparts_runtime.build`.
+    """
+    inputs, feeds = program.graph.inputs, program.feeds
+    states = program.arrays[feeds:]
+    variables = [Variable(f"v{i}", np.array(a)) for i, a in enumerate(states)]
+    built = build(
+        program.graph,
+        variables=dict(zip(inputs[feeds:], variables, strict=True)),
+        updates=variables[: program.updates],
+        **options,
+    )
+    results = []
+    for _ in range(rounds):
+        for v, a in zip(variables, states, strict=True):
+            v.write(a)
+        fetched = [np.array(y) for y in built(*program.arrays[:feeds])]
+        results.append((*fetched, *[np.array(v.read()) for v in variables[: program.updates]]))
+        for v, a in zip(variables[program.updates :], states[program.updates :], strict=True):
+            if v.read().tobytes() != np.ascontiguousarray(a).tobytes():
+                raise Wrong(f"variable {v.name} is only read, and was changed")
+    seen(built)
+    return results
+
+
+def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Expected]) -> str:
+    """A sentence that names the first output that is wrong, or ""."""
+    for number, outputs in enumerate(results):
+        for i, (got, want) in enumerate(zip(outputs, wants, strict=True)):
+            if said := want.difference(got):
+                return f"output {i} of run {number + 1}, {said}"
+    return ""
+
+
+def trial(program: Program, wants: Sequence[Expected] | None = None, **options: Any) -> str:
+    """What is wrong with a program on these options, in a sentence; "" if it is right.
+
+    Raises:
+        MissingRule: no backend has one of its ops.
+    """
+    wants = expected(program) if wants is None else wants
+    try:
+        return difference(run(program, **options), wants)
+    except MissingRule:
+        raise
+    except Exception as error:  # a build or a run that fails, in any way, is what is looked for
+        return f"raises {type(error).__name__}: {_first_line(error)}"
+
+
+def batch_trial(
+    programs: Sequence[Program],
+    wants: Sequence[Sequence[Expected]],
+    seen: Callable[[Any], None] = lambda built: None,
+    **options: Any,
+) -> dict[Program, str]:
+    """The programs that are wrong, each with a sentence: tried together, then those by themselves.
+
+    Together they are one program of many parts, which a compiler does sooner.
+
+    Raises:
+        MissingRule: no backend has an op of one of them.
+    """
+    try:
+        runs = run(side_by_side(programs), seen=seen, **options)
+    except MissingRule:
+        raise
+    except Exception:  # whose fault it is comes out below
+        suspects = list(programs)
+    else:
+        parted = [parts_of(r, programs) for r in runs]
+        suspects = [
+            p
+            for i, p in enumerate(programs)
+            if difference([outputs[i] for outputs in parted], wants[i])
+        ]
+    by = dict(zip(programs, wants, strict=True))
+    return {p: said for p in suspects if (said := _alone(p, by[p], options))}
+
+
+def _alone(program: Program, wants: Sequence[Expected], options: dict[str, Any]) -> str:
+    try:
+        return trial(program, wants, **options)
+    except MissingRule:
+        return ""
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:300]

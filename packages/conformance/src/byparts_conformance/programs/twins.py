@@ -1,0 +1,76 @@
+"""Programs that must give the same as another one: bodies written out, and rounds of a loop.
+
+`unrolled` replaces calls and scans by the nodes of their bodies; `as_rounds` computes a whole
+program as the body of a scan over two copies of its inputs.  So what a backend does with bodies is
+held against what it does without, on every op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+import byparts_opset as ops
+from byparts_conformance.programs.program import Program
+from byparts_graph_ir import Graph, Input, Node, TensorType, Value
+
+
+def unrolled(program: Program) -> Program:
+    """The program without calls and scans: the nodes of their bodies in the place of each."""
+    return replace(program, graph=program.graph.rewrite(_written_out))
+
+
+def _written_out(node: Node) -> tuple[Value, ...] | None:
+    """The outputs of a call or a scan, made by nodes; `None` for other nodes and empty scans."""
+    op = node.op
+    if isinstance(op, ops.Call):
+        return _inlined(op.body, node.inputs)
+    if not isinstance(op, ops.Scan):
+        return None
+    states = list(node.inputs[: op.states])
+    sequences = node.inputs[op.states : op.states + op.sequences]
+    kept = node.inputs[op.states + op.sequences :]
+    length = sequences[0].type.dims[0] if sequences else op.length
+    if not length or length > 12:
+        return None
+    rows: list[Sequence[Value]] = []
+    for t in reversed(range(length)) if op.reverse else range(length):
+        given = (*states, *[ops.getitem(xs, t) for xs in sequences], *kept)
+        made = _inlined(op.body, given)
+        states = list(made[: op.states])
+        rows.append(made[op.states :])
+    if op.reverse:
+        rows.reverse()
+    return (*states, *[ops.stack(some, 0) for some in zip(*rows, strict=True)])
+
+
+def _inlined(body: Graph, given: Sequence[Value]) -> tuple[Value, ...]:
+    """The outputs of a body on these values, by copies of its nodes."""
+    new: dict[Value, Value] = dict(zip(body.inputs, given, strict=True))
+    for node in body.nodes:
+        inputs = tuple([new[v] for v in node.inputs])
+        made = _written_out(Node(node.op, inputs, node.where))
+        outputs = Node(node.op, inputs, node.where).outputs if made is None else made
+        new.update(zip(node.outputs, outputs, strict=True))
+    return tuple([new[v] for v in body.outputs])
+
+
+def as_rounds(program: Program) -> Program:
+    """The program as the body of a scan of two rounds, over two copies of each input.
+
+    Programs with variables and with effects stay as they are.  The outputs are those of the second
+    round.
+    """
+    graph = program.graph
+    if program.variables or graph.has_effect or not graph.inputs or not graph.outputs:
+        return program
+    stacked = tuple([np.stack([a, a]) for a in program.arrays])
+    inputs = [
+        Input(TensorType(v.type.dtype, (2, *v.type.dims)), None, f"x{i}", "")
+        for i, v in enumerate(graph.inputs)
+    ]
+    scanned = ops.Scan(graph, 0, len(inputs)).outputs_of(*inputs)
+    outputs = [ops.getitem(ys, 1) for ys in scanned]
+    return replace(program, graph=Graph.of(inputs, outputs), arrays=stacked)
