@@ -4,9 +4,9 @@
 
 Each is defined as a graph, differentiated, planned and run, by generated code where there is a
 compiler.  Printed are its progress and how much memory was planned; at the end a summary: accuracy
-on digits it has not seen, seconds, bytes, kernels.  Into `--out` go the picture of each plan as SVG,
-and a text: every step with its kernel (`explain`), and the whole report of the plan.  The same
-seed gives the same numbers.
+on digits it has not seen, seconds, bytes, kernels.  Into `--out` go the picture of each plan as
+SVG, and a text: every step with its kernel (`explain`), and the whole report of the plan.  The
+same seed gives the same numbers.
 """
 
 from __future__ import annotations

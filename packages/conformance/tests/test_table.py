@@ -25,7 +25,9 @@ def test_a_cell_stands_below_the_first_letter_of_its_column() -> None:
 
 def test_the_table_fits_eighty_columns() -> None:
     """A hundred with the longest name of an op."""
-    longest = {width: [*table.header(width), table.line("x" * width, OK, width)] for width in (20, 40)}
+    longest = {
+        width: [*table.header(width), table.line("x" * width, OK, width)] for width in (20, 40)
+    }
 
     assert max(map(len, longest[20])) <= 80
     assert max(map(len, longest[40])) <= 100

@@ -19,7 +19,9 @@ Reports = list[tuple[int, int, str]]
 
 def waiting(count: int) -> list[str]:
     """Names of functions that are not compiled yet."""
-    bodies = [f'extern "C" void f(void **) {{ /* progress {i} of {count} */ }}' for i in range(count)]
+    bodies = [
+        f'extern "C" void f(void **) {{ /* progress {i} of {count} */ }}' for i in range(count)
+    ]
     return [code.later(Source("f", body, frozenset(), 0)) for body in bodies]
 
 

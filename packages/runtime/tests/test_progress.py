@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from threading import Event
 from typing import Any
 
 import pytest
 
 import byparts_runtime.building.progress as showing
-from byparts_graph_ir import ArgumentError
+from byparts_graph_ir import ArgumentError, ShapeError
 from byparts_graph_ir.backend.progress import listener, report
 from byparts_runtime.building.progress import Progress, shown, wanted
 
@@ -17,12 +18,20 @@ from byparts_runtime.building.progress import Progress, shown, wanted
 class Terminal(io.StringIO):
     """What `sys.stderr` is where somebody looks."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = Event()
+
+    def write(self, text: str) -> int:
+        self.written.set()
+        return super().write(text)
+
     def isatty(self) -> bool:
         return True
 
     @property
     def line(self) -> str:
-        """What can be read on its last line: after a "\\r" the line is written over."""
+        """What can be read on its last line, which a carriage return begins again."""
         line = ""
         for text in self.getvalue().split("\r"):
             line = text + line[len(text) :]
@@ -178,8 +187,7 @@ def test_reports_of_a_build_reach_the_terminal(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(showing, "EVERY_S", 0.001)
     with shown(terminal, {}):
         report(3, 8, "files")
-        while "3 of 8 files" not in terminal.getvalue():
-            pass
+        assert terminal.written.wait(60) and terminal.line.endswith("3 of 8 files")
         with shown(Terminal(), {}):  # a build within a build says it on the same line
             seen.append(listener.get())
 
@@ -201,10 +209,13 @@ def test_an_error_of_a_build_erases_the_line(monkeypatch: pytest.MonkeyPatch) ->
     terminal = Terminal()
     monkeypatch.setattr(showing, "WAIT_S", 0.0)
     monkeypatch.setattr(showing, "EVERY_S", 0.001)
-    with pytest.raises(ZeroDivisionError, match="by zero"), shown(terminal, {}):
-        report(1, 2, "files")
-        while not terminal.getvalue():
-            pass
-        _ = 1 / 0
 
+    def build() -> None:
+        with shown(terminal, {}):
+            report(1, 2, "files")
+            assert terminal.written.wait(60)
+            raise ShapeError("matmul: inner dimensions differ")
+
+    with pytest.raises(ShapeError, match="inner dimensions differ"):
+        build()
     assert terminal.line == "" and listener.get() is None

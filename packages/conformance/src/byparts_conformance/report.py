@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from byparts_conformance import table
-from byparts_conformance.cases import COLUMNS
 
 KERNEL = ("test_kernel", "test_kernel_absent")  # the tests that fill rows
 Words = dict[str, str]  # column or rule -> what was found

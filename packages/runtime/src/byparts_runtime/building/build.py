@@ -47,9 +47,8 @@ def build(
         options: how to build; see `BuildOptions`.
         changes: options by name, as in `build(graph, backends=("torch", "numpy"))`.
 
-    On a terminal, one that takes longer than a second says how far it is (`BYPARTS_PROGRESS=0`: it
-    does not).  A backend that fails (no compiler runs, a full disk) is left out, with a warning, where others
-    are left.
+    A backend that fails (no compiler runs, a full disk) is left out, with a warning, where others
+    are left.  A build that takes longer than a second says so on a terminal (`progress.py`).
 
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
