@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,11 +54,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def check(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "byparts_graph_ir", "check", *words]
+
+
+def env(folder: Path) -> dict[str, str]:
     found = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "byparts_graph_ir", "check", *words]
-    env = {**os.environ, "PYTHONPATH": found}
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    return {**os.environ, "PYTHONPATH": found}
+
+
+def check(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*words), capture_output=True, text=True, check=False, env=env(folder)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +109,30 @@ def test_absent_ops_are_counted_and_not_tried(lines: list[str]) -> None:
     (passed,) = re.findall(r"(\d+) passed", lines[-1])
 
     assert int(many) > 100 and int(passed) < 2 * int(many)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_names_what_is_being_tried(folder: Path) -> None:
+    """On its last line, which a row then takes."""
+    import pty
+
+    screen, end = pty.openpty()
+    process = subprocess.Popen(command("two", "--byparts-op", "add"), stdout=end, env=env(folder))
+    os.close(end)
+    with open(screen, newline="") as terminal:
+        said = _until_closed(terminal)
+    assert process.wait() == 0
+
+    assert re.search(r"\radd half \(row 1 of 1\) +\r", said)
+    assert re.search(r"\r +\r\s*backend two\r\n.*\r\n.*\r\nadd ok ", said)
+
+
+def _until_closed(terminal: Any) -> str:
+    """What is written; Linux says that the other end is closed by an error."""
+    lines: list[str] = []
+    with suppress(OSError):
+        lines.extend(iter(terminal.readline, ""))
+    return "".join(lines)
 
 
 def test_one_op_is_tried_with_what_it_means(folder: Path) -> None:

@@ -28,7 +28,7 @@ Record = Callable[[str], None]
 Ops = dict[str, type[Op]]
 
 REPORT = pytest.StashKey[Report]()
-ORDER = (OK, VIA, BODIES, ABSENT)  # of rows
+ORDER = (OK, VIA, BODIES)  # of rows
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -78,29 +78,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _of_backends(metafunc: pytest.Metafunc) -> None:
     """Each op that a backend has, in each column; or, of each other op, that it is absent."""
-    config, given = metafunc.config, []
-    of_columns = "column" in metafunc.fixturenames
-    for name in config.getoption("--byparts-backend"):
-        tried, absent = _tried_and_absent(config, name)
-        if of_columns:
-            given += [(name, op, column) for op in tried for column in COLUMNS]
-        else:
-            given += [(name, op) for op in absent]
-    tests = [pytest.param(*test, id="-".join(map(_id, test))) for test in given]
+    of_columns, tests = "column" in metafunc.fixturenames, []
+    for name in metafunc.config.getoption("--byparts-backend"):
+        tried, absent = _tried_and_absent(metafunc.config, name)
+        for op in tried if of_columns else absent:
+            for more in [(column,) for column in COLUMNS] if of_columns else [()]:
+                words = "-".join((name, op.name, *more))
+                tests.append(pytest.param(name, op, *more, id=words))
     metafunc.parametrize("backend_name, op, column" if of_columns else "backend_name, op", tests)
 
 
 def _tried_and_absent(config: pytest.Config, backend: str) -> tuple[list[type[Op]], ...]:
     """The ops whose cases are run, those with kernels first, and those that are only counted."""
-    ways = {op: _presence(backend, op) for op in _chosen(config).values()}
-    order = sorted(ways, key=lambda op: ORDER.index(ways[op]))
-    there = [op for op in order if ways[op] != ABSENT]
-    config.stash[REPORT].names[backend] = [op.name for op in there]
-    return (order, []) if config.getoption("--everything") else (there, order[len(there) :])
-
-
-def _id(given: str | type[Op]) -> str:
-    return given if isinstance(given, str) else given.name
+    names = config.stash[REPORT].names
+    ops = _chosen(config)
+    if backend not in names:
+        ways = {name: presence(_backend(backend), op) for name, op in ops.items()}
+        there = [name for name, how in ways.items() if how != ABSENT]
+        names[backend] = sorted(there, key=lambda name: ORDER.index(ways[name]))
+    tried = [ops[name] for name in names[backend]]
+    absent = [op for name, op in ops.items() if name not in names[backend]]
+    return ([*tried, *absent], []) if config.getoption("--everything") else (tried, absent)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -172,11 +170,6 @@ def _chosen(config: pytest.Config) -> Ops:
 @cache
 def _tried_elsewhere() -> frozenset[type[Op]]:
     return frozenset((*OPS.values(), *OWN.values()))
-
-
-@cache
-def _presence(backend: str, op: type[Op]) -> str:
-    return presence(_backend(backend), op)
 
 
 @cache
