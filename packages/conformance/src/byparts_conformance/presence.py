@@ -1,4 +1,4 @@
-"""Whether a backend can run an op, asked of its tables and of the op: nothing is compiled or run.
+"""Asks the tables of a backend whether it can run an op: nothing is compiled or run.
 
 Most backends lack most ops.  To find that out by running each case of each op takes a minute, and
 to ask takes a third of a second.  The answer holds but for kernels that refuse some types: these
@@ -27,7 +27,7 @@ def presence(backend: Backend, op: type[Op]) -> str:
 
 
 def way(backend: Backend, case: Case | Sample) -> str:
-    """How the backend runs an op on these types: `OK`, `VIA`, `BODIES` or `ABSENT`."""
+    """The way in which a backend runs an op on these types: `OK`, `VIA`, `BODIES`, `ABSENT`."""
     if backend.supports(case.op):
         return OK
     graph = graph_of(case)

@@ -1,4 +1,4 @@
-"""What a run of the kit says: each row when its op has been tried, and a summary at the end.
+"""Writes what the kit finds: each row when its op has been tried, and a summary at the end.
 
 On a terminal the last line names what is being tried and says how far the run is; in a pipe the
 rows alone are written.  Letters and percentages of pytest are left out.
@@ -49,7 +49,7 @@ class Report:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
-        """No letter for a test that ran; the word stands in pytest's list of failures."""
+        """Leave out the letter of a test that ran; the word is for pytest's list of failures."""
         words = {"passed": "", "failed": "FAILED"}
         ran = report.when == "call" and report.outcome in words
         return (report.outcome, "", words[report.outcome]) if ran else None

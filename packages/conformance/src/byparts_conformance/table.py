@@ -36,13 +36,13 @@ def header(width: int) -> list[str]:
 
 
 def line(op: str, row: Row, width: int) -> str:
-    """What was found of one op."""
+    """The row of one op."""
     cells = "".join(f"{_word(row.get(column, '')):{WIDE}}" for column in COLUMNS)
     return f"{op:{width}} {cells}".rstrip()
 
 
 def sentence(rows: Mapping[str, Row]) -> str:
-    """How many ops are right, wrong and absent."""
+    """Count the ops that are right, wrong and absent."""
     kinds = {op: kind(row) for op, row in rows.items()}
     wrong = [op for op, found in kinds.items() if found == "FAIL"]
     counts = Counter(kinds.values())
@@ -64,7 +64,7 @@ def kind(row: Row) -> str:
 
 
 def legend(rows: Mapping[str, Row]) -> list[str]:
-    """What the words in these rows mean."""
+    """Explain the words that occur in these rows."""
     words = {_word(found) for row in rows.values() for found in row.values()}
     said = [meaning for word, meaning in LEGEND.items() if word in words]
     return ["; ".join(said)] if said else []

@@ -1,4 +1,4 @@
-"""How far a build is: whatever compiles reports it, and whoever builds may listen and show it."""
+"""Reports of how far a build is: whatever compiles makes them, whoever builds may show them."""
 
 from __future__ import annotations
 
