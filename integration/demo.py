@@ -3,9 +3,10 @@
     python integration/demo.py [softmax] [mlp] [lenet] [--seed 0] [--out out]
 
 Each is defined as a graph, differentiated, planned and run, by generated code where there is a
-compiler.  Printed are which kernels run, its progress, what the memory plan says, and its accuracy
-on digits it has not seen.  The picture of each plan is written as SVG into `--out`.  The same seed
-gives the same numbers.
+compiler.  Printed are its progress and how much memory was planned; at the end a summary: accuracy
+on digits it has not seen, seconds, bytes, kernels.  Into `--out` go the picture of each plan as
+SVG, and a text: every step with its kernel (`explain`), and the whole report of the plan.  The
+same seed gives the same numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -31,6 +32,7 @@ from byparts_runtime import Program, Variable, build
 Array = NDArray[np.float32]
 Parameters = list[tuple[Input, Array]]  # each with its first value
 BATCH = 100
+_BLANK = "\n\n"  # ends the first part of a report
 
 
 class Layers:
@@ -143,12 +145,27 @@ def batches(
         yield images[order[at : at + BATCH]], labels[order[at : at + BATCH]]
 
 
-def fit(name: str, recipe: Recipe, seed: int, out: Path) -> float:
-    """Train, report, draw; the accuracy on the test images."""
+@dataclass(frozen=True)
+class Result:
+    """What is said of a network at the end.
+
+    Attributes:
+        accuracy: on the test images.
+        training_s: seconds, without the build.
+        plan: of the training step.
+        kernels: backend -> how many steps it runs.
+    """
+
+    accuracy: float
+    training_s: float
+    plan: Plan
+    kernels: Mapping[str, int]
+
+
+def fit(name: str, recipe: Recipe, seed: int, out: Path) -> Result:
+    """Build, train, and write what was planned into `out`."""
     train_set, (images, labels) = digits(seed)
     train, classify = programs(recipe, seed, len(images))
-    counts = Counter(step.backend for step in train.steps)
-    print(f"{name:8} kernels: {', '.join(f'{n} of {b}' for b, n in counts.items())}")
     rng, start, loss = np.random.default_rng(seed), time.perf_counter(), np.float32(0)
     for epoch in range(1, recipe.epochs + 1):
         for x, y in batches(*train_set, rng):
@@ -157,15 +174,28 @@ def fit(name: str, recipe: Recipe, seed: int, out: Path) -> float:
         bar = "#" * done + "." * (20 - done)
         print(f"\r{name:8} [{bar}] epoch {epoch:3}  loss {loss:.4f}", end="", flush=True)
     accuracy = float((classify(images)[0] == labels).mean())
-    print(f"  held-out accuracy {accuracy:.4f}  in {time.perf_counter() - start:.1f} s")
-    plan = train.plan
+    training_s, plan = time.perf_counter() - start, train.plan
     assert isinstance(plan, Plan), "the demo shows what memplan planned"
-    print(plan.report())
+    print(f"\n{plan.report().partition(_BLANK)[0]}\n")
     out.mkdir(parents=True, exist_ok=True)
-    picture = out / f"{name}-plan.svg"
-    picture.write_text(plan.svg(), encoding="utf-8")
-    print(f"picture of the plan: {picture}\n")
-    return accuracy
+    (out / f"{name}-plan.svg").write_text(plan.svg(), encoding="utf-8")
+    text = f"{train.explain(width=100)}\n\n{plan.report()}\n"
+    (out / f"{name}-plan.txt").write_text(text, encoding="utf-8")
+    kernels = Counter(step.backend for step in train.steps)
+    return Result(accuracy, training_s, plan, kernels)
+
+
+def summary(results: Mapping[str, Result], out: Path) -> str:
+    """A row for each network, and where the rest can be read."""
+    lines = ["network  held-out accuracy  trained in     bytes planned  kernels"]
+    for name, result in results.items():
+        kernels = ", ".join(f"{count} of {b}" for b, count in result.kernels.items())
+        planned = result.plan.arena_bytes
+        share = f"{planned:,} ({planned / result.plan.naive_bytes:.0%})"
+        row = f"{name:8} {result.accuracy:17.4f} {result.training_s:9.1f} s {share:>17}  {kernels}"
+        lines.append(row)
+    names = f"{{{','.join(results)}}}" if len(results) > 1 else next(iter(results))
+    return "\n".join([*lines, f"plans and kernels, step by step: {out}/{names}-plan.svg and .txt"])
 
 
 def main(argv: Sequence[str]) -> int:
@@ -179,8 +209,9 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if unknown := [name for name in given.networks if name not in RECIPES]:
         parser.error(f"there is no network {unknown[0]!r}; there are {', '.join(RECIPES)}")
-    for name in given.networks or RECIPES:
-        fit(name, RECIPES[name], given.seed, given.out)
+    names = given.networks or RECIPES
+    results = {name: fit(name, RECIPES[name], given.seed, given.out) for name in names}
+    print(summary(results, given.out))
     return 0
 
 

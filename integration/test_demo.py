@@ -20,20 +20,33 @@ def demo(folder: Path, *arguments: str) -> str:
 
 @pytest.mark.parametrize(("name", "least"), [("softmax", 0.94), ("mlp", 0.96), ("lenet", 0.97)])
 def test_held_out_accuracy(name: str, least: float, tmp_path: Path) -> None:
-    """What the README promises, with the plan's report and its picture."""
+    """What the README promises; the plan's whole report, and its picture, are in files."""
     said = demo(tmp_path, name)
-    (accuracy,) = re.findall(r"held-out accuracy ([\d.]+)", said)
+    (accuracy,) = re.findall(rf"^{name} +([\d.]+) .* (?:native|numpy)$", said, re.MULTILINE)
+    text = (tmp_path / f"{name}-plan.txt").read_text()
 
     assert float(accuracy) >= least
     assert all(word in said for word in ("each on its own", "planned", "lower bound"))
+    assert "worst step" in text and "step  op " in text
     assert ElementTree.parse(tmp_path / f"{name}-plan.svg").getroot().tag.endswith("svg")
+
+
+def test_the_summary_is_the_last_that_is_said(tmp_path: Path) -> None:
+    """A row for each network and where to read more, in lines that fit; no lists before it."""
+    said = demo(tmp_path, "softmax", "mlp").splitlines()
+    lines = [line for line in said if " epoch " not in line]
+    last = lines[-4:]
+
+    assert [line.split()[0] for line in last] == ["network", "softmax", "mlp", "plans"]
+    assert max(map(len, last[:3])) <= 80 and len(lines) < 30
+    assert not [line for line in lines if line.startswith(("refused", "shared"))]
 
 
 def test_the_same_seed_gives_the_same_numbers(tmp_path: Path) -> None:
     """Losses and accuracy, digit for digit; another seed gives others."""
 
     def numbers(*arguments: str) -> list[str]:
-        return re.findall(r"loss [\d.]+|accuracy [\d.]+", demo(tmp_path, "mlp", *arguments))
+        return re.findall(r"loss [\d.]+|^mlp +0[\d.]+", demo(tmp_path, "mlp", *arguments), re.M)
 
     first = numbers()
 

@@ -167,6 +167,7 @@ def test_their_kernels_conform(device: Device) -> None:
     """The kit of the whole wheels, on every op, usual inputs and extreme ones."""
     kit = ("-p", "byparts_conformance.plugin", "--pyargs", "byparts_conformance.suite")
     options = ("-q", "-c", "/dev/null", "-p", "no:cacheprovider", "--byparts-backend=numpy")
+    options += ("--everything",)
     some = ("-k", "test_kernel and (basic or edges) or test_also")
     done = device.run("-m", "pytest", *options, *some, *kit)
 

@@ -26,7 +26,6 @@ from byparts_conformance.backend_rules import BACKEND_RULES, THREADS
 from byparts_conformance.cases import APART
 from byparts_conformance.enlarge import enlarged
 from byparts_conformance.kernel import cell, runs_of
-from byparts_conformance.plugin import table
 from byparts_graph_ir import (
     Backend,
     MissingRule,
@@ -391,15 +390,6 @@ def test_inputs_are_the_same_every_time_and_within_their_range() -> None:
 
     assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     assert neg is not None and case.op.evaluate(*first)[0].dtype == first[0].dtype
-
-
-def test_the_table_says_what_happened() -> None:
-    """Rows, columns and a sentence that counts."""
-    rows = {"add": {"basic": "ok", "f64": "ok"}, "neg": {"basic": "FAIL"}, "mul": {"basic": "-"}}
-    lines = table("npu", rows)
-
-    assert lines[1] == "backend npu" and lines[3].split() == ["add", "ok", "ok"]
-    assert lines[-1] == "1 of 3 ops right, 0 of them decomposed; 1 wrong (neg), 1 absent"
 
 
 def test_what_depends_on_the_dtype_is_said_so() -> None:

@@ -12,6 +12,7 @@ import pytest
 from doubled import add_code, adder, gpu_on
 
 from byparts_graph_ir import BackendError, Graph, Input, TensorType
+from byparts_graph_ir.backend.progress import listener
 from byparts_kernels_cuda import code, compile as compilers
 from byparts_kernels_cuda.driver.double import Double
 from byparts_kernels_cuda.gpu import Gpu
@@ -66,6 +67,22 @@ def test_all_that_wait_are_compiled_when_one_is_needed(gpu: Gpu) -> None:
         code.function(gpu, codes[3])
 
     assert {key for _, key in code._images} == {c.key for c in codes} and not code._waiting
+
+
+def test_each_kernel_that_is_compiled_is_reported(gpu: Gpu) -> None:
+    """To whoever builds; here nothing is written to the terminal."""
+    codes = [add_code(n) for n in range(1, 20)]
+    code.later(codes)
+    said: list[tuple[int, int, str]] = []
+    token = listener.set(lambda *report: said.append(report))
+    try:
+        with gpu:
+            code.function(gpu, codes[0])
+    finally:
+        listener.reset(token)
+
+    assert said[0] == (0, 19, "kernels of CUDA") and said[-1] == (19, 19, "kernels of CUDA")
+    assert [done for done, _, _ in said] == sorted({done for done, _, _ in said})
 
 
 def test_one_that_does_not_compile_is_named_and_others_run(gpu: Gpu) -> None:

@@ -89,6 +89,7 @@ def test_every_kernel_conforms(emitter: str, least: int, tmp_path: Path) -> None
         "byparts_graph_ir",
         "check",
         "native",
+        "--everything",
         "-k",
         "test_kernel and basic",
     ]

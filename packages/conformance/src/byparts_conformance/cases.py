@@ -152,8 +152,7 @@ def cases_of(op: type[Op]) -> tuple[Case, ...]:
 
 def _made(op: type[Op]) -> tuple[Case, ...]:
     cases: dict[str, Case] = {}
-    samples = list(op.samples())
-    every = [typed for sample in samples for typed in _retyped(sample)]
+    samples, every = list(op.samples()), typed_samples(op)
     for typed in (*every, *_in_four_bits(samples)):
         for case in (Case(typed, _column(typed), _values(typed.op)), *_long_cases(typed)):
             cases.setdefault(f"{case.column} {case} {typed.ranges}", case)
@@ -161,6 +160,11 @@ def _made(op: type[Op]) -> tuple[Case, ...]:
         for case in _edge_cases(typed):
             cases.setdefault(f"{case.column} {case}", case)
     return tuple(cases.values())
+
+
+def typed_samples(op: type[Op]) -> list[Sample]:
+    """The samples of an op, in every dtype that it accepts.  No array is made."""
+    return [typed for sample in op.samples() for typed in _retyped(sample)]
 
 
 def _one_of_each(samples: Sequence[Sample]) -> list[Sample]:

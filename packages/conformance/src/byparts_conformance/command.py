@@ -7,14 +7,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryFile
 from typing import NoReturn
 
 from byparts_graph_ir.parts.hub import PartError, parts
 
+_USAGE_ERROR = 4  # pytest's exit status
+
 
 def check(words: Sequence[str]) -> int:
-    """Run the kit; returns pytest's exit status, or 2 where a backend is unknown.
+    """Run the kit; returns pytest's exit status, or 2 where it is asked for what there is not.
 
     pytest runs in another process, because it cannot rewrite the asserts of imported modules.
     """
@@ -25,20 +28,34 @@ def check(words: Sequence[str]) -> int:
         except PartError as error:
             print(f"byparts check: {error}", file=sys.stderr)
             return 2
+    emulated = {variable_of(name): args.emulated for name in args.backend if args.emulated}
     if args.programs is not None:
         from byparts_conformance.programs.command import try_programs  # needs byparts-runtime
 
-        os.environ.update(
-            {variable_of(name): args.emulated for name in args.backend if args.emulated}
-        )
+        os.environ.update(emulated)
         return try_programs(args.backend, args.programs, options)
-    pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull]
+    pytest = [sys.executable, "-m", "pytest", "-q", "--no-header", "-c", os.devnull, "--tb=short"]
     kit = ["-p", "no:cacheprovider", "-p", "byparts_conformance.plugin"]
+    kit += ["-o", "console_output_style=classic"]  # no percentages: the rows say how far it is
     suite = ["--pyargs", "byparts_conformance.suite"]
-    chosen = [f"--byparts-backend={name}" for name in args.backend]
-    emulated = {variable_of(name): args.emulated for name in args.backend if args.emulated}
+    chosen = [f"--byparts-backend={name}" for name in dict.fromkeys(args.backend)]
     command = [*pytest, *kit, *suite, *chosen, *options]
-    return subprocess.call(command, env={**os.environ, **emulated})
+    return _run(command, {**os.environ, **emulated})
+
+
+def _run(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run pytest; where it was asked wrongly, one sentence in the place of its usage."""
+    with TemporaryFile("w+") as said:  # no pipe: a device's process may hold its end for longer
+        status = subprocess.call(command, env=env, stderr=said)
+        said.seek(0)
+        words = said.read()
+    if status != _USAGE_ERROR:
+        print(words, end="", file=sys.stderr)
+        return status
+    refused = re.search(r"^.*: error: (.*)", words, re.MULTILINE)
+    message = f"{refused[1]}; see byparts check --help" if refused else words
+    print(f"byparts check: {message.strip().removeprefix('ERROR: ')}", file=sys.stderr)
+    return 2
 
 
 def variable_of(backend: str) -> str:
@@ -53,7 +70,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> _Parser:
-    about = "Run the conformance kit on backends; more options go to pytest."
+    about = (
+        "Run the conformance kit on backends. Also --byparts-op NAME: only this op, and what it "
+        "means; --everything: what each op means, absent ops, and all cases of ops that are made "
+        "of others. More options go to pytest."
+    )
     parser = _Parser(prog="byparts check", description=about)
     parser.add_argument(
         "--emulated",

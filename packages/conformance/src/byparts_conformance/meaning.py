@@ -21,6 +21,7 @@ from byparts_graph_ir import (
     Input,
     Node,
     Op,
+    Sample,
     TensorType,
     Types,
     Value,
@@ -40,7 +41,7 @@ Array = NDArray[Any]
 STEP, NEAR = 1e-5, 1e-6  # step of central differences in f64; tolerance of a gradient
 
 
-def graph_of(case: Case) -> Graph:
+def graph_of(case: Case | Sample) -> Graph:
     """A graph of one node with the op of the case."""
     inputs = tuple(Input(t, None, f"x{i}") for i, t in enumerate(case.types))
     return Graph.of(inputs, Node(case.op, inputs).outputs)

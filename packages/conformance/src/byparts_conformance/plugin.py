@@ -1,4 +1,4 @@
-"""Pytest plugin of the kit: chooses ops and backends, and prints the table at the end.
+"""Pytest plugin of the kit: chooses ops and backends; `report.py` says what was found.
 
 Loaded by `-p byparts_conformance.plugin`, not through an entry point: a plugin that every pytest
 run of an environment loads could break all of these runs.
@@ -6,55 +6,109 @@ run of an environment loads could break all of these runs.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Callable
+from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import pytest
 
 from byparts_conformance.backend_rules import BACKEND_RULES
 from byparts_conformance.cases import COLUMNS
+from byparts_conformance.kernel import ABSENT, BODIES, OK, VIA
 from byparts_conformance.meaning import differentiable
+from byparts_conformance.presence import presence
+from byparts_conformance.report import Report
 from byparts_graph_ir import Op
 from byparts_graph_ir.formats.attributes import OWN
-from byparts_graph_ir.parts.hub import parts
+from byparts_graph_ir.parts.hub import PartError, parts
+from byparts_opset import OPS
 
 Record = Callable[[str], None]
-Cells = dict[tuple[str, str, str], str]  # backend, op, column -> what the table says
+Ops = dict[str, type[Op]]
 
-CELLS = pytest.StashKey[Cells]()
-ALSO = pytest.StashKey[dict[tuple[str, str], str]]()  # backend, rule -> "ok" or what is wrong
+REPORT = pytest.StashKey[Report]()
+ORDER = (OK, VIA, BODIES)  # of rows
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--byparts-backend NAME` and `--byparts-op NAME`; both may be given several times."""
+    """Add `--byparts-backend`, `--byparts-op`, which may be given several times, `--everything`."""
     group = parser.getgroup("byparts")
     group.addoption("--byparts-backend", action="append", default=[], help="backend to try")
-    group.addoption("--byparts-op", action="append", default=[], help="only these ops")
+    only = "only this op, on all its cases, and what it means"
+    group.addoption("--byparts-op", action="append", default=[], help=only)
+    group.addoption(
+        "--everything",
+        action="store_true",
+        help="also what each op means, absent ops, and all cases of ops that are made of others",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin an empty table."""
-    config.stash[CELLS], config.stash[ALSO] = {}, {}
+    """Begin an empty report; refuse what is not installed or does not start."""
+    try:
+        _refuse_unknown_ops(config.getoption("--byparts-op"))
+        for name in config.getoption("--byparts-backend"):
+            _backend(name)
+    except PartError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[REPORT] = Report(config)
+    config.pluginmanager.register(config.stash[REPORT], "byparts-report")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each op, backend and column; one for each backend and rule."""
+    """One test for each backend, op and column; one for each backend and rule.
+
+    What the backend has stands first.
+    """
     config, names = metafunc.config, metafunc.fixturenames
     if "rule" in names:
         metafunc.parametrize("backend_name", config.getoption("--byparts-backend"))
         metafunc.parametrize("rule", BACKEND_RULES)
-    if "op" not in names:
-        return
+    elif "backend" in names:
+        _of_backends(metafunc)
+    elif "op" in names:
+        ops = _chosen(config)
+        if not _completely(config):  # what the op set means does not depend on a backend
+            ops = {name: op for name, op in ops.items() if op not in _tried_elsewhere()}
+        if metafunc.function.__name__ == "test_gradient":
+            ops = {name: op for name, op in ops.items() if differentiable(op)}
+        metafunc.parametrize("op", [pytest.param(op, id=name) for name, op in ops.items()])
+
+
+def _of_backends(metafunc: pytest.Metafunc) -> None:
+    """Each op that a backend has, in each column; or, of each other op, that it is absent."""
+    of_columns, tests = "column" in metafunc.fixturenames, []
+    for name in metafunc.config.getoption("--byparts-backend"):
+        tried, absent = _tried_and_absent(metafunc.config, name)
+        for op in tried if of_columns else absent:
+            for more in [(column,) for column in COLUMNS] if of_columns else [()]:
+                words = "-".join((name, op.name, *more))
+                tests.append(pytest.param(name, op, *more, id=words))
+    metafunc.parametrize("backend_name, op, column" if of_columns else "backend_name, op", tests)
+
+
+def _tried_and_absent(config: pytest.Config, backend: str) -> tuple[list[type[Op]], ...]:
+    """The ops whose cases are run, those with kernels first, and those that are only counted."""
+    names = config.stash[REPORT].names
     ops = _chosen(config)
-    if metafunc.function.__name__ == "test_gradient":
-        ops = {name: op for name, op in ops.items() if differentiable(op)}
-    metafunc.parametrize("op", [pytest.param(op, id=name) for name, op in ops.items()])
-    if "backend" in names:
-        backends = config.getoption("--byparts-backend")
-        metafunc.parametrize("backend_name", backends)
-        metafunc.parametrize("column", COLUMNS)
+    if backend not in names:
+        ways = {name: presence(_backend(backend), op) for name, op in ops.items()}
+        there = [name for name, how in ways.items() if how != ABSENT]
+        names[backend] = sorted(there, key=lambda name: ORDER.index(ways[name]))
+    tried = [ops[name] for name in names[backend]]
+    absent = [op for name, op in ops.items() if name not in names[backend]]
+    return ([*tried, *absent], []) if config.getoption("--everything") else (tried, absent)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out tests of no ops, which pytest would skip."""
+    items[:] = [item for item in items if not _of_nothing(item)]
+
+
+def _of_nothing(item: pytest.Item) -> bool:
+    given = getattr(item, "callspec", None)
+    return given is not None and not isinstance(given.params.get("op", Op), type)
 
 
 @pytest.fixture
@@ -70,14 +124,16 @@ def backend(backend_name: str) -> Any:
 
 
 @pytest.fixture
-def record(request: pytest.FixtureRequest, op: type[Op], backend_name: str, column: str) -> Record:
+def everything(request: pytest.FixtureRequest) -> bool:
+    """Whether ops without a kernel are tried on all their cases, too."""
+    return _completely(request.config)
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest, op: type[Op], backend_name: str) -> Record:
     """Writes one cell of the table."""
-    cells = request.config.stash[CELLS]
-
-    def write(said: str) -> None:
-        cells[backend_name, op.name, column] = said
-
-    return write
+    column = request.node.callspec.params.get("column", COLUMNS[0])
+    return request.config.stash[REPORT].writer(backend_name, op.name, column)
 
 
 @pytest.fixture
@@ -89,69 +145,31 @@ def ops(request: pytest.FixtureRequest) -> list[type[Op]]:
 @pytest.fixture
 def said(request: pytest.FixtureRequest, backend_name: str, rule: str) -> Record:
     """Writes one row under the table."""
-    return partial(request.config.stash[ALSO].__setitem__, (backend_name, rule))
+    return request.config.stash[REPORT].rule_writer(backend_name, rule)
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print for each backend the table of ops by columns, and the rules that it keeps."""
-    cells, also = config.stash[CELLS], config.stash[ALSO]
-    for name in dict.fromkeys((*(key[0] for key in cells), *(key[0] for key in also))):
-        rows = {op: {} for b, op, _ in cells if b == name}  # type: dict[str, dict[str, str]]
-        for (b, op, column), said in cells.items():
-            if b == name:
-                rows[op][column] = said
-        rules = {rule: said for (b, rule), said in also.items() if b == name}
-        for line in (*(table(name, rows) if rows else ()), *also_rows(rules)):
-            terminalreporter.write_line(line)
+def _completely(config: pytest.Config) -> bool:
+    """Whether to try also what ops mean, and all cases of ops that are made of others."""
+    return bool(config.getoption("--everything") or config.getoption("--byparts-op"))
 
 
-def table(name: str, rows: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The lines of one backend's table, and a sentence with the totals."""
-    wide = {c: max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in COLUMNS}
-    width = max(len("op"), *map(len, rows))
-    lines = [
-        "",
-        f"backend {name}",
-        " ".join([f"{'op':{width}}", *(f"{c:>{wide[c]}}" for c in COLUMNS)]),
-    ]
-    for op, row in rows.items():
-        cells = (f"{row.get(c, ''):>{wide[c]}}" for c in COLUMNS)
-        lines.append(" ".join([f"{op:{width}}", *cells]).rstrip())
-    return [*lines, _sentence(rows)]
+def _refuse_unknown_ops(wanted: list[str]) -> None:
+    every = {**parts.ops(), **OWN}
+    for name in wanted:
+        if name not in every:
+            near = get_close_matches(name, every, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "is its part installed?"
+            raise pytest.UsageError(f"no op {name!r}; {hint}")
 
 
-def also_rows(rules: Mapping[str, str]) -> list[str]:
-    """One line for each rule."""
-    width = max(map(len, rules), default=0)
-    return [f"also: {rule:{width}}  {said}" for rule, said in rules.items()]
-
-
-def _sentence(rows: Mapping[str, Mapping[str, str]]) -> str:
-    kinds = {op: _kind(set(row.values())) for op, row in rows.items()}
-    wrong = [op for op, kind in kinds.items() if kind == "FAIL"]
-    counts = Counter(kinds.values())
-    named = f" ({', '.join(wrong)})" if wrong else ""
-    made_of_others = counts["via decompose"] + counts["via bodies"]
-    return (
-        f"{counts['ok'] + counts['some'] + made_of_others} of {len(rows)} ops right, "
-        f"{made_of_others} of them decomposed; {len(wrong)} wrong{named}, "
-        f"{counts['-']} absent"
-    )
-
-
-def _kind(said: set[str]) -> str:
-    """The worst outcome of an op.  "-" counts only if the op is absent everywhere."""
-    return next(
-        (k for k in ("FAIL", "ok", "some", "via bodies", "via decompose", "-") if k in said), "-"
-    )
-
-
-def _chosen(config: pytest.Config) -> dict[str, type[Op]]:
+def _chosen(config: pytest.Config) -> Ops:
     every, wanted = {**parts.ops(), **OWN}, config.getoption("--byparts-op")
-    unknown = [name for name in wanted if name not in every]
-    if unknown:
-        raise pytest.UsageError(f"no op {unknown[0]!r}; installed: {', '.join(sorted(every))}")
     return {name: op for name, op in every.items() if not wanted or name in wanted}
+
+
+@cache
+def _tried_elsewhere() -> frozenset[type[Op]]:
+    return frozenset((*OPS.values(), *OWN.values()))
 
 
 @cache

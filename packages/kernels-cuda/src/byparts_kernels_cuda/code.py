@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from ctypes import c_char_p, c_void_p, cast
 from dataclasses import dataclass
 from functools import cached_property
-from time import monotonic
 from typing import Any, Union
 
 from byparts_graph_ir import BackendError
+from byparts_graph_ir.backend.progress import report
 from byparts_graph_ir.fork import make_lock
 from byparts_kernels_cuda import compile as compilers
 from byparts_kernels_cuda.driver import functions as api
@@ -23,7 +22,6 @@ from byparts_kernels_cuda.gpu import Gpu
 from byparts_tensor_ir.compile import CompilerError
 
 _MOST_IN_ONE_FILE = 8  # kernels of the double; machine code is one kernel a file
-_TELL_S = 2.0  # compiling that takes longer says how far it is
 _STATIC_SHARED_BYTES = 48 << 10
 Target = Union[tuple[int, int], str]  # the capability of a GPU, or the mode of the double
 
@@ -135,15 +133,13 @@ def _compiled(
 
     some = _MOST_IN_ONE_FILE if isinstance(target, str) else 1
     files = [codes[i : i + some] for i in range(0, len(codes), some)]
-    begun, done = monotonic(), dict[tuple[Target, str], Union[bytes, CompilerError]]()
+    done = dict[tuple[Target, str], Union[bytes, CompilerError]]()
+    report(0, len(codes), "kernels of CUDA")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = [pool.submit(_built, codes, target) for codes in files]
         for future in as_completed(futures):
             done.update({(target, key): made for key, made in future.result().items()})
-            if monotonic() - begun > _TELL_S and sys.stderr.isatty():
-                print(f"\rcompiled {len(done)} of {len(codes)} kernels", end="", file=sys.stderr)
-    if monotonic() - begun > _TELL_S and sys.stderr.isatty():
-        print(file=sys.stderr)
+            report(len(done), len(codes), "kernels of CUDA")
     return done
 
 

@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from byparts_graph_ir import BackendError, Refused
+from byparts_graph_ir.backend.progress import report
 from byparts_tensor_ir.compile import CompilerError, compiled, default_emitter
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 from byparts_tensor_ir.threads import processors
@@ -64,7 +65,8 @@ def address(name: str) -> int:
             waiting = [s for _, s in sorted(_waiting.items())]
             of_c = [s for s in waiting if isinstance(s, Source)]
             files = -(-len(of_c) // _MOST_IN_ONE_FILE)
-            _compile([of_c[i::files] for i in range(files)])
+            if files:
+                _compile([of_c[i::files] for i in range(files)])
             if rest := [s for s in waiting if not isinstance(s, Source)]:
                 _compile([rest])
         if name in _waiting:  # somebody's source was refused: find out whose
@@ -80,13 +82,18 @@ def _failed(error: CompilerError) -> BackendError:
 
 def _compile(files: Sequence[Sequence[Any]]) -> None:
     """Compile files of sources of one kind; where the compiler refuses several, they wait on."""
+    what = f"files of native code, {sum(map(len, files))} functions"
+    report(0, len(files), what)
     if len(files) < 2:
         made = list(map(_tried, files))
     else:
         from concurrent.futures import ThreadPoolExecutor  # where there is much to compile
 
+        made = []
         with ThreadPoolExecutor(processors()) as pool:
-            made = list(pool.map(_tried, files))
+            for found in pool.map(_tried, files):
+                made.append(found)
+                report(len(made), len(files), what)
     for some, found in zip(files, made, strict=True):
         if isinstance(found, dict):
             _addresses.update(found)

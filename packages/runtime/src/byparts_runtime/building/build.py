@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from byparts_graph_ir import BackendError, Graph
+from byparts_graph_ir.backend.progress import report
 from byparts_graph_ir.fork import begin, end
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import Parts, find_parts, without
@@ -14,6 +15,7 @@ from byparts_runtime.building.load import load
 from byparts_runtime.building.lower import lower
 from byparts_runtime.building.options import DEFAULTS, BuildOptions, with_changes
 from byparts_runtime.building.place import place
+from byparts_runtime.building.progress import shown
 from byparts_runtime.building.schedule import schedule
 from byparts_runtime.building.signature import VariablesArgument, signature_of
 from byparts_runtime.memory.arena import Arena
@@ -46,7 +48,7 @@ def build(
         changes: options by name, as in `build(graph, backends=("torch", "numpy"))`.
 
     A backend that fails (no compiler runs, a full disk) is left out, with a warning, where others
-    are left.
+    are left.  A build that takes longer than a second says so on a terminal (`progress.py`).
 
     Raises:
         GraphError, ShapeError, MissingRule, PartError: it cannot be built; nothing has changed.
@@ -57,11 +59,12 @@ def build(
         begin(who)
         options = with_changes(options, changes)
         parts = find_parts(options)
-        while True:
-            try:
-                return _built(graph, variables, updates, arena, parts, options)
-            except BackendError as error:
-                parts = without(parts, error, options)
+        with shown():
+            while True:
+                try:
+                    return _built(graph, variables, updates, arena, parts, options)
+                except BackendError as error:
+                    parts = without(parts, error, options)
     finally:
         end(who)
 
@@ -76,10 +79,15 @@ def _built(
 ) -> Program:
     """The five steps, with these parts."""
     graph, roles = signature_of(graph, variables, updates, parts.spaces)
+    report(0, 5, "steps; lower")
     lowered = lower(graph, roles, parts)
+    report(1, 5, "steps; compile")
     compiled = compile_kernels(lowered, parts, bodies_for(parts, options))
+    report(2, 5, "steps; schedule")
     scheduled = schedule(compiled, parts, options)
+    report(3, 5, "steps; place")
     placed = place(scheduled, parts, options)
+    report(4, 5, "steps; load")
     return load(placed, parts, options, arena)
 
 

@@ -7,7 +7,7 @@ since a kernel of a region may want its constants.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Optional
 
@@ -24,6 +24,7 @@ from byparts_graph_ir import (
     add_note,
     parted,
 )
+from byparts_graph_ir.backend.progress import report
 from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import BodyCompiler, Kernels, is_constant
@@ -83,7 +84,7 @@ def compile_kernels(
         stages.append(Stage("hoist", graph, perf_counter() - start))
         if parts.several:
             graph = with_copies(graph, constants, signature, kernels, parts, stages)
-        for node in (*constants, *graph.nodes):
+        for node in _each((*constants, *graph.nodes)):
             kernels(node)  # now: what is missing is said before anything is planned
     return Compiled(graph, signature, kernels, constants, tuple(stages))
 
@@ -110,12 +111,18 @@ def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -
 
 def _refused(nodes: Iterable[Node], kernels: Kernels) -> Iterator[tuple[Op, str]]:
     """Each region that no backend takes, with what the backends answered."""
-    for node in nodes:
-        if isinstance(node.op, Fused):
-            try:
-                kernels(node)
-            except MissingRule as error:
-                yield node.op, str(error).partition("; tried ")[2]
+    for node in _each([node for node in nodes if isinstance(node.op, Fused)]):
+        try:
+            kernels(node)
+        except MissingRule as error:
+            yield node.op, str(error).partition("; tried ")[2]
+
+
+def _each(nodes: Sequence[Node]) -> Iterator[Node]:
+    """The nodes; says before each one how far it is."""
+    for i, node in enumerate(nodes):
+        report(i, len(nodes), f"kernels; {node.op.name} {node.where.rpartition('/')[2]}")
+        yield node
 
 
 def _without_barriers(graph: Graph, stages: list[Stage]) -> Graph:
