@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -16,10 +17,12 @@ from byparts_conformance.programs.minimise import minimised
 from byparts_conformance.programs.noise import expected, noisy
 from byparts_conformance.programs.program import Program, parts_of, side_by_side
 from byparts_conformance.programs.text import as_test, program_of, text_of
+from byparts_conformance.programs.trial import trial
 from byparts_conformance.programs.twins import as_rounds, unrolled
 from byparts_graph_ir import FLOATS, INTEGERS, FormatError, Graph, Input, TensorType, verify
 from byparts_opset.evaluate import evaluate
 
+trial_module = sys.modules["byparts_conformance.programs.trial"]  # `trial` there is the function
 SEEDS = range(60)
 PROGRAMS = [generate(seed) for seed in SEEDS]
 
@@ -239,3 +242,47 @@ def test_a_wrong_gradient_is_told() -> None:
     assert "differences 1.01" in d.difference()
     assert "forward mode 2.0" in replace(d, forward=2.0).difference()
     assert not replace(d, unsure=0.5).difference() and not replace(d, quotient=1.0).difference()
+
+
+# -- trials ---------------------------------------------------------------------------------------
+
+
+def _broken(monkeypatch: pytest.MonkeyPatch, run: Any) -> str:
+    """What a trial says where what `build` gives is called as `run(program, feeds)` does."""
+    real = trial_module.build
+
+    def build(*args: Any, **options: Any) -> Any:
+        program = real(*args, **options)
+        return lambda *feeds: run(program, feeds)
+
+    monkeypatch.setattr(trial_module, "build", build)
+    x = f32(1, 2, 3)
+    program = _program(lambda x: [ops.reverse(x, (0,)), ops.exp(x)], x=x)
+    return trial(program, backends=("numpy",))
+
+
+def test_a_trial_tells_what_a_program_must_not_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change a feed, give an array that the next run changes, give something else, fail."""
+    shared = f32(0, 0, 0)
+
+    def writes(program: Any, feeds: Any) -> Any:
+        result = program(*feeds)
+        feeds[0][0] = 7
+        return result
+
+    def keeps(program: Any, feeds: Any) -> Any:
+        y, z = program(*feeds)
+        shared[...] = shared + y
+        return shared, z
+
+    def swaps(program: Any, feeds: Any) -> Any:
+        return program(*feeds)[::-1]
+
+    def fails(program: Any, feeds: Any) -> Any:
+        raise ValueError("no")
+
+    right = _broken(monkeypatch, lambda program, feeds: program(*feeds))
+    said = [_broken(monkeypatch, run) for run in (writes, keeps, swaps, fails)]
+
+    assert right == "" and "feed 0 was changed" in said[0] and "run 1" in said[1]
+    assert "output 0 of run 1" in said[2] and "raises ValueError: no" in said[3]

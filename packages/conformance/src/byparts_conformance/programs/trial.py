@@ -1,7 +1,9 @@
 """A program run by the runtime, and compared with what it may give.
 
 `run` builds a program in one way (a backend, options) and runs it twice from the same variables, so
-that memory that a first run leaves behind is seen; `trial` compares both with `expected`.
+that memory that a first run leaves behind is seen; the second time on arrays that are not
+contiguous.  What is only read must not change, and results of the first run not by the second.
+`trial` compares both with `expected`.
 """
 
 from __future__ import annotations
@@ -47,17 +49,34 @@ def run(
         updates=variables[: program.updates],
         **options,
     )
-    results = []
-    for _ in range(rounds):
+    results: list[tuple[Any, ...]] = []
+    for number in range(rounds):
         for v, a in zip(variables, states, strict=True):
             v.write(a)
-        fetched = [np.array(y) for y in built(*program.arrays[:feeds])]
-        results.append((*fetched, *[np.array(v.read()) for v in variables[: program.updates]]))
-        for v, a in zip(variables[program.updates :], states[program.updates :], strict=True):
-            if v.read().tobytes() != np.ascontiguousarray(a).tobytes():
-                raise Wrong(f"variable {v.name} is only read, and was changed")
+        given = [np.array(a) if number % 2 == 0 else _spread(a) for a in program.arrays[:feeds]]
+        fetched = built(*given)
+        results.append((*fetched, *[v.read() for v in variables[: program.updates]]))
+        _check_unchanged("feed", given, program.arrays)
+        kept = [v.read() for v in variables[program.updates :]]
+        _check_unchanged("variable that is only read", kept, states[program.updates :])
     seen(built)
-    return results
+    return [tuple(map(np.array, some)) for some in results]
+
+
+def _spread(a: Array) -> Array:
+    """The same array with other elements between its own, backwards in memory."""
+    if not a.ndim:
+        return np.array(a)
+    wide = np.empty([2 * n for n in a.shape], a.dtype)
+    view = wide[tuple([slice(None, None, -2)] * a.ndim)]
+    view[...] = a
+    return view
+
+
+def _check_unchanged(what: str, arrays: Sequence[Array], were: Sequence[Array]) -> None:
+    for i, (now, before) in enumerate(zip(arrays, were, strict=False)):
+        if now.tobytes() != before.tobytes():
+            raise Wrong(f"{what} {i} was changed")
 
 
 def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Expected]) -> str:
