@@ -33,7 +33,7 @@ def test_a_string_is_written_anew(device: Any, wanted: str) -> None:
 
 
 def test_the_answer_of_a_function_stands_as_it_is() -> None:
-    """As in towers of several GPUs: variables go where the function says, in its words."""
+    """Towers of several GPUs: variables go where the function says, in its words."""
 
     def placed(op: Any) -> str:
         return "/cpu:0" if op.node_def.op == "VariableV2" else "/gpu:1"

@@ -70,7 +70,7 @@ def test_only_the_lower_triangle_is_read() -> None:
 
 
 def test_a_batch_is_its_matrices() -> None:
-    """Of any rank; and no matrices are none."""
+    """Batches have any rank; and no matrices are none."""
     batch = np.random.normal(size=(2, 3, 5, 5))
     made = vectors(batch)
 
@@ -81,7 +81,7 @@ def test_a_batch_is_its_matrices() -> None:
 @pytest.mark.parametrize("n", [1, 2, 7, 30, 64, 65, 90])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_vectors_are_orthogonal_and_diagonalise(n: int, dtype: Any) -> None:
-    """Also beyond the size to which signs are Eigen's."""
+    """Sizes beyond the one to which signs are Eigen's are among them."""
     a = np.random.normal(size=(n, n))
     a = (a + a.T).astype(dtype)
     with tf.Session() as session:

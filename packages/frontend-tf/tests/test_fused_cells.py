@@ -104,7 +104,7 @@ def test_variables_have_tensorflows_names() -> None:
 
 
 def test_a_list_of_steps_gives_a_list() -> None:
-    """The same, from zeros of the dtype that is asked for."""
+    """Outputs are those of a tensor, from zeros of the dtype that is asked for."""
     cell = rnn.LSTMBlockFusedCell(UNITS)
     listed, _ = cell(tf.unstack(tf.constant(INPUTS)), dtype=tf.float32)
     zeros = np.zeros((2, BATCH, UNITS))
@@ -125,7 +125,7 @@ def turned(inputs: Any, lengths: Any) -> Any:
 @pytest.mark.parametrize("lengths", [None, LENGTHS])
 @pytest.mark.parametrize("kind", ["fused", "dynamic", "static"])
 def test_time_reversed_is_the_cell_on_reversed_steps(kind: str, lengths: Any) -> None:
-    """Of each sequence its own steps; outputs are in the order of the inputs."""
+    """Each sequence is reversed by itself; outputs are in the order of the inputs."""
     cell = rnn.LSTMBlockFusedCell(UNITS)
     if kind != "fused":
         cell = rnn.FusedRNNCellAdaptor(rnn.LSTMBlockCell(UNITS), kind == "dynamic")
@@ -137,7 +137,7 @@ def test_time_reversed_is_the_cell_on_reversed_steps(kind: str, lengths: Any) ->
 
 
 def test_gradients_pass_through_all_steps() -> None:
-    """As through the same cell in `dynamic_rnn`, of equal weights."""
+    """Gradients equal those of an equal cell in `dynamic_rnn`."""
     x = tf.constant(INPUTS)
     fused, _ = rnn.LSTMBlockFusedCell(UNITS)(x, dtype=tf.float32)
     looped, _ = tf.nn.dynamic_rnn(rnn.LSTMCell(UNITS), x, dtype=tf.float32, time_major=True)

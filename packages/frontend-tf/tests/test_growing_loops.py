@@ -199,7 +199,7 @@ def sampled(k: int, length: int, on_host: bool) -> Any:
 
 @pytest.mark.parametrize("on_host", [False, True])
 def test_a_branch_in_a_loop_that_grows_stands_for_what_it_is_alone(on_host: bool) -> None:
-    """Of the largest logit alone, each token is that of NumPy's argmax over the sum so far."""
+    """Each token, drawn from the largest logit alone, is NumPy's argmax over the sum so far."""
     past, _, output = sampled(1, 4, on_host)
     tokens, sums = [[1, 5]], np.zeros([2, 7])
     for _ in range(4):

@@ -25,7 +25,7 @@ DRAWS: dict[str, Callable[[], Any]] = {
 
 
 def echo(x: Any) -> Any:
-    """The same, by a function of Python, which no body of a loop can be."""
+    """Copy by a function of Python, which no body of a loop can be."""
     return tf.py_func(np.copy, [x], tf.float32)
 
 
@@ -35,7 +35,7 @@ def drawn(_: Any) -> Any:
 
 
 def growing(more: Callable[[], Any]) -> Any:
-    """What a loop of six rounds concatenates to nothing."""
+    """A loop of six rounds that concatenates to nothing."""
     return tf.while_loop(
         *(lambda x: True, lambda x: [tf.concat([x, more()], 0)], [tf.zeros([0])]),
         shape_invariants=[tf.TensorShape([None])],
@@ -63,7 +63,7 @@ def test_two_operations_of_one_seed_draw_the_same(session: Any, name: str) -> No
 
 @pytest.mark.parametrize("name", DRAWS)
 def test_a_session_begins_each_stream_anew(session: Any, name: str) -> None:
-    """Also where the other session has run other operations between the draws."""
+    """Draws are equal though the other session ran other operations between them."""
     random, other = DRAWS[name](), tf.random_normal([2], seed=8)
     first = [session.run(t) for t in (random, other, other, random)]
     with tf.Session() as second:
@@ -96,7 +96,7 @@ def test_a_gradient_sees_the_draws_of_each_round(session: Any) -> None:
 
 
 def test_a_loop_in_a_loop_draws_others(session: Any) -> None:
-    """Also by chance, and in a second run."""
+    """Two runs of 16 numbers without a seed are 32 numbers."""
 
     def row(_: Any) -> Any:
         return tf.map_fn(drawn, tf.range(4), dtype=tf.float32)

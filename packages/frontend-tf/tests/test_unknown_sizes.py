@@ -37,7 +37,7 @@ def unknown() -> Any:
 
 @pytest.mark.parametrize("name", TAKERS)
 def test_a_list_with_an_unknown_size_is_no_shape(name: str) -> None:
-    """A Dimension or `None` in a list: TypeError, as of any list that is no tensor."""
+    """A Dimension or `None` in a list is a TypeError, as in any list that is no tensor."""
     for shape in ([unknown(), 3], (unknown(), 3), [None, 3]):
         with pytest.raises(TypeError, match=r"Failed to convert|Expected int32, got None|not full"):
             TAKERS[name](shape)

@@ -31,7 +31,7 @@ class Contraction:
         self._sizes = {i: d if isinstance(d, int) else _UNKNOWN for i, d in sizes.items()}
 
     def letters(self, subset: int) -> set[str]:
-        """What is left of a subset when all that only it has is summed."""
+        """Letters of a subset that are left when all that only it has is summed."""
         inside, outside = set[str](), set(self._out)
         for k, term in enumerate(self._terms):
             (inside if subset >> k & 1 else outside).update(term)

@@ -210,7 +210,7 @@ class Lowering(VariableValues):
         return ops.fill(op.attributes["key"], "i64"), counter
 
     def counter(self, op: Operation) -> Value:
-        """What tells the next draw of an operation from its others."""
+        """The counter that tells the next draw of an operation from its others."""
         found = self.counters.get(op)
         return self.first_counter(op) if found is None else found
 

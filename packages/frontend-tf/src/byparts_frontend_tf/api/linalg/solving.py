@@ -335,7 +335,7 @@ def matrix_solve_ls(
 
 
 def _least_squares(a: Tensor, b: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
-    """By the normal equations of matrices with at least as many rows as columns, or not."""
+    """Solve the normal equations; `tall`: there are at least as many rows as columns."""
     t = turned(a)
     square = matmul(t, a) if tall else matmul(a, t)
     added = cast(l2_regularizer, a.dtype.base_dtype)

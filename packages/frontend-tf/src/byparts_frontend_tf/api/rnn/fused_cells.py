@@ -57,7 +57,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         sequence_length: Any = None,
         scope: Any = None,
     ) -> Any:
-        """By `dynamic_rnn` or `static_rnn`."""
+        """Run `dynamic_rnn` or `static_rnn`."""
         given = {"sequence_length": sequence_length, "initial_state": initial_state}
         given.update(dtype=dtype, scope=scope)
         listed = isinstance(inputs, list)
