@@ -166,3 +166,94 @@ def test_rounds_are_counted_without_a_look_beyond_the_last() -> None:
 
     with tf.Session() as session:
         assert [session.run(found, {start: k}) for k in (0, 3, 4)] == [4, 4, 4]
+
+
+TABLE = np.random.default_rng(0).normal(size=(7, 7)).astype(np.float32)
+
+
+def largest(logits: Any, k: int) -> Any:
+    """The k largest of each row; the others are never drawn."""
+    least = tf.nn.top_k(logits, k)[0][:, -1:]
+    return tf.where(logits < least, tf.fill(tf.shape(logits), -1e10), logits)
+
+
+def sampled(k: int, length: int, on_host: bool) -> Any:
+    """OpenAI's sampler for GPT-2: past keys grow; of each logits the k largest are drawn from."""
+    table = tf.constant(TABLE)
+
+    def step(past: Any, token: Any, output: Any) -> list[Any]:
+        past = tf.concat([past, tf.gather(table, token)[:, None]], 1)
+        logits = tf.reduce_sum(past, 1)
+        logits = tf.cond(tf.equal(k, 0), lambda: logits, lambda: largest(logits, k))
+        drawn = tf.multinomial(logits, 1, output_dtype=tf.int32)
+        if on_host:
+            drawn = tf.reshape(tf.py_func(np.copy, [drawn], tf.int32), [2, 1])
+        return [past, drawn[:, 0], tf.concat([output, drawn], 1)]
+
+    start = [tf.zeros([2, 1, 7]), tf.constant([1, 5]), tf.constant([[1], [5]])]
+    shapes = [tf.TensorShape([2, None, 7]), tf.TensorShape([2]), tf.TensorShape([2, None])]
+    return tf.while_loop(
+        *(lambda *_: True, step, start, shapes), back_prop=False, maximum_iterations=length
+    )
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+def test_a_branch_in_a_loop_that_grows_stands_for_what_it_is_alone(on_host: bool) -> None:
+    """Each token, drawn from the largest logit alone, is NumPy's argmax over the sum so far."""
+    past, _, output = sampled(1, 4, on_host)
+    tokens, sums = [[1, 5]], np.zeros([2, 7])
+    for _ in range(4):
+        sums = sums + TABLE[tokens[-1]]
+        tokens.append(sums.argmax(1).tolist())
+    with tf.Session() as session:
+        keys, found = session.run([past, output])
+
+    assert keys.shape == (2, 5, 7) and found.T.tolist() == tokens
+
+
+def test_a_gradient_passes_a_branch_in_a_loop_that_grows() -> None:
+    """d(1 + w + w² + w³)/dw, where a constant says which side multiplies."""
+    w = tf.Variable(2.0)
+    rows = tf.while_loop(
+        lambda t: True,
+        lambda t: [tf.concat([t, tf.cond(tf.equal(1, 1), lambda: w * t[-1:], lambda: t[-1:])], 0)],
+        *([tf.ones([1])], [tf.TensorShape([None])]),
+        maximum_iterations=3,
+    )
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        assert session.run(tf.gradients(rows, w)) == [1 + 4 + 12.0]
+
+
+def test_a_loop_that_grows_is_in_another() -> None:
+    def grown(x: Any, more: Any, rounds: int) -> Any:
+        return tf.while_loop(
+            *(lambda x: True, lambda x: [more(x)], [x], [tf.TensorShape([None])]),
+            maximum_iterations=rounds,
+        )
+
+    def once(x: Any) -> Any:
+        return tf.cond(tf.equal(1, 1), lambda: tf.concat([x, x[-1:] + 1], 0), lambda: x)
+
+    rows = grown(tf.zeros([1]), lambda x: grown(x, once, 2), 3)
+    with tf.Session() as session:
+        assert session.run(rows).tolist() == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_gradient_of_ones_own_has_a_branch() -> None:
+    """The condition is a constant, or fed: only that side is there."""
+    fed = tf.placeholder(tf.bool, [])
+
+    def halved(dy: Any) -> Any:
+        return tf.cond(tf.equal(3, 0), lambda: dy, lambda: dy / 2)
+
+    @tf.custom_gradient
+    def doubled(x: Any) -> Any:
+        return x * 2, lambda dy: tf.cond(fed, lambda: dy * 10, lambda: halved(dy))
+
+    x = tf.constant([1.0, 2.0])
+    with tf.Session() as session:
+        sides = [session.run(tf.gradients(doubled(x), x)[0], {fed: f})[0] for f in (True, False)]
+
+    assert sides == [10, 0.5]

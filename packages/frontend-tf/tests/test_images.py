@@ -40,3 +40,16 @@ def test_boxes_that_are_kept_may_be_filled_to_the_largest_number() -> None:
 
     assert made[0][0].shape.as_list() == [4]
     assert (filled.tolist(), kept.tolist(), int(count), int(also)) == ([2, 0, 0, 0], [2, 0], 2, 2)
+
+
+def test_areas_of_a_large_image_need_no_outer_product() -> None:
+    """The two matrices of 256 by 256 that resize the sides never meet; it asked for 43 GB."""
+    image = np.random.normal(size=(1, 256, 256, 3)).astype(np.float32)
+    x = tf.placeholder(tf.float32, [1, 256, 256, 3])
+    with tf.Session() as session:
+        same, half = session.run(
+            [tf.image.resize_area(x, [256, 256]), tf.image.resize_area(x, [128, 128])], {x: image}
+        )
+
+    np.testing.assert_allclose(same, image, atol=1e-6)
+    np.testing.assert_allclose(half, image.reshape(1, 128, 2, 128, 2, 3).mean((2, 4)), atol=1e-5)

@@ -1546,6 +1546,12 @@ TABLE: dict[str, str] = {
     "contrib.seq2seq.python.ops.decoder.Decoder": "api.rnn.decoding:Decoder",
     "contrib.seq2seq.python.ops.decoder._transpose_batch_time": "api.rnn.decoding:_batch_first",
     "python.ops.rnn._transpose_batch_time": "api.rnn.decoding:_batch_first",
+    # api.rnn.fused_cells
+    "contrib.rnn.FusedRNNCell": "api.rnn.fused_cells:FusedRNNCell",
+    "contrib.rnn.FusedRNNCellAdaptor": "api.rnn.fused_cells:FusedRNNCellAdaptor",
+    "contrib.rnn.LSTMBlockFusedCell": "api.rnn.fused_cells:LSTMBlockFusedCell",
+    "contrib.rnn.LSTMBlockWrapper": "api.rnn.fused_cells:LSTMBlockWrapper",
+    "contrib.rnn.TimeReversedFusedRNN": "api.rnn.fused_cells:TimeReversedFusedRNN",
     # api.rnn.helpers
     "contrib.seq2seq.CustomHelper": "api.rnn.helpers:CustomHelper",
     "contrib.seq2seq.GreedyEmbeddingHelper": "api.rnn.helpers:GreedyEmbeddingHelper",

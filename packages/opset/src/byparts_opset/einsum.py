@@ -2,14 +2,15 @@
 
 A letter names an axis; axes of one letter go together, and letters that the result lacks are summed
 over.  Einsum is closed under differentiation: the gradient of an operand is the einsum of dy with
-the other operands.  It decomposes, two operands at a time from the left, into a product of matrices
-per pair: letters fall into batch (in both, kept), inner (in both, summed), left and right.
+the other operands.  It decomposes, two operands at a time in their cheapest order, into a product
+of matrices per pair: letters fall into batch (in both, kept), inner (in both, summed), left, right.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import starmap
 from math import prod
 from typing import TypeVar
 
@@ -18,7 +19,8 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_dims
-from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.contraction import Contraction
+from byparts_opset.dtypes import Array, narrow, type_of, wide
 from byparts_opset.matmul import number_dtype
 from byparts_opset.reshape import as_target
 
@@ -80,7 +82,10 @@ class Einsum(Op):
 
     def evaluate(self, *arrays: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            y = np.einsum(self.equation, *map(wide, arrays))
+            given = [wide(a) for a in arrays]
+            order = Contraction(*self.parts, self._sizes(tuple(map(type_of, arrays)))).order()
+            path = ["einsum_path", *order] if len(order) > 1 else False
+            y = np.einsum(self.equation, *given, optimize=path)
         return (narrow(np.array(y, order="C"), arrays[0].dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
@@ -99,18 +104,18 @@ class Einsum(Op):
         terms, out = self.parts
         sizes = self._sizes(tuple(x.type for x in inputs))
         rest = list(zip(terms, inputs, strict=True))
-        done = rest.pop(0)
-        while rest:
-            after = set(out).union(*(letters for letters, _ in rest[1:]))
-            joined = _joined(done, rest.pop(0), after, sizes)
+        for i, j in Contraction(terms, out, sizes).order():
+            b, a = rest.pop(j), rest.pop(i)
+            joined = _joined(a, b, set(out).union(*(letters for letters, _ in rest)), sizes)
             if joined is None:
                 return None
-            done = joined
-        return (_ordered(_summed(done, set(out)), out),)
+            rest.append(joined)
+        return (_ordered(_summed(rest[0], set(out)), out),)
 
     def flops(self, *types: TensorType) -> int:
-        sizes = self._sizes(types)
-        return len(types) * prod(d for d in sizes.values() if isinstance(d, int))
+        contraction = Contraction(*self.parts, self._sizes(types))
+        joins = contraction.joins()
+        return 2 * sum(starmap(contraction.products, joins)) if joins else types[0].size
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

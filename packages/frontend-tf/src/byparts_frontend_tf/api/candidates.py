@@ -14,6 +14,7 @@ from byparts_frontend_tf.api.classes import (
     softmax_cross_entropy_with_logits_v2,
 )
 from byparts_frontend_tf.api.constants import ones_like, zeros_like
+from byparts_frontend_tf.api.distributions.random_gamma import HostRandom
 from byparts_frontend_tf.api.indexing import embedding_lookup
 from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.products import matmul
@@ -23,11 +24,8 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import log
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32, int64
-from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.seeds import get_seed
-from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -50,16 +48,15 @@ def _log_uniform(classes: int) -> Any:
 
 
 class _Sampler:
-    """Draws classes by their probabilities, with a stream of its own."""
+    """Draws classes by their probabilities."""
 
-    def __init__(self, probabilities: Any, count: int, unique: bool, seed: Any) -> None:
+    def __init__(self, probabilities: Any, count: int, unique: bool) -> None:
         self._p = np.asarray(probabilities, np.float64)
         self._p = self._p / self._p.sum()
         self._count, self._unique = count, unique
-        self._random = np.random.default_rng(seed)
 
-    def __call__(self, true_classes: Any) -> tuple[Any, Any, Any]:
-        drawn = self._random.choice(len(self._p), self._count, not self._unique, self._p)
+    def __call__(self, generator: Any, true_classes: Any) -> tuple[Any, Any, Any]:
+        drawn = generator.choice(len(self._p), self._count, not self._unique, self._p)
         return (drawn, self._expected(true_classes), self._expected(drawn))
 
     def _expected(self, ids: Any) -> Any:
@@ -67,27 +64,19 @@ class _Sampler:
         return -np.expm1(self._count * np.log1p(-p)) if self._unique else self._count * p
 
 
-def _drawn(true_classes: Any, sampler: Any, count: int) -> Any:
-    return sampler(true_classes)
-
-
-SAMPLER = Kind(
+SAMPLER = HostRandom(
     "CandidateSampler",
-    host=_drawn,
-    shape=lambda inputs, sampler, count: [(count,), inputs[0].dims, (count,)],
-    dtype=lambda inputs, sampler, count: [int64, float32, float32],
-    gradient=False,
+    lambda generator, true_classes, sampler, count: sampler(generator, true_classes),
+    lambda inputs, count, **_: [(count,), inputs[0].dims, (count,)],
 )
 
 
 def _candidates(
     made: Any, true_classes: Any, probabilities: Any, count: int, unique: bool, seed: Any, name: Any
 ) -> Any:
-    graph_seed, op_seed = get_seed(get_default_graph(), seed)
-    both = None if graph_seed is None and op_seed is None else (graph_seed or 0, op_seed or 0)
-    sampler = _Sampler(probabilities, int(count), unique, both)
-    given = convert_to_tensor(true_classes, name="true_classes")
-    return made(*SAMPLER.outputs(given, name=name, sampler=sampler, count=int(count)))
+    given = {"sampler": _Sampler(probabilities, int(count), unique), "count": int(count)}
+    classes, kinds = convert_to_tensor(true_classes, name="true_classes"), [int64, float32, float32]
+    return made(*SAMPLER.seeded(classes, name=name, seed=seed, dtype=kinds, **given))
 
 
 @symbol("nn.log_uniform_candidate_sampler")

@@ -14,7 +14,7 @@ from byparts_frontend_tf.api.shaping import broadcast_to, transpose
 from byparts_frontend_tf.api.unary import absolute, exp, log1p, relu
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import bool_, int32
-from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, like_first
+from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -81,7 +81,11 @@ def _sparse(logits: Value, labels: Value) -> Value:
 
 
 _CROSS_ENTROPY = Kind("SoftmaxCrossEntropyWithLogits", _cross_entropy, shape=_without_last)
-_SPARSE = Kind("SparseSoftmaxCrossEntropyWithLogits", _sparse, shape=_without_last)
+_SPARSE = Kind(
+    "SparseSoftmaxCrossEntropyWithLogits",
+    _sparse,
+    shape=lambda inputs: merged(_without_last(inputs), inputs[1].dims),
+)
 
 
 def _only_named(sentinel: Any, labels: Any, logits: Any, function: str) -> None:
@@ -173,7 +177,7 @@ def _sigmoid_cross_entropy(x: Value, z: Value) -> Value:
     return ops.relu(x) - x * z + ops.log1p(ops.exp(-ops.abs(x)))
 
 
-_SIGMOID = Kind("SigmoidCrossEntropy", _sigmoid_cross_entropy, shape=like_first)
+_SIGMOID = Kind("SigmoidCrossEntropy", _sigmoid_cross_entropy, shape=same)
 
 
 @symbol("nn.sigmoid_cross_entropy_with_logits")

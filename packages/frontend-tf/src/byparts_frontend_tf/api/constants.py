@@ -20,7 +20,7 @@ from byparts_frontend_tf.graph.infer import like_first, named_by
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, is_static
+from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, is_static, shown
 from byparts_frontend_tf.graph.static import static_dims, static_number, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
@@ -60,7 +60,8 @@ def constant(
 
 def _in_shape(array: Any, dims: Dims, verify: bool) -> Any:
     if dims is None or None in dims:
-        raise ValueError(f"constant: the shape {dims} is not fully known")
+        error = ValueError if dims is None else TypeError
+        raise error(f"constant: the shape {shown(dims)} is not fully known; try tf.fill")
     if array.shape == dims:
         return array
     if verify:
@@ -120,11 +121,13 @@ def _of_one(number: Any, shape: TensorLike, dtype: Any, name: str) -> Tensor:
             made: Tensor = FILL(tensor, constant_of(element, f"{name}/Const"), name=name)
             return made
         dims = [int(d) for d in known.reshape(-1)]
-    dims = as_dims(dims)
+    try:
+        dims = as_dims(dims)
+    except ValueError:
+        dims = None
     if not is_static(dims):
-        raise ValueError(
-            f"{name}: the shape {shape} is not fully known; give a tensor, tf.shape(x)"
-        )
+        shape_tensor(shape)  # raises, as TensorFlow's conversion of what is no shape
+        raise ValueError(f"{name}: the shape is {shape}, and sizes must be >= 0")
     return constant_of(np.full(dims, element), name)
 
 

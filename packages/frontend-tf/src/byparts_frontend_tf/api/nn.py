@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import byparts_opset as ops
@@ -14,10 +15,10 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import exp, log, relu, sigmoid
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32
-from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -28,7 +29,14 @@ def _bias(x: Value, b: Value, first: bool) -> Value:
     return x + b
 
 
-_BIAS_ADD = Kind("BiasAdd", _bias, shape=like_first)
+def _bias_shape(inputs: Sequence[Tensor], *, first: bool) -> Dims:
+    (dims, bias), at = [t.dims for t in inputs], 1 if first else -1
+    if dims is None or bias is None or dims[at] is not None:
+        return dims
+    return (dims[0], *bias, *dims[2:]) if first else (*dims[:-1], *bias)
+
+
+_BIAS_ADD = Kind("BiasAdd", _bias, shape=_bias_shape)
 
 
 @symbol("nn.bias_add")

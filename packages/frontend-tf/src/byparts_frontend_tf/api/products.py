@@ -15,12 +15,12 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.probe import probed
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
-from byparts_graph_ir import Value
+from byparts_graph_ir import ShapeError, TensorType, Value
+from byparts_opset import Einsum
 
 
 def _matmul(a: Value, b: Value, transpose_a: bool, transpose_b: bool) -> Value:
@@ -136,9 +136,11 @@ def _spelled_out(equation: str, tensors: Sequence[Tensor]) -> str:
 
 
 def _einsum_shape(inputs: Sequence[Tensor], *, equation: str) -> Dims:
-    if any(t.dims is None for t in inputs):
-        return (None,) * len(equation.partition("->")[2])
-    return probed(EINSUM, inputs, {"equation": equation}, 1)[0]
+    try:
+        types = [TensorType("f32", t.dims) for t in inputs]
+        return Einsum(equation).infer(*types)[0].shape  # type: ignore[return-value]  # no names
+    except ShapeError as error:
+        raise ValueError(str(error)) from error
 
 
 EINSUM = Kind("Einsum", lambda *xs, equation: ops.einsum(equation, *xs), shape=_einsum_shape)

@@ -22,9 +22,11 @@ from byparts_frontend_tf.api.indexing import where_v2
 from byparts_frontend_tf.api.shaping import broadcast_to, shape as shape_of
 from byparts_frontend_tf.api.unary import exp
 from byparts_frontend_tf.graph.convert import TensorLike, convert_all
+from byparts_frontend_tf.graph.infer import broadcast
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 
@@ -127,12 +129,14 @@ def _special(
     def apply(*given: TensorLike, name: Optional[str] = None) -> Tensor:
         with name_scope(name, type):
             tensors = [check_dtype(t, FLOATS) for t in convert_all(given)]
+            dims = broadcast(tensors)
             if any(t.dims is None or t.dims != tensors[0].dims for t in tensors):
                 size = shape_of(tensors[0])
                 for t in tensors[1:]:
                     size = broadcast_dynamic_shape(size, shape_of(t))
                 tensors = [broadcast_to(t, size) for t in tensors]
             result, *by_input = kind.outputs(*tensors)
+            result.set_shape(TensorShape(dims))
             return with_gradient([result], [*tensors, *by_input], _times_slopes)[0]
 
     return apply

@@ -26,10 +26,8 @@ def as_array(value: Any, dtype: Optional[DType] = None) -> Any:
         raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         return _of_numpy(np.asarray(value), dtype)
-    if isinstance(value, Dimension):
-        value = _known(value)
-    if isinstance(value, TensorShape):
-        value = np.array([_known(d) for d in value], "int32" if dtype is None else dtype.name)
+    if isinstance(value, (Dimension, TensorShape)):
+        value = _known(value, "int32" if dtype is None else dtype.name)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple, str, bytes)):
         return _of_numpy(np.asarray(value), dtype)
     value = _plain(value)
@@ -38,21 +36,25 @@ def as_array(value: Any, dtype: Optional[DType] = None) -> Any:
     return _of_python(value, dtype)
 
 
-def _known(d: Dimension) -> int:
-    if d.value is None:
-        raise ValueError("Cannot convert a partially known TensorShape to a Tensor: (?)")
-    return d.value
+def _known(sizes: Any, dtype: str) -> Any:
+    if isinstance(sizes, Dimension):
+        if sizes.value is None:
+            raise ValueError("Cannot convert an unknown Dimension to a Tensor: ?")
+        return sizes.value
+    if None in (dims := [d.value for d in sizes]):
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {sizes}")
+    return np.array(dims, dtype)
 
 
 def _plain(value: Any) -> Any:
-    """Dimensions inside lists as numbers."""
+    """Dimensions inside lists as numbers; `None`, which no list of a tensor has, if not known."""
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
     if isinstance(value, range):
         return list(value)
     if isinstance(value, DType):
         return value.as_datatype_enum
-    return _known(value) if isinstance(value, Dimension) else value
+    return value.value if isinstance(value, Dimension) else value
 
 
 def _of_numpy(array: Any, dtype: Optional[DType]) -> Any:

@@ -160,7 +160,7 @@ def shape_tensor(shape: Any, name: str = "shape") -> Tensor:
     if isinstance(shape, (Tensor, Operation)) or hasattr(shape, "_as_tensor"):
         return convert_to_tensor(shape)
     if isinstance(shape, (int, Dimension)) and not isinstance(shape, bool):
-        shape = [shape]
+        shape = TensorShape(shape)
     if isinstance(shape, TensorShape) or not _holds_tensor(list(shape)):
         numbers = as_array(shape if isinstance(shape, TensorShape) else list(shape))
         if numbers.size == 0:

@@ -31,18 +31,21 @@ class Devices:
             self._blocks.pop()
 
     def current(self, op: Operation) -> str:
-        """The device that an operation made now asks for."""
+        """The device that an operation made now asks for: inner blocks first, as in TensorFlow.
+
+        What a function answers stands as it is, in place of what inner blocks say.
+        """
         asked = ""
-        for device in self._blocks:
+        for device in reversed(self._blocks):
             if device is None:
-                asked = ""
-            elif isinstance(device, str):
-                asked = merged(asked, device)
+                break
+            if isinstance(device, str):
+                asked = merged(device, asked)
             elif hasattr(device, "to_string"):
-                asked = merged(asked, canonical(device.to_string()))
+                asked = merged(canonical(device.to_string()), asked)
             else:
                 op._device = asked  # a function may look at it
-                asked = merged(asked, canonical(_text(device(op))))
+                asked = _text(device(op))
         return asked
 
 

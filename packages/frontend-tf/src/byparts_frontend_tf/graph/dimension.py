@@ -16,6 +16,8 @@ class Dimension:
         if value is None or isinstance(value, Dimension):
             self.value: Optional[int] = None if value is None else value.value
             return
+        if isinstance(value, float) and not value.is_integer():
+            raise ValueError(f"Ambiguous dimension: {value}")
         try:
             self.value = int(value) if isinstance(value, (str, float)) else index(value)
         except TypeError as error:

@@ -96,7 +96,11 @@ def axis_of(axis: int, rank: Optional[int], what: str = "axis") -> int:
 
 def reduced(inputs: Sequence[Tensor], *, axes: Any, keepdims: bool, **_: Any) -> Dims:
     """The shape without `axes`, or with 1 there; `axes` of `None`: all."""
-    dims = inputs[0].dims
+    return reduced_dims(inputs[0].dims, axes, keepdims)
+
+
+def reduced_dims(dims: Dims, axes: Any, keepdims: bool) -> Dims:
+    """A shape without `axes`, or with 1 there; `axes` of `None`: all."""
     if dims is None:
         return () if axes is None and not keepdims else None
     gone = set(range(len(dims))) if axes is None else {axis_of(a, len(dims)) for a in axes}

@@ -1,7 +1,8 @@
 """Seeds of random operations: of the graph's seed and the operation's, or of chance.
 
 Streams are our own, counter-based: not TensorFlow's bits.  What holds is: with a seed, two graphs
-that are built alike and two sessions give equal numbers, and two operations give different ones.
+that are built alike and two sessions give equal numbers, two operations of one seed do, and two
+without a seed of their own give different ones.
 """
 
 from __future__ import annotations

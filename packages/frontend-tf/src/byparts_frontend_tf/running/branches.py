@@ -51,7 +51,11 @@ def _taken(lowering: Lowering, op: Operation, holds: bool) -> Any:
 def _both(lowering: Lowering, op: Operation, test: Value) -> Any:
     bodies = [_lowered(lowering, op, op.attributes[k]) for k in ("then", "otherwise")]
     written = list(dict.fromkeys([v for body, _ in bodies for v in body.writes]))
-    outputs = [[*results, *[body.latest(v) for v in written]] for body, results in bodies]
+    drawn = list(dict.fromkeys([o for body, _ in bodies for o in body.counters]))
+    outputs = [
+        [*results, *[body.latest(v) for v in written], *[body.counter(o) for o in drawn]]
+        for body, results in bodies
+    ]
     outside = list(dict.fromkeys([v for body, _ in bodies for v in body.captured.values()]))
     graphs = []
     for (body, _), results in zip(bodies, outputs, strict=True):
@@ -65,8 +69,10 @@ def _both(lowering: Lowering, op: Operation, test: Value) -> Any:
     if any(not v.type.static for v in made):
         raise OnHost(op, "the branches give different shapes")
     count = len(op.outputs)
-    for variable, value in zip(written, made[count:], strict=True):
-        lowering.write(op, variable, value)
+    rest = iter(made[count:])
+    for variable in written:
+        lowering.write(op, variable, next(rest))
+    lowering.counters.update(zip(drawn, rest, strict=True))
     return made[:count]
 
 

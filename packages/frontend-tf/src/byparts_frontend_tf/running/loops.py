@@ -24,7 +24,6 @@ from byparts_opset import Scan, While
 
 Lowered = Union[Value, Rows]
 _UNROLLED = 4000  # operations that a loop whose shapes change becomes, at most
-_ROUND = 1 << 22  # numbers that an operation draws in a round, at most
 
 
 def lower_while(lowering: Lowering, op: Operation) -> Any:
@@ -122,22 +121,10 @@ def _row_type(lowering: Lowering, op: Operation, first: Sequence[Lowered], posit
 
 def _unrolled(lowering: Lowering, op: Operation, loop: Loop, rounds: Optional[Rounds]) -> None:
     """Each round of a short loop, one after the other: shapes may change, gradients pass."""
-    body = op.attributes["body"]
-    inside = [o for o in op.graph.get_operations() if body.holds(o)]
-    if rounds is None or rounds.count * len(inside) > _UNROLLED or lowering.outer is not None:
+    size = sum(map(op.attributes["body"].holds, op.graph.get_operations()))
+    if rounds is None or rounds.count * size > _UNROLLED or lowering.outer is not None:
         raise OnHost(op, loop.changes)
-    states, news = op.attributes["states"], op.attributes["news"]
-    values: list[Any] = list(loop.first)
-    for _ in range(rounds.count):
-        for o in inside:
-            lowering.done.discard(o)
-            for t in o.outputs:
-                lowering.env.pop(t, None)
-        lowering.env.update(zip(states, values, strict=True))
-        for o in needed_inside(news, lowering.known, body):
-            lowering.lower(o)
-        values = [lowering.array_of(t) or lowering.value(t) for t in news]
-    _store(lowering, op, values)
+    _store(lowering, op, unrolled(lowering, op, loop.first, rounds.count))
 
 
 class Loop:
@@ -218,8 +205,9 @@ class Loop:
         for variable in self.written:
             start = body.start(variable)
             self._add_state(start, body.latest(variable))
-        for counter in list(body.counters.values()):
-            self._add_state(counter, counter + _ROUND)
+        self.drawn = list(body.counters)
+        for drawing in self.drawn:
+            self._add_state(body.first_counter(drawing), body.counter(drawing))
 
     def _add_state(self, state: Value, new: Value) -> None:
         self.states.append(state)
@@ -287,4 +275,5 @@ class Loop:
                 results.append(arrays[i] if isinstance(f, Rows) else next(rest))
         for variable in self.written:
             self.lowering.write(self.op, variable, next(rest))
+        self.lowering.counters.update(zip(self.drawn, rest, strict=True))
         return results

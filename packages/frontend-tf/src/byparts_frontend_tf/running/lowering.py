@@ -17,8 +17,10 @@ from byparts_frontend_tf.graph.own_gradient import own_gradient
 from byparts_frontend_tf.graph.static import evaluated
 from byparts_frontend_tf.running.arrays import LoopRows, Mixed, Rows, Sites
 from byparts_frontend_tf.running.known import Known, Literal, Slot, leaves
+from byparts_frontend_tf.running.needed import needed_inside
 from byparts_frontend_tf.running.own_gradient import with_own_gradient
-from byparts_frontend_tf.running.signals import OnHost
+from byparts_frontend_tf.running.signals import Expand, OnHost
+from byparts_frontend_tf.running.store import DRAWS
 from byparts_frontend_tf.running.variable_values import VariableValues
 from byparts_graph_ir import FLOATS, Input, Value, inherit
 
@@ -46,7 +48,8 @@ class Lowering(VariableValues):
         self.env: dict[Tensor, Known] = {}
         self.done: set[Operation] = set()
         self.sites: Optional[Sites] = None  # of the loop whose body this is
-        self.counters: dict[bool, Value] = {}
+        self.counters: dict[Operation, Value] = {}  # of draws: what the next one starts from
+        self._drawn: dict[Operation, Value] = {}
         self.captured: dict[Value, Value] = {}  # input of this body -> value outside
         self.lengths: dict[tuple[Value, Any, int], Value] = {}  # of slices: start, stop, size -> it
         self._made: set[Value] = set()
@@ -200,19 +203,24 @@ class Lowering(VariableValues):
 
     # Random numbers
 
-    def stream(self, key: int, fixed: bool) -> tuple[Value, Value]:
-        """The key and the counter of a draw; `fixed`: a seed says them."""
-        return ops.fill(key, "i64"), self.counter(fixed)
+    def stream(self, op: Operation) -> tuple[Value, Value]:
+        """The key and the counter of a draw; when `op` is lowered, its next draw is behind it."""
+        counter = self.counter(op)
+        self._drawn[op] = counter + DRAWS
+        return ops.fill(op.attributes["key"], "i64"), counter
 
-    def counter(self, fixed: bool) -> Value:
-        """What tells the draws of this run, or of this round of a loop, from all others."""
-        found = self.counters.get(fixed)
+    def counter(self, op: Operation) -> Value:
+        """The counter that tells the next draw of an operation from its others."""
+        found = self.counters.get(op)
+        return self.first_counter(op) if found is None else found
+
+    def first_counter(self, op: Operation) -> Value:
+        """The counter of an operation's draws at the start of the run, or of this body."""
+        found = self._starts.get(op)
         if found is None:
-            if self.outer is None:
-                found = self.run.counter(fixed)
-            else:
-                found = self._new_input(self.outer.counter(fixed))
-            self.counters[fixed] = found
+            outer = self.outer
+            found = self.run.counter(op) if outer is None else self._new_input(outer.counter(op))
+            self._starts[op] = found
         return found
 
     # Operations
@@ -232,6 +240,22 @@ class Lowering(VariableValues):
             if made is not None:
                 self.set(op, made)
         self.done.add(op)
+        if op in self._drawn:
+            self.counters[op] = self._drawn.pop(op)
+
+    def lower_now(self, given: Iterable[Operation], tried: list[Operation]) -> None:
+        """Lower operations, and those of the branches that they stand for; `tried` gets them all.
+
+        Raises:
+            Wanted: a number has to be computed first.
+        """
+        for op in given:
+            tried.append(op)
+            try:
+                self.lower(op)
+            except Expand as more:
+                self.lower_now(needed_inside(more.targets, self.known, more.body), tried)
+                more.ready()
 
     def _meant(self, op: Operation) -> Any:
         kind = op.kind

@@ -37,15 +37,13 @@ class Rule:
         lowering, own = self._lowering, made_gradient(self._op, self._function)
         targets = [t for t in own.dxs if t is not None]
         outside, _ = own.body.captured(list(targets))
-        for op in needed(outside, lowering.known, self._op.body):
-            lowering.lower(op)
+        lowering.lower_now(needed(outside, lowering.known, self._op.body), [])
         before, done = dict(lowering.env), set(lowering.done)
         lowering.env.update(zip(self._inputs, node.inputs, strict=False))
         lowering.env.update(zip(self._op.outputs, node.outputs, strict=True))
         lowering.env.update(zip(own.dys, dys, strict=True))
         try:
-            for op in needed(targets, lowering.known, own.body):
-                lowering.lower(op)
+            lowering.lower_now(needed(targets, lowering.known, own.body), [])
             return [None if t is None else lowering.value(t) for t in own.dxs]
         finally:
             lowering.env, lowering.done = before, done

@@ -22,7 +22,6 @@ from byparts_frontend_tf.running.programs import inputs_of
 from byparts_frontend_tf.running.recorder import Recorder
 from byparts_frontend_tf.running.run import Run
 from byparts_frontend_tf.running.signals import Wanted
-from byparts_frontend_tf.running.store import COUNTERS
 from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
 
 if TYPE_CHECKING:
@@ -37,7 +36,8 @@ class PureGraph:
         graph: inputs are the feeds, then the variables read; outputs the tensors fetched, then the
             new values of variables.
         fed: the tensors that the leading inputs are; those that nothing needs are left out.
-        variables: those that the trailing inputs are: `variable.op`, or a counter of random draws.
+        variables: those that the trailing inputs are: `variable.op`, or an operation that draws,
+            for its counter.
         updates: those that the trailing outputs are.
     """
 
@@ -110,8 +110,8 @@ class _Described(Run):
             self._reads[variable] = self._read(variable, kind)
         return self._reads[variable]
 
-    def counter(self, fixed: bool) -> Value:
-        return self._read(COUNTERS[fixed], TensorType("i64", ()))
+    def counter(self, op: Operation) -> Value:
+        return self._read(op, TensorType("i64", ()))
 
     def _read(self, variable: Any, kind: TensorType) -> Value:
         made = Input(kind, None, variable.name, getattr(variable, "where", ""))

@@ -23,7 +23,6 @@ from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed
 from byparts_frontend_tf.running.own_gradient import forget
 from byparts_frontend_tf.running.signals import Expand, Wanted
-from byparts_frontend_tf.running.store import COUNTERS, DRAWS
 from byparts_frontend_tf.running.tree import Finish, HostStep
 from byparts_graph_ir import Input, Value
 
@@ -206,9 +205,9 @@ class Run(HostCalls):
             self.variable_inputs[found] = stored
         return found
 
-    def counter(self, fixed: bool) -> Value:
-        """The counter of random draws at the start of the run; the run advances it."""
-        stored = self.session.variables.counter(fixed)
+    def counter(self, op: Operation) -> Value:
+        """The counter of an operation's draws at the start of the run, which advances it."""
+        stored = self.session.variables.counter(op)
         found = Input(stored.type, None, stored.name, "")
         self.variable_inputs[found] = stored
         return found
@@ -256,10 +255,7 @@ class Run(HostCalls):
 
     def updates(self) -> dict[Any, Value]:
         """The new values of what the run writes: variables, and the counters of random draws."""
-        updates: dict[Any, Value] = dict(self.top.last)
-        for fixed, counter in self.top.counters.items():
-            updates[COUNTERS[fixed]] = counter + DRAWS
-        return updates
+        return {**self.top.last, **self.top.counters}
 
     def _slot(self, fetch: Any) -> Optional[int]:
         if isinstance(fetch, Operation):

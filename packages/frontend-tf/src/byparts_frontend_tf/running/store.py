@@ -12,26 +12,13 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.graph import seeds
+from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.running.errors import FailedPreconditionError
 from byparts_graph_ir import Space, TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime import Variable as Stored
 
-DRAWS = 1 << 32  # numbers that an operation draws in a run, at most
-
-
-class Counter:
-    """The key of a session's counter of random draws.
-
-    Attributes:
-        name: as the graph of a program shows it.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
-COUNTERS = {True: Counter("draws"), False: Counter("draws by chance")}  # whether a seed says them
+DRAWS = 1 << 32  # numbers that an operation draws each time it is executed, at most
 
 
 class Variables:
@@ -66,14 +53,16 @@ class Variables:
             return stored
         return Stored(name, kind, space=self._space())
 
-    def counter(self, fixed: bool) -> Stored:
-        """The counter of draws: from 0 where seeds say the numbers, else from anywhere."""
-        key = COUNTERS[fixed]
-        found = self._stored.get(key)
+    def counter(self, op: Operation) -> Stored:
+        """The counter of an operation's draws: from 0 where a seed says them, else from anywhere.
+
+        Each has its own, so that two of one seed draw the same, whichever runs first or more often.
+        """
+        found = self._stored.get(op)
         if found is None:
-            start = 0 if fixed else seeds.unseeded(24) * DRAWS
+            start = 0 if op.attributes["fixed"] else seeds.unseeded(24) * DRAWS
             first = np.array(start, np.int64)
-            found = self._stored[key] = Stored(key.name, first, space=self._space())
+            found = self._stored[op] = Stored(op.name, first, space=self._space())
         return found
 
     def keep(self, variable: Any, stored: Stored) -> None:

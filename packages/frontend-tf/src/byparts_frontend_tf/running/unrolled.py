@@ -14,7 +14,7 @@ import byparts_opset as ops
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.lowering import Lowering
 from byparts_frontend_tf.running.needed import needed_inside
-from byparts_frontend_tf.running.signals import Expand, OnHost, Wanted
+from byparts_frontend_tf.running.signals import OnHost, Wanted
 from byparts_graph_ir import FLOATS, Value
 
 _MOST = 2000  # rounds
@@ -62,7 +62,15 @@ def unrolled(
     Raises:
         OnHost: how many rounds there are is not known, or they write variables.
     """
-    states = list(first)
+    counters = dict(lowering.counters)
+    try:
+        return _rounds(lowering, op, list(first), most)
+    except OnHost:
+        lowering.counters = counters  # the host's rounds draw, and advance them
+        raise
+
+
+def _rounds(lowering: Lowering, op: Operation, states: list[Any], most: Optional[int]) -> list[Any]:
     for _ in range(_MOST if most is None else most):
         states, more = _round(lowering, op, states)
         if not more:
@@ -99,12 +107,10 @@ def _lowered(
     lowering: Lowering, op: Operation, targets: Sequence[Tensor], made: list[Operation]
 ) -> list[Any]:
     writes = sum(map(len, lowering.writes.values()))
-    for inner in needed_inside(targets, lowering.known, op.attributes["body"]):
-        made.append(inner)
-        try:
-            lowering.lower(inner)
-        except (Wanted, Expand) as wanted:  # each try would make other values, and want these
-            raise OnHost(inner, "what it is depends on data") from wanted
+    try:
+        lowering.lower_now(needed_inside(targets, lowering.known, op.attributes["body"]), made)
+    except Wanted as wanted:  # each try would make other values, and want these
+        raise OnHost(made[-1], "what it is depends on data") from wanted
     if sum(map(len, lowering.writes.values())) != writes:
         raise OnHost(op, "its rounds write variables")
     return [_result(lowering, t) for t in targets]

@@ -210,7 +210,7 @@ class Multinomial(OfClasses):
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         size = concat([[n], shape_of(self._whole)], 0)
         total = self.total_count + 0.0 * self.probs[..., 0]
-        return COUNTS.seeded(size, total, self.probs, name=None, seed=seed, dtype=self.dtype)
+        return COUNTS.seeded(size, total, self.probs, name=None, seed=seed, dtype=self.dtype)[0]
 
     def _log_prob(self, x: Tensor) -> Tensor:
         ways = lgamma(self.total_count + 1.0) - reduce_sum(lgamma(x + 1.0), -1)

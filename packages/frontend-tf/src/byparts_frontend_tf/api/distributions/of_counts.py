@@ -139,7 +139,7 @@ class Poisson(OfNumbers):
     rate: Tensor
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
-        return POISSON.seeded(self._size(n), self.rate, name=None, seed=seed, dtype=self.dtype)
+        return POISSON.seeded(self._size(n), self.rate, name=None, seed=seed, dtype=self.dtype)[0]
 
     def _log_prob(self, x: Tensor) -> Tensor:
         made: Tensor = x * self.log_rate - self.rate - lgamma(x + 1.0)

@@ -1,7 +1,7 @@
 """Random tensors: uniform, normal, truncated, shuffled, drawn by probabilities.
 
 A draw is a pure function of a key and a counter.  The key comes from the seeds (`graph/seeds.py`);
-the counter from the session, which advances it once a run, and loops advance it each round.
+the counter is state of the operation in a session, advanced each time it is executed.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Random(Kind):
         return self(*inputs, name=name, dtype=dtype, key=key, fixed=fixed, **attributes)
 
     def _lower(self, lowering: Any, op: Operation) -> Value:
-        given = dict(op.attributes)
-        key, counter = lowering.stream(given.pop("key"), given.pop("fixed"))
+        key, counter = lowering.stream(op)
+        given = {k: v for k, v in op.attributes.items() if k not in ("key", "fixed")}
         if not self._from_shape:
             return self._draw(key, counter, *lowering.values(op.inputs, op), **given)
         shape = tuple([int(d) for d in lowering.number(op.inputs[0], op)])

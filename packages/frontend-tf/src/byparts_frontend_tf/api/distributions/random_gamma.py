@@ -89,7 +89,7 @@ class HostRandom(Kind):
 
     Args:
         type: TensorFlow's name.
-        draw: (NumPy's generator, *arrays) -> an array.
+        draw: (NumPy's generator, *arrays, **attributes) -> an array for each output.
         shape: as of `Kind`.
     """
 
@@ -105,19 +105,23 @@ class HostRandom(Kind):
         )
         self._draw = draw
 
-    def seeded(self, *inputs: Tensor, name: Any, seed: Any, dtype: DType) -> Tensor:
-        """An operation with a stream of its own."""
+    def seeded(
+        self, *inputs: Tensor, name: Any, seed: Any, dtype: Any, **attributes: Any
+    ) -> tuple[Tensor, ...]:
+        """The outputs of an operation with a stream of its own."""
         key, fixed = stream_key(get_default_graph(), seed)
-        return self(*inputs, name=name, dtype=dtype, key=key, fixed=fixed)
+        return self.outputs(*inputs, name=name, dtype=dtype, key=key, fixed=fixed, **attributes)
 
     def _lower(self, lowering: Any, op: Operation) -> None:
         if lowering.outer is not None:
             raise OnHost(op, "it draws on the host")
-        key, counter = lowering.stream(op.attributes["key"], op.attributes["fixed"])
+        key, counter = lowering.stream(op)
+
+        given = {k: v for k, v in op.attributes.items() if k not in ("dtype", "fixed", "key")}
 
         def function(key: Any, counter: Any, *arrays: Any) -> Any:
             words = [int(key) & (2**64 - 1), int(counter) & (2**64 - 1)]
-            return self._draw(np.random.Generator(np.random.Philox(key=words)), *arrays)
+            return self._draw(np.random.Generator(np.random.Philox(key=words)), *arrays, **given)
 
         dtypes = [t.dtype.as_numpy_dtype for t in op.outputs]
         lowering.run.call(op, function, [key, counter, *op.inputs], dtypes)
@@ -142,7 +146,7 @@ def random_poisson(
     with name_scope(name, "random_poisson"):
         rate = convert_to_tensor(lam)
         size = concat([shape_tensor(shape), shape_of(rate)], 0)
-        return POISSON.seeded(size, rate, name=None, seed=seed, dtype=as_dtype(dtype))
+        return POISSON.seeded(size, rate, name=None, seed=seed, dtype=as_dtype(dtype))[0]
 
 
 def _counts(g: Any, shape: Any, total: Any, probs: Any) -> Any:

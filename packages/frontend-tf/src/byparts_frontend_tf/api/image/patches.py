@@ -17,7 +17,7 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
+from byparts_frontend_tf.graph.shape import Dims, merged
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
@@ -147,11 +147,12 @@ def _inside(place: Value, extent: int) -> Value:
 
 
 def _crops_shape(inputs: Sequence[Tensor], **_: Any) -> Dims:
-    image, boxes, size = inputs[0].dims, inputs[1].dims, static_dims(inputs[3])
+    image, size = inputs[0].dims, static_dims(inputs[3])
+    boxes = [None if t.dims is None else t.dims[:1] for t in inputs[1:3]]
     if image is not None and len(image) != 4:
         raise ValueError(f"Shape must be rank 4 but is rank {len(image)} for 'CropAndResize'")
     return (
-        None if boxes is None else boxes[0],
+        *(merged(*boxes) or (None,)),
         *(size or (None, None)),
         None if image is None else image[3],
     )

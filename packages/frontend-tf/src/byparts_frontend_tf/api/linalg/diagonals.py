@@ -11,7 +11,6 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.arguments import number
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -102,7 +101,12 @@ def _set_diag(x: Value, diagonal: Value, k: int) -> Value:
     return ops.select(_on_diagonal(rows, columns, k), ops.expand_dims(spread, -1), x)
 
 
-MATRIX_SET_DIAG = Kind("MatrixSetDiag", _set_diag, shape=like_first)
+def _set_diag_shape(inputs: Sequence[Tensor], *, k: int) -> Dims:
+    dims, diagonal = [t.dims for t in inputs]
+    return dims if diagonal is None else merged(dims, (*diagonal[:-1], None, None))
+
+
+MATRIX_SET_DIAG = Kind("MatrixSetDiag", _set_diag, shape=_set_diag_shape)
 
 
 @symbol("linalg.set_diag", "matrix_set_diag")

@@ -10,6 +10,7 @@ import numpy as np
 from byparts_frontend_tf.api.constants import zeros_like
 from byparts_frontend_tf.api.custom_gradients import with_gradient
 from byparts_frontend_tf.api.linalg.diagonals import band_part, matrix_diag, matrix_set_diag
+from byparts_frontend_tf.api.linalg.eigen import eigen
 from byparts_frontend_tf.api.linalg.solving import (
     half_diagonal,
     inverse_of,
@@ -26,17 +27,12 @@ from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 
 
-def _eigen(a: Any) -> tuple[Any, Any]:
-    values, vectors = np.linalg.eigh(a)  # it reads the lower triangle, as TensorFlow does
-    return values, vectors
-
-
 def _eigen_shapes(inputs: Sequence[Tensor]) -> list[Dims]:
     dims = squares(inputs)
     return [None if dims is None else dims[:-1], dims]
 
 
-EIGEN = on_host("SelfAdjointEigV2", _eigen, _eigen_shapes, 2)
+EIGEN = on_host("SelfAdjointEigV2", eigen, _eigen_shapes, 2)
 
 
 def _reciprocal_gaps(values: Tensor) -> Tensor:
@@ -55,7 +51,7 @@ def _of_eigen(op: Operation, dvalues: Tensor, dvectors: Tensor) -> list[Tensor]:
 
 @symbol("self_adjoint_eig", "linalg.eigh")
 def self_adjoint_eig(tensor: TensorLike, name: Optional[str] = None) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of symmetric matrices, ascending, and their vectors, as columns."""
+    """The eigenvalues of symmetric matrices, ascending, and their vectors, as columns (`eigen`)."""
     x = matrices(tensor)
     made = with_gradient(EIGEN.outputs(x, name=name), [x], _of_eigen)
     return made[0], made[1]
@@ -115,7 +111,8 @@ def svd(
 ) -> Any:
     """s, u, v with tensor = u diag(s) v^T, s descending; `s` alone without `compute_uv`.
 
-    No gradient passes where `full_matrices`.
+    Signs of the vectors are LAPACK's; TensorFlow's are those of Eigen's Jacobi turns.  No gradient
+    passes where `full_matrices`.
     """
     x = matrices(tensor, square=False)
     full = bool(full_matrices and compute_uv)

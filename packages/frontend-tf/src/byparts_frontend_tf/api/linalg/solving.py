@@ -11,6 +11,8 @@ from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.constants import eye
 from byparts_frontend_tf.api.custom_gradients import with_gradient
 from byparts_frontend_tf.api.families import COMPLEX, check_dtype, second
@@ -24,7 +26,7 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, shown
+from byparts_frontend_tf.graph.shape import Dims, TensorShape, shown
 from byparts_frontend_tf.symbols import symbol
 
 _DTYPES = ("float64", "float32", *COMPLEX)
@@ -314,22 +316,30 @@ def matrix_solve_ls(
     fast: bool = True,
     name: Optional[str] = None,
 ) -> Tensor:
-    """The x with the least |matrix x - rhs|^2 + l2_regularizer |x|^2; the shortest of several.
-
-    Raises:
-        ValueError: it is not known whether the matrices have more rows or columns.
-    """
+    """The x with the least |matrix x - rhs|^2 + l2_regularizer |x|^2; the shortest of several."""
     with name_scope(name, "matrix_solve_ls"):
         a = matrices(matrix, square=False)
         b = second(rhs, a.dtype.base_dtype, "MatrixSolveLs", "rhs")
-        if a.dims is None or None in a.dims[-2:]:
-            raise ValueError(f"matrix_solve_ls: the shape of {a} has to be known")
-        tall = a.dims[-2] >= a.dims[-1]  # type: ignore[operator]  # known as said above
-        t = turned(a)
-        square = matmul(t, a) if tall else matmul(a, t)
-        square += l2_regularizer * eye(shape_of(square)[-1], dtype=a.dtype.base_dtype)
-        return (
-            cholesky_solve(cholesky(square), matmul(t, b))
-            if tall
-            else matmul(t, cholesky_solve(cholesky(square), b))
+        rows, columns = (None, None) if a.dims is None else a.dims[-2:]
+        if rows is not None and columns is not None:
+            return _least_squares(a, b, l2_regularizer, rows >= columns)
+        size = shape_of(a)
+        made: Tensor = cond(
+            size[-2] >= size[-1],
+            lambda: _least_squares(a, b, l2_regularizer, True),
+            lambda: _least_squares(a, b, l2_regularizer, False),
         )
+        for t, end in ((a, (columns, None)), (b, (None, b.dims and b.dims[-1]))):
+            made.set_shape(TensorShape(None if t.dims is None else (*t.dims[:-2], *end)))
+        return made
+
+
+def _least_squares(a: Tensor, b: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
+    """Solve the normal equations; `tall`: there are at least as many rows as columns."""
+    t = turned(a)
+    square = matmul(t, a) if tall else matmul(a, t)
+    added = cast(l2_regularizer, a.dtype.base_dtype)
+    square += added * eye(shape_of(square)[-1], dtype=a.dtype.base_dtype)
+    if tall:
+        return cholesky_solve(cholesky(square), matmul(t, b))
+    return matmul(t, cholesky_solve(cholesky(square), b))

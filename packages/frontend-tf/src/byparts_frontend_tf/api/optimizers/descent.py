@@ -22,8 +22,11 @@ from byparts_graph_ir.parts.hub import parts
 
 
 def _descended(var: Value, alpha: Value, delta: Value) -> Value:
-    """One op, so that backends find it behind a product, where a pass decomposes it for others."""
-    if "legalize" in parts.names("passes"):
+    """One op, so that backends find it behind a product, where a pass decomposes it for others.
+
+    The op takes a rate of f32, so others than f32 are updated by arithmetic that rounds as theirs.
+    """
+    if "legalize" in parts.names("passes") and alpha.type.dtype == "f32":
         return ops.gradient_descent((var,), (delta,), alpha)[0]
     return var - alpha * delta
 

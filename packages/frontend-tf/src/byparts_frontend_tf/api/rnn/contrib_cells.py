@@ -15,7 +15,7 @@ from byparts_frontend_tf.api.rnn.bidirectional import (
     static_bidirectional_rnn,
 )
 from byparts_frontend_tf.api.rnn.cells import GRUCell, LayerRNNCell, RNNCell
-from byparts_frontend_tf.api.rnn.lstm_cells import BasicLSTMCell, LSTMStateTuple
+from byparts_frontend_tf.api.rnn.lstm_cells import LSTMCell, LSTMStateTuple
 from byparts_frontend_tf.api.stacking import concat, split
 from byparts_frontend_tf.api.unary import relu, sigmoid, tanh
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
@@ -141,12 +141,10 @@ class NASCell(LayerRNNCell):
 
 
 @symbol("contrib.rnn.LSTMBlockCell")
-class LSTMBlockCell(BasicLSTMCell):
-    """`BasicLSTMCell` by another name: fusing is the business of the backend.
+class LSTMBlockCell(LSTMCell):
+    """`LSTMCell` by another name: fusing is the business of the backend."""
 
-    Raises:
-        NotImplementedError: with peepholes or a clipped memory; `LSTMCell` has them.
-    """
+    peepholes = "ifo"
 
     def __init__(
         self,
@@ -157,10 +155,11 @@ class LSTMBlockCell(BasicLSTMCell):
         dtype: Any = None,
         reuse: Any = None,
         name: str = "lstm_cell",
+        **given: Any,
     ) -> None:
-        if use_peephole or (cell_clip or 0) > 0:
-            raise NotImplementedError("LSTMBlockCell with peepholes or cell_clip: use LSTMCell")
-        super().__init__(num_units, forget_bias, reuse=reuse, name=name, dtype=dtype)
+        clip = cell_clip if (cell_clip or 0) > 0 else None
+        given.update(forget_bias=forget_bias, reuse=reuse, name=name, dtype=dtype)
+        super().__init__(num_units, use_peephole, clip, **given)
 
 
 @symbol("contrib.rnn.GRUBlockCell", "contrib.rnn.GRUBlockCellV2")

@@ -92,6 +92,8 @@ class BasicLSTMCell(LayerRNNCell):
 class LSTMCell(LayerRNNCell):
     """Sak et al. 2014: peepholes, clipping, and a projection of the output where asked for."""
 
+    peepholes = "fio"  # gates in the order in which their variables are made
+
     def __init__(
         self,
         num_units: int,
@@ -135,10 +137,10 @@ class LSTMCell(LayerRNNCell):
         self._kernel = self.add_weight("kernel", [rows, 4 * units], initializer=self._initializer)
         self._bias = self.add_weight("bias", [4 * units], initializer=Zeros())
         if self._use_peepholes:
-            self._peepholes = [
-                self.add_weight(f"w_{gate}_diag", [units], initializer=self._initializer)
-                for gate in "fio"
-            ]
+            self._peepholes = {
+                gate: self.add_weight(f"w_{gate}_diag", [units], initializer=self._initializer)
+                for gate in self.peepholes
+            }
         if self._num_proj is not None:
             self._projection = self.add_weight(
                 "projection/kernel", [units, self._num_proj], initializer=self._initializer
@@ -154,12 +156,12 @@ class LSTMCell(LayerRNNCell):
         i, j, f, o = split(gates, 4, axis=1)
         f = f + self._forget_bias
         if self._use_peepholes:
-            f, i = f + self._peepholes[0] * c, i + self._peepholes[1] * c
+            f, i = f + self._peepholes["f"] * c, i + self._peepholes["i"] * c
         new_c = sigmoid(f) * c + sigmoid(i) * self._activation(j)
         if self._cell_clip is not None:
             new_c = clip_by_value(new_c, -self._cell_clip, self._cell_clip)
         if self._use_peepholes:
-            o = o + self._peepholes[2] * new_c
+            o = o + self._peepholes["o"] * new_c
         new_h = sigmoid(o) * self._activation(new_c)
         if self._num_proj is not None:
             new_h = matmul(new_h, self._projection)

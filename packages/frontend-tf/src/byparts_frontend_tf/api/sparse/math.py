@@ -28,10 +28,11 @@ from byparts_frontend_tf.api.unary import absolute, exp
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import int64
+from byparts_frontend_tf.graph.infer import reduced_dims
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
+from byparts_frontend_tf.graph.shape import Dims, TensorShape
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
@@ -156,18 +157,12 @@ LEFT = Kind(
 LEFT_SHAPE = Kind(
     "SparseReducedShape",
     lambda shape, axes, keepdims: ops.constant(
-        np.array(_reduced_dims(numbers_of(shape), axes, keepdims), np.int64)
+        np.array(reduced_dims(tuple(numbers_of(shape)), axes, keepdims), np.int64)
     ),
     values=(0,),
     shape=lambda inputs, axes, keepdims: (None,),
     gradient=False,
 )
-
-
-def _reduced_dims(dims: list[int], axes: Any, keepdims: bool) -> list[int]:
-    gone = set(range(len(dims))) if axes is None else {a % len(dims) for a in axes}
-    kept = [1 if i in gone else d for i, d in enumerate(dims)]
-    return kept if keepdims else [d for i, d in enumerate(kept) if i not in gone]
 
 
 def _sparse_reduce(reduce: Any, type: str) -> Any:
@@ -188,8 +183,7 @@ def _sparse_reduce(reduce: Any, type: str) -> Any:
             made: Tensor = reduce(sp.values, groups, count)
             dims = LEFT_SHAPE(sp.dense_shape, axes=axes, keepdims=kept)
             made = reshape(made, dims)
-            if axes is None and not kept:
-                made.set_shape(())
+            made.set_shape(TensorShape(reduced_dims(static_dims(sp.dense_shape), axes, kept)))
             return made
 
     apply.__name__, apply.__module__ = type, __name__
