@@ -1,49 +1,52 @@
 """Writes files so that others see the whole new content or the old one.
 
-The new content is written beside the file, under a name with the process and the thread, and
-renamed when it is on the disk.  What killed processes have left behind is removed then.
+The new content is written beside the file and renamed when it is on the disk.  Its name has random
+digits and must be new, so that neither a file of that name nor a link is ever written through.
+What killed processes have left behind is removed when it is ours, of just that form, and old:
+whether the process lives cannot be asked where the folder is on another machine's disk.
 """
 
 from __future__ import annotations
 
 import os
-from _thread import get_ident
+import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from glob import escape, glob
+from secrets import token_hex
+from stat import S_IMODE, S_ISREG
 from typing import IO
 
 from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
 
-
-def part_of(path: str) -> str:
-    """The name under which this thread writes what will be `path`."""
-    return f"{path}.{os.getpid()}.{get_ident()}.part"
+_LEFT_BEHIND_S = 3600.0  # nothing was written to it for so long
+_FORM = re.compile(r"\.([0-9]{1,10})\.[0-9a-f]{16}\.part")
 
 
 @contextmanager
 def beside(path: str) -> Iterator[IO[bytes]]:
-    """A new file called `part_of(path)`, on the disk when the body is left; none if it raises.
+    """A new file in the folder of `path`, to be renamed; removed at the end if it was not.
 
     Raises:
-        OpError: it cannot be written.
+        OSError: it cannot be made.
     """
     _remove_left_behind(path)
-    with as_tensorflow_errors(path):
+    name = f"{path}.{os.getpid()}.{token_hex(8)}.part"
+    with open(name, "xb") as file:
         try:
-            with open(part_of(path), "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())  # else a power cut after the renaming may leave less
-        except BaseException:
-            drop_part(path)
-            raise
+            with suppress(FileNotFoundError):  # who may read the old one may read the new one
+                os.chmod(name, S_IMODE(os.stat(path).st_mode) & 0o777)
+            yield file
+        finally:
+            file.close()
+            with suppress(FileNotFoundError):
+                os.remove(name)
 
 
-def drop_part(path: str) -> None:
-    """Remove what this thread has written beside `path`, if it has."""
-    with suppress(FileNotFoundError):
-        os.remove(part_of(path))
+def to_disk(file: IO[bytes]) -> None:
+    """Wait until the disk has what was written; else a power cut after renaming may leave less."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def replace_file(path: str, data: bytes) -> None:
@@ -52,25 +55,36 @@ def replace_file(path: str, data: bytes) -> None:
     Raises:
         OpError: it cannot be written.
     """
-    with beside(path) as file:
+    with as_tensorflow_errors(path), beside(path) as file:
         file.write(data)
-    try:
-        with as_tensorflow_errors(path):
-            os.replace(part_of(path), path)
-    finally:
-        drop_part(path)
+        to_disk(file)
+        os.replace(file.name, path)
 
 
 def _remove_left_behind(path: str) -> None:
-    """Remove what processes that are no more have written beside `path`."""
-    for part in glob(f"{escape(path)}.*.part"):
-        process = part[len(path) + 1 :].partition(".")[0]
-        if process.isdigit() and os.name == "posix" and not _lives(int(process)):
-            with suppress(FileNotFoundError):  # another process removes it at the same time
-                os.remove(part)
+    """Remove what processes of this user that are no more have written beside `path`."""
+    folder, name = os.path.split(path)
+    if os.name != "posix":  # elsewhere one cannot ask whether a process lives without a signal
+        return
+    entries: list[str] = []
+    with suppress(OSError):  # a folder that can be written need not be readable
+        entries = os.listdir(folder or ".")
+    for entry in entries:
+        form = _FORM.fullmatch(entry, len(name)) if entry.startswith(name) else None
+        if form is not None and not _lives(int(form[1])):
+            with suppress(OSError):  # another process removes it at the same time
+                _remove_if_old(os.path.join(folder, entry))
+
+
+def _remove_if_old(part: str) -> None:
+    stat = os.lstat(part)
+    ours = S_ISREG(stat.st_mode) and stat.st_uid == os.getuid()
+    if ours and stat.st_mtime < time.time() - _LEFT_BEHIND_S:
+        os.remove(part)
 
 
 def _lives(process: int) -> bool:
+    """Whether a process with this number runs."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -48,6 +48,9 @@ def data_file(prefix: str, shard: int, shards: int) -> str:
 class Bundle(TensorsByName):
     """A checkpoint of the second format.
 
+    Attributes:
+        shards: in how many data files its tensors are.
+
     Raises:
         OpError: the index cannot be read.
         DataLossError: the index is damaged.
@@ -70,7 +73,7 @@ class Bundle(TensorsByName):
             raise self._fault("the index", error) from error
         if header.num_shards < 1 or header.version.min_consumer > 1:
             raise self._fault("the index", f"its header is {str(header)!r:.80}")
-        self._shards = header.num_shards
+        self.shards = header.num_shards
         self._swapped = header.endianness == BundleHeaderProto.BIG
 
     def __iter__(self) -> Iterator[str]:
@@ -133,7 +136,7 @@ class Bundle(TensorsByName):
 
     def _read(self, name: str, entry: BundleEntryProto) -> Array:
         """The tensor of an entry, from the data file or the one before it."""
-        path = data_file(self.path, entry.shard_id, self._shards)
+        path = data_file(self.path, entry.shard_id, self.shards)
         try:
             return self._read_from(path, name, entry)
         except OpError:

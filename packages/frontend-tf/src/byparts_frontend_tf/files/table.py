@@ -92,6 +92,20 @@ class Table:
             raise self.fault(start, f"in the block that begins here: {error}") from error
 
 
+def is_table(path: str) -> bool:
+    """Whether a file ends as a table does.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _FOOTER_BYTES))
+        footer = file.read()
+    return len(footer) == _FOOTER_BYTES and footer.endswith(MAGIC)
+
+
 def _place(data: bytes, at: int) -> tuple[Place, int]:
     """The place of a block that stands at byte `at`, and the byte behind it."""
     start, at = read_varint(data, at, len(data))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.files.atomic import replace_file
 from byparts_frontend_tf.symbols import symbol
 
 _WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
@@ -134,8 +136,7 @@ class VocabularyProcessor:
             "words": v._reverse_mapping,
             "counts": v._freq,
         }
-        with open(filename, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False)
+        replace_file(os.fspath(filename), json.dumps(content, ensure_ascii=False).encode())
 
     @classmethod
     def restore(cls, filename: str) -> VocabularyProcessor:
