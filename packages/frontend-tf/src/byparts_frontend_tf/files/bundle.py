@@ -22,7 +22,7 @@ import numpy as np
 
 from byparts_frontend_tf.files.crc32c import crc32c, masked
 from byparts_frontend_tf.files.messages.checkpoint import BundleEntryProto, BundleHeaderProto
-from byparts_frontend_tf.files.slices import extents, joined, key_of, sizes
+from byparts_frontend_tf.files.slices import check_parts, extents, joined, key_of, sizes
 from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
 from byparts_frontend_tf.files.table import Table
 from byparts_frontend_tf.files.tensors import dims_of
@@ -124,8 +124,7 @@ class Bundle(TensorsByName):
     def _in_parts(self, name: str, entry: BundleEntryProto) -> Array:
         dims, dtype = dims_of(entry.shape), self._checked_dtype(name, entry)
         places = [extents(part, dims) for part in entry.slices]
-        if sum(prod(sizes(place)) for place in places) != prod(dims):
-            raise FormatError(f"parts that do not fill {list(dims)}")
+        check_parts(places, dims)
         parts = []
         for part, place in zip(entry.slices, places, strict=True):
             own = self._entries.get(key_of(name, part))

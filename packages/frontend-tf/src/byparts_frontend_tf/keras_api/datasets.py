@@ -12,6 +12,7 @@ from byparts_frontend_tf.files.array_files import arrays_of
 from byparts_frontend_tf.files.plain_objects import plain_object
 from byparts_frontend_tf.keras_api.sequences import remove_long_sequences
 from byparts_frontend_tf.keras_api.utilities import get_file
+from byparts_frontend_tf.learn.mnist import read_idx
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FormatError
 
@@ -41,18 +42,17 @@ def _named(file: str, *names: str, lists: bool = False) -> list[Any]:
 
 
 def _idx_pairs(folder: str) -> Pairs:
-    import gzip  # only here
+    """Images and labels of MNIST's format.
 
+    Raises:
+        ValueError: a file is damaged, or too large.
+    """
     names = ("train-labels-idx1", "train-images-idx3", "t10k-labels-idx1", "t10k-images-idx3")
-    files = [
-        get_file(f"{n}-ubyte.gz", origin=f"{_AT}{n}-ubyte.gz", cache_subdir=folder) for n in names
+    y, x, y_test, x_test = [
+        read_idx(get_file(f"{n}-ubyte.gz", f"{_AT}{n}-ubyte.gz", cache_subdir=folder), int(n[-1]))
+        for n in names
     ]
-    arrays = []
-    for file, begin in zip(files, (8, 16, 8, 16), strict=True):
-        with gzip.open(file, "rb") as opened:
-            arrays.append(np.frombuffer(opened.read(), np.uint8, offset=begin))
-    y, x, y_test, x_test = arrays
-    return (x.reshape(len(y), 28, 28), y), (x_test.reshape(len(y_test), 28, 28), y_test)
+    return (x, y), (x_test, y_test)
 
 
 @symbol("keras.datasets.fashion_mnist.load_data")
