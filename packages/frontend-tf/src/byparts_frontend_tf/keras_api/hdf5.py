@@ -12,6 +12,7 @@ import numpy as np
 
 from byparts_frontend_tf.api.program.tf_logging import warning
 from byparts_frontend_tf.files.atomic import beside
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.keras_api import array_tree
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 
@@ -73,7 +74,7 @@ def save_weights(path: str, layers: list[Any]) -> None:
 
 def load_weights(path: str, layers: list[Any], by_name: bool) -> None:
     """Read the weights of the layers, by their order or by their names."""
-    with opened(path, "r") as file:
+    with refusing(path), opened(path, "r") as file:
         group = file if "layer_names" in file.attrs else file["model_weights"]
         (read_by_name if by_name else read_layers)(group, layers)
 
