@@ -71,7 +71,8 @@ def _cifar(path: str, label: str = "labels") -> tuple[Any, Any]:
         batch = plain_object(file.read())
     rows = batch.items() if isinstance(batch, dict) else ()
     held = {k.decode("latin-1") if isinstance(k, bytes) else k: v for k, v in rows}
-    data, labels = held.get("data"), held.get(label)
+    data: Any = held.get("data")
+    labels: Any = held.get(label)
     images = isinstance(data, np.ndarray) and data.shape[1:] == (3072,) and data.dtype == np.uint8
     if not images or not _is_bytes(labels) or len(labels) != len(data):
         raise FormatError(f"{path}: no images in rows of 3072 bytes, with {label!r} for each")
