@@ -33,6 +33,7 @@ from byparts_frontend_tf.node_defs.regions import (
     Path,
     closes_loop,
     items_in_order,
+    merges_of,
     ordered,
     paths,
     source,
@@ -66,6 +67,8 @@ class GraphReader:
     Attributes:
         nodes: the nodes by their names.
         order: these names, each after what it needs.
+        place_of: the place of each name in it.
+        merges_of: the `Merge`s that read a node.
         paths: the branches and loops around each node.
         made: what each node gives: tensors; `None` where that is none.
         ops: the operation of each node.
@@ -96,6 +99,8 @@ class GraphReader:
         self._take_outputs(sum(self._outputs.values()))
         self._old = 0 < message.versions.producer < _SCALARS_KNOWN
         self.order = ordered(self.nodes)
+        self.place_of = {name: i for i, name in enumerate(self.order)}
+        self.merges_of = merges_of(self.nodes)
         self.paths = paths(self.nodes, self.order)
 
     def make_all(self) -> None:
