@@ -296,3 +296,14 @@ def _branches(count: int) -> Any:
         ends = [f"a{k}/Switch", f"a{k}/Switch:1"]
         graph_def.node.add(name=f"a{k}/Merge", op="Merge", input=ends)
     return graph_def
+
+
+@pytest.mark.parametrize("units", [1 << 24, (1 << 32) - 1])
+def test_a_model_of_large_layers_takes_memory_when_it_has_values(units: int) -> None:
+    """JSON of 1 KB asked for 16 GB: initial values that are all alike stand in memory once."""
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(4,))])
+        text = model.to_json().replace('"units": 1,', f'"units": {units},')
+        peak = peak_bytes(lambda: tf.keras.models.model_from_json(text))
+
+    assert f'"units": {units}' in text and peak < 4 * SPARE_BYTES

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.graph.arrays import as_array
+from byparts_frontend_tf.graph.arrays import as_array, filled
 from byparts_frontend_tf.graph.convert import (
     TensorLike,
     constant_of,
@@ -125,7 +125,7 @@ def _of_one(number: Any, shape: TensorLike, dtype: Any, name: str) -> Tensor:
         raise ValueError(
             f"{name}: the shape {shape} is not fully known; give a tensor, tf.shape(x)"
         )
-    return constant_of(np.full(dims, element), name)
+    return constant_of(filled(element, dims), name)
 
 
 def _holds_tensors(shape: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_frontend_tf.files.messages.tensor import TensorProto, TensorShapeProto
-from byparts_frontend_tf.graph.arrays import as_array
+from byparts_frontend_tf.graph.arrays import as_array, filled
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_graph_ir import FormatError
 
@@ -171,7 +171,7 @@ def _filled(elements: Array, dims: tuple[int, ...]) -> Array:
             raise FormatError(f"{len(elements)} elements are to fill a tensor of the shape {dims}")
         empty = b"" if elements.dtype == object else 0
         one = np.full((), elements[0] if len(elements) else empty, elements.dtype)
-        return np.broadcast_to(one, dims)
+        return filled(one, dims)
     made = np.zeros(count, elements.dtype)
     if elements.dtype == object:
         made[:] = b""
