@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -51,22 +50,19 @@ def _gone() -> int:
     return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
 
-def _two_hours_old(path: Path) -> None:
-    path.write_bytes(b"half")
-    os.utime(path, (time.time() - 7200,) * 2)
-
-
 def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
-    """Hours later; what living ones are writing, and what is new or has another form, is not."""
+    """What living ones are writing, and what is locked or has another form, is not."""
     digits = "0123456789abcdef"
     left, lives = f"f.{_gone()}.{digits}.part", f"f.{os.getpid()}.{digits}.part"
     others = [lives, f"f.{_gone()}.1.part", f"f.{'9' * 30}.{digits}.part", "f.note.part", "g"]
     for name in (left, *others):
-        _two_hours_old(tmp_path / name)
-    (tmp_path / (new := f"f.{_gone()}.{'a' * 16}.part")).write_bytes(b"half")
-    replace_file(str(tmp_path / "f"), b"new")
+        (tmp_path / name).write_bytes(b"half")
+    (locked := tmp_path / f"f.{_gone()}.{'a' * 16}.part").write_bytes(b"half")
+    with locked.open("rb") as file:  # as a process on another machine has it
+        assert atomic._is_locked(file.fileno())
+        replace_file(str(tmp_path / "f"), b"new")
 
-    assert sorted(os.listdir(tmp_path)) == sorted(["f", new, *others])
+    assert sorted(os.listdir(tmp_path)) == sorted(["f", locked.name, *others])
 
 
 def test_a_stray_folder_or_link_is_no_harm(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -274,6 +275,23 @@ def test_a_full_disk_leaves_the_older_weights(
         save(path)
 
     assert Path(path).read_bytes() == old and os.listdir(tmp_path) == [name]
+
+
+def test_a_full_disk_leaves_the_older_hdf5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By h5py, which empties the file that it opens: it is given another one."""
+
+    class Half:
+        def __init__(self, path: str, mode: str) -> None:
+            Path(path).write_bytes(b"half")
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(File=Half))
+    (tmp_path / "w.h5").write_bytes(b"older")
+    model = tf.keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    with pytest.raises(OSError, match="No space left on device"):
+        model.save_weights(str(tmp_path / "w.h5"))
+
+    assert (tmp_path / "w.h5").read_bytes() == b"older" and os.listdir(tmp_path) == ["w.h5"]
 
 
 def test_a_model_of_a_file_goes_on_training(tmp_path: Path) -> None:

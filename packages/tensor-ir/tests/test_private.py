@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from byparts_tensor_ir import private
 from byparts_tensor_ir.private import check_private, is_private, private_content, working_folder
 
 
@@ -62,17 +62,38 @@ def _gone() -> int:
 
 
 def test_what_killed_builds_left_is_removed(tmp_path: Path) -> None:
-    """An hour later; not what living processes make, what is new, and what has another form."""
+    """Not what living processes make, and not what has another form."""
     gone = _gone()
-    left = [f"byparts-{gone}-abcdefgh", f"byparts-{os.getpid()}-abcdefgh", f"byparts-{gone}-a"]
-    left += [f"byparts-{'9' * 30}-abcdefgh", "tmpabcdefgh", f"byparts-{'9' * 10}-abcdefgh.so"]
+    left = [
+        f"byparts-{gone}-abcdefgh",
+        f"byparts-{gone}-locked_0",
+        f"byparts-{os.getpid()}-abcdefgh",
+    ]
+    left += [f"byparts-{gone}-a", f"byparts-{'9' * 30}-abcdefgh", "tmpabcdefgh"]
     for name in left:
         (tmp_path / name).mkdir()
         (tmp_path / name / "made.gch").write_bytes(b"half")
-        os.utime(tmp_path / name, (time.time() - 3600,) * 2)
-    (tmp_path / (new := f"byparts-{gone}-ijklmnop")).mkdir()
     (tmp_path / (link := f"byparts-{gone}-12345678")).symlink_to(left[-1])
+    lock = private._locked(tmp_path / left[1])  # as a process on another machine holds it
+    with working_folder(tmp_path):
+        pass
+    os.close(lock)
+
+    assert sorted(os.listdir(tmp_path)) == sorted([*left[1:], link])
+
+
+def test_a_build_that_is_killed_leaves_nothing_for_long(tmp_path: Path) -> None:
+    """The next one removes its folder."""
+    program = f"""
+import os, pathlib, signal
+from byparts_tensor_ir.private import working_folder
+with working_folder(pathlib.Path({str(tmp_path)!r})) as work:
+    (work / "made.gch").write_bytes(b"half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    subprocess.run([sys.executable, "-c", program], check=False)
+    (left,) = os.listdir(tmp_path)
     with working_folder(tmp_path):
         pass
 
-    assert sorted(os.listdir(tmp_path)) == sorted([*left[1:], new, link])
+    assert left.startswith("byparts-") and os.listdir(tmp_path) == []

@@ -7,6 +7,7 @@ process ends, and a warning says so.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import re
@@ -16,11 +17,13 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from warnings import warn
 
 from byparts_tensor_ir.private import (
     check_private,
     move,
+    new_folder,
     private_content,
     remove_left_behind,
     working_folder,
@@ -56,16 +59,17 @@ def _writable(directory: Path) -> Path:
             raise PermissionError(f"{directory} is read-only")
     except OSError as error:
         remove_left_behind(Path(tempfile.gettempdir()))
-        prefix = f"byparts-{os.getpid()}-"
-        made = tempfile.TemporaryDirectory(prefix=prefix)  # removed when the process ends
-        _temporary.append(made)
+        made, _ = new_folder(Path(tempfile.gettempdir()))  # locked and kept while the process lives
+        atexit.register(_remove, made, os.getpid())
         how = "set BYPARTS_CACHE to a directory of yours, to compile once and not in each process"
-        warn(f"compiled code is kept in {made.name}: {error}; {how}", RuntimeWarning, stacklevel=2)
-        return Path(made.name)
+        warn(f"compiled code is kept in {made}: {error}; {how}", RuntimeWarning, stacklevel=2)
+        return made
     return directory
 
 
-_temporary: list[tempfile.TemporaryDirectory[str]] = []
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # a forked child ends before its parent
+        rmtree(folder, ignore_errors=True)
 
 
 def kept(path: Path) -> bytes | None:

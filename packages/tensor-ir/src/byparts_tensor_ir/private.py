@@ -3,22 +3,21 @@
 An object in a folder that others may write, or that another user put there, would run their code.
 So a folder is used when it is this user's and nobody else may write it; a file, likewise, when it
 is no link.  What is being made stands in a folder of its own (mode 0700, a name that is new) with
-the number of the process in its name, so that what a killed process left behind can be removed.
+the number of the process in its name and a lock, so that what a killed process left is removed.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG, S_ISVTX
+from stat import S_ISREG, S_ISVTX
 
-LEFT_BEHIND_S = 1200.0  # twice as long as a compiler may run
 _OTHERS_WRITE = 0o022  # the group and everybody
 _FORM = re.compile(r"byparts-([0-9]{1,10})-[a-z0-9_]{8}")
 
@@ -75,30 +74,70 @@ def working_folder(directory: Path) -> Iterator[Path]:
         OSError: it cannot be made.
     """
     remove_left_behind(directory)
-    with tempfile.TemporaryDirectory(prefix=f"byparts-{os.getpid()}-", dir=directory) as work:
-        yield Path(work)
+    work, lock = new_folder(directory)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        os.close(lock)
+
+
+def new_folder(directory: Path) -> tuple[Path, int]:
+    """A folder of a new name, and a lock that is held while it is in use: a file descriptor.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    while True:
+        work = Path(tempfile.mkdtemp(prefix=f"byparts-{os.getpid()}-", dir=directory))
+        with suppress(FileNotFoundError, BlockingIOError):  # taken for left behind: another one
+            return work, _locked(work)
+
+
+def _locked(work: Path) -> int:
+    """Lock a folder; where the file system has no locks, nobody gets one.
+
+    Raises:
+        BlockingIOError: somebody has the lock.
+        OSError: there is no such folder.
+    """
+    lock = os.open(work / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise
+    except OSError:
+        pass
+    return lock
 
 
 def remove_left_behind(directory: Path) -> None:
-    """Remove the working folders of this user's processes that were killed meanwhile."""
+    """Remove the folders of this user's processes that were killed: their locks are free."""
     with suppress(OSError):
         for entry in os.scandir(directory):
             form = _FORM.fullmatch(entry.name)
-            if form is not None and _is_left_behind(int(form[1]), entry.path):
-                shutil.rmtree(entry.path, ignore_errors=True)  # another process may do it as well
+            if form is not None and entry.is_dir(follow_symlinks=False):
+                with suppress(OSError):  # another process removes it at the same time, or uses it
+                    _remove_if_free(Path(entry.path), int(form[1]))
 
 
-def _is_left_behind(process: int, folder: str) -> bool:
-    """Whether a folder is ours, unchanged for long, and of a process that does not live.
-
-    Where the folder is on another machine's disk, the process may live there: hence the time.
-    """
+def _remove_if_free(folder: Path, process: int) -> None:
+    if os.lstat(folder).st_uid != os.getuid() or _lives(process):
+        return
+    lock = _locked(folder)
     try:
-        stat = os.lstat(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _lives(process: int) -> bool:
+    """Whether a process with this number runs here; on another machine one may, too."""
+    try:
         os.kill(process, 0)
     except ProcessLookupError:
-        ours = S_ISDIR(stat.st_mode) and stat.st_uid == os.getuid()
-        return ours and stat.st_mtime < time.time() - LEFT_BEHIND_S
-    except (OSError, OverflowError):
-        pass  # it is gone; or the process is another user's, or no process has such a number
-    return False
+        return False
+    except (PermissionError, OverflowError):
+        pass  # it is another user's, or no process has such a number
+    return True

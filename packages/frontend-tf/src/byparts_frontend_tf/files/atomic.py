@@ -2,15 +2,15 @@
 
 The new content is written beside the file and renamed when it is on the disk.  Its name has random
 digits and must be new, so that neither a file of that name nor a link is ever written through.
-What killed processes have left behind is removed when it is ours, of just that form, and old:
-whether the process lives cannot be asked where the folder is on another machine's disk.
+What killed processes have left behind is removed when it is of this user and of just that form, its
+process does not live here, and its lock is free: it may live where the disk is seen as well.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import time
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from secrets import token_hex
@@ -19,7 +19,9 @@ from typing import IO
 
 from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
 
-_LEFT_BEHIND_S = 3600.0  # nothing was written to it for so long
+if sys.platform != "win32":
+    import fcntl
+
 _FORM = re.compile(r"\.([0-9]{1,10})\.[0-9a-f]{16}\.part")
 
 
@@ -31,8 +33,8 @@ def beside(path: str) -> Iterator[IO[bytes]]:
         OSError: it cannot be made.
     """
     _remove_left_behind(path)
-    name = f"{path}.{os.getpid()}.{token_hex(8)}.part"
-    with open(name, "xb") as file:
+    with _new_file(path) as file:
+        name = file.name
         try:
             with suppress(FileNotFoundError):  # who may read the old one may read the new one
                 os.chmod(name, S_IMODE(os.stat(path).st_mode) & 0o777)
@@ -47,6 +49,8 @@ def to_disk(file: IO[bytes]) -> None:
     """Wait until the disk has what was written; else a power cut after renaming may leave less."""
     file.flush()
     os.fsync(file.fileno())
+    if sys.platform == "win32":
+        file.close()  # an open file cannot be renamed there
 
 
 def replace_file(path: str, data: bytes) -> None:
@@ -61,10 +65,32 @@ def replace_file(path: str, data: bytes) -> None:
         os.replace(file.name, path)
 
 
+def _new_file(path: str) -> IO[bytes]:
+    """A new file beside `path`, locked: whoever removes what is left behind asks for the lock."""
+    while True:
+        file = open(f"{path}.{os.getpid()}.{token_hex(8)}.part", "xb")  # noqa: SIM115
+        if _is_locked(file.fileno()) and os.path.exists(file.name):
+            return file
+        file.close()  # another process took it for left behind, before it was locked
+
+
+def _is_locked(file: int) -> bool:
+    """Lock a file, if nobody else has; True also where there are no locks."""
+    if sys.platform == "win32":
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # the file system has none
+    return True
+
+
 def _remove_left_behind(path: str) -> None:
     """Remove what processes of this user that are no more have written beside `path`."""
     folder, name = os.path.split(path)
-    if os.name != "posix":  # elsewhere one cannot ask whether a process lives without a signal
+    if sys.platform == "win32":  # there one cannot ask whether a process lives without a signal
         return
     entries: list[str] = []
     with suppress(OSError):  # a folder that can be written need not be readable
@@ -73,14 +99,19 @@ def _remove_left_behind(path: str) -> None:
         form = _FORM.fullmatch(entry, len(name)) if entry.startswith(name) else None
         if form is not None and not _lives(int(form[1])):
             with suppress(OSError):  # another process removes it at the same time
-                _remove_if_old(os.path.join(folder, entry))
+                _remove_if_free(os.path.join(folder, entry))
 
 
-def _remove_if_old(part: str) -> None:
-    stat = os.lstat(part)
-    ours = S_ISREG(stat.st_mode) and stat.st_uid == os.getuid()
-    if ours and stat.st_mtime < time.time() - _LEFT_BEHIND_S:
-        os.remove(part)
+def _remove_if_free(part: str) -> None:
+    """Remove a file of this user that no process writes, here or on another machine."""
+    file = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        stat = os.fstat(file)
+        if S_ISREG(stat.st_mode) and stat.st_uid == os.getuid():
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.remove(part)
+    finally:
+        os.close(file)
 
 
 def _lives(process: int) -> bool:

@@ -171,7 +171,8 @@ def _filled(elements: Array, dims: tuple[int, ...]) -> Array:
             raise FormatError(f"{len(elements)} elements are to fill a tensor of the shape {dims}")
         empty = b"" if elements.dtype == object else 0
         one = np.full((), elements[0] if len(elements) else empty, elements.dtype)
-        return filled(one, dims)
+        whole: Array = filled(one, dims)
+        return whole
     made = np.zeros(count, elements.dtype)
     if elements.dtype == object:
         made[:] = b""
