@@ -12,11 +12,11 @@ import re
 import struct
 import zipfile
 import zlib
-from math import prod
 from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.files.array_elements import as_shape, elements
 from byparts_frontend_tf.files.plain_objects import plain_object
 from byparts_graph_ir import FormatError, GraphError
 
@@ -25,7 +25,6 @@ _DAMAGE = (  # what `zipfile` raises
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, ValueError, KeyError, IndexError),
     *(RuntimeError, OSError, GraphError),
 )
-_MAX_RANK = 32  # NumPy 1's own limit
 _HEADER = re.compile(
     r"\{'descr': '(?P<dtype>[<>|=]?[a-zA-Z]\d{0,6})', 'fortran_order': (?P<fortran>True|False), "
     r"'shape': \((?P<shape>(\d{1,18},? ?)*)\),? ?\}\s*"
@@ -83,34 +82,6 @@ def array_of(data: bytes, lists: bool = False) -> Any:
             raise FormatError("an array of objects: expected numbers")
         return as_shape(np.ravel(_list_of(plain_object(data[start:]))), shape, order)
     return as_shape(elements(data[start:], header["dtype"]), shape, order)
-
-
-def elements(data: bytes, dtype: str) -> Any:
-    """The numbers or texts of bytes, in an array of one axis.
-
-    Raises:
-        FormatError: there is no such dtype of numbers or texts, or there are other bytes.
-    """
-    try:
-        kind = np.dtype(dtype)
-    except TypeError:
-        kind = np.dtype(object)
-    if kind.kind == "b" and data.translate(None, b"\0\1"):
-        raise FormatError("a bool is neither 0 nor 1")
-    if kind.kind not in "biufcS" or not kind.itemsize or len(data) % kind.itemsize:
-        raise FormatError(f"{len(data)} bytes of {dtype}: no array of numbers or texts")
-    return np.frombuffer(bytearray(data), kind)
-
-
-def as_shape(flat: Any, shape: tuple[int, ...], order: Any = "C") -> Any:
-    """The array of a shape.
-
-    Raises:
-        FormatError: it has another number of elements.
-    """
-    if len(shape) > _MAX_RANK or prod(shape) != flat.size:
-        raise FormatError(f"an array of {flat.size} elements is said to be {list(shape)!r:.80}")
-    return flat.reshape(shape, order=order)
 
 
 def _list_of(made: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from byparts_frontend_tf.files.array_elements import as_shape, elements
 from byparts_graph_ir import FormatError
 
 
@@ -216,8 +217,6 @@ def _as_text(value: Any) -> str:
 
 
 def _array(shape: Any, dtype: Any, columns_first: Any, content: Any) -> Any:
-    from byparts_frontend_tf.files.array_files import as_shape, elements  # which reads these, too
-
     if not all(isinstance(n, int) and n >= 0 for n in _of_kind(shape, tuple)):
         raise FormatError(f"an array of shape {shape!r:.60}")
     code = _of_kind(dtype, _Dtype).code
