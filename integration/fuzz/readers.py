@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fuzz import digits, examples, graph_json, graph_text, plans, tensorflow, weights
+from fuzz import digits, examples, graph_json, graph_text, models, plans, tensorflow, weights
 from fuzz.reader import Reader
 
 READERS: Mapping[str, Callable[[], Reader]] = {
@@ -26,4 +26,11 @@ READERS: Mapping[str, Callable[[], Reader]] = {
     "png": tensorflow.png,
     "bmp": tensorflow.bmp,
     "wav": tensorflow.wav,
+    "graph-import": models.graph_import,
+    "meta-graph": models.meta_graph,
+    "saved-model": models.saved_model,
+    "keras-json": models.keras_json,
+    "keras-file": models.keras_file,
+    "plain-objects": models.plain_objects,
+    "array-file": models.array_file,
 }

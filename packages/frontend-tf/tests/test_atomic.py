@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from byparts_frontend_tf.files.atomic import beside, part_of, replace_file
-from byparts_frontend_tf.running.errors import FailedPreconditionError, NotFoundError
+from byparts_frontend_tf.files import atomic
+from byparts_frontend_tf.files.atomic import beside, replace_file
+from byparts_frontend_tf.running.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    NotFoundError,
+)
 
 
 def test_a_file_is_as_it_was_until_the_new_content_is_complete(tmp_path: Path) -> None:
@@ -39,16 +44,53 @@ def test_what_cannot_be_written(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["d"]
 
 
-def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
-    """What living ones are writing is not."""
-    path = str(tmp_path / "f")
-    gone = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
-    )
-    left, lives = f"{path}.{int(gone.stdout)}.1.part", f"{path}.{os.getpid()}.1.part"
-    for name in (left, lives):
-        Path(name).write_bytes(b"half")
-    replace_file(path, b"new")
+def _gone() -> int:
+    """The number of a process that is no more."""
+    command = [sys.executable, "-c", "import os; print(os.getpid())"]
+    return int(subprocess.run(command, capture_output=True, check=True).stdout)
 
-    assert sorted(os.listdir(tmp_path)) == sorted(["f", Path(lives).name])
-    assert part_of(path).startswith(f"{path}.{os.getpid()}.")
+
+def test_what_killed_processes_left_is_removed(tmp_path: Path) -> None:
+    """What living ones are writing, and what is locked or has another form, is not."""
+    digits = "0123456789abcdef"
+    left, lives = f"f.{_gone()}.{digits}.part", f"f.{os.getpid()}.{digits}.part"
+    others = [lives, f"f.{_gone()}.1.part", f"f.{'9' * 30}.{digits}.part", "f.note.part", "g"]
+    for name in (left, *others):
+        (tmp_path / name).write_bytes(b"half")
+    (locked := tmp_path / f"f.{_gone()}.{'a' * 16}.part").write_bytes(b"half")
+    with locked.open("rb") as file:  # as a process on another machine has it
+        assert atomic._is_locked(file.fileno())
+        replace_file(str(tmp_path / "f"), b"new")
+
+    assert sorted(os.listdir(tmp_path)) == sorted(["f", locked.name, *others])
+
+
+def test_a_stray_folder_or_link_is_no_harm(tmp_path: Path) -> None:
+    """Both have the form of what a killed process leaves behind."""
+    (tmp_path / "kept").write_bytes(b"kept")
+    os.mkdir(tmp_path / f"f.{_gone()}.{'0' * 16}.part")
+    os.symlink(tmp_path / "kept", tmp_path / f"f.{_gone()}.{'1' * 16}.part")
+    replace_file(str(tmp_path / "f"), b"new")
+
+    assert (tmp_path / "kept").read_bytes() == b"kept" and (tmp_path / "f").read_bytes() == b"new"
+
+
+def test_a_name_that_is_taken_is_not_written_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the random digits were guessed, and a link waits there."""
+    (tmp_path / "kept").write_bytes(b"kept")
+    monkeypatch.setattr(atomic, "token_hex", lambda count: "0" * 16)
+    os.symlink(tmp_path / "kept", tmp_path / f"f.{os.getpid()}.{'0' * 16}.part")
+
+    with pytest.raises(AlreadyExistsError, match="File exists"):
+        replace_file(str(tmp_path / "f"), b"new")
+
+    assert (tmp_path / "kept").read_bytes() == b"kept"
+
+
+def test_a_private_file_stays_private(tmp_path: Path) -> None:
+    (tmp_path / "f").touch(0o600)
+    replace_file(str(tmp_path / "f"), b"new")
+
+    assert os.stat(tmp_path / "f").st_mode & 0o777 == 0o600

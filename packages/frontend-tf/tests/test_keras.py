@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
+import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -248,9 +250,48 @@ def test_texts_are_lists_in_files_of_which_no_code_is_run(
 
     (x, y), _ = tf.keras.datasets.imdb.load_data()
     assert sorted(x) == [[1, 2, 4, 5], [1, 4, 8]] and sorted(y) == [0, 1]
-    with pytest.raises(pickle.UnpicklingError, match="print"):
+    with pytest.raises(FormatError, match=r"the file asks for (builtins|__builtin__).print"):
         tf.keras.datasets.imdb.load_data(str(tmp_path / "datasets/bad.npz"))
     assert "code was run" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["w.h5", "w.keras", "model.h5"])
+def test_a_full_disk_leaves_the_older_weights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Weights alone, under two endings, and a whole model: all of a file or none of it."""
+    model = tf.keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    path, save = str(tmp_path / name), model.save if name == "model.h5" else model.save_weights
+    save(path)
+    old = Path(path).read_bytes()
+
+    def full(file: Any, *args: Any, **given: Any) -> None:
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(OSError, match="No space left on device"):
+        save(path)
+
+    assert Path(path).read_bytes() == old and os.listdir(tmp_path) == [name]
+
+
+def test_a_full_disk_leaves_the_older_hdf5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By h5py, which empties the file that it opens: it is given another one."""
+
+    class Half:
+        def __init__(self, path: str, mode: str) -> None:
+            Path(path).write_bytes(b"half")
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(File=Half))
+    (tmp_path / "w.h5").write_bytes(b"older")
+    model = tf.keras.Sequential([layers.Dense(2, input_shape=(3,))])
+    with pytest.raises(OSError, match="No space left on device"):
+        model.save_weights(str(tmp_path / "w.h5"))
+
+    assert (tmp_path / "w.h5").read_bytes() == b"older" and os.listdir(tmp_path) == ["w.h5"]
 
 
 def test_a_model_of_a_file_goes_on_training(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -184,3 +186,24 @@ def test_the_text_of_a_kernel_is_kept_on_the_disk(gpu: Gpu) -> None:
         third = launched(b"key", make, 2)
 
     assert len(made) == 2 and first.source == second.source == third.source != ""
+
+
+def test_a_refused_source_is_kept_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not under a name in the folder of all users that somebody could have made a link of."""
+    monkeypatch.setenv("BYPARTS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    error = compilers.explained("kernel", "line 1\nline 2\n", "x.cu(2): error")
+    (kept,) = (tmp_path / "cache").glob("*.cu")
+
+    assert str(kept) in str(error) and kept.read_text() == "line 1\nline 2\n"
+    assert kept.stat().st_mode & 0o777 == 0o600 and os.listdir(tmp_path) == ["cache"]
+
+
+def test_a_compiler_that_speaks_latin_is_told(tmp_path: Path) -> None:
+    (fake := tmp_path / "nvcc").write_text('#!/bin/sh\nprintf "d\\351faut" >&2\nexit 1\n')
+    fake.chmod(0o700)
+
+    with pytest.raises(CompilerError, match="d\ufffdfaut"):
+        compilers._run([str(fake)])

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from byparts_graph_ir import FormatError, GraphError, ShapeError, TensorType
-from byparts_weights import load, open_file, save
+from byparts_weights import load, open_file, replace, save
 from byparts_weights.dtypes import Array, numpy_dtype
 
 NAMES = ["file", "layer/w", "a.npy", "a", "v.bf16", "ünïcode"]
@@ -129,17 +129,63 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["w"]
 
 
+def _gone() -> int:
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
 def test_what_a_killed_process_left_behind_is_removed(tmp_path: Path) -> None:
-    """And what a living one writes is not: here the parent's."""
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    left = [f"w.npz.{gone.pid}.1.part", f"w.npz.{os.getppid()}.1.part", "w.npz.note.part", "v.npz"]
+    """What a living one writes, here the parent, is not, nor what has another form or a lock."""
+    digits = "0123456789abcdef"
+    left = [f"w.npz.{_gone()}.{digits}.part", f"w.npz.{os.getppid()}.{digits}.part"]
+    left += [f"w.npz.{_gone()}.1.part", "w.npz.note.part", f"v.npz.{_gone()}.{digits}.part"]
+    left += [locked := f"w.npz.{_gone()}.{'a' * 16}.part"]  # a process on another machine has it
     for name in left:
         (tmp_path / name).write_bytes(b"half")
 
+    with (tmp_path / locked).open("rb") as file:
+        assert replace._is_locked(file.fileno())
+        save(tmp_path / "w.npz", W)
+
+    assert sorted(os.listdir(tmp_path)) == sorted([*left[1:], "w.npz"])
+
+
+@pytest.mark.parametrize("digits", ["1", "9" * 10, "9" * 20, "9" * 40, "00", "٣"])
+@pytest.mark.parametrize("end", ["part", "1.part", "0123456789abcdef.part"])
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_a_stray_part_is_no_harm(tmp_path: Path, digits: str, end: str, kind: str) -> None:
+    """Whatever stands in the place of the number of a process; it may be a folder, or a link."""
+    stray = tmp_path / f"w.npz.{digits}.{end}"
+    (tmp_path / "kept").write_bytes(b"kept")
+    {"file": stray.touch, "folder": stray.mkdir}.get(kind, lambda: stray.symlink_to("kept"))()
+    for _ in range(2):
+        save(tmp_path / "w.npz", W)
+
+    assert load(tmp_path / "w.npz").keys() == W.keys()
+    assert (tmp_path / "kept").read_bytes() == b"kept"
+
+
+def test_a_link_in_the_place_of_the_new_file_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where somebody guessed its name, saving fails, and their target is as it was."""
+    (tmp_path / "kept").write_bytes(b"kept")
+    monkeypatch.setattr(replace, "token_hex", lambda count: "0" * 16)
+    (tmp_path / f"w.npz.{os.getpid()}.{'0' * 16}.part").symlink_to("kept")
+
+    with pytest.raises(FileExistsError, match="File exists"):
+        save(tmp_path / "w.npz", W)
+
+    assert (tmp_path / "kept").read_bytes() == b"kept"
+
+
+def test_a_private_file_stays_private(tmp_path: Path) -> None:
+    (tmp_path / "w.npz").touch(0o600)
     save(tmp_path / "w.npz", W)
 
-    assert sorted(p.name for p in tmp_path.iterdir()) == sorted([*left[1:], "w.npz"])
+    assert (tmp_path / "w.npz").stat().st_mode & 0o777 == 0o600
 
 
 def test_threads_that_save_under_one_name_do_not_mix(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import collections.abc
 import fractions
 import inspect
 import math
-import pickle
 import time
 from collections.abc import Callable
 from types import ModuleType
@@ -65,7 +64,7 @@ def _of_numpy() -> dict[str, Any]:
         **{"NINF": -infinite, "NaN": none, "NAN": none, "PZERO": 0.0, "NZERO": -0.0},
         **{"product": np.prod, "cumproduct": np.cumprod, "alltrue": np.all, "sometrue": np.any},
         **{"round_": np.round, "rank": np.ndim, "mat": np.asmatrix, "alen": len},
-        **{"bool8": np.bool_, "int0": np.intp, "uint0": np.uintp, "loads": pickle.loads},
+        **{"bool8": np.bool_, "int0": np.intp, "uint0": np.uintp},
         "typeDict": np.sctypeDict,
         **{
             "typeDict": np.sctypeDict,

@@ -11,16 +11,16 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
 from byparts_kernels_cuda.nvrtc import nvrtc
-from byparts_tensor_ir.cache import cache_directory, kept, put
+from byparts_tensor_ir.cache import cache_directory, keep_source, kept, put
 from byparts_tensor_ir.compile import CompilerError, compiler
 from byparts_tensor_ir.emit.emulated import emulation_flags
+from byparts_tensor_ir.private import working_folder
 
 FLAGS = ("--fmad=false", "--std=c++17")  # what is rounded once is written as `fma`
 _COMPILE_S = 600.0  # one that takes longer hangs
@@ -49,9 +49,9 @@ class Nvcc:
         self, name: str, text: str, capability: tuple[int, int], flags: Sequence[str]
     ) -> bytes:
         """As `Nvrtc.build`; it must know the GPU."""
-        with tempfile.TemporaryDirectory() as work:
-            source, made = Path(work) / f"{name}.cu", Path(work) / f"{name}.cubin"
-            source.write_text(text)
+        with working_folder(cache_directory()) as work:
+            source, made = work / f"{name}.cu", work / f"{name}.cubin"
+            source.write_text(text, encoding="utf-8")
             target = f"-arch=sm_{10 * capability[0] + capability[1]}"
             _run([self._path, "-cubin", target, *flags, "-o", str(made), str(source)])
             return made.read_bytes()
@@ -98,8 +98,8 @@ def cubin(name: str, text: str, capability: tuple[int, int]) -> bytes:
         code = nvidia.build(name, text, capability, FLAGS)
     except CompilerError as error:
         raise explained(name, text, str(error)) from error
-    with tempfile.TemporaryDirectory(dir=target.parent) as work:
-        made = Path(work) / target.name
+    with working_folder(target.parent) as work:
+        made = work / target.name
         made.write_bytes(code)
         put(made, target)
     return code
@@ -116,9 +116,9 @@ def emulation(name: str, text: str) -> Path:
     target = cache_directory() / f"{_key(version, *flags, text)}.so"
     if kept(target) is not None:
         return target
-    with tempfile.TemporaryDirectory(dir=target.parent) as work:
-        source, made = Path(work) / f"{name}.cc", Path(work) / target.name
-        source.write_text(text)
+    with working_folder(target.parent) as work:
+        source, made = work / f"{name}.cc", work / target.name
+        source.write_text(text, encoding="utf-8")
         try:
             _run([path, *flags, "-o", str(made), str(source)])
         except CompilerError as error:
@@ -134,8 +134,7 @@ def explained(name: str, text: str, words: str) -> CompilerError:
     about = sorted({int(a or b) for a, b in numbers})[:3]
     shown = sorted({i for n in about for i in range(n - _SHOWN, n + _SHOWN + 1)})
     quoted = [f"{i:5}  {lines[i - 1]}" for i in shown if 0 < i <= len(lines)] or lines[:20]
-    copy = Path(tempfile.gettempdir()) / f"byparts-{name}-{_key(text)[:8]}.cu"
-    copy.write_text(text)
+    copy = keep_source(f"byparts-{name}-{_key(text)[:8]}.cu", text)
     said = f"{name} does not compile; its source is {copy}\n{words[:2000]}"
     return CompilerError("\n".join([said, *quoted]))
 
@@ -146,8 +145,9 @@ def _key(*about: str) -> str:
 
 def _run(command: Sequence[str]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_COMPILE_S)
+        done = subprocess.run(command, capture_output=True, timeout=_COMPILE_S)
     except (OSError, subprocess.SubprocessError) as error:
         raise CompilerError(f"{command[0]} cannot be run: {error}") from error
     if done.returncode:
-        raise CompilerError(done.stderr or done.stdout or f"{command[0]} said nothing")
+        words = (done.stderr or done.stdout).decode(errors="replace")
+        raise CompilerError(words or f"{command[0]} said nothing")

@@ -7,20 +7,34 @@ process ends, and a warning says so.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from warnings import warn
+
+from byparts_tensor_ir.private import (
+    check_private,
+    move,
+    new_folder,
+    private_content,
+    remove_left_behind,
+    working_folder,
+)
 
 CACHE_BYTES = 256 << 20
 EVERY = 16  # files that a process keeps until it looks again how large all are: there may be many
 _kept = count()
-_PATTERNS = ("*.so", "*.gch", "*.json", "*.cubin")
+_OUR_NAMES = re.compile(  # of files that may be removed; others in the folder are the user's
+    r"[0-9a-f]{16,64}\.(so|cubin|json|h\.gch)|fastest-[\w.-]*\.json|byparts-[\w.-]*\.(cc|cu)"
+)
 
 
 def cache_directory() -> Path:
@@ -40,31 +54,32 @@ def cache_directory() -> Path:
 def _writable(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        stat = os.stat(directory)
-        if stat.st_uid != os.getuid() or stat.st_mode & 0o002:  # somebody's code would run
-            raise PermissionError(f"others may write {directory}")
+        check_private(directory)
         if not os.access(directory, os.W_OK):
             raise PermissionError(f"{directory} is read-only")
     except OSError as error:
-        made = tempfile.TemporaryDirectory(prefix="byparts-")  # removed when the process ends
-        _temporary.append(made)
+        remove_left_behind(Path(tempfile.gettempdir()))
+        made, _ = new_folder(Path(tempfile.gettempdir()))  # locked and kept while the process lives
+        atexit.register(_remove, made, os.getpid())
         how = "set BYPARTS_CACHE to a directory of yours, to compile once and not in each process"
-        warn(f"compiled code is kept in {made.name}: {error}; {how}", RuntimeWarning, stacklevel=2)
-        return Path(made.name)
+        warn(f"compiled code is kept in {made}: {error}; {how}", RuntimeWarning, stacklevel=2)
+        return made
     return directory
 
 
-_temporary: list[tempfile.TemporaryDirectory[str]] = []
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # a forked child ends before its parent
+        rmtree(folder, ignore_errors=True)
 
 
 def kept(path: Path) -> bytes | None:
-    """What was put there, and counts as used now; `None` where it is not whole.
+    """What was put there, and counts as used now; `None` where it is not whole, or not ours.
 
     Raises nothing: what cannot be read is made anew.
     """
     try:
-        content = path.read_bytes()
-        if path.with_suffix(".sum").read_text() != hashlib.sha256(content).hexdigest():
+        content, total = private_content(path), private_content(path.with_suffix(".sum"))
+        if total != hashlib.sha256(content).hexdigest().encode():
             return None
         os.utime(path)
     except OSError:
@@ -76,8 +91,8 @@ def put(made: Path, target: Path) -> None:
     """Move a file of the same file system there, with its sum; make room now and then."""
     total = made.with_suffix(".sum")
     total.write_text(hashlib.sha256(made.read_bytes()).hexdigest())
-    os.replace(made, target)
-    os.replace(total, target.with_suffix(".sum"))
+    move(made, target)
+    move(total, target.with_suffix(".sum"))
     if next(_kept) % EVERY == 0:
         trim(target.parent)
 
@@ -86,9 +101,9 @@ def kept_text(name: str) -> str | None:
     """A text that was kept under this name, and counts as used now; `None` where there is none."""
     try:
         path = cache_directory() / name
-        total, _, text = path.read_text(encoding="utf-8").partition("\n")
+        total, _, text = private_content(path).decode().partition("\n")
         os.utime(path)
-    except OSError:
+    except (OSError, UnicodeDecodeError):
         return None
     return text if total == hashlib.sha256(text.encode()).hexdigest() else None
 
@@ -96,10 +111,24 @@ def kept_text(name: str) -> str | None:
 def keep_text(name: str, text: str) -> None:
     """Keep a text; where there is no room it is made again in the next process."""
     whole = f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
-    with suppress(OSError), tempfile.TemporaryDirectory(dir=cache_directory()) as work:
-        made = Path(work) / "text"
-        made.write_text(whole, encoding="utf-8")
-        os.replace(made, cache_directory() / name)
+    with suppress(OSError), working_folder(cache_directory()) as work:
+        made = work / "text"
+        made.write_bytes(whole.encode())  # as it is read: no other ends of lines
+        move(made, cache_directory() / name)
+
+
+def keep_source(name: str, text: str) -> Path:
+    """Keep a source that a compiler refused, for who wants to look at it; its path.
+
+    Raises:
+        OSError: there is no place at all that can be written.
+    """
+    target = cache_directory() / name
+    with working_folder(target.parent) as work:
+        made = work / "source"
+        made.write_text(text, encoding="utf-8")
+        move(made, target)
+    return target
 
 
 def files_of(folder: Path) -> Iterator[str]:
@@ -118,7 +147,7 @@ def trim(directory: Path) -> None:
     Compiled headers are of 40 MB, one for each set of flags.
     """
     files = []
-    for p in [p for pattern in _PATTERNS for p in directory.glob(pattern)]:
+    for p in [p for p in directory.iterdir() if _OUR_NAMES.fullmatch(p.name)]:
         try:
             stat = p.stat()
             files.append((stat.st_mtime, stat.st_size, p))
@@ -129,5 +158,6 @@ def trim(directory: Path) -> None:
         if total <= CACHE_BYTES:
             return
         for one in (p, p.with_suffix(".sum")):
-            one.unlink(missing_ok=True)
+            with suppress(OSError):  # it is no file, or not ours
+                one.unlink()
         total -= size

@@ -9,7 +9,6 @@ import ctypes
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -17,10 +16,11 @@ from pathlib import Path
 
 from byparts_graph_ir import GraphError
 from byparts_tensor_ir import threads
-from byparts_tensor_ir.cache import cache_directory, kept, put, trim
+from byparts_tensor_ir.cache import cache_directory, keep_source, kept, put, trim
 from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_file, emulation_flags
 from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
+from byparts_tensor_ir.private import is_private, move, working_folder
 from byparts_tensor_ir.target import target
 
 FLAGS = (
@@ -140,9 +140,9 @@ def _object(text: str, command: Sequence[str], header: bool = True) -> Path:
     target = directory / f"{key}.so"
     if kept(target) is not None:
         return target
-    with tempfile.TemporaryDirectory(dir=directory) as work:
-        source, made = Path(work) / f"{key}.cc", Path(work) / f"{key}.so"
-        source.write_text(text)
+    with working_folder(directory) as work:
+        source, made = work / f"{key}.cc", work / f"{key}.so"
+        source.write_text(text, encoding="utf-8")
         first = ["-include", str(_header(directory, command))] if header else []
         _run([*command, *first, str(source)], made)
         put(made, target)
@@ -153,16 +153,16 @@ def _header(directory: Path, command: Sequence[str]) -> Path:
     """The header of all sources, compiled: intrinsics alone take a third of a second to read."""
     key = _key(command, "")[:16]
     header, ready = directory / f"{key}.h", directory / f"{key}.h.gch"
-    if ready.exists():
+    if is_private(ready) and is_private(header):
         os.utime(ready)
     else:
-        with tempfile.TemporaryDirectory(dir=directory) as work:
-            text, made = Path(work) / f"{key}.h", Path(work) / f"{key}.h.gch"
-            text.write_text(HEADER)
+        with working_folder(directory) as work:
+            text, made = work / f"{key}.h", work / f"{key}.h.gch"
+            text.write_text(HEADER, encoding="utf-8")
             as_header = ["c++-header" if flag == "c++" else flag for flag in command]
             _run([*[f for f in as_header if f != "-shared"], str(text)], made)
-            os.replace(text, header)
-            os.replace(made, ready)
+            move(text, header)
+            move(made, ready)
         trim(directory)
     return header
 
@@ -178,13 +178,13 @@ def _run(arguments: Sequence[str], output: Path) -> None:
     command = [compiler()[0], *arguments, "-o", str(output)]
     env = {**os.environ, "TMPDIR": str(output.parent)}
     try:
-        run = subprocess.run(command, capture_output=True, text=True, env=env, timeout=_COMPILE_S)
+        run = subprocess.run(command, capture_output=True, env=env, timeout=_COMPILE_S)
     except subprocess.SubprocessError as error:
         raise CompilerError(f"{command[0]} does not end: {error}") from error
     if run.returncode:
-        copy = Path(tempfile.gettempdir()) / f"byparts-{output.stem}.cc"
-        shutil.copyfile(arguments[-1], copy)
-        words = run.stderr[:2000] or f"it ended with {run.returncode} and said nothing"
+        copy = keep_source(f"byparts-{output.stem}.cc", Path(arguments[-1]).read_text("utf-8"))
+        words = run.stderr.decode(errors="replace")[:2000]  # in whatever encoding it speaks
+        words = words or f"it ended with {run.returncode} and said nothing"
         raise CompilerError(f"{command[0]} failed on {copy}:\n{words}")
 
 

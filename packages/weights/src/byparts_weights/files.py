@@ -8,9 +8,8 @@ u16 of its bits, i4 as i8, and the comment of the entry says so.
 from __future__ import annotations
 
 import os
-from _thread import get_ident
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from errno import EINVAL
 from os import PathLike
 from stat import S_ISREG
@@ -23,6 +22,7 @@ from byparts_graph_ir import FormatError, GraphError
 from byparts_weights.array_file import ArrayFile
 from byparts_weights.dtypes import Array, type_of
 from byparts_weights.npz import STORED_AS, NpzFile
+from byparts_weights.replace import replacing
 
 Path = Union[str, PathLike[str]]
 
@@ -31,7 +31,7 @@ def save(path: Path, arrays: Mapping[str, Array]) -> None:
     """Write arrays to a file, which is replaced as a whole or not at all.
 
     That holds also if the process is killed meanwhile: the new content is written to a second file
-    beside it, named after this process, and renamed when it is complete and on the disk.  A path
+    beside it (`replace.py`) and renamed when it is complete and on the disk.  A path
     that ends in .safetensors gets that format, any other path .npz, which `numpy.load` opens.
 
     Raises:
@@ -45,22 +45,13 @@ def save(path: Path, arrays: Mapping[str, Array]) -> None:
     arrays = {name: np.asarray(array) for name, array in arrays.items()}
     if os.path.exists(path) and not os.path.isfile(path):  # a folder; a device would be replaced
         raise OSError(EINVAL, "expected the name of a file", os.fspath(path))
-    _remove_left_behind(path)
-    beside = f"{os.fspath(path)}.{os.getpid()}.{get_ident()}.part"
-    try:
-        with open(beside, "wb") as file:
-            if _is_safetensors(os.fspath(path)):
-                from byparts_weights.safetensors_file import to_safetensors  # an optional extra
+    with replacing(os.fspath(path)) as file:
+        if _is_safetensors(os.fspath(path)):
+            from byparts_weights.safetensors_file import to_safetensors  # an optional extra
 
-                file.write(to_safetensors(arrays))
-            else:
-                _write_npz(file, arrays)
-            file.flush()
-            os.fsync(file.fileno())  # else a power cut after the renaming may leave an empty file
-        os.replace(beside, path)
-    finally:
-        if os.path.exists(beside):
-            os.remove(beside)
+            file.write(to_safetensors(arrays))
+        else:
+            _write_npz(file, arrays)
 
 
 def load(path: Path) -> dict[str, Array]:
@@ -97,30 +88,6 @@ def open_file(path: Path) -> Iterator[ArrayFile]:
             yield SafetensorsFile(file, name)
         else:
             yield NpzFile(file, name)
-
-
-def _remove_left_behind(path: Path) -> None:
-    """Remove the incomplete files of processes that were killed while they wrote this file."""
-    folder, name = os.path.split(os.fspath(path))
-    if os.name != "posix":  # elsewhere one cannot ask whether a process lives without a signal
-        return
-    for entry in os.listdir(folder or "."):
-        process = entry.removeprefix(f"{name}.").removesuffix(".part").partition(".")[0]
-        ours = entry.startswith(f"{name}.") and entry.endswith(".part") and process.isdigit()
-        if ours and not _lives(int(process)):
-            with suppress(FileNotFoundError):  # another process removes it at the same time
-                os.remove(os.path.join(folder, entry))
-
-
-def _lives(process: int) -> bool:
-    """Whether a process with this number runs."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # it is another user's
-    return True
 
 
 def _is_safetensors(name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.graph.arrays import as_array
+from byparts_frontend_tf.graph.arrays import as_array, filled
 from byparts_frontend_tf.graph.convert import (
     TensorLike,
     constant_of,
@@ -128,7 +128,7 @@ def _of_one(number: Any, shape: TensorLike, dtype: Any, name: str) -> Tensor:
     if not is_static(dims):
         shape_tensor(shape)  # raises, as TensorFlow's conversion of what is no shape
         raise ValueError(f"{name}: the shape is {shape}, and sizes must be >= 0")
-    return constant_of(np.full(dims, element), name)
+    return constant_of(filled(element, dims), name)
 
 
 def _holds_tensors(shape: Any) -> bool:

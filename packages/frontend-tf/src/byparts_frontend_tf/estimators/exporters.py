@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import signature
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 from byparts_frontend_tf.symbols import symbol
 
@@ -89,7 +90,7 @@ class LatestExporter(FinalExporter):
         exports_to_keep: Optional[int] = 5,
     ) -> None:
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
-        self._keep = exports_to_keep
+        self._keep, self._exports = exports_to_keep, list[_Export]()
         if exports_to_keep is not None and exports_to_keep <= 0:
             raise ValueError("`exports_to_keep`, if provided, must be a positive number")
 
@@ -101,16 +102,30 @@ class LatestExporter(FinalExporter):
         eval_result: Any,
         is_the_final_export: bool,
     ) -> Any:
-        """Write one, and remove the oldest ones."""
+        """Write one, and remove the oldest ones that this exporter wrote."""
         made = self._written(estimator, export_path, checkpoint_path)
-        _keep_last(export_path, self._keep)
+        self._exports.append(_Export(os.fsdecode(made), _identity(made)))
+        while self._keep and len(self._exports) > self._keep:
+            self._exports.pop(0).remove()
         return made
 
 
-def _keep_last(folder: str, count: Optional[int]) -> None:
-    numbers = sorted([int(name) for name in os.listdir(folder) if name.isdigit()])
-    for number in numbers[:-count] if count else []:
-        shutil.rmtree(os.path.join(folder, str(number)), ignore_errors=True)
+class _Export(NamedTuple):
+    """A folder that was written: whatever else is called by a number stays."""
+
+    path: str
+    identity: tuple[int, int]
+
+    def remove(self) -> None:
+        """Remove it with all that is in it, if it is still the same folder."""
+        with suppress(OSError):  # it has been removed
+            if _identity(self.path) == self.identity:
+                shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _identity(folder: Any) -> tuple[int, int]:
+    stat = os.lstat(folder)
+    return stat.st_dev, stat.st_ino
 
 
 def _smaller_loss(best_eval_result: Any, current_eval_result: Any) -> bool:

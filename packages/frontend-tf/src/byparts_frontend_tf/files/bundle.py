@@ -22,7 +22,7 @@ import numpy as np
 
 from byparts_frontend_tf.files.crc32c import crc32c, masked
 from byparts_frontend_tf.files.messages.checkpoint import BundleEntryProto, BundleHeaderProto
-from byparts_frontend_tf.files.slices import extents, joined, key_of, sizes
+from byparts_frontend_tf.files.slices import check_parts, extents, joined, key_of, sizes
 from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
 from byparts_frontend_tf.files.table import Table
 from byparts_frontend_tf.files.tensors import dims_of
@@ -48,6 +48,9 @@ def data_file(prefix: str, shard: int, shards: int) -> str:
 class Bundle(TensorsByName):
     """A checkpoint of the second format.
 
+    Attributes:
+        shards: in how many data files its tensors are.
+
     Raises:
         OpError: the index cannot be read.
         DataLossError: the index is damaged.
@@ -70,7 +73,7 @@ class Bundle(TensorsByName):
             raise self._fault("the index", error) from error
         if header.num_shards < 1 or header.version.min_consumer > 1:
             raise self._fault("the index", f"its header is {str(header)!r:.80}")
-        self._shards = header.num_shards
+        self.shards = header.num_shards
         self._swapped = header.endianness == BundleHeaderProto.BIG
 
     def __iter__(self) -> Iterator[str]:
@@ -121,8 +124,7 @@ class Bundle(TensorsByName):
     def _in_parts(self, name: str, entry: BundleEntryProto) -> Array:
         dims, dtype = dims_of(entry.shape), self._checked_dtype(name, entry)
         places = [extents(part, dims) for part in entry.slices]
-        if sum(prod(sizes(place)) for place in places) != prod(dims):
-            raise FormatError(f"parts that do not fill {list(dims)}")
+        check_parts(places, dims)
         parts = []
         for part, place in zip(entry.slices, places, strict=True):
             own = self._entries.get(key_of(name, part))
@@ -133,7 +135,7 @@ class Bundle(TensorsByName):
 
     def _read(self, name: str, entry: BundleEntryProto) -> Array:
         """The tensor of an entry, from the data file or the one before it."""
-        path = data_file(self.path, entry.shard_id, self._shards)
+        path = data_file(self.path, entry.shard_id, self.shards)
         try:
             return self._read_from(path, name, entry)
         except OpError:

@@ -18,6 +18,8 @@ from byparts_frontend_tf.files.paths import path_of
 from byparts_frontend_tf.files.tensors_by_name import TensorsByName
 from byparts_frontend_tf.running.errors import NotFoundError
 
+FIVE_DIGITS = "[0-9]" * 5  # in the name of a file in several parts, for `glob`
+
 
 def read_checkpoint(path: Any) -> TensorsByName:
     """The checkpoint whose files begin so.
@@ -40,4 +42,4 @@ def first_format_files(prefix: str) -> list[str]:
     """The files of a checkpoint of the first format, which may be in several parts."""
     if os.path.isfile(prefix):
         return [prefix]
-    return sorted(glob(f"{escape(prefix)}-?????-of-?????"))
+    return sorted(glob(f"{escape(prefix)}-{FIVE_DIGITS}-of-{FIVE_DIGITS}"))

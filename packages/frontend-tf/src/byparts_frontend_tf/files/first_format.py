@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from byparts_frontend_tf.files.messages.checkpoint import SavedSliceMeta, SavedTensorSlices
 from byparts_frontend_tf.files.messages.tensor import TensorSliceProto
-from byparts_frontend_tf.files.slices import extents, joined, key_of, sizes
+from byparts_frontend_tf.files.slices import check_parts, extents, joined, key_of, sizes
 from byparts_frontend_tf.files.table import Table
 from byparts_frontend_tf.files.tensors import dims_of, elements_of
 from byparts_frontend_tf.files.tensors_by_name import Array, TensorsByName
@@ -48,6 +48,8 @@ class FirstFormat(TensorsByName):
                     self._add(table, meta)
             except (FormatError, TypeError) as error:
                 raise table.fault(0, f"the list of tensors: {error}") from error
+        names = sorted(self._tensors)  # as they stand in the files, so that blocks are read once
+        self._tensors = {name: self._tensors[name] for name in names}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._tensors)
@@ -68,8 +70,7 @@ class FirstFormat(TensorsByName):
         saved = self._tensors[name]
         try:
             places = [extents(part, saved.dims) for _, part in saved.parts]
-            if sum(prod(sizes(place)) for place in places) != prod(saved.dims):
-                raise FormatError(f"parts that do not fill {list(saved.dims)}")
+            check_parts(places, saved.dims)
             arrays = [
                 (place, self._part(name, saved.dtype, *part, sizes(place)))
                 for place, part in zip(places, saved.parts, strict=True)

@@ -1,7 +1,8 @@
 """Reads PNG pictures without a library: all but interlaced ones.
 
 Source: "Portable Network Graphics (PNG) Specification", W3C.  Sizes are checked before memory is
-taken, and checksums before anything else.
+taken, and checksums before anything else.  A picture has at most `MOST_BYTES`, and at most
+`MOST_RATIO` times the file and `SPARE_BYTES`; reading it takes at most four times as much.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from byparts_frontend_tf.files.wire import DecodeError, fault
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MOST_BYTES = 1 << 29  # of a picture, as TensorFlow has it
+MOST_RATIO, SPARE_BYTES = 1100, 1 << 24  # zlib packs bytes 1032 times; pixels may be bits
+_PIECE = 1 << 14  # bytes or pixels of which lists and indices are made at a time
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 
@@ -37,6 +40,10 @@ class Head(NamedTuple):
         """Bytes of a row, without that of its filter."""
         return (self.width * _CHANNELS[self.colour_type] * self.depth + 7) // 8
 
+    def picture_bytes(self, channels: int) -> int:
+        """Bytes of the picture: a byte or two for each number, however few bits it has."""
+        return self.height * self.width * channels * max(1, self.depth // 8)
+
 
 def array_of_png(data: bytes) -> NDArray[Any]:
     """A picture: uint8 or uint16 [height, width, 1 to 4 channels].
@@ -51,6 +58,12 @@ def array_of_png(data: bytes) -> NDArray[Any]:
     head = _head(chunks.get(b"IHDR", b""))
     if head.interlaced:
         raise NotImplementedError("an interlaced PNG is read by Pillow: pip install pillow")
+    channels = _CHANNELS[head.colour_type]
+    if head.colour_type == 3:
+        channels = 4 if b"tRNS" in chunks else 3
+    if head.picture_bytes(channels) > min(MOST_BYTES, MOST_RATIO * len(data) + SPARE_BYTES):
+        what = f"a picture of {head.width} by {head.height} pixels in {len(data)} bytes"
+        raise fault(16, f"{what}: more than {MOST_RATIO} times the file and {SPARE_BYTES} bytes")
     rows = _rows(chunks.get(b"IDAT", b""), head)
     pixels = _pixels(rows, head)
     if head.colour_type == 3:
@@ -115,18 +128,22 @@ def _unfiltered(filter: int, row: Any, above: Any, step: int) -> Any:
     if filter == 2:
         return row + above
     if filter == 1:
-        count = -(-len(row) // step) * step
-        padded = np.zeros(count, np.uint8)
-        padded[: len(row)] = row
-        sums = padded.reshape(-1, step).cumsum(0, np.uint64).astype(np.uint8)
-        return sums.reshape(-1)[: len(row)]
+        sums = np.zeros(-(-len(row) // step) * step, np.uint8)
+        sums[: len(row)] = row
+        pixels = sums.reshape(-1, step)
+        np.cumsum(pixels, 0, np.uint8, pixels)  # modulo 256
+        return sums[: len(row)]
     if filter not in (3, 4):
         raise DecodeError(f"a row of filter {filter}")
-    guess = _average if filter == 3 else _paeth
-    made, up = [0] * step + row.tolist(), [0] * step + above.tolist()
-    for i in range(step, len(made)):
-        made[i] = made[i] + guess(made[i - step], up[i], up[i - step]) & 255
-    return np.array(made[step:], np.uint8)
+    guess, done = _average if filter == 3 else _paeth, np.empty(len(row), np.uint8)
+    made, up = [0] * step, [0] * step
+    for start in range(0, len(row), _PIECE):
+        made = made[-step:] + row[start : start + _PIECE].tolist()
+        up = up[-step:] + above[start : start + _PIECE].tolist()
+        for i in range(step, len(made)):
+            made[i] = made[i] + guess(made[i - step], up[i], up[i - step]) & 255
+        done[start : start + _PIECE] = made[step:]
+    return done
 
 
 def _average(left: int, up: int, corner: int) -> int:
@@ -147,10 +164,12 @@ def _pixels(rows: NDArray[Any], head: Head) -> NDArray[Any]:
         return rows.view(">u2").astype(np.uint16).reshape(shape)
     if head.depth == 8:
         return rows.reshape(shape)
-    bits = np.unpackbits(rows, axis=1).reshape(head.height, -1, head.depth)
-    numbers = (bits @ (1 << np.arange(head.depth)[::-1]))[:, : head.width]
-    scale = 1 if head.colour_type == 3 else 255 // ((1 << head.depth) - 1)
-    return (numbers * scale).astype(np.uint8).reshape(shape)
+    largest = (1 << head.depth) - 1
+    scale = 1 if head.colour_type == 3 else 255 // largest
+    made = np.empty((head.height, head.row_bytes, 8 // head.depth), np.uint8)
+    for i in range(8 // head.depth):  # the first pixel has the highest bits
+        made[:, :, i] = ((rows >> (8 - head.depth * (i + 1))) & largest) * scale
+    return made.reshape(head.height, -1)[:, : head.width].reshape(shape)
 
 
 def _coloured(pixels: NDArray[Any], palette: bytes, alphas: bytes) -> NDArray[Any]:
@@ -163,5 +182,8 @@ def _coloured(pixels: NDArray[Any], palette: bytes, alphas: bytes) -> NDArray[An
         given = np.frombuffer(alphas[: len(colours)], np.uint8)
         opacity[: len(given), 0] = given
         colours = np.concatenate([colours, opacity], 1)
-    made: NDArray[Any] = colours[pixels[..., 0]]
-    return made
+    numbers = pixels.reshape(-1)
+    made = np.empty((numbers.size, colours.shape[1]), np.uint8)
+    for start in range(0, numbers.size, _PIECE):  # an index takes 8 bytes
+        made[start : start + _PIECE] = colours[numbers[start : start + _PIECE]]
+    return made.reshape(*pixels.shape[:2], -1)

@@ -7,6 +7,7 @@ are written so that their order as bytes is that of what they say.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,16 @@ def extents(part: TensorSliceProto, dims: tuple[int, ...]) -> tuple[slice, ...]:
 def sizes(part: tuple[slice, ...]) -> tuple[int, ...]:
     """The sizes of a part."""
     return tuple([s.stop - s.start for s in part])
+
+
+def check_parts(places: list[tuple[slice, ...]], dims: tuple[int, ...]) -> None:
+    """Raise FormatError unless these are different parts with as many elements as the tensor.
+
+    Then no more memory is taken for the tensor than its parts have bytes.
+    """
+    different = {tuple([(s.start, s.stop) for s in place]) for place in places}
+    if len(different) != len(places) or sum(prod(sizes(p)) for p in places) != prod(dims):
+        raise FormatError(f"parts that do not fill {list(dims)}")
 
 
 def joined(

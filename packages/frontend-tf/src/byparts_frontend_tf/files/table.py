@@ -4,6 +4,10 @@ Source: "Leveldb file format" (google/leveldb, `doc/table_format.md`).  Blocks o
 share their beginnings, each block with a checksum and perhaps packed by snappy; an index block with
 the last key and the place of each; a footer with the place of the index.  Damage is a
 `DataLossError` with the byte of the file.
+
+What a small file can ask for is bounded, far above what writers do: no two blocks share bytes, and
+of a block of n bytes in the file come at most n / 4 + 1024 entries and 128 n + 65536 bytes of keys
+(a key may repeat the one before it at the cost of a byte).
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from threading import Lock
 from typing import IO
 
 from byparts_frontend_tf.files.crc32c import masked_crc32c
@@ -23,6 +29,7 @@ MAGIC = bytes.fromhex("57fb808b247547db")
 _FOOTER_BYTES, _TRAILER_BYTES = 48, 5
 _BLOCK_BYTES, _RESTART_INTERVAL = 1 << 16, 16
 _PLAIN, _SNAPPY = 0, 1
+_KEPT_BYTES = 1 << 20  # of blocks that were read last, as they stand in the file
 
 Entry = tuple[bytes, bytes]
 Place = tuple[int, int]  # of a block: its first byte and its size in bytes
@@ -51,6 +58,9 @@ class Table:
             raise self.fault(self.size_bytes - _FOOTER_BYTES, str(error)) from error
         self._index = [(key, self._place_in(value)) for key, value in self._block(place)]
         self._last_keys = [key for key, _ in self._index]
+        self._kept: dict[Place, dict[bytes, bytes]] = {}
+        self._lock = Lock()
+        self._check_places(place)
 
     def items(self) -> Iterator[Entry]:
         """All entries, in the order of their keys."""
@@ -62,11 +72,29 @@ class Table:
         i = bisect_left(self._last_keys, key)
         if i == len(self._index):
             return None
-        return dict(self._block(self._index[i][1])).get(key)
+        with self._lock:
+            return self._entries_of(self._index[i][1]).get(key)
+
+    def _entries_of(self, place: Place) -> dict[bytes, bytes]:
+        """The entries of a block, kept for the next question, which is often for the same."""
+        found = self._kept.pop(place, None)
+        if found is None:
+            found = dict(self._block(place))
+            while self._kept and sum(s for _, s in self._kept) + place[1] > _KEPT_BYTES:
+                del self._kept[next(iter(self._kept))]
+        self._kept[place] = found
+        return found
 
     def fault(self, at: int, what: str) -> DataLossError:
         """The error that says what is wrong at a byte of the file."""
         return DataLossError(None, None, f"{self.path}: byte {at}: {what}")
+
+    def _check_places(self, index: Place) -> None:
+        """Refuse blocks in the same bytes: a small file would be read many times over."""
+        places = sorted([*[place for _, place in self._index], index])
+        for (start, size), (following, _) in pairwise(places):
+            if start + size > following:
+                raise self.fault(following, "two blocks have this byte")
 
     def _place_in(self, value: bytes) -> Place:
         try:
@@ -87,9 +115,23 @@ class Table:
         if kind not in (_PLAIN, _SNAPPY):
             raise self.fault(start, f"a block packed in way {kind}; expected 0 or 1")
         try:
-            return _entries(unpacked(data[:size]) if kind == _SNAPPY else data[:size])
+            return _entries(unpacked(data[:size]) if kind == _SNAPPY else data[:size], size)
         except DecodeError as error:
             raise self.fault(start, f"in the block that begins here: {error}") from error
+
+
+def is_table(path: str) -> bool:
+    """Whether a file ends as a table does.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _FOOTER_BYTES))
+        footer = file.read()
+    return len(footer) == _FOOTER_BYTES and footer.endswith(MAGIC)
 
 
 def _place(data: bytes, at: int) -> tuple[Place, int]:
@@ -99,8 +141,9 @@ def _place(data: bytes, at: int) -> tuple[Place, int]:
     return (start, size), at
 
 
-def _entries(data: bytes) -> list[Entry]:
-    """The entries of a block, whose keys must grow."""
+def _entries(data: bytes, size_bytes: int) -> list[Entry]:
+    """The entries of a block, which has `size_bytes` in the file; keys must grow."""
+    most, key_bytes = size_bytes // 4 + 1024, 128 * size_bytes + (1 << 16)
     restarts = int.from_bytes(data[-4:], "little")
     end = len(data) - 4 * (restarts + 1)
     if len(data) < 4 or end < 0:
@@ -114,6 +157,9 @@ def _entries(data: bytes) -> list[Entry]:
         size, at = read_varint(data, at, end)
         if shared > len(key) or own + size > end - at:
             raise fault(start, f"an entry with {shared} shared, {own} own and {size} value bytes")
+        key_bytes -= shared + own
+        if key_bytes < 0 or len(entries) == most:
+            raise fault(start, f"more entries or longer keys than {size_bytes} bytes should have")
         before, key = key, key[:shared] + data[at : at + own]
         if entries and key <= before:
             raise fault(start, f"the key {key[:40]!r} behind {before[:40]!r}")

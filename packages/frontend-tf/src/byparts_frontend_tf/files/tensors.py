@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from byparts_frontend_tf.files.messages.tensor import TensorProto, TensorShapeProto
-from byparts_frontend_tf.graph.arrays import as_array
+from byparts_frontend_tf.graph.arrays import as_array, filled
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_graph_ir import FormatError
 
 Array = NDArray[Any]
 
 MAX_BYTES = 1 << 31  # of the elements of one message: protobuf's own limit
+_MOST_FILLED = 1 << 20  # elements that are filled up in memory: a message of 20 bytes asks for all
 _MAX_RANK = 32
 _LISTS = {
     **{"float32": "float_val", "float64": "double_val", "string": "string_val"},
@@ -99,12 +100,18 @@ def _numbers(array: Array, dtype: DType) -> list[Any]:
 
 
 def make_ndarray(tensor: TensorProto) -> Array:
-    """The array of a message; of texts, an array of `bytes` objects.
+    """The array of a message, to be written; of texts, an array of `bytes` objects.
 
     Raises:
         FormatError: its dtype, shape and elements do not fit together, or it is too large.
         TypeError: no array has elements of its dtype.
     """
+    array = array_of(tensor)
+    return array if array.flags.writeable else array.copy()
+
+
+def array_of(tensor: TensorProto) -> Array:
+    """As `make_ndarray`; one number that fills a large array stands in memory once, read-only."""
     try:
         dtype = as_dtype(tensor.dtype).base_dtype
     except TypeError as error:
@@ -159,6 +166,13 @@ def _filled(elements: Array, dims: tuple[int, ...]) -> Array:
     count = prod(dims)
     if len(elements) > count:
         raise FormatError(f"{len(elements)} elements of a tensor of the shape {dims}")
+    if count > _MOST_FILLED + len(elements):
+        if len(elements) > 1:
+            raise FormatError(f"{len(elements)} elements are to fill a tensor of the shape {dims}")
+        empty = b"" if elements.dtype == object else 0
+        one = np.full((), elements[0] if len(elements) else empty, elements.dtype)
+        whole: Array = filled(one, dims)
+        return whole
     made = np.zeros(count, elements.dtype)
     if elements.dtype == object:
         made[:] = b""

@@ -16,26 +16,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from glob import escape, glob
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from byparts_frontend_tf.files.atomic import beside, drop_part, part_of, replace_file
+from byparts_frontend_tf.files.atomic import beside, replace_file, to_disk
 from byparts_frontend_tf.files.bundle import OLD, Bundle, data_file, index_file
-from byparts_frontend_tf.files.checkpoint import first_format_files
+from byparts_frontend_tf.files.checkpoint import FIVE_DIGITS, first_format_files
 from byparts_frontend_tf.files.crc32c import crc32c, masked
 from byparts_frontend_tf.files.messages.checkpoint import BundleEntryProto, BundleHeaderProto
 from byparts_frontend_tf.files.paths import path_of
 from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
-from byparts_frontend_tf.files.table import write_table
+from byparts_frontend_tf.files.table import is_table, write_table
 from byparts_frontend_tf.files.tensors import shape_proto
 from byparts_frontend_tf.files.tensors_by_name import Array
 from byparts_frontend_tf.files.text_tensors import bytes_of_texts, checksum_of_texts
+from byparts_frontend_tf.files.written import remember, remove_ours
 from byparts_frontend_tf.graph.arrays import as_array
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
+from byparts_frontend_tf.running.errors import InvalidArgumentError, OpError
 
 _SAFETENSORS = {
     **{"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "bool": "BOOL"},
@@ -73,52 +75,75 @@ def write_checkpoint(
     data, index = data_file(prefix, 0, 1), index_file(prefix)
     with as_tensorflow_errors(prefix):
         os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-    try:
-        with beside(data) as file:
-            entries = _write_data(file, ordered)
-        with beside(index) as file:
-            write_table(file, entries)
-        if meta_graph is not None:
-            replace_file(f"{prefix}.meta", meta_graph)
-        _put_in_place(prefix)
-    finally:
-        drop_part(data)
-        drop_part(index)
+        with beside(data) as new_data, beside(index) as new_index:
+            write_table(new_index, _write_data(new_data, ordered))
+            to_disk(new_data)
+            to_disk(new_index)
+            if meta_graph is not None:
+                replace_file(f"{prefix}.meta", meta_graph)
+                remember(f"{prefix}.meta")
+            _put_in_place(prefix, new_data.name, new_index.name)
+        remember(data)
+        remember(index)
     return prefix
 
 
-def _put_in_place(prefix: str) -> None:
+def _put_in_place(prefix: str, new_data: str, new_index: str) -> None:
     """Give the files that were written beside them their names, and remove older ones."""
     data, index = data_file(prefix, 0, 1), index_file(prefix)
-    with as_tensorflow_errors(prefix):
-        _settle(prefix)
-        if os.path.exists(index) and os.path.exists(data):
-            os.replace(data, data + OLD)
-        os.replace(part_of(data), data)
-        os.replace(part_of(index), index)
-        for file_of_older in _other_data(prefix):
-            os.remove(file_of_older)
+    _settle(prefix)
+    shards = _older_shards(prefix)
+    if os.path.exists(index) and os.path.exists(data):
+        os.replace(data, data + OLD)
+    os.replace(new_data, data)
+    os.replace(new_index, index)
+    for file in filter(os.path.isfile, (data + OLD, *shards)):
+        os.remove(file)
 
 
 def _settle(prefix: str) -> None:
     """If a process was killed while it wrote this checkpoint: make the older one whole again."""
-    data, index = data_file(prefix, 0, 1), index_file(prefix)
+    data = data_file(prefix, 0, 1)
     if not os.path.exists(data + OLD):
         return
-    if os.path.exists(index) and not Bundle(prefix).is_in(data):
+    older = _older(prefix)
+    if older is not None and not older.is_in(data):
         os.replace(data + OLD, data)
     else:
         os.remove(data + OLD)
 
 
 def remove_checkpoint(path: Any, **_: Any) -> None:
-    """Remove the files of a checkpoint, of either format; none is no error."""
+    """Remove the files of a checkpoint, of either format; none is no error.
+
+    Raises:
+        InvalidArgumentError: a file of that name is none of a checkpoint; nothing is removed.
+        OpError: one cannot be removed.
+    """
     prefix = path_of(path)
-    files = [index_file(prefix), f"{prefix}.meta", *glob(f"{escape(prefix)}.data-?????-of-?????*")]
+    index = index_file(prefix)
+    files = [index] if os.path.lexists(index) else first_format_files(prefix)
     with as_tensorflow_errors(prefix):
-        for file in [*first_format_files(prefix), *files]:
-            with suppress(FileNotFoundError):
+        for file in files:
+            if not is_table(file):
+                what = f"{file} is no part of a checkpoint: it is not removed"
+                raise InvalidArgumentError(None, None, what)
+        if files == [index]:
+            files += _data_files(prefix)
+        for file in (*files, f"{prefix}.meta"):
+            if files and os.path.lexists(file):
                 os.remove(file)
+
+
+def remove_own_checkpoint(path: Any) -> bool:
+    """Remove the files of a checkpoint that this process wrote; whether there was one.
+
+    What another process wrote under the same names stays.
+    """
+    prefix = path_of(path)
+    files = (index_file(prefix), data_file(prefix, 0, 1), f"{prefix}.meta")
+    with as_tensorflow_errors(prefix):
+        return any([remove_ours(file) for file in files])  # each, also behind the first
 
 
 def _ordered(tensors: Mapping[str, Array]) -> list[_Tensor]:
@@ -183,8 +208,25 @@ def _header(tensors: Iterable[_Tensor]) -> bytes:
     return text + b" " * (-len(text) % _ALIGNMENT)
 
 
-def _other_data(prefix: str) -> list[str]:
-    """Data files of older checkpoints of this path."""
-    old = glob(f"{escape(prefix)}.data-?????-of-?????{OLD}")
-    all_new = glob(f"{escape(prefix)}.data-?????-of-?????")
-    return [*old, *[file for file in all_new if file != data_file(prefix, 0, 1)]]
+def _data_files(prefix: str) -> list[str]:
+    """Files with the names of data files of a checkpoint of this path, older ones too."""
+    name = f"{escape(prefix)}.data-{FIVE_DIGITS}-of-{FIVE_DIGITS}"
+    return [*glob(name), *glob(name + OLD)]
+
+
+def _older(prefix: str) -> Bundle | None:
+    """The checkpoint that is to be replaced, if its index can be read."""
+    try:
+        return Bundle(prefix)
+    except OpError:
+        return None
+
+
+def _older_shards(prefix: str) -> list[str]:
+    """Its data files where they are several, which no checkpoint has when it is replaced."""
+    there = _data_files(prefix)
+    if there in ([], [data_file(prefix, 0, 1)]):
+        return []
+    older = _older(prefix)
+    names = re.compile(rf".*\.data-[0-9]{{5}}-of-{older.shards if older else 0:05d}", re.DOTALL)
+    return [f for f in there if names.fullmatch(f) and f != data_file(prefix, 0, 1)]

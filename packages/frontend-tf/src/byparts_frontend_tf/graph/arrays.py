@@ -6,6 +6,7 @@ dtype.  A dtype that is asked for takes Python's numbers of its own kind only, a
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, Optional
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from byparts_frontend_tf.graph.dimension import Dimension
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.shape import TensorShape
+
+_MOST_FILLED = 1 << 16
 
 
 def as_array(value: Any, dtype: Optional[DType] = None) -> Any:
@@ -44,6 +47,16 @@ def _known(sizes: Any, dtype: str) -> Any:
     if None in (dims := [d.value for d in sizes]):
         raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {sizes}")
     return np.array(dims, dtype)
+
+
+def filled(element: Any, dims: Any) -> Any:
+    """An array of one element; a large one stands in memory once, and is read-only.
+
+    A few bytes of a file say how many there are, and initial values of weights are often zeros.
+    """
+    if prod(dims) <= _MOST_FILLED:
+        return np.full(dims, element)
+    return np.broadcast_to(element, dims)
 
 
 def _plain(value: Any) -> Any:

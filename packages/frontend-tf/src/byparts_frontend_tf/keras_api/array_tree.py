@@ -6,11 +6,11 @@ The file is a zip of NumPy arrays (`.npz`), whatever its name ends with.  Only t
 from __future__ import annotations
 
 import json
-import zipfile
 from typing import Any
 
 import numpy as np
 
+from byparts_frontend_tf.files.array_files import arrays_of
 from byparts_graph_ir import FormatError
 
 _ATTRIBUTES = "attributes"
@@ -88,14 +88,13 @@ class File(Group):
 
     def _read(self) -> None:
         try:
-            with open(self._path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-                for path, attributes in json.loads(arrays[_ATTRIBUTES].tobytes()).items():
-                    self.at(path).attrs.update(attributes)
-                for key in arrays.files:
-                    if key != _ATTRIBUTES:
-                        group, _, name = key.removeprefix("a/").rpartition("/")
-                        self.at(group).create_dataset(name.replace("|", "/"), arrays[key])
-        except (ValueError, KeyError, AttributeError, zipfile.BadZipFile, EOFError) as error:
+            arrays = arrays_of(self._path)
+            for path, attributes in json.loads(arrays.pop(_ATTRIBUTES).tobytes()).items():
+                self.at(path).attrs.update(attributes)
+            for key, array in arrays.items():
+                group, _, name = key.removeprefix("a/").rpartition("/")
+                self.at(group).create_dataset(name.replace("|", "/"), array)
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
             raise FormatError(f"{self._path} is no file of arrays of this part: {error}") from error
 
 

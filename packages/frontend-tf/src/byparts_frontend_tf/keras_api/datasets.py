@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
-import zipfile
 from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.files.array_files import arrays_of
+from byparts_frontend_tf.files.plain_objects import plain_object
 from byparts_frontend_tf.keras_api.sequences import remove_long_sequences
 from byparts_frontend_tf.keras_api.utilities import get_file
+from byparts_frontend_tf.learn.mnist import read_idx
 from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import FormatError
 
 _AT = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 Pairs = tuple[tuple[Any, Any], tuple[Any, Any]]
@@ -22,23 +24,35 @@ Pairs = tuple[tuple[Any, Any], tuple[Any, Any]]
 def load_mnist(path: str = "mnist.npz") -> Pairs:
     """(images [60000, 28, 28], digits), (images [10000, 28, 28], digits), uint8."""
     file = get_file(path, origin=_AT + "mnist.npz")
-    with np.load(file) as arrays:
-        return (arrays["x_train"], arrays["y_train"]), (arrays["x_test"], arrays["y_test"])
+    x, y, x_test, y_test = _named(file, "x_train", "y_train", "x_test", "y_test")
+    return (x, y), (x_test, y_test)
+
+
+def _named(file: str, *names: str, lists: bool = False) -> list[Any]:
+    """The arrays of these names.
+
+    Raises:
+        FormatError: the file is damaged, or has none of that name.
+    """
+    arrays = arrays_of(file, lists)
+    for name in names:
+        if name not in arrays:
+            raise FormatError(f"{file} has no array {name!r}; it has {sorted(arrays)!r:.200}")
+    return [arrays[name] for name in names]
 
 
 def _idx_pairs(folder: str) -> Pairs:
-    import gzip  # only here
+    """Images and labels of MNIST's format.
 
+    Raises:
+        ValueError: a file is damaged, or too large.
+    """
     names = ("train-labels-idx1", "train-images-idx3", "t10k-labels-idx1", "t10k-images-idx3")
-    files = [
-        get_file(f"{n}-ubyte.gz", origin=f"{_AT}{n}-ubyte.gz", cache_subdir=folder) for n in names
+    y, x, y_test, x_test = [
+        read_idx(get_file(f"{n}-ubyte.gz", f"{_AT}{n}-ubyte.gz", cache_subdir=folder), int(n[-1]))
+        for n in names
     ]
-    arrays = []
-    for file, begin in zip(files, (8, 16, 8, 16), strict=True):
-        with gzip.open(file, "rb") as opened:
-            arrays.append(np.frombuffer(opened.read(), np.uint8, offset=begin))
-    y, x, y_test, x_test = arrays
-    return (x.reshape(len(y), 28, 28), y), (x_test.reshape(len(y_test), 28, 28), y_test)
+    return (x, y), (x_test, y_test)
 
 
 @symbol("keras.datasets.fashion_mnist.load_data")
@@ -47,38 +61,26 @@ def load_fashion_mnist() -> Pairs:
     return _idx_pairs(os.path.join("datasets", "fashion-mnist"))
 
 
-class _Plain(pickle.Unpickler):
-    """Reads dicts, arrays, lists and strings, as the files of CIFAR and of texts hold them."""
-
-    _NAMES = frozenset(
-        {
-            ("numpy.core.multiarray", "_reconstruct"),
-            ("numpy._core.multiarray", "_reconstruct"),
-            ("numpy", "ndarray"),
-            ("numpy", "dtype"),
-            ("_codecs", "encode"),
-        }
-    )
-
-    def find_class(self, module: str, name: str) -> Any:
-        """The class, if it is one of those.
-
-        Raises:
-            pickle.UnpicklingError: it is another.
-        """
-        if (module, name) not in self._NAMES:
-            raise pickle.UnpicklingError(f"the file asks for {module}.{name}")
-        return super().find_class(module, name)
-
-
 def _cifar(path: str, label: str = "labels") -> tuple[Any, Any]:
+    """The images and classes of a batch.
+
+    Raises:
+        FormatError: the file is none.
+    """
     with open(path, "rb") as file:
-        held = {
-            k.decode() if isinstance(k, bytes) else k: v
-            for k, v in _Plain(file, encoding="bytes").load().items()
-        }
-    data = held["data"]
-    return data.reshape(data.shape[0], 3, 32, 32), held[label]
+        batch = plain_object(file.read())
+    rows = batch.items() if isinstance(batch, dict) else ()
+    held = {k.decode("latin-1") if isinstance(k, bytes) else k: v for k, v in rows}
+    data: Any = held.get("data")
+    labels: Any = held.get(label)
+    images = isinstance(data, np.ndarray) and data.shape[1:] == (3072,) and data.dtype == np.uint8
+    if not images or not _is_bytes(labels) or len(labels) != len(data):
+        raise FormatError(f"{path}: no images in rows of 3072 bytes, with {label!r} for each")
+    return data.reshape(data.shape[0], 3, 32, 32), labels
+
+
+def _is_bytes(labels: Any) -> bool:
+    return isinstance(labels, list) and all(type(v) is int and 0 <= v < 256 for v in labels)
 
 
 @symbol("keras.datasets.cifar10.load_data")
@@ -115,8 +117,7 @@ def load_boston_housing(
 ) -> Pairs:
     """13 numbers of each of 506 places, and the price of houses there."""
     file = get_file(path, origin=_AT + "boston_housing.npz")
-    with np.load(file) as arrays:
-        x, y = arrays["x"], arrays["y"]
+    x, y = _named(file, "x", "y")
     order = np.arange(len(x))
     np.random.RandomState(seed).shuffle(order)
     x, y = x[order], y[order]
@@ -177,22 +178,9 @@ def load_reuters(
     )
 
 
-def _arrays_of_lists(path: str) -> dict[str, Any]:
-    """The arrays of an .npz file; those of lists are pickles, of which no code is run."""
-    arrays = {}
-    with zipfile.ZipFile(path) as archive:
-        for member in archive.namelist():
-            with archive.open(member) as stream:
-                old = np.lib.format.read_magic(stream) == (1, 0)
-                read = "read_array_header_1_0" if old else "read_array_header_2_0"
-                shape, _, dtype = getattr(np.lib.format, read)(stream)
-                name = member.removesuffix(".npy")
-                if dtype.hasobject:
-                    arrays[name] = np.reshape(_Plain(stream).load(), shape)
-                    continue
-            with archive.open(member) as stream:
-                arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
-    return arrays
+def _is_text(row: Any) -> bool:
+    """Whether it is a list of numbers; two lists of as many numbers are an array of two axes."""
+    return isinstance(row, list) and set(map(type, row)) <= {int}
 
 
 def _texts(
@@ -206,12 +194,13 @@ def _texts(
     index_from: int,
     test_split: Any,
 ) -> Pairs:
-    """The texts of a file; its arrays are lists, which NumPy keeps by pickle."""
-    arrays = _arrays_of_lists(file)
-    if test_split is None:
-        sets = [(arrays[f"x_{n}"], arrays[f"y_{n}"]) for n in ("train", "test")]
-    else:
-        sets = [(arrays["x"], arrays["y"])]
+    """The texts of a file, whose elements are lists."""
+    wanted = ("x", "y") if test_split is not None else ("x_train", "y_train", "x_test", "y_test")
+    arrays = _named(file, *wanted, lists=True)
+    sets = list(zip(arrays[::2], arrays[1::2], strict=True))
+    for x, y in sets:
+        if x.ndim != 1 or x.shape != y.shape or not all(map(_is_text, x)):
+            raise FormatError(f"{file}: no lists of numbers of words, with one label for each")
     random = np.random.RandomState(seed)
     shuffled = []
     for x, y in sets:

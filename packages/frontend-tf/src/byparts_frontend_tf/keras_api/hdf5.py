@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from byparts_frontend_tf.api.program.tf_logging import warning
+from byparts_frontend_tf.files.atomic import beside
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.keras_api import array_tree
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 
 _SIGN = b"\x89HDF\r\n\x1a\n"
 
 
-def opened(path: str, mode: str) -> Any:
+def opened(path: str, mode: str) -> AbstractContextManager[Any]:
     """A file of groups of arrays: HDF5 by h5py; without h5py, a zip of arrays of the same tree.
+
+    One that is written has its name when the body has ended well; until then the older one stands.
 
     Raises:
         ImportError: the file is HDF5, and h5py is not installed.
@@ -28,14 +35,24 @@ def opened(path: str, mode: str) -> Any:
     if mode == "r" and not _is_hdf5(path):
         return array_tree.File(path, mode)
     if library is not None:
-        return library.File(path, mode)
+        return library.File(path, "r") if mode == "r" else _replacing(path, library.File)
     if mode == "r":
         raise ImportError(f"{path} is HDF5, which needs h5py: pip install h5py")
     warning(
         f"{path} is written as a zip of arrays, which only byparts reads: for HDF5, pip install "
         "h5py"
     )
-    return array_tree.File(path, mode)
+    return _replacing(path, array_tree.File)
+
+
+@contextmanager
+def _replacing(path: str, kind: Callable[[str, str], Any]) -> Iterator[Any]:
+    with beside(path) as part:
+        with kind(part.name, "w") as file:
+            yield file
+        with open(part.name, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(part.name, path)
 
 
 def holds_layers(path: str) -> bool:
@@ -57,7 +74,7 @@ def save_weights(path: str, layers: list[Any]) -> None:
 
 def load_weights(path: str, layers: list[Any], by_name: bool) -> None:
     """Read the weights of the layers, by their order or by their names."""
-    with opened(path, "r") as file:
+    with refusing(path), opened(path, "r") as file:
         group = file if "layer_names" in file.attrs else file["model_weights"]
         (read_by_name if by_name else read_layers)(group, layers)
 

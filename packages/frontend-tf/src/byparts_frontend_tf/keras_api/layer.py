@@ -70,7 +70,7 @@ class Layer(Attached):
         given: input_shape, batch_input_shape, batch_size, weights, activity_regularizer.
 
     Raises:
-        TypeError: another argument is given.
+        TypeError: another argument is given; the name is no text.
     """
 
     def __init_subclass__(cls, **given: Any) -> None:
@@ -85,6 +85,8 @@ class Layer(Attached):
                 raise TypeError("Keyword argument not understood:", key)
         self._trainable, self.stateful, self.built = trainable, False, False
         self.supports_masking, self.input_spec = False, _NO_SPEC
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a layer is a text, and is {name!r:.80}")
         self._name = name or unique_name(snake(type(self).__name__))
         self._dtype = None if dtype is None else as_dtype(dtype).base_dtype
         self._begin()

@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api import hdf5
 from byparts_frontend_tf.keras_api.inputs import InputLayer
@@ -95,7 +96,8 @@ def load_model(filepath: Any, custom_objects: Any = None, compile: bool = True) 
     path = os.fspath(filepath)
     if not os.path.exists(path):
         raise OSError(f"SavedModel file does not exist at: {path}")
-    with hdf5.opened(path, "r") as file, custom_object_scope(custom_objects or {}):
+    opened = hdf5.opened(path, "r")
+    with refusing(path), opened as file, custom_object_scope(custom_objects or {}):
         config = file.attrs.get("model_config")
         if config is None:
             raise ValueError("No model found in config file.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.keras_api.objects import custom_object_scope, deserialize, finder
@@ -84,7 +85,10 @@ def network_from(config: dict[str, Any], custom: dict[str, Any]) -> tuple[Any, A
     Raises:
         ValueError: it names what it does not have.
     """
-    made = {entry["name"]: layer_of(entry, custom) for entry in config["layers"]}
+    made = {}
+    for entry in config["layers"]:
+        with refusing(f"layer {entry['name']!r:.80}"):
+            made[entry["name"]] = layer_of(entry, custom)
     firsts = {name: len(layer._inbound_nodes) for name, layer in made.items()}
     is_input = {e["name"] for e in config["layers"] if e["class_name"] == "InputLayer"}
     waiting = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api.inputs import InputLayer, input_of
 from byparts_frontend_tf.keras_api.layer import Layer, call_arguments
@@ -139,8 +140,9 @@ class Sequential(Model):
         """An equal model, with new weights."""
         named = isinstance(config, dict)
         model = cls(name=config.get("name") if named else None)
-        for entry in config["layers"] if named else config:
-            model.add(layer_of(entry, custom_objects))
+        for i, entry in enumerate(config["layers"] if named else config):
+            with refusing(f"layer {i}"):
+                model.add(layer_of(entry, custom_objects))
         if named and config.get("build_input_shape") and not model.inputs:
             model.build(config["build_input_shape"])
         return model

@@ -13,6 +13,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.files.atomic import beside, to_disk
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -66,27 +67,30 @@ def get_file(
     if not os.path.exists(path):
         os.makedirs(folder, exist_ok=True)
         print("Downloading data from", origin)
-        _fetch(origin, path)
-        if digest and not _has_digest(path, digest):
-            os.remove(path)
-            raise ValueError(f"{origin} is another file than its hash says: {digest}")
+        _fetch(origin, path, digest)
     if untar or extract:
         _extract(path, folder)
     return path.removesuffix(".tar.gz") if untar else path
 
 
-def _fetch(origin: str, path: str) -> None:
-    part = f"{path}.part"
+class _OtherFile(ValueError):
+    pass
+
+
+def _fetch(origin: str, path: str, digest: Optional[str]) -> None:
     try:
-        with urllib.request.urlopen(origin) as source, open(part, "wb") as file:
+        with urllib.request.urlopen(origin) as source, beside(path) as file:
             shutil.copyfileobj(source, file)
+            to_disk(file)
+            if digest and not _has_digest(file.name, digest):
+                raise _OtherFile(f"{origin} is another file than its hash says: {digest}")
+            os.replace(file.name, path)
+    except _OtherFile:
+        raise
     except (urllib.error.URLError, OSError, ValueError) as error:
-        if os.path.exists(part):
-            os.remove(part)
         raise OSError(
             f"{path} is not there, and {origin} cannot be fetched ({error}): put the file there"
         ) from error
-    os.replace(part, path)
 
 
 def _has_digest(path: str, digest: str) -> bool:

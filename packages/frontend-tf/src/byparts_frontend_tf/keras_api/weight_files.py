@@ -11,6 +11,7 @@ import numpy as np
 
 from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.checkpoint_state import update_checkpoint_state
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
 from byparts_frontend_tf.keras_api import hdf5
 from byparts_frontend_tf.keras_api.network_config import layer_of
@@ -187,16 +188,27 @@ def _key(checkpoint: Any, key: str, weight: Any) -> str:
 
 @symbol("keras.models.model_from_json")
 def model_from_json(json_string: str, custom_objects: Any = None) -> Any:
-    """The model of `to_json`, with new weights."""
-    return layer_of(json.loads(json_string), custom_objects)
+    """The model of `to_json`, with new weights.
+
+    Raises:
+        ValueError: the text is no JSON, or what it says is no model.
+    """
+    with refusing("the JSON of a model"):
+        return layer_of(json.loads(json_string), custom_objects)
 
 
 @symbol("keras.models.model_from_config")
 def model_from_config(config: Any, custom_objects: Any = None) -> Any:
-    """The model of a class and a configuration, with new weights."""
+    """The model of a class and a configuration, with new weights.
+
+    Raises:
+        TypeError: it is a list.
+        ValueError: what it says is no model.
+    """
     if isinstance(config, list):
         raise TypeError(
             "`model_from_config` expects a dictionary, not a list. Maybe you meant to use "
             "`Sequential.from_config(config)`?"
         )
-    return layer_of(config, custom_objects)
+    with refusing("the configuration of a model"):
+        return layer_of(config, custom_objects)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
+from math import prod
 from typing import Any, Optional
 
 import numpy as np
@@ -129,20 +131,25 @@ class DataSet:
         self._images, self._labels = self._images[order], self._labels[order]
 
 
-def _read(path: str, rank: int) -> Any:
+def read_idx(path: str, rank: int) -> Any:
     """One IDX file, plain or gzipped: u8 of `rank` axes.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or unpacks to more than 1 GiB.
     """
     with open(path, "rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    with gzip.open(path) if packed else open(path, "rb") as file:
-        data = file.read(_MOST_BYTES)
+    try:
+        with gzip.open(path) if packed else open(path, "rb") as file:
+            data = file.read(_MOST_BYTES)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: {error}") from error
     if data[:4] != bytes((0, 0, 8, rank)):
         raise ValueError(f"Invalid magic number {data[:4]!r} in MNIST file: {path}")
+    if len(data) < 4 + 4 * rank:
+        raise ValueError(f"{path}: ends in its head, of {len(data)} bytes")
     dims = [int(d) for d in np.frombuffer(data, ">u4", rank, offset=4)]
-    if len(data) - 4 - 4 * rank != int(np.prod(dims)):
+    if len(data) - 4 - 4 * rank != prod(dims):
         raise ValueError(f"{path}: says {dims}, and holds {len(data) - 4 - 4 * rank} bytes")
     return np.frombuffer(data, np.uint8, offset=4 + 4 * rank).reshape(dims)
 
@@ -153,7 +160,7 @@ def _read(path: str, rank: int) -> Any:
 )
 def extract_images(f: Any) -> Any:
     """The images of an open file, u8 [n, height, width, 1]."""
-    return _read(f.name, 3)[..., None]
+    return read_idx(f.name, 3)[..., None]
 
 
 @symbol(
@@ -162,7 +169,7 @@ def extract_images(f: Any) -> Any:
 )
 def extract_labels(f: Any, one_hot: bool = False, num_classes: int = 10) -> Any:
     """The labels of an open file, u8 [n], or one-hot f64 [n, num_classes]."""
-    labels = _read(f.name, 1)
+    labels = read_idx(f.name, 1)
     return dense_to_one_hot(labels, num_classes) if one_hot else labels
 
 
@@ -222,8 +229,8 @@ def read_data_sets(
     if not os.path.isdir(folder) or not any("idx" in name for name in os.listdir(folder)):
         folder = os.environ.get("BYPARTS_MNIST", folder)
     paths = [_file(folder, name, source_url or SOURCE_URL) for name in _FILES]
-    images, test_images = (_read(paths[i], 3)[..., None] for i in (0, 2))
-    labels, test_labels = (_read(paths[i], 1) for i in (1, 3))
+    images, test_images = (read_idx(paths[i], 3)[..., None] for i in (0, 2))
+    labels, test_labels = (read_idx(paths[i], 1) for i in (1, 3))
     if one_hot:
         labels, test_labels = dense_to_one_hot(labels, 10), dense_to_one_hot(test_labels, 10)
     if not 0 <= validation_size <= len(images):

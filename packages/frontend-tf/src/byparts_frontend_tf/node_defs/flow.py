@@ -72,14 +72,11 @@ class _Cond:
 
     def _merges(self) -> list[str]:
         """The nodes outside that choose between what the branches give."""
-        reader, there = self._reader, set(self._inside)
-        return [
-            n
-            for n in reader.order
-            if reader.nodes[n].op in MERGES
-            and reader.paths[n] == self._around
-            and any(source(i)[0] in there for i in reader.nodes[n].input)
-        ]
+        reader = self._reader
+        readers = {m for n in self._inside for m in reader.merges_of.get(n, ())}
+        return sorted(
+            [m for m in readers if reader.paths[m] == self._around], key=reader.place_of.__getitem__
+        )
 
     def _is_switch(self, name: str) -> bool:
         """Whether a node is a `Switch` of these branches, not of branches or loops inside."""

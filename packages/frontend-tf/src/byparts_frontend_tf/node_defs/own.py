@@ -17,7 +17,7 @@ import numpy as np
 from byparts_frontend_tf.api.cond import Branch
 from byparts_frontend_tf.api.slicing import Part
 from byparts_frontend_tf.files.messages.tensor import TensorProto
-from byparts_frontend_tf.files.tensors import make_ndarray, make_tensor_proto
+from byparts_frontend_tf.files.tensors import array_of, make_tensor_proto
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.graph import Graph
@@ -151,7 +151,7 @@ class Reader:
             "ellipsis": lambda v: Ellipsis,
             "dtype": as_dtype,
             "bytes": b64decode,
-            "array": lambda v: make_ndarray(TensorProto.FromString(b64decode(v))),
+            "array": lambda v: array_of(TensorProto.FromString(b64decode(v))),
             "tensor": self._tensor,
             "op": self._operation,
             "part": Part,

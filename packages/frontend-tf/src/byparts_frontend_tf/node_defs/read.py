@@ -33,6 +33,7 @@ from byparts_frontend_tf.node_defs.regions import (
     Path,
     closes_loop,
     items_in_order,
+    merges_of,
     ordered,
     paths,
     source,
@@ -41,6 +42,7 @@ from byparts_frontend_tf.node_defs.training import TRAINING
 from byparts_frontend_tf.node_defs.values import value_of
 from byparts_frontend_tf.symbols import PACKAGE
 
+_COUNTS = ("num", "num_split", "num_partitions", "count")  # attributes that say how many outputs
 _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without dimensions is a number
 
 
@@ -65,6 +67,8 @@ class GraphReader:
     Attributes:
         nodes: the nodes by their names.
         order: these names, each after what it needs.
+        place_of: the place of each name in it.
+        merges_of: the `Merge`s that read a node.
         paths: the branches and loops around each node.
         made: what each node gives: tensors; `None` where that is none.
         ops: the operation of each node.
@@ -79,6 +83,8 @@ class GraphReader:
         self.graph, self.prefix, self.mapped = graph, prefix, dict(mapped)
         self.nodes: dict[str, NodeDef] = {}
         for node in message.node:
+            if not node.name:
+                raise ValueError(f"a node of type {node.op!r:.60} has no name")
             if node.name in self.nodes:
                 raise ValueError(f"Node {node.name!r} is not unique in the graph_def")
             self.nodes[node.name] = node
@@ -89,8 +95,12 @@ class GraphReader:
         self.arrays = arrays.Arrays()
         self._own = own.Reader(graph, self.tensor, self.operation)
         self._outputs = _outputs(self.nodes)
+        self._outputs_left = _most_outputs(self.nodes)
+        self._take_outputs(sum(self._outputs.values()))
         self._old = 0 < message.versions.producer < _SCALARS_KNOWN
         self.order = ordered(self.nodes)
+        self.place_of = {name: i for i, name in enumerate(self.order)}
+        self.merges_of = merges_of(self.nodes)
         self.paths = paths(self.nodes, self.order)
 
     def make_all(self) -> None:
@@ -103,6 +113,15 @@ class GraphReader:
             for given in node.input:
                 self._check(name, given)
         self.level(self.order, ())
+
+    def _take_outputs(self, count: Any) -> None:
+        """Refuse more outputs than there should be: each takes memory, and a number is short."""
+        self._outputs_left -= max(0, count) if isinstance(count, int) else 0
+        if self._outputs_left < 0:
+            raise ValueError(
+                f"the nodes ask for more than {_most_outputs(self.nodes)} outputs; there are "
+                f"{len(self.nodes)} nodes"
+            )
 
     def _check(self, name: str, given: str) -> None:
         there, _ = source(given)
@@ -184,6 +203,10 @@ class GraphReader:
 
     def _make(self, name: str) -> None:
         node = self.nodes[name]
+        if node.op in (*EXITS, "Identity") and not node.input:
+            raise ValueError(f"node {name!r} ({node.op}) has no input")
+        for key in _COUNTS:
+            self._take_outputs(node.attr[key].i if key in node.attr else 0)
         if node.op in (*EXITS, "Identity") and self.arrays.holds(self.tensor(node.input[0])):
             flow = self.tensor(node.input[0])
             self.made[name], self.ops[name] = [flow], flow.op
@@ -253,6 +276,8 @@ class GraphReader:
 
     def _of_ours(self, node: Node) -> Operation:
         attributes, body = self._own.read(node.definition.attr[own.ATTRIBUTE].s)
+        for key in _COUNTS:
+            self._take_outputs(attributes.get(key))
         before, self.graph.body = self.graph.body, body
         try:
             with self._waiting(node):
@@ -306,6 +331,11 @@ class GraphReader:
             return []
         node = Node(self.nodes[name], [], self._name(f"{name}/others"))
         return list(missing(node, count).outputs[there:])
+
+
+def _most_outputs(nodes: Mapping[str, NodeDef]) -> int:
+    """How many outputs a graph of so many nodes may have, far above what graphs do."""
+    return 10_000 + 100 * sum([1 + len(node.input) for node in nodes.values()])
 
 
 def _outputs(nodes: Mapping[str, NodeDef]) -> dict[str, int]:

@@ -113,6 +113,15 @@ def closes_loop(merge: NodeDef, nodes: Mapping[str, NodeDef]) -> bool:
     return any(_type(i, nodes) in NEXTS for i in merge.input)
 
 
+def merges_of(nodes: Mapping[str, NodeDef]) -> dict[str, list[str]]:
+    """Name of a node -> the `Merge`s that read it."""
+    found: dict[str, list[str]] = {}
+    for name, node in nodes.items():
+        for given in node.input if node.op in MERGES else ():
+            found.setdefault(source(given)[0], []).append(name)
+    return found
+
+
 def is_of_loop(switch: NodeDef, nodes: Mapping[str, NodeDef]) -> bool:
     """Whether a `Switch` is where a loop ends."""
     return _type(switch.input[1], nodes) == "LoopCond"

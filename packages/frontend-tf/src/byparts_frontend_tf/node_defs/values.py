@@ -8,7 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.files.messages.graph import AttrValue
-from byparts_frontend_tf.files.tensors import make_ndarray, make_tensor_proto, shape_proto
+from byparts_frontend_tf.files.tensors import array_of, make_tensor_proto, shape_proto
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.shape import TensorShape, as_dims
 
@@ -39,7 +39,7 @@ def _same(given: Any) -> Any:
 _READ: dict[str, Callable[[Any], Any]] = {
     "type": as_dtype,
     "shape": lambda given: as_dims(TensorShape(given)),
-    "tensor": make_ndarray,
+    "tensor": array_of,
 }
 
 

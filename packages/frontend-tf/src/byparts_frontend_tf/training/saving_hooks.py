@@ -10,6 +10,7 @@ from byparts_frontend_tf.api.program.tf_logging import info
 from byparts_frontend_tf.api.program.timeline import Timeline
 from byparts_frontend_tf.api.saving.meta_graphs import export_meta_graph
 from byparts_frontend_tf.api.saving.write_graph import write_graph
+from byparts_frontend_tf.files.atomic import replace_file
 from byparts_frontend_tf.files.event_file import FileWriterCache
 from byparts_frontend_tf.files.messages.config import RunOptions
 from byparts_frontend_tf.files.messages.summary import SessionLog, Summary
@@ -311,6 +312,5 @@ class ProfilerHook(SessionRunHook):
             self._timer.update_last_triggered_step(step)
             text = Timeline(run_values.run_metadata.step_stats).generate_chrome_trace_format()
             path = os.path.join(local_path(self._folder or "."), f"timeline-{step}.json")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            replace_file(path, text.encode())
         self._next = step + 1

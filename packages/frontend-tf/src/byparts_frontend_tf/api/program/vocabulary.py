@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Optional
 
 import numpy as np
 
+from byparts_frontend_tf.files.atomic import replace_file
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.symbols import symbol
 
 _WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
@@ -134,26 +137,27 @@ class VocabularyProcessor:
             "words": v._reverse_mapping,
             "counts": v._freq,
         }
-        with open(filename, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False)
+        replace_file(os.fspath(filename), json.dumps(content, ensure_ascii=False).encode())
 
     @classmethod
     def restore(cls, filename: str) -> VocabularyProcessor:
         """Read what `save` wrote.
 
         Raises:
-            ValueError: TensorFlow wrote it, as a program of Python's, which is not run.
+            ValueError: TensorFlow wrote it, as a program of Python's, which is not run; it is
+                damaged.
         """
         with open(filename, "rb") as file:
             content = file.read()
         if not content.startswith(b"{"):
             raise ValueError(f"{filename} is a pickle, which is a program: it is not read")
-        found = json.loads(content)
-        words = CategoricalVocabulary(found["words"][0])
-        words._reverse_mapping, words._freq = found["words"], found["counts"]
-        words._mapping = {word: i for i, word in enumerate(found["words"])}
-        words.freeze()
-        return cls(found["max_document_length"], found["min_frequency"], words)
+        with refusing(filename):
+            found = json.loads(content)
+            words = CategoricalVocabulary(found["words"][0])
+            words._reverse_mapping, words._freq = found["words"], found["counts"]
+            words._mapping = {word: i for i, word in enumerate(found["words"])}
+            words.freeze()
+            return cls(found["max_document_length"], found["min_frequency"], words)
 
 
 @symbol("contrib.learn.preprocessing.ByteProcessor")

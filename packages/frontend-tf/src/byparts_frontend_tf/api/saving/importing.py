@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.files.messages.graph import GraphDef
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.late import late
@@ -50,8 +51,9 @@ def import_graph_def(
         mapped = {
             k: v if isinstance(v, Operation) else convert_to_tensor(v) for k, v in given.items()
         }
-        reader = late("node_defs.read:GraphReader")(get_default_graph(), message, scope, mapped)
-        reader.make_all()
+        with refusing("graph_def"):
+            reader = late("node_defs.read:GraphReader")(get_default_graph(), message, scope, mapped)
+            reader.make_all()
         _check_used(reader, mapped)
         found = [_element(reader, n) for n in wanted or ()]
     return None if wanted is None else found

@@ -13,6 +13,7 @@ from byparts_frontend_tf.api.saving.importing import import_graph_def
 from byparts_frontend_tf.api.saving.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.files.atomic import replace_file
+from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.files.message import DecodeError
 from byparts_frontend_tf.files.messages.meta_graph import (
     CollectionDef,
@@ -181,7 +182,8 @@ def import_meta_graph(
     message = read_meta_graph(meta_graph_or_file)
     saved = add_meta_graph(message, clear_devices, import_scope, kwargs.get("input_map"))
     if message.HasField("saver_def"):
-        return late("api.saving.saver:Saver")(saver_def=message.saver_def, name=import_scope)
+        with refusing("a meta graph"):
+            return late("api.saving.saver:Saver")(saver_def=message.saver_def, name=import_scope)
     return late("api.saving.saver:Saver")(saved) if saved else None
 
 
@@ -191,7 +193,18 @@ def add_meta_graph(
     scope: Optional[str] = None,
     input_map: Any = None,
 ) -> dict[str, Variable]:
-    """Make what a message holds in the default graph; name in the checkpoint -> variable."""
+    """Make what a message holds in the default graph; name in the checkpoint -> variable.
+
+    Raises:
+        ValueError: it is damaged; what is missing.
+    """
+    with refusing("a meta graph"):
+        return _added(message, clear_devices, scope, input_map)
+
+
+def _added(
+    message: MetaGraphDef, clear_devices: bool, scope: Optional[str], input_map: Any
+) -> dict[str, Variable]:
     graph_def = message.graph_def
     if clear_devices:
         for node in graph_def.node:

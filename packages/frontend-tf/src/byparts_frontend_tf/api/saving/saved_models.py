@@ -10,6 +10,7 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.passing import group
 from byparts_frontend_tf.api.program import tf_logging as logging
 from byparts_frontend_tf.api.saving.meta_graphs import add_meta_graph, export_meta_graph
+from byparts_frontend_tf.api.saving.reading_only import check_writes_nothing
 from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.api.saving.signatures import (
     constants,
@@ -30,10 +31,12 @@ from byparts_frontend_tf.files.saved_model import (
     variables_path,
     write_saved_model,
 )
+from byparts_frontend_tf.files.written import is_below
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.running.errors import NotFoundError
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_graph_ir import FormatError
 
 
 @symbol(
@@ -174,6 +177,8 @@ def load(sess: Any, tags: Iterable[str], export_dir: Any, import_scope: Any = No
     Raises:
         OSError: the folder has no saved model.
         RuntimeError: it has no graph with these tags.
+        ValueError: it is damaged, names a file outside the folder, or an operation to be run that
+            writes files.
     """
     found = meta_graph_of(read_saved_model(export_dir), tags)
     path = variables_path(export_dir)
@@ -185,15 +190,28 @@ def load(sess: Any, tags: Iterable[str], export_dir: Any, import_scope: Any = No
         else:
             logging.info("The specified SavedModel has no variables; no checkpoints were restored.")
         feeds = {
-            start + a.tensor_info.name: os.path.join(local_path(export_dir), ASSETS, a.filename)
+            start + a.tensor_info.name: _asset_path(export_dir, a.filename)
             for a in found.asset_file_def
         }
         for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
             if key in found.collection_def:
                 for name in found.collection_def[key].node_list.value:
+                    element = sess.graph.as_graph_element(start + name)
+                    check_writes_nothing(getattr(element, "op", element), "the saved model")
                     sess.run(start + name, feed_dict=feeds)
                 break
     return found
+
+
+def _asset_path(export_dir: Any, name: str) -> str:
+    """The path of a file of a saved model, in the folder of such files."""
+    folder = os.path.join(local_path(export_dir), ASSETS)
+    path = os.path.join(folder, name)
+    if "\0" in name or not is_below(path, folder):
+        raise FormatError(
+            f"the saved model names {name!r:.80}, which is not in its folder {ASSETS!r}"
+        )
+    return path
 
 
 def _restore(sess: Any, saved: dict[str, Any], path: str) -> None:

@@ -26,7 +26,8 @@ from byparts_frontend_tf.files.checkpoint_state import (
 )
 from byparts_frontend_tf.files.messages.meta_graph import SaverDef
 from byparts_frontend_tf.files.paths import path_of
-from byparts_frontend_tf.files.write_checkpoint import remove_checkpoint, write_checkpoint
+from byparts_frontend_tf.files.write_checkpoint import remove_own_checkpoint, write_checkpoint
+from byparts_frontend_tf.files.written import is_below
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.scopes import get_collection
@@ -44,7 +45,8 @@ class Saver:
         var_list: variables, or name in the checkpoint -> variable; by default all global ones, and
             what is in SAVEABLE_OBJECTS.
         reshape: whether a tensor in a checkpoint may have another shape of as many elements.
-        max_to_keep: how many checkpoints are kept; `None` or 0: all.
+        max_to_keep: how many checkpoints are kept; `None` or 0: all.  Those that another process
+            wrote, or that are no longer as this one wrote them, are never removed.
         keep_checkpoint_every_n_hours: one in so many hours is kept for good.
         name: of the scope of its operations.
         allow_empty: whether there may be no variable.
@@ -81,6 +83,7 @@ class Saver:
         self._keep_hours, self._name = keep_checkpoint_every_n_hours, name
         self._pad, self._relative = pad_step_number, save_relative_paths
         self._last: list[tuple[str, float]] = []
+        self._own: set[str] = set()  # the paths that this saver wrote
         self._saving = threading.Lock()  # one after the other: the last to begin is the latest
         self._next_kept_s = time.time() + keep_checkpoint_every_n_hours * _HOUR_S
         self._operations: Optional[SaverOperations] = None
@@ -235,12 +238,22 @@ class Saver:
             return
         self._last = [(p, t) for p, t in self._last if p != path]
         self._last.append((path, time.time()))
+        self._own.add(path)
         while len(self._last) > self._max_to_keep:
             old, written_s = self._last.pop(0)
             if written_s > self._next_kept_s:
                 self._next_kept_s += self._keep_hours * _HOUR_S
-            else:
-                remove_checkpoint(old)
+            elif not self._remove(old, os.path.dirname(path)):
+                info("%s is not removed: this process did not write it here", old)
+
+    def _remove(self, old: str, folder: str) -> bool:
+        """Remove a checkpoint of this process: its own saver's, or one in the folder that is used.
+
+        A state file, which is where other paths come from, may be a stranger's.
+        """
+        own = old in self._own or is_below(old, folder)
+        self._own.discard(old)
+        return own and remove_own_checkpoint(old)
 
     # Restoring
 

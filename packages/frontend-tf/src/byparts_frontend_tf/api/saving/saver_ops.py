@@ -11,6 +11,7 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.passing import group, identity, placeholder_with_default
+from byparts_frontend_tf.api.saving.reading_only import check_writes_nothing
 from byparts_frontend_tf.api.variables.variables import Variable, assign
 from byparts_frontend_tf.files.checkpoint import read_checkpoint
 from byparts_frontend_tf.files.messages.meta_graph import SaverDef
@@ -112,12 +113,14 @@ class SaverOperations:
 
         Raises:
             KeyError: they are not there.
+            ValueError: what restores writes a file.
         """
         graph, start = get_default_graph(), f"{scope}/" if scope else ""
         made = cls.__new__(cls)
         made.filename = graph.get_tensor_by_name(start + message.filename_tensor_name)
         made.saved = graph.get_tensor_by_name(start + message.save_tensor_name)
         made.restore = graph.get_operation_by_name(start + message.restore_op_name)
+        check_writes_nothing(made.restore, "the saver")
         made.variables, made.restored = {}, {}
         for name, op in _assignments(made.restore):
             variable = op.inputs[0].op.__dict__.get("_variable_object")
