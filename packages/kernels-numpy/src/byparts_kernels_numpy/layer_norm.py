@@ -1,17 +1,22 @@
-"""Layer normalisation in blocks of examples; sums over an example are one call of BLAS."""
+"""Layer normalisation in blocks of examples; sums over an example are one call of BLAS.
+
+Those of very long examples are NumPy's pairwise sums, whose error does not grow with them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from math import isfinite
 
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import blocks, in_turn, plain, split_rows
+from byparts_kernels_numpy.plain import LONGEST, blocks, in_turn, plain, split_rows
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, empty, kept
 from byparts_opset.dtypes import Array
-from byparts_opset.layer_norm import LayerNorm, LayerNormGradient
+from byparts_opset.layer_norm import SMALL, LayerNorm, LayerNormGradient
 
 
 @kernels.on(LayerNorm, workspace=True)
@@ -23,28 +28,50 @@ def layer_norm(
     if x.size == 0:
         return _filled(np.nan, mean, variance)
     rows, (g, b) = (-1, gamma.size), (gamma.reshape(-1), beta.reshape(-1))
-    mean_of = kept(workspace, np.full(gamma.size, 1 / gamma.size, x.dtype))
     shared = Shared(workspace)
+    mean_of = kept(workspace, np.full(gamma.size, 1 / gamma.size, x.dtype))
     cut = blocks(-1, x.reshape(rows), y.reshape(rows))
     ends = zip(cut, split_rows(mean, cut), split_rows(variance, cut), strict=True)
 
     def bind(x: Array, y: Array, m: Array, v: Array) -> Run:
         squares = shared.take("squares", x.shape, x.dtype)
         deviation = shared.take("deviation", (len(x),), x.dtype)
+        mean, mean_square = _mean(x, mean_of, m), _mean(squares, mean_of, v)
 
         def run() -> None:
-            np.dot(x, mean_of, m)
+            mean()
             np.subtract(x, m[:, None], y)
             np.multiply(y, y, squares)
-            np.dot(squares, mean_of, v)
-            _deviation(v, op.epsilon, deviation)
+            mean_square()
+            if x.itemsize > 4 or isfinite(v.sum()):
+                _deviation(v, op.epsilon, deviation)
+            else:
+                scaled()
             np.multiply(y, deviation[:, None], y)
             np.multiply(y, g, y)
             np.add(y, b, y)
 
+        def scaled() -> None:
+            """Rows whose squares are infinite, once more and times SMALL: rare, so checked."""
+            large = np.isinf(v)
+            scale = np.where(large, x.dtype.type(SMALL), 1)[:, None]
+            np.multiply(y, scale, y)
+            np.multiply(y, y, squares)
+            np.divide(y, scale, y)
+            mean_square()
+            rescued(v, large, v, op.epsilon, deviation)
+
         return run
 
     return in_turn([bind(a, b, m, v) for (a, b), m, v in ends])
+
+
+def _mean(x: Array, weights: Array, out: Array) -> Run:
+    """The mean of each row, of which each element has this weight."""
+    if x.shape[1] <= LONGEST:
+        return partial(np.dot, x, weights, out)
+    total = partial(np.add.reduce, x, 1, None, out)
+    return in_turn([total, partial(np.divide, out, x.shape[1], out)])
 
 
 @kernels.on(LayerNormGradient, workspace=True)
@@ -56,7 +83,7 @@ def layer_norm_gradient(
     if x.size == 0:
         return _filled(0, dgamma, dbeta)
     rows, g = (-1, gamma.size), gamma.reshape(-1)
-    cut = blocks(-1, *(a.reshape(rows) for a in (x, dy, dx)))
+    cut = blocks(-1, *(a.reshape(rows) for a in (x, dy, dx)), most=LONGEST)
     ends = zip(cut, split_rows(mean, cut), split_rows(variance, cut), strict=True)
     sums = empty(workspace, (2, gamma.size), np.float64)
     shared = Shared(workspace)
@@ -83,11 +110,20 @@ def _gradient(
     (x, dy, dx), (m, v) = block, statistics
     h, dyh = shared.take("blocks", (2, *x.shape), x.dtype)
     deviation, mean_g, mean_gh = shared.take("lines", (3, len(x)), x.dtype)
+    long = gamma.size > LONGEST
     part, ones = shared.take("part", gamma.shape, x.dtype), shared.ones(len(x), x.dtype)
 
     def add(to: Array, block: Array) -> None:
         np.dot(ones, block, part)
         np.add(to, part, to)
+
+    def weigh(block: Array, to: Array) -> None:
+        if long:
+            np.multiply(block, gamma, dyh)
+            np.add.reduce(dyh, 1, None, to)
+        else:
+            np.dot(block, gamma, to)
+        np.divide(to, gamma.size, to)
 
     def run() -> None:
         _deviation(v, op.epsilon, deviation)
@@ -96,10 +132,8 @@ def _gradient(
         np.multiply(dy, h, dyh)
         add(sums[0], dyh)
         add(sums[1], dy)
-        np.dot(dy, gamma, mean_g)  # mean(g) with g = dy * gamma, and mean(g * h)
-        np.divide(mean_g, gamma.size, mean_g)
-        np.dot(dyh, gamma, mean_gh)
-        np.divide(mean_gh, gamma.size, mean_gh)
+        weigh(dyh, mean_gh)  # mean(g * h) with g = dy * gamma, and mean(g)
+        weigh(dy, mean_g)
         np.multiply(h, mean_gh[:, None], h)
         np.multiply(dy, gamma, dx)
         np.subtract(dx, mean_g[:, None], dx)
@@ -107,6 +141,15 @@ def _gradient(
         np.multiply(dx, deviation[:, None], dx)
 
     return run
+
+
+def rescued(
+    scaled: Array, large: Array, variance: Array, epsilon: float, deviation: Array
+) -> None:
+    """Store the variance, and what `_deviation` says, where squares were large and so scaled."""
+    wide = np.where(large, scaled.astype(np.float64) / SMALL**2, variance)
+    np.copyto(variance, wide, casting="same_kind")
+    np.copyto(deviation, 1 / np.sqrt(wide + epsilon), casting="same_kind")
 
 
 def _deviation(variance: Array, epsilon: float, out: Array) -> None:

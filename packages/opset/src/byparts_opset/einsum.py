@@ -18,7 +18,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_dims
-from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.dtypes import Array, narrow, total_dtype, wide
 from byparts_opset.matmul import number_dtype
 from byparts_opset.reshape import as_target
 
@@ -80,7 +80,8 @@ class Einsum(Op):
 
     def evaluate(self, *arrays: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            y = np.einsum(self.equation, *map(wide, arrays))
+            dtype = total_dtype(wide(arrays[0]).dtype)
+            y = np.einsum(self.equation, *[x.astype(dtype) for x in map(wide, arrays)])
         return (narrow(np.array(y, order="C"), arrays[0].dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
