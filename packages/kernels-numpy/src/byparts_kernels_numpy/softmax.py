@@ -51,7 +51,8 @@ def summing(block: Array, out: Array, ones: Array) -> Run:
     if block.ndim == 2 and block.flags.c_contiguous and not long:
         return partial(np.dot, block, ones[: block.shape[1]], out.reshape(-1))
     dtype = np.float64 if long and block.ndim == 3 else None
-    return partial(summed, block, 1, dtype, out, True)
+    lines = out.reshape(len(block), 1, *block.shape[2:])
+    return partial(summed, block, 1, dtype, lines, True)
 
 
 @kernels.on(Softmax, workspace=True)

@@ -178,7 +178,7 @@ class Softsign(Unary):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
         below = 1 + ops.abs(x)
-        return (dy / (below * below),)
+        return (dy / below / below,)
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
