@@ -31,7 +31,7 @@ BLOCK = 512  # of which a longer column is made
 @kernels.on(Sum, workspace=True)
 @plain
 def sum(op: Sum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return sum_along(*_merged(op.axes, inputs[0], outputs[0]), workspace)
+    return sum_along(*merged(op.axes, inputs[0], outputs[0]), workspace)
 
 
 @kernels.on(Mean, workspace=True)
@@ -39,37 +39,37 @@ def sum(op: Sum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: W
 def mean(op: Mean, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     size = np.asarray(x.size // y.size if y.size else 1, y.dtype)
-    return in_turn([sum_along(*_merged(op.axes, x, y), workspace), partial(np.divide, y, size, y)])
+    return in_turn([sum_along(*merged(op.axes, x, y), workspace), partial(np.divide, y, size, y)])
 
 
 @kernels.on(Prod, workspace=True)
 @plain
 def prod_(op: Prod, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.multiply.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.multiply.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(Max, workspace=True)
 @plain
 def max(op: Max, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.maximum.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.maximum.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(Min, workspace=True)
 @plain
 def min(op: Min, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.minimum.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.minimum.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(All, workspace=True)
 @plain
 def all(op: All, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.logical_and.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.logical_and.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(AnyOp, workspace=True)
 @plain
 def any(op: AnyOp, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.logical_or.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.logical_or.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(ProdOfOthers, workspace=True)
@@ -94,7 +94,7 @@ def prod_of_others(
 
 
 def sum_along(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -> Run:
-    """What sums x over `axes` into y, given what `_merged` returns."""
+    """What sums x over `axes` into y, given what `merged` returns."""
     length = prod(x.shape[a] for a in axes)
     if x.dtype.kind != "f" or length < 2 or x.size == 0 or x.ndim == 1:
         return _reduce(np.add.reduce, axes, x, y)
@@ -108,7 +108,7 @@ def sum_along(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -
         return partial(np.matmul, ones(workspace, length, x.dtype), x, y)
     if (axes == (0, 2) and x.ndim == 3) or length > LONGEST:  # as the bias of a convolution
         rows = empty(workspace, [d for a, d in enumerate(x.shape) if a != axes[-1]], x.dtype)
-        parts = (_merged(axes[-1:], x, rows), _merged(axes[:-1], rows, y))
+        parts = (merged(axes[-1:], x, rows), merged(axes[:-1], rows, y))
         return in_turn([sum_along(*part, workspace) for part in parts])
     return _reduce(np.add.reduce, axes, x, y)
 
@@ -131,7 +131,7 @@ def _reduce(f: Callable[..., Any], axes: tuple[int, ...], x: Array, y: Array) ->
     return partial(f, x, axes if len(axes) > 1 else axes[0], None, y)
 
 
-def _merged(
+def merged(
     axes: tuple[int, ...] | None, x: Array, y: Array
 ) -> tuple[tuple[int, ...], Array, Array]:
     """The same reduction with adjacent axes merged, those of size 1 left out, none kept.
