@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import LONGEST, in_turn, plain
+from byparts_kernels_numpy.plain import BLOCK_BYTES, LONGEST, in_turn, plain
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import empty, kept
 from byparts_opset.argmax import TopK
@@ -128,12 +128,13 @@ def _in_pieces(
     """Add x to y at an index, in pieces in the dtype of y if that is not x's: that is faster."""
     if x.dtype == y.dtype:
         return [partial(add, y, index, x)]
-    piece = empty(workspace, (min(len(x), LONGEST), *x.shape[1:]), y.dtype)
+    size = max(1, BLOCK_BYTES // y.itemsize // prod(x.shape[1:]))
+    piece = empty(workspace, (min(len(x), size), *x.shape[1:]), y.dtype)
     steps: list[Run] = []
-    for i in range(0, len(x), LONGEST):
+    for i in range(0, len(x), size):
         some = piece[: len(x) - i]
-        steps.append(partial(np.copyto, some, x[i : i + LONGEST]))
-        steps.append(partial(add, y, index[i : i + LONGEST], some))
+        steps.append(partial(np.copyto, some, x[i : i + size]))
+        steps.append(partial(add, y, index[i : i + size], some))
     return steps
 
 
