@@ -7,18 +7,15 @@ about the mean, not as a difference of squares, which would lose it where the me
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.layer_norm import rescued
 from byparts_kernels_numpy.plain import LONGEST, blocks, plain
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, empty
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
 from byparts_opset.dtypes import Array
-from byparts_opset.layer_norm import SMALL
 
 
 @kernels.on(BatchNorm, workspace=True)
@@ -32,29 +29,18 @@ def batch_norm(
     m, a, b = (_beside(v, cut) for v in (mean, scale, beta))
     total = Total(gamma, x, [block for block, _ in cut], Shared(workspace))
 
-    def squares(factor: float) -> None:
-        total.start()
-        for i, (xb, _) in enumerate(cut):
-            work = total.work[i]
-            np.subtract(xb, m, work)
-            if factor != 1:
-                np.multiply(work, factor, work)
-            np.multiply(work, work, work)
-            total.add(i, work)
-
     def run() -> None:
         total.start()
         for i, (xb, _) in enumerate(cut):
             total.add(i, xb)
         total.mean(mean)
-        squares(1.0)
+        total.start()
+        for i, (xb, _) in enumerate(cut):
+            np.subtract(xb, m, total.work[i])
+            np.multiply(total.work[i], total.work[i], total.work[i])
+            total.add(i, total.work[i])
         total.mean(variance)
-        if x.itemsize > 4 or isfinite(variance.sum()):
-            _deviation(variance, op.epsilon, scale)
-        else:  # infinite squares: rare, so checked
-            large = np.isinf(variance)
-            squares(SMALL)
-            rescued(total.sums / total.count, large, variance, op.epsilon, scale)
+        _deviation(variance, op.epsilon, scale)
         np.multiply(scale, gamma, scale)
         for xb, yb in cut:
             np.subtract(xb, m, yb)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from math import isfinite
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from byparts_kernels_numpy.plain import LONGEST, blocks, in_turn, plain, split_r
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, empty, kept
 from byparts_opset.dtypes import Array
-from byparts_opset.layer_norm import SMALL, LayerNorm, LayerNormGradient
+from byparts_opset.layer_norm import LayerNorm, LayerNormGradient
 
 
 @kernels.on(LayerNorm, workspace=True)
@@ -43,23 +42,10 @@ def layer_norm(
             np.subtract(x, m[:, None], y)
             np.multiply(y, y, squares)
             mean_square()
-            if x.itemsize > 4 or isfinite(v.sum()):
-                _deviation(v, op.epsilon, deviation)
-            else:
-                scaled()
+            _deviation(v, op.epsilon, deviation)
             np.multiply(y, deviation[:, None], y)
             np.multiply(y, g, y)
             np.add(y, b, y)
-
-        def scaled() -> None:
-            """Rows whose squares are infinite, once more and times SMALL: rare, so checked."""
-            large = np.isinf(v)
-            scale = np.where(large, x.dtype.type(SMALL), 1)[:, None]
-            np.multiply(y, scale, y)
-            np.multiply(y, y, squares)
-            np.divide(y, scale, y)
-            mean_square()
-            rescued(v, large, v, op.epsilon, deviation)
 
         return run
 
@@ -141,15 +127,6 @@ def _gradient(
         np.multiply(dx, deviation[:, None], dx)
 
     return run
-
-
-def rescued(
-    scaled: Array, large: Array, variance: Array, epsilon: float, deviation: Array
-) -> None:
-    """Store the variance, and what `_deviation` says, where squares were large and so scaled."""
-    wide = np.where(large, scaled.astype(np.float64) / SMALL**2, variance)
-    np.copyto(variance, wide, casting="same_kind")
-    np.copyto(deviation, 1 / np.sqrt(wide + epsilon), casting="same_kind")
 
 
 def _deviation(variance: Array, epsilon: float, out: Array) -> None:

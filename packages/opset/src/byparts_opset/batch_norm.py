@@ -29,7 +29,6 @@ from byparts_graph_ir import (
 from byparts_opset.broadcast import given_axis, meet_dims, meet_types, normal_axis, same_dtype
 from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype, require
 from byparts_opset.half import in_f32, sum_dtype, widened
-from byparts_opset.layer_norm import standardising
 
 
 class Channelwise(Op):
@@ -109,9 +108,10 @@ class BatchNorm(Channelwise):
             mean = x.sum(axes, dtype=np.float64) / n
             xc = x - _beside(mean, x, self.axis)
             variance = np.square(xc).sum(axes) / n
-            (y,) = _affine(x, gamma, beta, mean, variance, self.axis, self.epsilon)
             dtype = numpy_dtype(sum_dtype(dtype_name(x.dtype)))
-            return (y, narrow(mean, dtype), narrow(variance, dtype))
+            variance = narrow(variance, dtype)
+            (y,) = _affine(x, gamma, beta, mean, variance, self.axis, self.epsilon)
+            return (y, narrow(mean, dtype), variance)
 
     def gradient(
         self, node: Node, dy: Value, dmean: Value, dvariance: Value
@@ -133,14 +133,10 @@ class BatchNorm(Channelwise):
         if x.type.rank is None:
             return None
         axes = other_axes(self.axis, x.type.rank)
-
-        def mean_of(v: Value) -> Value:
-            return ops.mean(v, axes)
-
-        mean = mean_of(x)
-        xc = self.centred(x, mean)
-        factor, variance = standardising(xc, mean_of, self.epsilon)
-        y = xc * self.beside(factor * gamma, x) + self.beside(beta, x)
+        mean = ops.mean(x, axes)
+        variance = ops.mean(ops.square(self.centred(x, mean)), axes)
+        scale = self.beside(ops.rsqrt(variance + self.epsilon) * gamma, x)
+        y = self.centred(x, mean) * scale + self.beside(beta, x)
         return (y, mean, variance)
 
     @classmethod

@@ -5,14 +5,13 @@
 Ba, Kiros and Hinton 2016 (https://arxiv.org/abs/1607.06450).  The gradient is an op of its own, as
 that of batch normalisation is; the statistics it needs are outputs, one number for each example.
 
-Numbers of f32 whose squares are infinite, from 1e19 on, have a variance that may be, and y is right
-all the same: kernels take their squares times SMALL.
+Statistics are numbers of their dtype, for the gradient too: where the variance is infinite, as that
+of numbers of f32 from 1e19 on may be, all of the example is beta.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from math import inf
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -21,9 +20,6 @@ from byparts_graph_ir import FLOATS, Node, Op, Sample, ShapeError, TensorType, T
 from byparts_opset.broadcast import meet_dims, meet_types, same_dtype
 from byparts_opset.dtypes import Array, dtype_name, narrow, numpy_dtype, require
 from byparts_opset.half import in_f32, sum_dtype, widened
-
-SMALL = 2.0**-78  # times which the square of any number of f32 is finite
-LEAST_SQUARE = 2.0**-126  # takes the place of epsilon there: equal numbers are brought to 0
 
 
 class LayerNorm(Op):
@@ -69,8 +65,9 @@ class LayerNorm(Op):
             n = np.float64(gamma.size)
             mean = x.sum(axes, dtype=np.float64, keepdims=True) / n
             variance = np.square(x - mean).sum(axes, keepdims=True) / n
-            y = (x - mean) / np.sqrt(variance + self.epsilon) * gamma.astype(np.float64) + beta
             dtype = numpy_dtype(sum_dtype(dtype_name(x.dtype)))
+            deviation = np.sqrt(narrow(variance, dtype).astype(np.float64) + self.epsilon)
+            y = (x - mean) / deviation * gamma.astype(np.float64) + beta
             return (narrow(y, x.dtype), narrow(mean, dtype), narrow(variance, dtype))
 
     def gradient(
@@ -89,13 +86,11 @@ class LayerNorm(Op):
 
     @in_f32
     def decompose(self, x: Value, gamma: Value, beta: Value) -> tuple[Value, ...] | None:
-        def mean_of(v: Value) -> Value:
-            return ops.mean(v, _axes(self.axes), keepdims=True)
-
-        mean = mean_of(x)
+        axes = _axes(self.axes)
+        mean = ops.mean(x, axes, keepdims=True)
         xc = x - mean
-        factor, variance = standardising(xc, mean_of, self.epsilon)
-        return (xc * factor * gamma + beta, mean, variance)
+        variance = ops.mean(ops.square(xc), axes, keepdims=True)
+        return (xc * ops.rsqrt(variance + self.epsilon) * gamma + beta, mean, variance)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:
@@ -182,18 +177,6 @@ class LayerNormGradient(Op):
 def layer_norm(x: Value, gamma: Value, beta: Value, axes: int = 1, epsilon: float = 1e-5) -> Value:
     """x normalised over its last `axes` axes; gamma and beta have their shape."""
     return LayerNorm(axes, epsilon).outputs_of(x, gamma, beta)[0]
-
-
-def standardising(xc: Value, mean: Callable[[Value], Value], epsilon: float) -> tuple[Value, Value]:
-    """1 / sqrt(variance + epsilon), and the variance, of xc whose mean is 0."""
-    variance = mean(ops.square(xc))
-    factor = ops.rsqrt(variance + epsilon)
-    if xc.type.dtype != "f32":
-        return factor, variance
-    scaled = mean(ops.square(xc * SMALL))
-    small = ops.rsqrt(scaled + (LEAST_SQUARE if epsilon else 0.0)) * SMALL
-    large = ops.equal(variance, inf)
-    return ops.select(large, small, factor), ops.select(large, scaled / SMALL / SMALL, variance)
 
 
 def _axes(axes: int) -> tuple[int, ...]:
