@@ -139,7 +139,7 @@ def logistic(x: Array) -> Array:
 
 
 class Sigmoid(Unary):
-    """y = 1 / (1 + e^-x); where e^-x overflows y is e^x, which does not underflow yet."""
+    """y = 1 / (1 + e^-x), without overflow."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         return computed(logistic, x)
