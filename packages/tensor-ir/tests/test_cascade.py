@@ -26,7 +26,7 @@ def _sum(dims: tuple[int, ...], kept: int = 0, dtype: str = "f32") -> Schedule:
     """The sums of an array over all axes but the first `kept`."""
     x = placeholder(dims, "x", dtype)
     axes = [reduce_axis(n, f"k{i}") for i, n in enumerate(dims[kept:])]
-    y = compute(dims[:kept] or (1,), lambda *i: sum_over(x[(*i[:kept], *axes)], axes), "y")
+    y = compute(dims[:kept] or (1,), lambda *i: sum_over(x[tuple([*i[:kept], *axes])], axes), "y")
     return Schedule(lower([x, y], "total"))
 
 

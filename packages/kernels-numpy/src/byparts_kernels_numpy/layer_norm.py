@@ -12,6 +12,7 @@ import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import LONGEST, blocks, in_turn, plain, split_rows
+from byparts_kernels_numpy.softmax import summed
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, empty, kept
 from byparts_opset.dtypes import Array
@@ -56,7 +57,7 @@ def _mean(x: Array, weights: Array, out: Array) -> Run:
     """The mean of each row, of which each element has this weight."""
     if x.shape[1] <= LONGEST:
         return partial(np.dot, x, weights, out)
-    total = partial(np.add.reduce, x, 1, None, out)
+    total = partial(summed, x, 1, None, out)
     return in_turn([total, partial(np.divide, out, x.shape[1], out)])
 
 
@@ -106,7 +107,7 @@ def _gradient(
     def weigh(block: Array, to: Array) -> None:
         if long:
             np.multiply(block, gamma, dyh)
-            np.add.reduce(dyh, 1, None, to)
+            summed(dyh, 1, None, to)
         else:
             np.dot(block, gamma, to)
         np.divide(to, gamma.size, to)
