@@ -17,9 +17,11 @@ import numpy as np
 
 from byparts_kernels_native.tilings import Matrices
 from byparts_tensor_ir.emit.vectors import C_TYPES
+from byparts_tensor_ir.expression import BYTES
 
 _OPENBLAS = "scipy_cblas_{}gemm64_", "scipy_openblas_set_num_threads64_"
 _MKL = "cblas_{}gemm", "MKL_Set_Num_Threads"
+_BLOCK, _FEW = 1024, 16  # products that are added up in turn; rows or columns of a result
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,19 @@ def _address(library: ctypes.CDLL, name: str) -> int:
     return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
+def workspace_bytes(p: Matrices) -> int:
+    """Of the sums of blocks; 0 where the library adds up the whole product."""
+    return p.m * p.n * (8 + BYTES[p.dtype]) if _in_blocks(p) else 0
+
+
+def _in_blocks(p: Matrices) -> bool:
+    """Whether sums are long and so few that a library may add them up in turn.
+
+    Larger products it cuts along k itself, into blocks of some hundred.
+    """
+    return p.k > 4 * _BLOCK and min(p.m, p.n) < _FEW
+
+
 def text(p: Matrices, integer: str) -> str:
     """C of a call, in a function of (a, b, c, y, workspace, product).
 
@@ -94,10 +109,28 @@ def text(p: Matrices, integer: str) -> str:
     flags = ", ".join("112" if t else "111" for t in (p.transpose_a, p.transpose_b))
     scale, more = ("1", "0") if p.added is None else (repr(float(p.added)), "1")
     copy = "" if p.added is None else f"if (a[2] != a[3]) memcpy(a[3], a[2], {p.y_bytes});"
-    return f"""{{
-  typedef void (*product)(int, int, int, {i}, {i}, {i}, {c}, const {c} *, {i},
+    product = f"""  typedef void (*product)(int, int, int, {i}, {i}, {i}, {c}, const {c} *, {i},
                           const {c} *, {i}, {c}, {c} *, {i});
-  {copy}
+"""
+    if _in_blocks(p):
+        old = "" if p.added is None else f"(({c} *)a[2])[i] + {scale} * "
+        steps = (lda if p.transpose_a else 1), (1 if p.transpose_b else ldb)
+        return f"""{{
+{product}  const int64_t size = {p.m * p.n};
+  double *sums = (double *)a[4];
+  {c} *part = ({c} *)(sums + size);
+  for (int64_t i = 0; i < size; i++) sums[i] = 0;
+  for (int64_t k = 0; k < {p.k}; k += {_BLOCK}) {{
+    ((product)a[5])(101, {flags}, {p.m}, {p.n}, least({_BLOCK}, {p.k} - k), 1,
+                    (const {c} *)a[0] + k * {steps[0]}, {lda},
+                    (const {c} *)a[1] + k * {steps[1]}, {ldb}, 0, part, {p.n});
+    for (int64_t i = 0; i < size; i++) sums[i] += part[i];
+  }}
+  for (int64_t i = 0; i < size; i++) (({c} *)a[3])[i] = ({c})({old}sums[i]);
+}}
+"""
+    return f"""{{
+{product}  {copy}
   ((product)a[5])(101, {flags}, {p.m}, {p.n}, {p.k}, ({c}){scale}, (const {c} *)a[0], {lda},
                   (const {c} *)a[1], {ldb}, {more}, ({c} *)a[3], {p.n});
 }}

@@ -20,13 +20,14 @@ from byparts_tensor_ir.target import has, target
 
 ROWS, COLUMNS = 12, 32
 FEW_ROWS = 8  # fewer are not worth a copy of b
+MOST_PRODUCTS = 1 << 14  # in a sum: of more, to add them in turn loses what a bf16 shows
 
 
 def wanted(p: Matrices) -> bool:
     """Whether a product is asked for by these instructions, and there are such."""
     asked = p.dtype == "bf16" and os.environ.get("BYPARTS_BF16_DOTS") == "1"
     here = target().name == "avx512" and has("avx512_bf16")
-    return asked and here and p.m >= FEW_ROWS and p.n * p.k > 0
+    return asked and here and p.m >= FEW_ROWS and p.n > 0 and 0 < p.k <= MOST_PRODUCTS
 
 
 def a_bytes(p: Matrices) -> int:

@@ -47,7 +47,7 @@ class Generated:
 
 
 def generated(key: bytes, make: Callable[[], tuple[Func, Pairs]]) -> Generated:
-    """The function of this key, made where it is not on the disk.
+    """The function of this key, made where it is not on the disk, with long sums by blocks.
 
     Args:
         key: says all that `make` depends on beside our own code.
@@ -58,8 +58,10 @@ def generated(key: bytes, make: Callable[[], tuple[Func, Pairs]]) -> Generated:
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = kept_text(name)
     if text is None:
+        from byparts_tensor_ir.lowering.cascade import cascaded  # not where the code is on the disk
+
         func, inplace = make()
-        source = emitted(func, inplace)
+        source = emitted(cascaded(func), inplace)
         record = {**asdict(source), "inplace": inplace}
         keep_text(name, json.dumps(record, default=sorted))
     else:

@@ -23,6 +23,7 @@ from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
 
 _MOST_COLUMNS = 15
+_LONGEST, _BLOCK = 4096, 256  # additions in turn, as in `byparts_tensor_ir.lowering.cascade`
 _FEWEST_ROWS = 8
 
 
@@ -73,7 +74,7 @@ def _source(name: str, p: Matrices, text: str) -> Source:
         },
         **{"added": int(p.added is not None), "scale": repr(float(p.added or 0))},
         **{"columns": columns, "wide": wide, "low": _interleaved(lanes, 0)},
-        "high": _interleaved(lanes, lanes // 2),
+        **{"high": _interleaved(lanes, lanes // 2), "longest": _LONGEST, "block": _BLOCK},
     }
     text = _COMMON + text
     for key, value in names.items():
@@ -146,7 +147,27 @@ __attribute__((unused)) static void pack_b(const T *b, T *to) {
 _PACK = """static void run(void **a) { pack_b((const T *)a[0], (T *)a[1]); }
 """
 
-_PRODUCT = """// Lane i is the sum of the lanes of x[i].
+_PRODUCT = """// `add(first, end, sum)` adds rounds to sums: many by blocks, and blocks of blocks.
+template <int64_t ROUNDS, int COUNT, class F>
+INLINE void add_up(V *sum, F add) {
+  constexpr int64_t FEW = @block@, MANY = FEW * FEW;
+  if constexpr (ROUNDS <= @longest@) {
+    add(0, ROUNDS, sum);
+  } else {
+    for (int64_t i = 0; i < ROUNDS; i += MANY) {
+      V many[COUNT] = {};
+      for (int64_t j = i; j < least(ROUNDS, i + MANY); j += FEW) {
+        V few[COUNT] = {};
+        add(j, least(ROUNDS, j + FEW), few);
+#pragma GCC unroll 32
+        for (int c = 0; c < COUNT; c++) many[c] += few[c];
+      }
+#pragma GCC unroll 32
+      for (int c = 0; c < COUNT; c++) sum[c] += many[c];
+    }
+  }
+}
+// Lane i is the sum of the lanes of x[i].
 INLINE V totals(V *x) {
 #pragma GCC unroll 4
   for (int count = L / 2; count; count /= 2)
@@ -161,17 +182,19 @@ template <int R, int C>
 INLINE void along(const T *a, const T *b, const T *c, T *y) {
   constexpr int64_t step = @flip_b@ ? K : PADDED;
   V sum[L] = {};
-  for (int64_t k = 0; k + L <= K; k += L) {
-    V x[C];
+  add_up<K / L, R * C>(sum, [&](int64_t first, int64_t end, V *sum) __attribute__((always_inline)) {
+    for (int64_t k = first * L; k < end * L; k += L) {
+      V x[C];
 #pragma GCC unroll 16
-    for (int j = 0; j < C; j++) x[j] = held(load_@V@(b + j * step + k));
+      for (int j = 0; j < C; j++) x[j] = held(load_@V@(b + j * step + k));
 #pragma GCC unroll 16
-    for (int i = 0; i < R; i++) {
-      const V row = held(load_@V@(a + i * K + k));
+      for (int i = 0; i < R; i++) {
+        const V row = held(load_@V@(a + i * K + k));
 #pragma GCC unroll 16
-      for (int j = 0; j < C; j++) sum[i * C + j] = fma_@V@(row, x[j], sum[i * C + j]);
+        for (int j = 0; j < C; j++) sum[i * C + j] = fma_@V@(row, x[j], sum[i * C + j]);
+      }
     }
-  }
+  });
   if constexpr (K % L != 0) {
     constexpr int64_t k = K / L * L;
 #pragma GCC unroll 16
@@ -200,20 +223,22 @@ __attribute__((unused)) static void columns(const T *a, const T *b, const T *c, 
 // All columns of J vectors of rows of y, the last one with so many rows: a is stored transposed.
 template <int J>
 INLINE void across(const T *a, const T *b, const T *c, T *y, int64_t last) {
-  V sum[N][J] = {};
-  for (int64_t k = 0; k < K; k++) {
-    V x[J];
+  V sum[N * J] = {};
+  add_up<K, N * J>(sum, [&](int64_t first, int64_t end, V *sum) __attribute__((always_inline)) {
+    for (int64_t k = first; k < end; k++) {
+      V x[J];
 #pragma GCC unroll 2
-    for (int j = 0; j < J; j++)
-      x[j] = j == J - 1 && last < L ? load_part_@V@(a + k * M + j * L, last)
-                                    : load_@V@(a + k * M + j * L);
+      for (int j = 0; j < J; j++)
+        x[j] = j == J - 1 && last < L ? load_part_@V@(a + k * M + j * L, last)
+                                      : load_@V@(a + k * M + j * L);
 #pragma GCC unroll 16
-    for (int n = 0; n < N; n++) {
-      const V number = b[@flip_b@ ? n * K + k : k * N + n] - V{};
+      for (int n = 0; n < N; n++) {
+        const V number = b[@flip_b@ ? n * K + k : k * N + n] - V{};
 #pragma GCC unroll 2
-      for (int j = 0; j < J; j++) sum[n][j] = fma_@V@(number, x[j], sum[n][j]);
+        for (int j = 0; j < J; j++) sum[n * J + j] = fma_@V@(number, x[j], sum[n * J + j]);
+      }
     }
-  }
+  });
   constexpr int64_t most = N < L ? L : N;
   T rows[L * N + most] __attribute__((aligned(64)));
 #pragma GCC unroll 2
@@ -222,7 +247,7 @@ INLINE void across(const T *a, const T *b, const T *c, T *y, int64_t last) {
     for (int64_t n = 0; n < N; n += L) {
       V x[L];
 #pragma GCC unroll 16
-      for (int i = 0; i < L; i++) x[i] = n + i < N ? sum[n + i][j] : V{};
+      for (int i = 0; i < L; i++) x[i] = n + i < N ? sum[(n + i) * J + j] : V{};
       transpose(x);
 #pragma GCC unroll 16
       for (int i = 0; i < L; i++)  // the next row overwrites what is too much

@@ -212,9 +212,9 @@ def _ways(p: Product, constant_b: bool) -> list[Way]:
     if work <= _TINY or default_emitter() == "llvm":
         return [_own(p, constant_b)]
     bytes = 8 * many * (one.m * one.k + one.k * one.n)
+    few = narrow.wanted(one)
     if libraries and max(work, bytes) > _MEASURED:
         return [_library(p, libraries[0])]  # it may use several threads
-    few = narrow.wanted(one)
     if not choice.measures():
         if libraries and min(one.m, one.n) > 16 and max(one.m, one.n, one.k) > 64:
             return [_library(p, libraries[0])]
@@ -276,4 +276,5 @@ def _library(p: Product, library: blas.Library) -> Way:
     head = 'extern "C" void byparts_product(void **a) '
     source = Source("byparts_product", head + blas.text(p.of, library.integer), frozenset(), 0)
     gemm = library.gemm(p.of.dtype)
-    return Way(library.name, code.later(source), 0, gemm, source=source.body)
+    size = blas.workspace_bytes(p.of)
+    return Way(library.name, code.later(source), size, gemm, source=source.body)

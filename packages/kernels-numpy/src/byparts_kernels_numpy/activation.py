@@ -28,6 +28,8 @@ from byparts_opset.activation import (
 from byparts_opset.dtypes import Array
 from byparts_opset.gelu import BEND, CUBIC, HALF_ROOT, Gelu, Silu
 
+LOWEST = -88.0  # e^88 is finite in f32
+
 
 @kernels.on(Relu)
 def relu(op: Relu, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
@@ -62,7 +64,7 @@ def selu(op: Selu, inputs: Sequence[Array], outputs: Sequence[Array], workspace:
 def sigmoid(
     op: Sigmoid, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    return in_wide_blocks(_sigmoid, inputs, outputs[0], workspace)
+    return in_wide_blocks(logistic, inputs, outputs[0], workspace, 1)
 
 
 @kernels.on(Softplus, workspace=True)
@@ -81,7 +83,7 @@ def softsign(
 
 @kernels.on(Silu, workspace=True)
 def silu(op: Silu, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return in_wide_blocks(_silu, inputs, outputs[0], workspace, 1)
+    return in_wide_blocks(_silu, inputs, outputs[0], workspace, 2)
 
 
 @kernels.on(Gelu, workspace=True)
@@ -118,11 +120,18 @@ def _selu(x: Array, y: Array, below: Array) -> None:
     np.multiply(y, SELU_SCALE, y)
 
 
-def _sigmoid(x: Array, y: Array) -> None:
+def logistic(x: Array, y: Array, tiny: Array) -> None:
+    """Sigmoid; numbers whose e^-x is infinite are rare, so looked for, and are e^x."""
+    rare = x.min() < LOWEST
+    if rare:
+        np.minimum(x, LOWEST, out=tiny)
+        np.exp(tiny, tiny)
     np.negative(x, y)
     np.exp(y, y)
     np.add(y, 1.0, y)
     np.reciprocal(y, y)
+    if rare:
+        np.maximum(y, tiny, out=y)
 
 
 def _softplus(x: Array, y: Array, rest: Array) -> None:
@@ -140,11 +149,9 @@ def _softsign(x: Array, y: Array, below: Array) -> None:
     np.divide(x, below, y)
 
 
-def _silu(x: Array, y: Array, below: Array) -> None:
-    np.negative(x, below)
-    np.exp(below, below)
-    np.add(below, 1.0, below)
-    np.divide(x, below, y)
+def _silu(x: Array, y: Array, share: Array, tiny: Array) -> None:
+    logistic(x, share, tiny)
+    np.multiply(x, share, y)
 
 
 def _gelu_by_tanh(x: Array, y: Array, share: Array) -> None:

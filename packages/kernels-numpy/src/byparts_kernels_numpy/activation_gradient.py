@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
+from byparts_kernels_numpy.activation import logistic
 from byparts_kernels_numpy.blocks import in_blocks, in_wide_blocks
 from byparts_kernels_numpy.error_function import erf_double, erf_single
 from byparts_kernels_numpy.select import BITS
@@ -84,10 +85,7 @@ def _tanh(dy: Array, y: Array, dx: Array, slope: Array) -> None:
 
 
 def _silu(dy: Array, x: Array, dx: Array, share: Array, slope: Array) -> None:
-    np.negative(x, share)
-    np.exp(share, share)
-    np.add(share, 1.0, share)
-    np.reciprocal(share, share)
+    logistic(x, share, slope)
     np.subtract(1.0, share, slope)
     np.multiply(slope, x, slope)
     np.add(slope, 1.0, slope)

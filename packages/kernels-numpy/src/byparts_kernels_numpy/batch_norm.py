@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import blocks, plain
+from byparts_kernels_numpy.plain import LONGEST, blocks, plain
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, empty
 from byparts_opset.batch_norm import BatchNorm, BatchNormGradient, BatchNormInference
@@ -24,7 +24,7 @@ def batch_norm(
     op: BatchNorm, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (x, gamma, beta), (y, mean, variance) = inputs, outputs
-    cut = blocks(op.axis, x, y)
+    cut = blocks(op.axis, x, y, most=LONGEST)
     scale = empty(workspace, gamma.shape, gamma.dtype)
     m, a, b = (_beside(v, cut) for v in (mean, scale, beta))
     total = Total(gamma, x, [block for block, _ in cut], Shared(workspace))
@@ -77,7 +77,7 @@ def batch_norm_gradient(
     op: BatchNormGradient, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
     (x, gamma, mean, variance, dy), (dx, dgamma, dbeta) = inputs, outputs
-    cut = blocks(op.axis, x, dy, dx)
+    cut = blocks(op.axis, x, dy, dx, most=LONGEST)
     shared = Shared(workspace)
     total_dy, total_dyh = (Total(gamma, x, [b[0] for b in cut], shared) for _ in range(2))
     deviation, of_x, of_dy, rest = (empty(workspace, gamma.shape, gamma.dtype) for _ in range(4))

@@ -6,14 +6,14 @@ Indices are checked first, in one pass, then trusted.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
 
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import in_turn, plain
+from byparts_kernels_numpy.plain import BLOCK_BYTES, LONGEST, in_turn, plain
 from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import empty, kept
 from byparts_opset.argmax import TopK
@@ -21,6 +21,7 @@ from byparts_opset.dtypes import Array
 from byparts_opset.index import Gather, Scatter, ScatterAdd, check_range
 
 WIDE_ROW = 256  # elements from which adding row by row beats adding element by element
+_SMALL = 1 << 20  # elements, of which a copy in f64 takes little memory
 
 
 allocates[ScatterAdd] = "`np.add.at` buffers up to 8192 positions"
@@ -89,27 +90,52 @@ def _checked(
 def _scatter_add(
     op: ScatterAdd, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    """Over flat positions: `np.add.at` is three times faster on one axis than on rows."""
-    (indices, updates), (y,) = inputs, outputs
+    """Over flat positions: `np.add.at` is three times faster on one axis than on rows.
+
+    Many numbers, which may all go to one place, are added up in f64 where y is small.
+    """
+    (indices, updates), (result,) = inputs, outputs
+    wide = result.itemsize == 4 and result.dtype.kind == "f" and result.size <= _SMALL
+    wide = wide and indices.size > LONGEST
+    y = empty(workspace, result.shape, np.float64) if wide else result
     axis = op.axis % y.ndim
+    finish = [partial(np.copyto, result, y, casting="same_kind")] if wide else []
     outer, size, inner = prod(y.shape[:axis]), y.shape[axis], prod(y.shape[axis + 1 :])
     checked, index = _checked(op, indices, size, workspace)
     zero = partial(np.copyto, y, 0)
     if outer == 1 and inner >= WIDE_ROW:
         rows, into = updates.reshape(-1, inner), y.reshape(size, inner)
-        return in_turn([checked, zero, partial(_add_rows, into, index.reshape(-1), rows)])
+        adds = _in_pieces(_add_rows, into, index.reshape(-1), rows, workspace)
+        return in_turn([checked, zero, *adds, *finish])
     place = empty(workspace, (outer, index.size, inner), np.intp)
     start = kept(workspace, np.arange(outer)[:, None, None] * (size * inner) + np.arange(inner))
-    add = partial(np.add.at, y.reshape(-1), place.reshape(-1), updates.reshape(-1))
+    flat = y.reshape(-1), place.reshape(-1), updates.reshape(-1)
     return in_turn(
         [
             checked,
             zero,
             partial(np.multiply, index.reshape(1, -1, 1), inner, place),
             partial(np.add, place, start, place),
-            add,
+            *_in_pieces(np.add.at, *flat, workspace),
+            *finish,
         ]
     )
+
+
+def _in_pieces(
+    add: Callable[..., object], y: Array, index: Array, x: Array, workspace: Workspace
+) -> list[Run]:
+    """Add x to y at an index, in pieces in the dtype of y if that is not x's: that is faster."""
+    if x.dtype == y.dtype:
+        return [partial(add, y, index, x)]
+    size = max(1, BLOCK_BYTES // y.itemsize // prod(x.shape[1:]))
+    piece = empty(workspace, (min(len(x), size), *x.shape[1:]), y.dtype)
+    steps: list[Run] = []
+    for i in range(0, len(x), size):
+        some = piece[: len(x) - i]
+        steps.append(partial(np.copyto, some, x[i : i + size]))
+        steps.append(partial(add, y, index[i : i + size], some))
+    return steps
 
 
 def _take(x: Array, index: Array, axis: int, y: Array) -> None:

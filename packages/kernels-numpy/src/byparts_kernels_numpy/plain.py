@@ -20,6 +20,7 @@ from byparts_kernels_numpy.workspace import empty
 from byparts_opset.dtypes import Array, wide_dtype
 
 BLOCK_BYTES = 1 << 17  # of one operand; several of them fit a second-level cache
+LONGEST = 4096  # numbers that are added up one after the other: longer sums lose too many digits
 
 
 def plain(rule: KernelRule) -> Callable[..., Run]:
@@ -60,11 +61,11 @@ def in_turn(runs: Sequence[Run]) -> Run:
     return run
 
 
-def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
+def blocks(axis: int, *arrays: Array, most: int | None = None) -> list[tuple[Array, ...]]:
     """Contiguous arrays of one shape, cut alike into views [outer, size, inner] around `axis`.
 
     Views are [outer, size] where inner is 1.  A block has whole lines along the axis, and about
-    BLOCK_BYTES; all but the last ones are of one shape.
+    BLOCK_BYTES, `most` lines where that is given; all but the last ones are of one shape.
     """
     shape = arrays[0].shape
     axis %= len(shape)
@@ -74,7 +75,7 @@ def blocks(axis: int, *arrays: Array) -> list[tuple[Array, ...]]:
     lines = [a.reshape((outer, size) if inner == 1 else (outer, size, inner)) for a in arrays]
     fitting = max(1, BLOCK_BYTES // (size * arrays[0].itemsize))  # lines of one block
     if inner <= fitting:
-        step = max(1, fitting // inner)
+        step = max(1, min(fitting // inner, most or fitting))
         return [tuple(a[i : i + step] for a in lines) for i in range(0, outer, step)]
     cuts = [(i, j) for i in range(outer) for j in range(0, inner, fitting)]
     return [tuple(a[i : i + 1, :, j : j + fitting] for a in lines) for i, j in cuts]

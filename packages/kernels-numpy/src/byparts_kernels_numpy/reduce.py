@@ -2,7 +2,9 @@
 
 Sums of f32 and f64 over one axis go to BLAS: `ones @ x` where `np.add.reduce` would add row by row
 ([128,256] over axis 0: 2.9 us against 6.7; [8192,64]: 52 against 220) and `x @ ones` along rows
-([128,256]: 3 us against 10).  Rows longer than LONGEST keep NumPy's pairwise sum: it rounds less.
+([128,256]: 3 us against 10).  Both add in turn, so the error of a sum of n grows as n: rows longer
+than LONGEST keep NumPy's pairwise sum, and longer columns are summed in blocks, whose sums are
+summed again.  The error is at most (LONGEST + BLOCK * log_BLOCK(n)) roundings of the sum of sizes.
 """
 
 from __future__ import annotations
@@ -16,20 +18,20 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import in_turn, plain
+from byparts_kernels_numpy.plain import LONGEST, in_turn, plain
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import empty, ones
 from byparts_opset.dtypes import Array
 from byparts_opset.prod import Prod, ProdOfOthers
 from byparts_opset.reduce import All, Any as AnyOp, Max, Mean, Min, Sum
 
-LONGEST = 4096  # elements summed one after the other
+BLOCK = 512  # of which a longer column is made
 
 
 @kernels.on(Sum, workspace=True)
 @plain
 def sum(op: Sum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _sum(*_merged(op.axes, inputs[0], outputs[0]), workspace)
+    return sum_along(*merged(op.axes, inputs[0], outputs[0]), workspace)
 
 
 @kernels.on(Mean, workspace=True)
@@ -37,37 +39,37 @@ def sum(op: Sum, inputs: Sequence[Array], outputs: Sequence[Array], workspace: W
 def mean(op: Mean, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
     (x,), (y,) = inputs, outputs
     size = np.asarray(x.size // y.size if y.size else 1, y.dtype)
-    return in_turn([_sum(*_merged(op.axes, x, y), workspace), partial(np.divide, y, size, y)])
+    return in_turn([sum_along(*merged(op.axes, x, y), workspace), partial(np.divide, y, size, y)])
 
 
 @kernels.on(Prod, workspace=True)
 @plain
 def prod_(op: Prod, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.multiply.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.multiply.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(Max, workspace=True)
 @plain
 def max(op: Max, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.maximum.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.maximum.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(Min, workspace=True)
 @plain
 def min(op: Min, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.minimum.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.minimum.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(All, workspace=True)
 @plain
 def all(op: All, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.logical_and.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.logical_and.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(AnyOp, workspace=True)
 @plain
 def any(op: AnyOp, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace) -> Run:
-    return _reduce(np.logical_or.reduce, *_merged(op.axes, inputs[0], outputs[0]))
+    return _reduce(np.logical_or.reduce, *merged(op.axes, inputs[0], outputs[0]))
 
 
 @kernels.on(ProdOfOthers, workspace=True)
@@ -91,7 +93,8 @@ def prod_of_others(
     )
 
 
-def _sum(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -> Run:
+def sum_along(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -> Run:
+    """What sums x over `axes` into y, given what `merged` returns."""
     length = prod(x.shape[a] for a in axes)
     if x.dtype.kind != "f" or length < 2 or x.size == 0 or x.ndim == 1:
         return _reduce(np.add.reduce, axes, x, y)
@@ -100,11 +103,26 @@ def _sum(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -> Run
             return _reduce(np.add.reduce, axes, x, y)
         return partial(np.matmul, x, ones(workspace, length, x.dtype), y)
     if len(axes) == 1:
+        if length > LONGEST:
+            return _sum_of_blocks(x, y, workspace)
         return partial(np.matmul, ones(workspace, length, x.dtype), x, y)
-    if axes == (0, 2) and x.ndim == 3:  # the bias of a convolution: images, channels, pixels
-        rows = empty(workspace, x.shape[:2], x.dtype)
-        return in_turn([_sum((2,), x, rows, workspace), _sum((0,), rows, y, workspace)])
+    if (axes == (0, 2) and x.ndim == 3) or length > LONGEST:  # as the bias of a convolution
+        rows = empty(workspace, [d for a, d in enumerate(x.shape) if a != axes[-1]], x.dtype)
+        parts = (merged(axes[-1:], x, rows), merged(axes[:-1], rows, y))
+        return in_turn([sum_along(*part, workspace) for part in parts])
     return _reduce(np.add.reduce, axes, x, y)
+
+
+def _sum_of_blocks(x: Array, y: Array, workspace: Workspace) -> Run:
+    """[..., long, c] -> [..., c]."""
+    count, rest = divmod(x.shape[-2], BLOCK)
+    line, end = ones(workspace, BLOCK, x.dtype), count * BLOCK
+    parts = empty(workspace, (*x.shape[:-2], count + (rest > 0), x.shape[-1]), x.dtype)
+    whole = x[..., :end, :].reshape(*x.shape[:-2], count, BLOCK, x.shape[-1])
+    steps: list[Run] = [partial(np.matmul, line, whole, parts[..., :count, :])]
+    if rest:
+        steps.append(partial(np.matmul, line[:rest], x[..., end:, :], parts[..., count, :]))
+    return in_turn([*steps, sum_along((x.ndim - 2,), parts, y, workspace)])
 
 
 def _reduce(f: Callable[..., Any], axes: tuple[int, ...], x: Array, y: Array) -> Run:
@@ -113,7 +131,7 @@ def _reduce(f: Callable[..., Any], axes: tuple[int, ...], x: Array, y: Array) ->
     return partial(f, x, axes if len(axes) > 1 else axes[0], None, y)
 
 
-def _merged(
+def merged(
     axes: tuple[int, ...] | None, x: Array, y: Array
 ) -> tuple[tuple[int, ...], Array, Array]:
     """The same reduction with adjacent axes merged, those of size 1 left out, none kept.

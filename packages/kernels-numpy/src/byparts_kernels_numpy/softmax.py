@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_numpy.plain import blocks, in_turn, plain
+from byparts_kernels_numpy.plain import LONGEST, blocks, in_turn, plain
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared
 from byparts_opset.dtypes import Array
@@ -43,10 +43,16 @@ def line(block: Array, shared: Shared, name: str) -> Array:
 
 
 def summing(block: Array, out: Array, ones: Array) -> Run:
-    """What sums the lines of a block into `out`; four times faster by BLAS where rows are long."""
-    if block.ndim == 2 and block.flags.c_contiguous:
+    """What sums the lines of a block into `out`; four times faster by BLAS where rows are long.
+
+    Very long ones by NumPy's pairwise sum, or in f64, so that their error does not grow with them.
+    """
+    long = block.shape[1] > LONGEST
+    if block.ndim == 2 and block.flags.c_contiguous and not long:
         return partial(np.dot, block, ones[: block.shape[1]], out.reshape(-1))
-    return partial(summed, block, 1, None, out, True)
+    dtype = np.float64 if long and block.ndim == 3 else None
+    lines = out.reshape(len(block), 1, *block.shape[2:])
+    return partial(summed, block, 1, dtype, lines, True)
 
 
 @kernels.on(Softmax, workspace=True)

@@ -85,8 +85,8 @@ if not TYPE_CHECKING:
         error_function="Erf Erfc Erfinv erf erfc erfinv",
         activation=(
             "Elu LeakyRelu Relu Relu6 ReluGradient Selu Sigmoid SigmoidGradient Softplus Softsign "
-            "TanhGradient elu leaky_relu relu relu6 relu_gradient selu sigmoid sigmoid_gradient "
-            "softplus softsign tanh_gradient"
+            "TanhGradient elu leaky_relu log_sigmoid relu relu6 relu_gradient selu sigmoid "
+            "sigmoid_gradient softplus softsign tanh_gradient"
         ),
         gelu="Gelu GeluGradient Silu SiluGradient gelu gelu_gradient silu silu_gradient",
         binary=(

@@ -131,18 +131,26 @@ class Selu(Unary):
         return (SELU_SCALE * ops.select(ops.greater(x, 0), x, SELU_ALPHA * ops.expm1(x)),)
 
 
+def logistic(x: Array) -> Array:
+    """1 / (1 + e^-x), of which no exponential is infinite."""
+    e = np.exp(-np.abs(x))
+    y: Array = np.where(x < 0, e, 1) / (1 + e)
+    return y
+
+
 class Sigmoid(Unary):
-    """y = 1 / (1 + e^-x)."""
+    """y = 1 / (1 + e^-x), without overflow."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(lambda x: 1 / (1 + np.exp(-x)), x)
+        return computed(logistic, x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (ops.sigmoid_gradient(dy, node.outputs[0]),)
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
-        return (1 / (1 + ops.exp(-x)),)
+        e = ops.exp(-ops.abs(x))
+        return (ops.select(x < 0, e, 1) / (1 + e),)
 
 
 class Softplus(Unary):
@@ -170,7 +178,7 @@ class Softsign(Unary):
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,) = node.inputs
         below = 1 + ops.abs(x)
-        return (dy / (below * below),)
+        return (dy / below / below,)
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
@@ -263,6 +271,11 @@ def _not_negative(op: Op, alpha: float) -> None:
 relu, relu6, selu, sigmoid = Relu(), Relu6(), Selu(), Sigmoid()
 softplus, softsign = Softplus(), Softsign()
 relu_gradient, sigmoid_gradient, tanh_gradient = ReluGradient(), SigmoidGradient(), TanhGradient()
+
+
+def log_sigmoid(x: Value) -> Value:
+    """log(sigmoid(x)) = -softplus(-x), which is x where the sigmoid underflows."""
+    return -softplus(-x)
 
 
 def leaky_relu(x: Value, alpha: float = 0.2) -> Value:

@@ -108,9 +108,10 @@ class BatchNorm(Channelwise):
             mean = x.sum(axes, dtype=np.float64) / n
             xc = x - _beside(mean, x, self.axis)
             variance = np.square(xc).sum(axes) / n
-            (y,) = _affine(x, gamma, beta, mean, variance, self.axis, self.epsilon)
             dtype = numpy_dtype(sum_dtype(dtype_name(x.dtype)))
-            return (y, narrow(mean, dtype), narrow(variance, dtype))
+            variance = narrow(variance, dtype)
+            (y,) = _affine(x, gamma, beta, mean, variance, self.axis, self.epsilon)
+            return (y, narrow(mean, dtype), variance)
 
     def gradient(
         self, node: Node, dy: Value, dmean: Value, dvariance: Value

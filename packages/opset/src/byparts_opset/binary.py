@@ -185,9 +185,12 @@ class Atan2(Binary):
 
     def gradient(self, node: Node, dz: Value) -> tuple[Value | None, ...]:
         y, x = node.inputs
-        square = x * x + y * y
+        size = ops.maximum(ops.abs(x), ops.abs(y))  # of numbers near 1 squares are finite, not 0
+        size = ops.stop_gradient(ops.select(ops.equal(size, 0), 1, size))
+        a, b = x / size, y / size
+        square = a * a + b * b
         ray = dz / ops.select(ops.equal(square, 0), 1, square)
-        return (ops.sum_like(ray * x, y), -ops.sum_like(ray * y, x))
+        return (ops.sum_like(ray * a / size, y), -ops.sum_like(ray * b / size, x))
 
 
 add, sub, mul, div = Add(), Sub(), Mul(), Div()

@@ -38,7 +38,7 @@ from byparts_opset.convolution import (
     ungrouped_filter,
 )
 from byparts_opset.domain import moderate
-from byparts_opset.dtypes import Array, type_of
+from byparts_opset.dtypes import Array, total_dtype, type_of
 from byparts_opset.matmul import number_dtype
 from byparts_opset.window import (
     Pair,
@@ -241,7 +241,9 @@ class Conv2dFilterGradient(Convolution):
     def evaluate(self, x: Array, dy: Array, like: Array) -> tuple[Array, ...]:
         counts, around = placed(self, type_of(x), type_of(like))
         framed, given = padded(grouped(self, x), around), grouped(self, dy)
-        w = np.zeros_like(grouped_filter(self, like))
+        dtype = total_dtype(given.dtype)  # sums over all images and pixels
+        framed, given = framed.astype(dtype), given.astype(dtype)
+        w = np.zeros_like(grouped_filter(self, like), dtype)
         with np.errstate(all="ignore"):
             for u, v, rows, columns in offsets(w.shape[3:], counts, self.strides, self.dilations):
                 w[..., u, v] = np.einsum("ngohw,ngihw->goi", given, framed[..., rows, columns])

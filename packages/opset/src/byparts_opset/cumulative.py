@@ -8,7 +8,7 @@ import numpy as np
 
 from byparts_graph_ir import Node, Op, Sample, TensorType, Types, Value
 from byparts_opset.broadcast import given_axis, normal_axis
-from byparts_opset.dtypes import NUMBERS, Array, narrow, require, wide
+from byparts_opset.dtypes import NUMBERS, Array, narrow, require, total_dtype, wide
 from byparts_opset.elementwise import same_shape_back
 
 
@@ -38,9 +38,9 @@ class CumSum(Op):
         w = np.moveaxis(wide(x), self.axis, 0)
         w = w[::-1] if self.reverse else w
         with np.errstate(all="ignore"):
-            y = np.cumsum(w, axis=0, dtype=w.dtype)
+            y = np.cumsum(w, axis=0, dtype=total_dtype(w.dtype))
         if self.exclusive:
-            y = np.concatenate([np.zeros_like(w[:1]), y[:-1]])
+            y = np.concatenate([np.zeros_like(y[:1]), y[:-1]])
         y = y[::-1] if self.reverse else y
         return (narrow(np.ascontiguousarray(np.moveaxis(y, 0, self.axis)), x.dtype),)
 

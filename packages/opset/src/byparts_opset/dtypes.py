@@ -96,6 +96,15 @@ def wide_dtype(dtype: DType) -> DType:
     return np.dtype(np.float32) if is_half(dtype) else dtype
 
 
+@cache
+def total_dtype(dtype: DType) -> DType:
+    """The dtype in which `evaluate` adds up: f64 for floats, since NumPy adds rows in turn.
+
+    In f32 that loses what is below 2^-24 of the sum so far: of 20 million ones the last 3 million.
+    """
+    return np.dtype(np.float64) if dtype_name(dtype) in FLOATS else dtype
+
+
 def wide(x: Array) -> Array:
     """Convert half types to f32, and i4 to i8; other arrays are returned as they are."""
     dtype = wide_dtype(x.dtype)

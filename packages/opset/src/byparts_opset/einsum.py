@@ -20,7 +20,7 @@ import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_dims
 from byparts_opset.contraction import Contraction
-from byparts_opset.dtypes import Array, narrow, type_of, wide
+from byparts_opset.dtypes import Array, narrow, total_dtype, type_of, wide
 from byparts_opset.matmul import number_dtype
 from byparts_opset.reshape import as_target
 
@@ -82,7 +82,8 @@ class Einsum(Op):
 
     def evaluate(self, *arrays: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            given = [wide(a) for a in arrays]
+            dtype = total_dtype(wide(arrays[0]).dtype)
+            given = [wide(a).astype(dtype) for a in arrays]
             order = Contraction(*self.parts, self._sizes(tuple(map(type_of, arrays)))).order()
             path = ["einsum_path", *order] if len(order) > 1 else False
             y = np.einsum(self.equation, *given, optimize=path)

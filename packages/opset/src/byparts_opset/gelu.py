@@ -12,7 +12,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import Node, Value
-from byparts_opset.activation import ActivationGradient
+from byparts_opset.activation import ActivationGradient, logistic
 from byparts_opset.domain import between, finite
 from byparts_opset.dtypes import Array
 from byparts_opset.elementwise import Unary, computed, summed_back
@@ -31,7 +31,7 @@ class Silu(Unary):
     """y = x * sigmoid(x), also called swish."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        return computed(lambda x: x / (1 + np.exp(-x)), x)
+        return computed(lambda x: x * logistic(x), x)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (silu_gradient(dy, node.inputs[0]),)
@@ -48,7 +48,7 @@ class SiluGradient(ActivationGradient):
 
     def evaluate(self, dy: Array, x: Array) -> tuple[Array, ...]:
         def slope(dy: Array, x: Array) -> Array:
-            s = 1 / (1 + np.exp(-x))
+            s = logistic(x)
             dx: Array = dy * (s + (x * s) * (1 - s))
             return dx
 

@@ -28,7 +28,7 @@ from byparts_graph_ir import (
 from byparts_opset.broadcast import given_axis, meet_types, normal_axis, same_dtype
 from byparts_opset.constant import Number, exact
 from byparts_opset.domain import index_into
-from byparts_opset.dtypes import Array, narrow, numpy_dtype, wide
+from byparts_opset.dtypes import Array, narrow, numpy_dtype, total_dtype, wide
 from byparts_opset.elementwise import flat
 
 
@@ -98,7 +98,7 @@ class ScatterAdd(Op):
 
     def evaluate(self, indices: Array, updates: Array, like: Array) -> tuple[Array, ...]:
         check_range(self.name, indices, like.shape[self.axis], self.axis)
-        y = np.zeros(like.shape, wide(updates).dtype)
+        y = np.zeros(like.shape, total_dtype(wide(updates).dtype))
         at = range(self.axis % like.ndim, self.axis % like.ndim + indices.ndim)
         rows = np.moveaxis(wide(updates), tuple(at), range(indices.ndim))
         with np.errstate(all="ignore"):

@@ -4,6 +4,9 @@
 
 Ba, Kiros and Hinton 2016 (https://arxiv.org/abs/1607.06450).  The gradient is an op of its own, as
 that of batch normalisation is; the statistics it needs are outputs, one number for each example.
+
+Statistics are numbers of their dtype, for the gradient too: where the variance is infinite, as that
+of numbers of f32 from 1e19 on may be, all of the example is beta.
 """
 
 from __future__ import annotations
@@ -62,8 +65,9 @@ class LayerNorm(Op):
             n = np.float64(gamma.size)
             mean = x.sum(axes, dtype=np.float64, keepdims=True) / n
             variance = np.square(x - mean).sum(axes, keepdims=True) / n
-            y = (x - mean) / np.sqrt(variance + self.epsilon) * gamma.astype(np.float64) + beta
             dtype = numpy_dtype(sum_dtype(dtype_name(x.dtype)))
+            deviation = np.sqrt(narrow(variance, dtype).astype(np.float64) + self.epsilon)
+            y = (x - mean) / deviation * gamma.astype(np.float64) + beta
             return (narrow(y, x.dtype), narrow(mean, dtype), narrow(variance, dtype))
 
     def gradient(

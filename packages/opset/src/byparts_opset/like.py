@@ -18,7 +18,7 @@ import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import broadcast_shape, meet_dims, normal_axes, same_shape
 from byparts_opset.constant import Number, exact
-from byparts_opset.dtypes import NUMBERS, Array, dtype_name, narrow, require, wide
+from byparts_opset.dtypes import NUMBERS, Array, dtype_name, narrow, require, total_dtype, wide
 from byparts_opset.elementwise import flat
 
 
@@ -89,10 +89,10 @@ class SumLike(Like):
         _check_fits(self.name, like, x)
 
     def evaluate(self, x: Array, like: Array) -> tuple[Array, ...]:
-        lead = x.ndim - like.ndim
-        y = wide(x).sum(axis=tuple(range(lead)))
-        ones = tuple(i for i, d in enumerate(like.shape) if d == 1)
-        return (narrow(np.sum(y, axis=ones, keepdims=True), x.dtype),)
+        lead, w = x.ndim - like.ndim, wide(x)
+        ones = tuple(lead + i for i, d in enumerate(like.shape) if d == 1)
+        y = w.sum((*range(lead), *ones), total_dtype(w.dtype), keepdims=True)
+        return (narrow(y.reshape(y.shape[lead:]), x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (broadcast_like(dy, node.inputs[0]), None)

@@ -13,7 +13,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Dimension, Node, Op, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import broadcast_shape, meet_dims, same_dtype
-from byparts_opset.dtypes import Array, narrow, wide
+from byparts_opset.dtypes import Array, narrow, total_dtype, wide
 
 
 class MatMul(Op):
@@ -57,10 +57,11 @@ class MatMul(Op):
         return (_stored(a, m, k, self.transpose_a), _stored(b, k, n, self.transpose_b))
 
     def evaluate(self, a: Array, b: Array) -> tuple[Array, ...]:
-        left = wide(np.swapaxes(a, -1, -2) if self.transpose_a else a)
-        right = wide(np.swapaxes(b, -1, -2) if self.transpose_b else b)
+        left = np.swapaxes(a, -1, -2) if self.transpose_a else a
+        right = np.swapaxes(b, -1, -2) if self.transpose_b else b
+        dtype = total_dtype(wide(a).dtype)
         with np.errstate(all="ignore"):
-            return (narrow(np.matmul(left, right), a.dtype),)
+            return (narrow(np.matmul(left.astype(dtype), right.astype(dtype)), a.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         a, b = node.inputs

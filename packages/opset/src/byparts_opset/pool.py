@@ -19,7 +19,7 @@ import byparts_opset as ops
 from byparts_graph_ir import FLOATS, Node, Sample, ShapeError, TensorType, Types, Value
 from byparts_opset.broadcast import meet_types
 from byparts_opset.domain import finite
-from byparts_opset.dtypes import NUMBERS, Array, least, require
+from byparts_opset.dtypes import NUMBERS, Array, least, require, total_dtype
 from byparts_opset.pooling import (
     CASES,
     Pool,
@@ -159,7 +159,7 @@ class AveragePool(Averaging):
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         counts, around = windows(self, x.shape)
         framed = padded(images(self, x), around)
-        y = np.zeros((*framed.shape[:2], *counts), framed.dtype)
+        y = np.zeros((*framed.shape[:2], *counts), total_dtype(framed.dtype))
         with np.errstate(all="ignore"):
             for _, _, rows, columns in offsets(self.ksize, counts, self.strides):
                 y += framed[..., rows, columns]

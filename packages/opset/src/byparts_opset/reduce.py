@@ -16,9 +16,9 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_graph_ir import FLOATS, Node, Sample, ShapeError, Value
-from byparts_opset.dtypes import BOOLS, Array, narrow, type_of, wide
+from byparts_opset.dtypes import BOOLS, Array, narrow, total_dtype, type_of, wide
 from byparts_opset.elementwise import flat
-from byparts_opset.half import widened
+from byparts_opset.half import sum_dtype, widened
 from byparts_opset.reduction import Axes, Reduction, count, reduced_axes
 
 
@@ -28,20 +28,21 @@ class Sum(Reduction):
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         w = wide(x)
         with np.errstate(all="ignore"):
-            return (narrow(w.sum(axis=self.axes, keepdims=self.keepdims, dtype=w.dtype), x.dtype),)
+            total = w.sum(axis=self.axes, keepdims=self.keepdims, dtype=total_dtype(w.dtype))
+            return (narrow(total, x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         return (ops.broadcast_like(self.restore(dy), node.inputs[0]),)
 
 
 class Mean(Reduction):
-    """y = the sum of x over `axes`, by their number; floats only."""
+    """y = the sum of x over `axes`, by their number; floats only.  Infinite where the sum is."""
 
     takes = FLOATS
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            total = np.asarray(wide(x).sum(axis=self.axes, keepdims=self.keepdims))
+            (total,) = Sum(self.axes, self.keepdims).evaluate(wide(x))
             return (narrow(total / total.dtype.type(count(x, self.axes)), x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
@@ -72,8 +73,9 @@ class Extreme(Reduction):
         (x,), (y,) = node.inputs, node.outputs
         if self.first:
             return (ops.select(self._is_first(x), self.restore(dy), 0),)
-        mask = ops.cast(ops.equal(x, self.restore(y)), x.type.dtype)
-        return (self.restore(dy) / Sum(self.axes, True)(mask) * mask,)
+        mask = ops.cast(ops.equal(x, self.restore(y)), sum_dtype(x.type.dtype))
+        dx = self.restore(widened(dy)) / Sum(self.axes, True)(mask) * mask
+        return (ops.cast(dx, x.type.dtype),)
 
     def _is_first(self, x: Value) -> Value:
         """Whether each element is the one that `argmax` or `argmin` names."""
@@ -112,7 +114,7 @@ class LogSumExp(Reduction):
         top = w.max(axis=self.axes, keepdims=True, initial=-inf)
         top = np.where(np.isinf(top), w.dtype.type(0), top)
         with np.errstate(all="ignore"):
-            total = np.exp(w - top).sum(axis=self.axes, keepdims=self.keepdims)
+            total = np.exp(w - top).sum(self.axes, total_dtype(w.dtype), keepdims=self.keepdims)
             return (narrow(np.log(total) + top.reshape(np.shape(total)), x.dtype),)
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:

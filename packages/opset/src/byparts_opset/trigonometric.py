@@ -6,6 +6,7 @@ and `log1p`, which keep what is near 0.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 import byparts_opset as ops
 from byparts_graph_ir import Node, Value
 from byparts_opset.elementwise import Unary
-from byparts_opset.half import in_f32
+from byparts_opset.half import in_f32, widened
 
 # From here on sqrt(x^2 + 1) is x to the last digit of f64, and x^2 is no overflow in f32 yet.
 FAR, LOG_2 = 1e8, log(2)
@@ -88,8 +89,7 @@ class Atan(Unary):
     ufunc = np.arctan
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,) = node.inputs
-        return (dy / (1 + x * x),)
+        return _quotient(dy, node, lambda x: 1 + x * x)
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
@@ -140,8 +140,7 @@ class Asinh(Unary):
     ufunc = np.arcsinh
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,) = node.inputs
-        return (dy / ops.sqrt(x * x + 1),)
+        return _quotient(dy, node, _hypotenuse)
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
@@ -159,8 +158,7 @@ class Acosh(Unary):
     ufunc = np.arccosh
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,) = node.inputs
-        return (dy / ops.sqrt((x - 1) * (x + 1)),)
+        return _quotient(dy, node, lambda x: ops.sqrt(x - 1) * ops.sqrt(x + 1))
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
@@ -176,12 +174,23 @@ class Atanh(Unary):
     ufunc = np.arctanh
 
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
-        (x,) = node.inputs
-        return (dy / ((1 - x) * (1 + x)),)
+        return _quotient(dy, node, lambda x: (1 - x) * (1 + x))
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         return (0.5 * (ops.log1p(x) - ops.log1p(-x)),)
+
+
+def _quotient(dy: Value, node: Node, divisor: Callable[[Value], Value]) -> tuple[Value]:
+    """dy / divisor(x), of half types in f32: x^2 leaves f16 from 256 on."""
+    (x,) = node.inputs
+    return (ops.cast(widened(dy) / divisor(widened(x)), x.type.dtype),)
+
+
+def _hypotenuse(x: Value) -> Value:
+    """sqrt(x^2 + 1)."""
+    size = ops.abs(x)
+    return ops.select(ops.greater(size, FAR), size, ops.sqrt(x * x + 1))
 
 
 sinh, cosh, tanh, asinh, acosh, atanh = Sinh(), Cosh(), Tanh(), Asinh(), Acosh(), Atanh()

@@ -270,6 +270,20 @@ def _finished(statements: Sequence[Statement], begun: Sequence[Store]) -> tuple[
 
 def identity_nest(loop: For, store: Store) -> tuple[Statement, ...]:
     """The store of the identity, in copies of the loops and guards that its index needs."""
+    return index_nest([loop], store, _identity(store), "init")
+
+
+def index_nest(
+    body: Sequence[Statement], store: Store, other: Store, suffix: str
+) -> tuple[Statement, ...]:
+    """Another store with the index of `store`, in copies of the loops and guards it needs.
+
+    Args:
+        body: statements, with `store` among them.
+        store: of which the loops and guards are.
+        other: written in terms of the same variables.
+        suffix: of the names of the copies.
+    """
     used = {x for i in store.index for x in subexpressions(i) if x.op == "var"}
 
     def copied(statements: Sequence[Statement]) -> tuple[Statement, ...]:
@@ -278,7 +292,7 @@ def identity_nest(loop: For, store: Store) -> tuple[Statement, ...]:
             if isinstance(s, For):
                 inner = copied(s.body)
                 if inner and s.var in used:
-                    var = renewed(s.var, name=f"{s.name}_init")
+                    var = renewed(s.var, name=f"{s.name}_{suffix}")
                     inner = (For(var, in_statements(inner, {s.var: var}), s.kind),)
                 out += inner
             elif isinstance(s, If):
@@ -286,10 +300,10 @@ def identity_nest(loop: For, store: Store) -> tuple[Statement, ...]:
                 condition = _part(s.condition, used)
                 out += inner if condition.op == "const" or not inner else (If(condition, inner),)
             elif s is store:
-                out.append(_identity(s))
+                out.append(other)
         return tuple(out)
 
-    return copied([loop])
+    return copied(body)
 
 
 def _part(condition: Expr, used: set[Expr]) -> Expr:

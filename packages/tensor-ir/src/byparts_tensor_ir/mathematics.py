@@ -4,7 +4,7 @@ No tables and, for nearly all arguments, no branches and no calls: a handful of 
 each lane of a vector.  The coefficients are least-maximum fits of our own.  The bounds below are in
 units of the last place, against f64, over every 397th of the 2^32 arguments (sin, tanh: all; pow:
 those of its test); `integration/bench/mathematics.py` measures them, and a test samples them.  NaN
-gives NaN, infinities and signed zeros are exact, underflow is gradual but for sigmoid.
+gives NaN, infinities and signed zeros are exact, underflow is gradual.
 
     exp 1.0  expm1 1.5  log 0.9  log1p 1.5  tanh 1.4  sigmoid 1.5  softplus 2.0  erf 1.2  rsqrt 1.5
     sin 1.0  cos 1.0  tan 1.4  pow 1.0
@@ -184,25 +184,26 @@ def _tanh(x: Expr) -> Expr:
 
 
 def _sigmoid(x: Expr) -> Expr:
-    """y = 1 / (1 + 2^k e^r), both sides divided by 4 so that 2^k is finite.
+    """y = 1 / (1 + 2^k e^r), with both sides times 2^-c, so that 2^(k - c) is finite.
 
-    What the sum has lost corrects the quotient: 1 / (s + lost) = y - y (y lost).  0 below -88.7,
-    where e^-x is infinite: the one function here that underflows at once.
+    What the sum has lost corrects the quotient: 1 / (s + lost) = y - y (y lost).  The last product,
+    by 2^-c, rounds once where y is subnormal.
     """
-    k, q = _reduced(_clamped(-x, -18.0, 89.0))
-    power = _power_of_2(k - 2)
-    one = power + 0.25
+    k, q = _reduced(_clamped(-x, -18.0, 104.0))
+    c = maximum(k - 100, const(0, "i32"))
+    power, scale = _power_of_2(k - c), _power_of_2(-c)
+    one = power + scale
     below = fma(q, power, one)
-    lost = fma(q, power, one - below) + (_f(0.25) - (one - power))
-    y = _f(0.25) / below
-    y = fma(y * lost * -4.0, y, y)
-    return select(x < float.fromhex("-0x1.62e42fep+6"), _f(0.0), y)
+    lost = fma(q, power, one - below) + (scale - (one - power))
+    y = _f(1.0) / below
+    return fma(-(y * lost), y, y) * scale
 
 
 def _sigmoid_of_any(x: Expr) -> Expr:
     if x.dtype == "f32":
         return _sigmoid(x)
-    return const(1.0, x.dtype) / (call("exp", -x) + 1.0)
+    e = call("exp", -unary("abs", x))
+    return select(x < 0.0, e, const(1.0, x.dtype)) / (e + 1.0)
 
 
 def _softplus(x: Expr) -> Expr:

@@ -9,8 +9,10 @@ stride for each of them.  So a convolution is one of these in three ways, withou
 
 The scheme is that of Goto and van de Geijn (ACM TOMS 34(3), 2008): q is packed into panels of one
 to four vectors of lanes; a tile of up to eight rows by one panel stays in registers while a block
-of sums is added that keeps its part of the panel in the first cache.  Other than there, s is not
-packed: each row is a pointer, and the sums are steps from it, which is what spares the patches.
+of sums is added that keeps its part of the panel in the first cache.  Sums of blocks, of some
+hundred products each, are added up apart, which bounds the error of long ones.  Other than there,
+s is not packed: each row is a pointer, and the sums are steps from it, which is what spares the
+patches.
 
 It is a template of C++ and no schedule of tensor-ir, for three reasons: rows of a tile start at
 arbitrary pointers (pixels of two lines of an image), tiles are of two sizes so that none is left
@@ -329,13 +331,9 @@ template <int R, int J>
 static __attribute__((noinline)) void tile(const T *s, const int32_t *rs, const T *p, T *y,
                                            int64_t n, bool begin) {
   const T *r[R];
-  V a[R][J];
+  V a[R][J] = {};
 #pragma GCC unroll 8
-  for (int i = 0; i < R; i++) {
-    r[i] = s + rs[i];
-#pragma GCC unroll 4
-    for (int j = 0; j < J; j++) a[i][j] = begin ? V{} : load_@V@(y + (i * J + j) * VL);
-  }
+  for (int i = 0; i < R; i++) r[i] = s + rs[i];
   for (int64_t k0 = 0; k0 < n; k0++)
     for (int64_t k1 = 0; k1 < @e1@; k1++)
 #pragma GCC unroll @unroll@
@@ -355,7 +353,10 @@ static __attribute__((noinline)) void tile(const T *s, const int32_t *rs, const 
 #pragma GCC unroll 8
   for (int i = 0; i < R; i++)
 #pragma GCC unroll 4
-    for (int j = 0; j < J; j++) store_@V@(y + (i * J + j) * VL, a[i][j]);
+    for (int j = 0; j < J; j++) {
+      T *at = y + (i * J + j) * VL;
+      store_@V@(at, begin ? a[i][j] : load_@V@(at) + a[i][j]);
+    }
 }
 template <int J>
 static void product(const T *s, const int32_t *tables, const T *p, T *y, bool begin) {

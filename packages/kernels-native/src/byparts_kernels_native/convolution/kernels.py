@@ -56,6 +56,9 @@ from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
 from byparts_tensor_ir.threads import threads
 
+_LONG_SUM = (
+    1 << 16
+)  # products in a sum over images; blocks of such sums are too many to add in turn
 _MOST_PHASES = 16
 _LEAST_SHARED = 5_000_000  # operations, which take about 50 us
 _MOST_NUMBER = 1 << 31  # tables of offsets are of 32 bits
@@ -221,6 +224,7 @@ def _summed_over_images(plan: Plan, dtype: str) -> Code:
     """C of a plan whose results are sums over all images, as `_image_by_image`.
 
     Threads share panels, each of which is summed over images in order; each frames all images.
+    Where they are long, each pass over some images has sums of its own.
     """
     (p,) = plan.pieces
     name, space = namespace(p.c, dtype, target().vector_bytes)
@@ -228,15 +232,23 @@ def _summed_over_images(plan: Plan, dtype: str) -> Code:
     memory, parts = _Memory(), _Parts.of(plan, dtype, plan.groups * panels)
     t, wide = C_TYPES[dtype], _padded(p.c.n, dtype)
     parts.memory.place("panel", t, p.c.k * 4 * target().vector_bytes)
+    long = p.c.k * plan.batch > _LONG_SUM
+    if long:
+        parts.memory.place("sums", t, p.c.m * 4 * target().vector_bytes)
     memory.place("results", t, plan.groups * p.c.m * wide * BYTES[dtype])
     memory.place("tables", "int32_t", tables_size(p.c) * 4)
     images = "frame" if plan.frame.copy else "x"
     s, q, y = (f"g * INT64_C({step})" for step in plan.group)
     own = f"results + (g * {wide} + l) * INT64_C({p.c.m})"
     mine = f"if (turn++ % {parts.count} != part) continue;"
+    add = (
+        f"T *all = {own};\n      for (int64_t i = 0; i < {p.c.m} * J * {_padded(1, dtype)}; i++)"
+        " all[i] = b ? all[i] + sums[i] : sums[i];"
+    )
     each = (
         f"{mine}\n      {name}::pack<J>(w + {q}, tables, l, panel);\n"
-        f"      {name}::product<J>({images} + {p.s} + {s}, tables, panel, {own}, b == 0);"
+        f"      {name}::product<J>({images} + {p.s} + {s}, tables, panel, "
+        + (f"{own}, b == 0);" if not long else f"sums, true);\n      {add}")
     )
     last = f"{mine}\n      {name}::unpack<J>({own}, tables, l, y + {y});"
     x, w = (f"b * INT64_C({plan.images * step})" for step in plan.image[:2])

@@ -62,14 +62,11 @@ INLINE void spread(const T *d, T *y, const int32_t *at, int64_t line, int64_t va
       for (int b = 0; b < M; b++) y[at[l] + a * line + b] = d[(a * M + b) * VL + l];
 }
 // y[i][j] (+)= sum over k of p[k][i] * q[j][k]: R rows, J vectors; panels of q are `depth` vectors.
+// Each sum begins at 0: the gradient of a filter adds up blocks, not millions of products in turn.
 template <int R, int J>
 static __attribute__((noinline)) void tile(const T *p, const T *q, int64_t depth, T *y, int64_t row,
                                            bool more) {
-  V a[R][J];
-#pragma GCC unroll 8
-  for (int i = 0; i < R; i++)
-#pragma GCC unroll 4
-    for (int j = 0; j < J; j++) a[i][j] = more ? load(y + i * row + j * VL) : V{};
+  V a[R][J] = {};
 #pragma GCC unroll 4
   for (int64_t k = 0; k < depth; k++) {
     V w[J];
@@ -85,7 +82,10 @@ static __attribute__((noinline)) void tile(const T *p, const T *q, int64_t depth
 #pragma GCC unroll 8
   for (int i = 0; i < R; i++)
 #pragma GCC unroll 4
-    for (int j = 0; j < J; j++) store(y + i * row + j * VL, a[i][j]);
+    for (int j = 0; j < J; j++) {
+      T *at = y + i * row + j * VL;
+      store(at, more ? load(at) + a[i][j] : a[i][j]);
+    }
 }
 template <int M, int J>
 INLINE void rows(const T *p, const T *q, int64_t depth, T *y, int64_t row, bool more) {

@@ -9,6 +9,7 @@ import byparts_opset as ops
 from byparts_graph_ir import FLOATS, TensorType
 from byparts_tensor_ir.expression import INDEX, Expr, as_expr, const
 from byparts_tensor_ir.functions import cast, minimum, select
+from byparts_tensor_ir.lowering.cascade import LONGEST
 from byparts_tensor_ir.lowering.function import (
     Body,
     Function,
@@ -27,6 +28,7 @@ from byparts_tensor_ir.tensor import MAX, MIN
 Types = Sequence[TensorType]
 _FIRST = const(0)
 _BLOCK = 256  # elements of a row whose extreme is kept
+_SMALL = 1 << 20  # elements, of which a second copy takes little memory
 
 
 @function.on(ops.Gather)
@@ -68,23 +70,32 @@ def _scatter(op: ops.Scatter, types: Types) -> Function:
 
 @function.on(ops.ScatterAdd)
 def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
-    """y = 0, then y[o, indices[k], j] += updates[o, k, j] for k in order."""
+    """y = 0, then y[o, indices[k], j] += updates[o, k, j] for k in order.
+
+    Many numbers of f32, which may all go to one place, are added up in f64 where y is small.
+    """
     like, indices, updates, error = _indexed(types[2], types[0], types[1].dtype, op.axis)
     y = buffer("y", _numbers(like), updates.dtype)
     loops, (outer, k, inner) = Loops(), _numbers(updates)
+    wide = y.dtype == "f32" and k > LONGEST and types[2].size <= _SMALL
+    sums = Buffer("sums", y.shape, "f64", "local") if wide else y
 
     def add(o: Expr, i: Expr, j: Expr) -> Body:
         at = (o, cast(indices[i], INDEX), j)
-        return (Store("add", (y,), at, (y[at] + updates[o, i, j],)),)
+        return (Store("add", (sums,), at, (sums[at] + cast(updates[o, i, j], sums.dtype),)),)
 
     def clear(o: Expr, i: Expr, j: Expr) -> Body:
-        return (Store("zero", (y,), (o, i, j), (const(0, y.dtype),)),)
+        return (Store("zero", (sums,), (o, i, j), (const(0, sums.dtype),)),)
+
+    def finish(o: Expr, i: Expr, j: Expr) -> Body:
+        return (Store("y", (y,), (o, i, j), (cast(sums[o, i, j], y.dtype),)),)
 
     body = (*loops.nest(_numbers(y), clear), *loops.nest((outer, k, inner), add))
+    body += loops.nest(_numbers(y), finish) if wide else ()
     body = checked(loops, indices, _numbers(y)[1], error, body)
-    return Function(
-        Func("scatter_add", (indices, updates, like, y, error), (y, error), (), body), 0
-    )
+    params = (indices, updates, like, y, error)
+    func = Func("scatter_add", params, (y, error), (), body, (sums,) if wide else ())
+    return Function(func, 0)
 
 
 @function.on(ops.OneHot)

@@ -1,4 +1,8 @@
-"""Running sums and products along an axis."""
+"""Running sums and products along an axis.
+
+Long sums of f32 are added up in f64, so that their error is a rounding of the result and 2^-53 for
+each number before it, not 2^-24.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from collections.abc import Sequence
 import byparts_opset as ops
 from byparts_graph_ir import TensorType
 from byparts_tensor_ir.expression import Expr, const
+from byparts_tensor_ir.functions import cast
+from byparts_tensor_ir.lowering.cascade import LONGEST
 from byparts_tensor_ir.lowering.function import (
     Body,
     Function,
@@ -25,16 +31,17 @@ def _cumsum(op: ops.CumSum, types: Sequence[TensorType]) -> Function:
     (t,) = types
     outer, n, inner = folded(t, op.axis)
     x, y = (buffer(name, (outer, n, inner), t.dtype) for name in "xy")
-    sums, loops = local("sums", inner, t.dtype), Loops()
+    dtype = "f64" if t.dtype == "f32" and n > LONGEST else t.dtype
+    sums, loops = local("sums", inner, dtype), Loops()
 
     def row(o: Expr) -> Body:
         def add(i: Expr, j: Expr) -> Body:
             at = (o, n - 1 - i if op.reverse else i, j)
-            more = Store("add", (sums,), (j,), (sums[j] + x[at],))
-            result = Store("y", (y,), at, (sums[j],))
+            more = Store("add", (sums,), (j,), (sums[j] + cast(x[at], dtype),))
+            result = Store("y", (y,), at, (cast(sums[j], t.dtype),))
             return (result, more) if op.exclusive else (more, result)
 
-        clear = loops.vector(inner, lambda j: [Store("clear", (sums,), (j,), (const(0, t.dtype),))])
+        clear = loops.vector(inner, lambda j: [Store("clear", (sums,), (j,), (const(0, dtype),))])
         return (*clear, *loops.nest((n, inner), add))
 
     body = loops.over(outer if t.size else 0, row)
