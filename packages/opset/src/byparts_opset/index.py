@@ -192,10 +192,7 @@ class Scatter(Op):
 
 
 class InRange(Op):
-    """y = indices; one that is not in [0, size) is a `GraphError` in the words of the op `of`.
-
-    What reads y in the place of the indices runs after the check.
-    """
+    """y = indices; one that is not in [0, size) is a `GraphError` in the words of the op `of`."""
 
     size: int
     of: str
