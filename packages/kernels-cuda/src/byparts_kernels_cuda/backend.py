@@ -144,10 +144,10 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     """One op as a region of one node."""
     inputs = tuple([Input(t) for t in types])
     node = Node(op, inputs)
-    if not any(t.size for t in types):
-        return _constant(op, types, constants)
     if not any(v.type.size for v in node.outputs):
         return Kernel(lambda _, outputs, *__: run_of(outputs[0].gpu, ()))
+    if not any(t.size for t in types):
+        return _constant(op, types, constants)
     if not taken(node):
         given = ", ".join(map(str, types))
         raise Refused(f"{type(op).__name__} on ({given}) is not generated")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from byparts_graph_ir import Op, TensorType
@@ -36,12 +35,20 @@ class Checked:
         self.error = (ctypes.c_int64 * ERROR_WORDS)()
         where = ctypes.addressof(self.error)
         self.run = code.call(name, [*pointers, where, workspace], self.error)
-        self.explain = partial(refuse, op, types, position, memoryview(self.error))
+        self.explained = op, types, position
 
     def __call__(self) -> None:
         self.run()
         if self.error[0]:
             self.explain()
+
+    def explain(self) -> None:
+        """Say which index it was.
+
+        Raises:
+            GraphError: always.
+        """
+        refuse(*self.explained, list(self.error))
 
     def lines(self, backend: object) -> tuple[Any, ...]:
         """The call as instructions of a walk, which an error ends."""
