@@ -38,10 +38,10 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     about = f"{op_text(op)} of {', '.join(map(str, types))}"
     try:
         made = loops_of(op, types)
-        plain = over = launched(about.encode(), lambda: mapped(made.func), len(types))
+        plain = over = launched(about.encode(), lambda: mapped(made.func), len(types), (type(op),))
         if (func := made.over) is not None:
             key = f"{about} in place".encode()
-            over = launched(key, lambda: mapped(func, ((0, 0),)), len(types))
+            over = launched(key, lambda: mapped(func, ((0, 0),)), len(types), (type(op),))
     except ExpressionError as error:  # some are met when a sum is emitted
         given, gives = (", ".join(map(str, kinds)) for kinds in (types, results))
         raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
