@@ -156,3 +156,12 @@ def test_a_pass_is_added_to_ours(passes: Any, names: list[str]) -> None:
 def test_an_unknown_pass_is_named(passes: Any) -> None:
     with pytest.raises(PartError, match=r"no pass '(mine)?'; installed: .*optimize"):
         build(GRAPH, passes=passes, backends=("numpy",))
+
+
+def test_an_output_may_become_an_input_of_the_graph() -> None:
+    """As x * 1 does, once it is simplified."""
+    graph = Graph.of((X, W), (X * 1.0, X, W + 0.0))
+
+    program = build(graph, backends=("numpy",))
+    given = np.full((2, 3), 2, np.float32)
+    assert [y.sum() for y in program(given, given)] == [12, 12, 12]

@@ -105,7 +105,8 @@ def _check_ends(name: str, before: Graph, after: Graph) -> None:
         ("inputs", before.inputs, after.inputs),
         ("outputs", before.outputs, after.outputs),
     ):
-        if [v.type for v in old] != [v.type for v in new] or _swapped(old, new):
+        other = [v.type for v in old] != [v.type for v in new]
+        if other or (kind == "inputs" and _swapped(old, new)):
             raise GraphError(
                 f"pass {name}: the graph had {len(old)} {kind} ({_listed(old)}) and now has "
                 f"{len(new)} ({_listed(new)}); a pass keeps them, in their order"
@@ -115,7 +116,7 @@ def _check_ends(name: str, before: Graph, after: Graph) -> None:
 def _swapped(old: Sequence[Value], new: Sequence[Value]) -> bool:
     """Whether inputs of one type have changed places, as far as names tell."""
     names = [[getattr(v, "name", "") for v in values] for values in (old, new)]
-    return names[0] != names[1] and set(names[0]) == set(names[1])
+    return names[0] != names[1] and sorted(names[0]) == sorted(names[1])
 
 
 def _listed(values: Sequence[Value]) -> str:
