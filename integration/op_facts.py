@@ -6,9 +6,11 @@ of a backend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
+from typing import Any
 
+import byparts_opset
 from byparts_graph_ir import Backend, Node, Op, Sample, Value, producers
 
 Column = Callable[[type[Op]], str]
@@ -19,6 +21,7 @@ def markdown(ops: Mapping[str, type[Op]], backends: Mapping[str, Column]) -> str
     columns: dict[str, Column] = {
         "op": lambda op: f"`{op.name}`",
         "meaning": meaning,
+        "function gives": function_gives,
         "made of": made_of,
         "pattern": lambda op: op.pattern,
         "over": written_over,
@@ -40,6 +43,51 @@ def markdown(ops: Mapping[str, type[Op]], backends: Mapping[str, Column]) -> str
 def meaning(op: type[Op]) -> str:
     """The first sentence of the docstring of `op`; ours end in two spaces or with the line."""
     return (op.__doc__ or "").strip().split("\n")[0].split(".  ")[0].rstrip(".")
+
+
+def function_gives(op: type[Op]) -> str:
+    """The results of the public function of this name, called on the first sample; else empty."""
+    function = getattr(byparts_opset, op.name, None)
+    if not callable(function):
+        return ""
+    sample = next(iter(op.samples()))
+    result = called(function, sample)
+    if isinstance(result, Value):
+        count = len(_node(sample).outputs)
+        return "value" if count == 1 else f"value, output {_position(result)} of {count}"
+    return f"tuple of {len(result)}" + (" tuples" if isinstance(result[0], tuple) else "")
+
+
+def called(function: Callable[..., Any], sample: Sample) -> Any:
+    """What the function gives for the inputs of a sample, with the attributes of its op."""
+    op, inputs = sample.op, [Value(t) for t in sample.types]
+    if (arrange := _ARRANGED.get(op.name)) is not None:
+        return function(*arrange(op, inputs))
+    taken = () if isinstance(function, Op) else signature(function).parameters
+    return function(*inputs, **{name: getattr(op, name) for name in taken if hasattr(op, name)})
+
+
+def _position(result: Value) -> int:
+    assert result.node is not None, "the function has made a node"
+    return result.node.outputs.index(result)
+
+
+def _grouped(op: Any, inputs: list[Value]) -> list[Any]:
+    """The weights, their states, their gradients; then numbers."""
+    groups = [inputs[i : i + op.count] for i in range(0, len(inputs), op.count)]
+    return [*groups[: len(op.groups)], *inputs[len(op.groups) * op.count :]]
+
+
+# Op -> what its function takes, where that is not the inputs and the attributes by their names.
+_ARRANGED: dict[str, Callable[[Any, list[Value]], Sequence[Any]]] = {
+    "constant": lambda op, inputs: (op.evaluate()[0],),
+    "concat": lambda op, inputs: (inputs, op.axis),
+    "einsum": lambda op, inputs: (op.equation, *inputs),
+    "dropout": lambda op, inputs: (inputs[0], 1, 2, op.rate),
+    "call": lambda op, inputs: (lambda *xs: list(xs), *inputs),
+    "scan": lambda op, inputs: (lambda state, x, w: [state], *([v] for v in inputs)),
+    **dict.fromkeys(["adam", "gradient_descent", "momentum"], _grouped),
+}
 
 
 def made_of(op: type[Op]) -> str:

@@ -26,6 +26,7 @@ HEAD = """# The ops
 Written by `python integration/ops_table.py` from the ops themselves; a test says when it is stale.
 
 {count} ops, {primitive} of them primitive ("made of" is empty): a backend with those has all.
+"function gives": what `byparts_opset.NAME(...)` returns, which may be fewer than the op's outputs.
 "over": inputs whose memory the output may take. "view of": inputs whose bytes the output is.
 "numpy", "torch": whether the backend has a kernel, and if that allocates at each run, why; "via
 bodies": the runtime runs it, with kernels of the backend inside.

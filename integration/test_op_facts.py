@@ -1,10 +1,16 @@
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
+import pytest
 
-from byparts_graph_ir import Backend
+import byparts_opset
+from byparts_graph_ir import Backend, Value
 from byparts_opset import OPS
 from op_facts import (
+    called,
+    function_gives,
     gradient_to,
     kernel_column,
     made_of,
@@ -24,6 +30,34 @@ def test_facts_are_read_off_the_ops() -> None:
     assert view_of(OPS["identity"]) == "x"
     assert gradient_to(OPS["select"]) == "x, y"
     assert gradient_to(OPS["floor"]) == ""
+
+
+def test_what_a_function_gives_is_seen_by_calling_it() -> None:
+    """Fewer values than the op has outputs, as many, or one for each weight."""
+    assert function_gives(OPS["layer_norm"]) == "value, output 0 of 3"
+    assert function_gives(OPS["batch_norm"]) == "tuple of 3"
+    assert function_gives(OPS["adam"]) == "tuple of 3 tuples"
+    assert function_gives(OPS["layer_norm_gradient"]) == ""
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_a_function_of_one_value_gives_what_the_first_output_is(name: str) -> None:
+    """On every sample: of its type; a function of several gives as many as the op has outputs."""
+    function = getattr(byparts_opset, name, None)
+    if not callable(function) or name in ("call", "scan"):  # whose results are those of a body
+        return
+    for sample in OPS[name].samples():
+        if getattr(sample.op, "shape", ()) is None:  # a draw in the shape of an input: the op alone
+            continue
+        result = called(function, sample)
+        flat = [result] if isinstance(result, Value) else _flat(result)
+        types = sample.op.infer(*sample.types)
+        assert [v.type for v in flat] == list(types[: len(flat)])
+        assert len(flat) in (1, len(types))
+
+
+def _flat(results: Sequence[Any]) -> list[Any]:
+    return [v for r in results for v in (r if isinstance(r, tuple) else (r,))]
 
 
 def test_kernel_column_tells_parts_from_nothing() -> None:

@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 
 import byparts_opset as ops
-from byparts_graph_ir import Backend, Fused, Graph, Input, MissingRule, Node, Pass, TensorType
+from byparts_graph_ir import (
+    Backend,
+    Fused,
+    Graph,
+    Input,
+    MissingRule,
+    Node,
+    Op,
+    Pass,
+    Refused,
+    Table,
+    TensorType,
+)
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_numpy import make
 from byparts_kernels_numpy.table import kernels, view
@@ -95,7 +107,7 @@ def test_what_nobody_takes_in_the_end_is_told_by_node() -> None:
     x = Input(TensorType("f32", (2,)), None, "x")
     with pytest.raises(MissingRule, match=r"no kernel for Neg on \(f32\[2\]\)") as error:
         build(Graph.of((x,), (-(-x * x),)), backends=(joining(refusing),))
-    assert "regions were refused: joiner: not today" in error.value.__notes__[-1]  # type: ignore[attr-defined]
+    assert "refused: joiner: not today" in error.value.__notes__[-1]  # type: ignore[attr-defined]
 
 
 def test_a_backend_that_compiles_needs_no_kernel_of_its_own() -> None:
@@ -143,3 +155,25 @@ def test_a_region_that_fails_when_bound_is_no_refusal() -> None:
 
     with pytest.raises(ZeroDivisionError):
         build(program_text(), backends=(broken(), "numpy"))
+
+
+def test_an_op_is_decomposed_where_its_kernel_refuses_the_types() -> None:
+    """Another softmax of the program stays whole."""
+    base = make()
+    kernels: Table[Any] = Table("kernel")
+    for op in (ops.Exp(), ops.Sub(), ops.Div(), ops.Max(), ops.Sum()):
+        rule = base.kernels[op]
+        kernels.on(type(op), workspace=base.kernels.takes_workspace(op))(rule)
+
+    @kernels.on(ops.Softmax, workspace=True)
+    def softmax(op: Op, inputs: Sequence[Any], outputs: Sequence[Any], workspace: Any) -> Run:
+        if inputs[0].shape == (2, 2):
+            raise Refused("not of two rows")
+        return base.kernels[ops.Softmax](op, inputs, outputs, workspace)
+
+    x, y = (Input(TensorType("f32", (n, 2)), None, "") for n in (2, 3))
+    graph = Graph.of((x, y), (ops.softmax(x), ops.softmax(y)))
+    program = build(graph, backends=(replace(base, kernels=kernels, passes=()),))
+
+    assert [n.op.name for n in program.graph.nodes].count("softmax") == 1
+    np.testing.assert_allclose(program(X, np.ones((3, 2), np.float32))[0].sum(-1), 1, rtol=1e-6)

@@ -20,6 +20,7 @@ LEFT_OUT = (
     "byparts_graph_ir.formats.text",  # `parse`: a device loads JSON
     "byparts_graph_ir.parts.listing",  # the command line, as `new`
     "byparts_graph_ir.parts.new",
+    "byparts_runtime.building.check_plan",  # of planners of others; memplan is tried on networks
     "byparts_runtime.inspect.columns",  # of `explain`
     "byparts_runtime.inspect.explain",
     "byparts_runtime.inspect.profile",

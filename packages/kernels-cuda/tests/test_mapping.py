@@ -103,7 +103,7 @@ def test_a_function_computes_what_its_op_does(op: Op, arrays: tuple[Any, ...], o
     if over:
         results[0][...] = arrays[0]
         given[0] = results[0]
-    error = [np.ones(1, np.int64)] * (func.params[-1].name == "error")
+    error = [np.ones(3, np.int64)] * (func.params[-1].name == "error")
     launches = mapped(func, ((0, 0),) if over else (), SMALL)
     run(launches, [*given, *results, *error])
     for got, wanted in zip(results, expected, strict=True):

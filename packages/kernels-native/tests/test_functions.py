@@ -83,6 +83,7 @@ _X = np.array([[1, np.nan, -1, 7], [0.5, 3, 3, -2], [-0.0, 0, np.inf, 1]], np.fl
         (ops.Scatter(0), (_X, _INDICES, _X + 1)),
         (ops.ScatterAdd(0), (_INDICES, _X, _X)),
         (ops.OneHot(3), (_INDICES,)),
+        (ops.InRange(4, "gather", 0), (_INDICES,)),
         (ops.ArgMax(0), (_X,)),
         (ops.ArgMin(1), (_X,)),
         (ops.TopK(3), (_X,)),
@@ -96,7 +97,7 @@ def test_the_interpreter_says_what_evaluate_says(op: Op, arrays: tuple[Any, ...]
     func = function[op](op, [type_of(a) for a in arrays]).func
     expected = op.evaluate(*arrays)
     results = [np.empty(e.shape, e.dtype) for e in expected]
-    error = [np.ones(1, np.int64)] * (func.params[-1].name == "error")
+    error = [np.ones(3, np.int64)] * (func.params[-1].name == "error")
     given = [*arrays, *results, *error]
     shaped = [
         a.reshape([int(d.attr) for d in p.shape]) for a, p in zip(given, func.params, strict=True)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from torch_kernel import Array, kernel
 
-from byparts_graph_ir import Op
+from byparts_graph_ir import GraphError, Op
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy
+from byparts_opset.index import InRange
 
 pytest.importorskip("torch", reason="needs torch")
 
@@ -41,5 +42,26 @@ def test_a_label_that_is_no_class_is_an_error(label: int) -> None:
     """-100, which torch ignores unless told otherwise, as well."""
     logits, labels = np.zeros((2, 4), np.float32), np.array([1, label])
 
-    with pytest.raises(IndexError, match=f"Target {label} is out of bounds"):
+    with pytest.raises(GraphError, match=f"label {label} is no class: there are 4, 0 to 3"):
         kernel(SparseSoftmaxCrossEntropy(), logits, labels)
+
+
+@pytest.mark.parametrize("label", [-(1 << 63), (1 << 63) - 1])
+def test_the_extreme_labels_are_no_classes(label: int) -> None:
+    """The least is what torch's loss is told to ignore."""
+    logits, labels = np.zeros((2, 4), np.float32), np.array([1, label])
+
+    with pytest.raises(GraphError, match=f"label {label} is no class"):
+        kernel(SparseSoftmaxCrossEntropy(), logits, labels)
+
+
+def test_where_there_are_no_classes_each_label_is_refused() -> None:
+    with pytest.raises(GraphError, match="label 0 is no class: there are 0"):
+        kernel(SparseSoftmaxCrossEntropy(), np.zeros((2, 0), np.float32), np.zeros(2, np.int64))
+
+
+def test_indices_in_range_are_passed_on() -> None:
+    """Others are refused in the words of the op that they are of."""
+    same(InRange(4, "gather", 1), np.array([0, 3]))
+    with pytest.raises(GraphError, match=r"gather: index 4 at \[1\] is out of range for axis 1"):
+        kernel(InRange(4, "gather", 1), np.array([0, 4]))

@@ -260,7 +260,7 @@ def test_backends_of_several_spaces_need_a_pass(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_bad_arguments_are_refused() -> None:
-    """No backend at all, a string in the place of a tuple, one that nobody provides."""
+    """No backend at all, a backend and a pass that nobody provides."""
     x = given("x", 1)
     graph = graph_of([x], x)
 
@@ -268,8 +268,8 @@ def test_bad_arguments_are_refused() -> None:
         build_by_hand(graph, backends=())
     with pytest.raises((GraphError, PartError), match="numpi"):
         build_by_hand(graph, backends=("numpi",))
-    with pytest.raises(GraphError, match="passes='fold': give a tuple"):
-        build_by_hand(graph, passes="fold")
+    with pytest.raises(PartError, match="no pass 'fould'; installed"):
+        build_by_hand(graph, passes="auto+fould")
 
 
 def test_unknown_dimensions_are_refused_with_advice() -> None:

@@ -39,6 +39,7 @@ from byparts_tensor_ir.lowering.function import function
 from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
 from byparts_tensor_ir.lowering.regions.joins import joins
 from byparts_tensor_ir.lowering.regions.updates import UPDATES
+from byparts_tensor_ir.taking_part import kinds_of
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.launches import Launches
@@ -122,7 +123,7 @@ def region_kernel(graph: Graph) -> Kernel:
         made = RegionLoops(graph)
         return mapped(replace(made.func, name=_title(graph)), made.inplace)
 
-    return launched(b"region" + graph.digest, launches, len(graph.inputs))
+    return launched(b"region" + graph.digest, launches, len(graph.inputs), kinds_of(graph))
 
 
 def _title(graph: Graph) -> str:
@@ -136,7 +137,8 @@ def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> 
     """A region as launches; or a product and what is computed of each of its elements."""
     if is_epilogue(op.graph):
         about = b"epilogue" + op.graph.digest
-        return launched(about, partial(epilogue_launches, op.graph), len(types))
+        make = partial(epilogue_launches, op.graph)
+        return launched(about, make, len(types), kinds_of(op.graph))
     return region_kernel(op.graph)
 
 
@@ -144,10 +146,10 @@ def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ke
     """One op as a region of one node."""
     inputs = tuple([Input(t) for t in types])
     node = Node(op, inputs)
-    if not any(t.size for t in types):
-        return _constant(op, types, constants)
     if not any(v.type.size for v in node.outputs):
         return Kernel(lambda _, outputs, *__: run_of(outputs[0].gpu, ()))
+    if not any(t.size for t in types):
+        return _constant(op, types, constants)
     if not taken(node):
         given = ", ".join(map(str, types))
         raise Refused(f"{type(op).__name__} on ({given}) is not generated")
@@ -199,7 +201,7 @@ def _made_by(module: str, name: str) -> Rule:
             return made
 
         about = f"{module} {op_text(op)} of {', '.join(map(str, types))}"
-        return launched(about.encode(), launches, len(types))
+        return launched(about.encode(), launches, len(types), (type(op),))
 
     return rule
 

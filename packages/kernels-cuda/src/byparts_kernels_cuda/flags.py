@@ -1,7 +1,7 @@
 """Numbers that kernels leave on the GPU to say that something was wrong, read at the next wait.
 
-A kernel cannot raise: one that finds an index out of range stores a 1, and does no more.  Whoever
-waits for the stream fetches these numbers with the same wait, and raises then.
+A kernel cannot raise: one that finds an index out of range stores a 1 and which it was, and does no
+more.  Whoever waits for the stream fetches these numbers with the same wait, and raises then.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from byparts_graph_ir import TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.memory import DeviceArray, DeviceMemory, Pinned
+from byparts_tensor_ir.lowering.function import ERROR_WORDS
 
-_CELL_BYTES = 16  # one i64, aligned as arguments are
+_CELL_BYTES = 32  # of a flag, aligned as arguments are
 _CELLS = 1024  # of a page
-_KIND = TensorType("i64", (1,))
+_KIND = TensorType("i64", (ERROR_WORDS,))
 
 
 class Flag:
-    """One such number.
+    """What one kernel leaves: the numbers of `error_buffer`.
 
     Attributes:
-        array: i64[1] on the GPU, for a kernel to write.
+        array: i64 on the GPU, for a kernel to write.
     """
 
     def __init__(self, page: _Page, number: int) -> None:
@@ -32,9 +33,10 @@ class Flag:
         self.array = DeviceArray(page.memory, at, _KIND)
 
     @property
-    def value(self) -> int:
-        """What it was when it was fetched."""
-        return c_int64.from_address(self._page.host.address + self._number * _CELL_BYTES).value
+    def value(self) -> list[int]:
+        """What it was when it was fetched; the first number is 0 where nothing was wrong."""
+        at = self._page.host.address + self._number * _CELL_BYTES
+        return list((c_int64 * ERROR_WORDS).from_address(at))
 
     def __del__(self) -> None:
         self._page.free.append(self._number)

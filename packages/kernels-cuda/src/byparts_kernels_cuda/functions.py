@@ -1,6 +1,6 @@
 """Ops that are written as functions of whole tensors, some of which read indices; and printing.
 
-A function finds an index out of range before it reads or writes anything, stores a 1, and does no
+A function finds an index out of range before it reads or writes anything, stores which, and does no
 more.  That is told when the stream is waited for, which is before any variable is written.
 """
 
@@ -22,8 +22,8 @@ from byparts_kernels_cuda.loops import loops_of
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
 from byparts_opset.dtypes import numpy_dtype
-from byparts_opset.index import check_range
 from byparts_tensor_ir.expression import ExpressionError
+from byparts_tensor_ir.lowering.function import refuse
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -38,10 +38,10 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     about = f"{op_text(op)} of {', '.join(map(str, types))}"
     try:
         made = loops_of(op, types)
-        plain = over = launched(about.encode(), lambda: mapped(made.func), len(types))
+        plain = over = launched(about.encode(), lambda: mapped(made.func), len(types), (type(op),))
         if (func := made.over) is not None:
             key = f"{about} in place".encode()
-            over = launched(key, lambda: mapped(func, ((0, 0),)), len(types))
+            over = launched(key, lambda: mapped(func, ((0, 0),)), len(types), (type(op),))
     except ExpressionError as error:  # some are met when a sum is emitted
         given, gives = (", ".join(map(str, kinds)) for kinds in (types, results))
         raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
@@ -57,7 +57,7 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         with gpu:
             error = flag(gpu)
         run = kernel.bind(inputs, (*outputs, error.array), workspace, None)
-        checked = Checked(error, op, types, made.indices, inputs[made.indices])
+        checked = Checked(error, op, types, made.indices)
         calls = tuple([c for c in calls_of(run) if isinstance(c, StreamCall)])
         checked.run = run_of(gpu, calls, (checked,))
         return checked.run
@@ -72,10 +72,9 @@ class Checked:
     """Says, when the stream is waited for, whether an index was out of range.
 
     Args:
-        flag: 1 where one was.
+        flag: says whether one was, and which.
         op, types: what the function computes.
         position: of the indices among the inputs.
-        indices: where they are.
 
     Attributes:
         run: the run that this is of.
@@ -83,32 +82,23 @@ class Checked:
 
     run: Run
 
-    def __init__(
-        self, flag: Flag, op: Any, types: Sequence[TensorType], position: int, indices: DeviceArray
-    ) -> None:
-        self._flag, self._op, self._types = flag, op, types
-        self._position, self._indices = position, indices
+    def __init__(self, flag: Flag, op: Any, types: Sequence[TensorType], position: int) -> None:
+        self._flag, self._op, self._types, self._position = flag, op, types, position
 
     def tell(self) -> None:
-        """Find the index that is out of range, where the indices are still there.
+        """Say which index was out of range.
 
         Raises:
             GraphError: one was.
         """
-        if not self._flag.value:
+        error = self._flag.value
+        if not error[0]:
             return
-        op, whole = self._op, self._types[2 if self._position == 0 else 0]
-        n, error = whole.dims[op.axis], GraphError("")
         try:
-            check_range(op.name, _read(self._indices), n, op.axis)
+            refuse(self._op, self._types, self._position, error)
         except GraphError as found:
-            error = found
-        else:  # a later step of the program has taken their memory
-            error = GraphError(
-                f"{op.name}: an index is out of range for axis {op.axis} of size {n}"
-            )
-        error.of_run = self.run  # type: ignore[attr-defined]  # the runtime says which step it is
-        raise error
+            found.of_run = self.run  # type: ignore[attr-defined]  # the runtime says which step
+            raise
 
 
 def printed(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:

@@ -9,49 +9,53 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import byparts_tensor_ir
-from byparts_graph_ir import Kernel
+from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_cuda.code import Argument, KernelCode, function, later
 from byparts_kernels_cuda.gpu import Gpu, backend_mode
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
-from byparts_tensor_ir.cache import files_of, keep_text, kept_text
+from byparts_tensor_ir.cache import keep_text, kept_text
+from byparts_tensor_ir.taking_part import short_key
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.launches import Launches
     from byparts_tensor_ir.statement import Buffer, Func
 
+PACKAGE = "byparts_kernels_cuda"
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
 
 
-def launched(key: bytes, make: Callable[[], Launches], inputs: int) -> Kernel:
+def launched(
+    key: bytes, make: Callable[[], Launches], inputs: int, kinds: Iterable[type[Op]] = ()
+) -> Kernel:
     """The kernel that makes these launches.
 
     It is compiled when it is first bound, with all others that wait then.  Its run is one call of
     C, and so atomic, where there is one launch.
 
     Args:
-        key: says all that `make` depends on beside our own code.
+        key: says all that `make` depends on beside code: what is computed, and of which types.
         make: called where the text is not on the disk.
         inputs: how many of the parameters are inputs; the others are outputs.
+        kinds: the ops that it lowers; if any is not of ours, it is called in each process.
 
     Raises:
         EmitError: a launch has no form in C.
     """
-    mode = backend_mode()
-    about = "\0".join([mode, *_our_code()]).encode()
+    mode, ours = backend_mode(), short_key(PACKAGE, kinds)
+    about = f"{mode}\0{ours}".encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
-    text = kept_text(name)
+    text = None if ours is None else kept_text(name)
     if text is None:
         text = json.dumps(record(make(), inputs, mode))
-        keep_text(name, text)
+        if ours is not None:
+            keep_text(name, text)
     return kernel_of(json.loads(text))
 
 
@@ -137,10 +141,3 @@ def _launch(
     launch = gpu.driver.cuLaunchKernel
     arguments = handle, *shape, gpu.stream, table, None
     return StreamCall.of(launch, *arguments, at=8, kept=(values, *kept))
-
-
-@cache
-def _our_code() -> tuple[str, ...]:
-    """Changes whenever a file does that generates code."""
-    folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
-    return tuple([line for folder in folders for line in files_of(folder)])

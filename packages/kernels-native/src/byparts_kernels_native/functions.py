@@ -34,9 +34,10 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     about = f"{op_text(op)} of {', '.join(map(str, types))}"
     try:
         made = function[op](op, types)
-        plain = over = generated(about.encode(), lambda: (made.func, ()))
+        plain = over = generated(about.encode(), lambda: (made.func, ()), (type(op),))
         if (func := made.over) is not None:
-            over = generated(f"{about} in place".encode(), lambda: (func, ((0, 0),)))
+            in_place = f"{about} in place".encode()
+            over = generated(in_place, lambda: (func, ((0, 0),)), (type(op),))
     except ExpressionError as error:  # some are met when a sum is emitted
         given = ", ".join(map(str, types))
         gives = ", ".join(map(str, results))

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import byparts_tensor_ir
-from byparts_graph_ir import Kernel
+from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_tensor_ir.cache import files_of, keep_text, kept_text
+from byparts_tensor_ir.cache import keep_text, kept_text
 from byparts_tensor_ir.emit.source import LlvmSource, Source
+from byparts_tensor_ir.taking_part import short_key
 from byparts_tensor_ir.target import target
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
 
+PACKAGE = "byparts_kernels_native"
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
 
 
@@ -46,24 +45,28 @@ class Generated:
         return Kernel(bind, self.workspace_bytes, 0, self.inplace, True, self.source)
 
 
-def generated(key: bytes, make: Callable[[], tuple[Func, Pairs]]) -> Generated:
+def generated(
+    key: bytes, make: Callable[[], tuple[Func, Pairs]], kinds: Iterable[type[Op]] = ()
+) -> Generated:
     """The function of this key, made where it is not on the disk, with long sums by blocks.
 
     Args:
-        key: says all that `make` depends on beside our own code.
+        key: says all that `make` depends on beside code: what is computed, and of which types.
         make: the loops, and the pairs that may be one array.
+        kinds: the ops that it lowers; if any is not of ours, it is made again in each process.
     """
-    emitter = code.emitter()
-    about = "\0".join([emitter, target().name, our_code()]).encode()
+    emitter, ours = code.emitter(), short_key(PACKAGE, kinds)
+    about = "\0".join([emitter, target().name, ours or ""]).encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
-    text = kept_text(name)
+    text = None if ours is None else kept_text(name)
     if text is None:
         from byparts_tensor_ir.lowering.cascade import cascaded  # not where the code is on the disk
 
         func, inplace = make()
         source = emitted(cascaded(func), inplace)
         record = {**asdict(source), "inplace": inplace}
-        keep_text(name, json.dumps(record, default=sorted))
+        if ours is not None:
+            keep_text(name, json.dumps(record, default=sorted))
     else:
         record = json.loads(text)
         inplace = tuple([(i, o) for i, o in record.pop("inplace")])
@@ -84,8 +87,6 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
     return emit_c(func, target().vector_bytes, aliases)
 
 
-@cache
 def our_code() -> str:
     """Sizes and times of our files, which change whenever one that generates code does."""
-    folders = [Path(__file__).parent, Path(str(byparts_tensor_ir.__file__)).parent]
-    return " ".join(line for folder in folders for line in files_of(folder))
+    return short_key(PACKAGE, ()) or ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from byparts_graph_ir import Graph, Kernel
 from byparts_kernels_native import walk
 from byparts_kernels_native.generated import Pairs, generated
+from byparts_tensor_ir.taking_part import kinds_of
 from byparts_tensor_ir.target import target
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def region_kernel(graph: Graph) -> Kernel:
             inplace = tuple([(i, o) for i, o in inplace if o not in small])
         return shared(region.func), inplace
 
-    return generated(b"region" + graph.digest, loops).kernel()
+    return generated(b"region" + graph.digest, loops, kinds_of(graph)).kernel()
 
 
 def _has_short_rows(func: Func) -> bool:

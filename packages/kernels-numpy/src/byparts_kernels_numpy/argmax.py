@@ -39,6 +39,8 @@ def _search(
 
     So do we, into the workspace.
     """
+    if y.size == 0:
+        return lambda: None
     if op.axis is None:
         return partial(f, x.reshape(-1), 0, y.reshape(()))
     moved = np.moveaxis(x, op.axis, -1)

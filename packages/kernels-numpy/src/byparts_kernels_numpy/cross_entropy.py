@@ -17,8 +17,9 @@ from byparts_kernels_numpy.plain import blocks, in_turn, plain, split_rows
 from byparts_kernels_numpy.softmax import is_short, largest, line, scratch, summed, summing
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import Shared, kept
-from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy, check_labels
+from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy
 from byparts_opset.dtypes import Array
+from byparts_opset.index import check_range
 
 
 @kernels.on(SoftmaxCrossEntropy, workspace=True)
@@ -44,7 +45,7 @@ def sparse(
     workspace: Workspace,
 ) -> Run:
     (x, labels), (loss, residual) = inputs, outputs
-    check = _check(labels.reshape(-1), x.shape[-1])
+    check = _check(op.name, labels.reshape(-1), x.shape[-1])
     cut = blocks(-1, x, residual)
     if not cut:
         return check
@@ -128,7 +129,7 @@ def _sparse(x: Array, r: Array, labels: Array, loss: Array, starts: Array, share
     return run
 
 
-def _check(labels: Array, classes: int) -> Run:
+def _check(name: str, labels: Array, classes: int) -> Run:
     """Raise GraphError for a label that is no class; one pass, as unsigned numbers."""
     if labels.size == 0:
         return lambda: None
@@ -136,6 +137,6 @@ def _check(labels: Array, classes: int) -> Run:
 
     def run() -> None:
         if largest(unsigned) >= classes:
-            check_labels(labels, classes)
+            check_range(name, labels, classes)
 
     return run

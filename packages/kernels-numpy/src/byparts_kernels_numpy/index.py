@@ -18,7 +18,7 @@ from byparts_kernels_numpy.table import allocates, kernels
 from byparts_kernels_numpy.workspace import empty, kept
 from byparts_opset.argmax import TopK
 from byparts_opset.dtypes import Array
-from byparts_opset.index import Gather, Scatter, ScatterAdd, check_range
+from byparts_opset.index import Gather, InRange, Scatter, ScatterAdd, check_range
 
 WIDE_ROW = 256  # elements from which adding row by row beats adding element by element
 _SMALL = 1 << 20  # elements, of which a copy in f64 takes little memory
@@ -58,6 +58,13 @@ def scatter(
     assign = partial(operator.setitem, np.moveaxis(y, op.axis, 0), index, rows)
     copy = [] if np.may_share_memory(x, y) else [partial(np.copyto, y, x)]
     return in_turn([checked, *copy, assign])
+
+
+@kernels.on(InRange)
+def in_range(op: InRange, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
+    (indices,), (y,) = inputs, outputs
+    check = partial(check_range, op.of, indices, op.size, op.axis)
+    return in_turn([check, partial(np.copyto, y, indices)])
 
 
 @kernels.on(TopK)

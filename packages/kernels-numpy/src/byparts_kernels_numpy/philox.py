@@ -50,7 +50,7 @@ def filler(words: Array, each: Array, shared: Shared) -> Fill:
             np.bitwise_xor(high[r & 1], low[1 - (r & 1)], even)
             np.bitwise_xor(even, keys[r], even)
         result[:, :, 0] = even.T
-        result[:, :, 1] = low[1].T
+        result[:, :, 1] = low[(ROUNDS - 1) & 1].T
 
     return fill
 

@@ -126,8 +126,8 @@ def _sum_of_blocks(x: Array, y: Array, workspace: Workspace) -> Run:
 
 
 def _reduce(f: Callable[..., Any], axes: tuple[int, ...], x: Array, y: Array) -> Run:
-    if not axes:
-        return partial(np.copyto, y, x)
+    if not axes or y.size == 0:
+        return partial(np.copyto, y, x) if y.size else lambda: None
     return partial(f, x, axes if len(axes) > 1 else axes[0], None, y)
 
 

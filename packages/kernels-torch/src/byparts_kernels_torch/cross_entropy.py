@@ -16,12 +16,13 @@ from math import inf
 import torch
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
-from byparts_kernels_torch.elementwise import nothing, number
+from byparts_kernels_torch.elementwise import number
 from byparts_kernels_torch.padded_rows import has_short_rows, padded_rows
 from byparts_kernels_torch.table import Tensor, Tensors, kernels
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import scratch
 from byparts_opset.cross_entropy import SoftmaxCrossEntropy, SparseSoftmaxCrossEntropy
+from byparts_opset.index import check_range
 
 # The label that torch's loss is told to ignore: the smallest i64, so that each label outside of
 # [0, classes) is an error.
@@ -102,16 +103,16 @@ def _residual(op: SoftmaxCrossEntropy, minus: Tensor, log_p: Tensor, into: Tenso
 def sparse_softmax_cross_entropy(
     op: SparseSoftmaxCrossEntropy, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """torch raises an IndexError for a label outside of [0, classes)."""
+    """torch raises for a label outside of [0, classes); we say which it was."""
     (x, labels), (loss, residual) = inputs, outputs
     if x.numel() == 0:
-        return nothing
+        return partial(_check, op.name, labels, x.shape[-1])
     at, steps = _class_indices(labels, workspace)
     log_p, compute = _log_softmax(x, workspace)
     rows, target = log_p.view(-1, x.shape[-1]), residual.view(-1, x.shape[-1])
     total, minus = scratch(workspace, (), x), number(-1, x).expand(len(target), 1)
     losses = torch.ops.aten.nll_loss_forward.output
-    return in_turn(
+    run = in_turn(
         [
             *steps,
             *compute,
@@ -120,6 +121,28 @@ def sparse_softmax_cross_entropy(
             partial(target.scatter_add_, 1, at.view(-1, 1), minus),
         ]
     )
+    return _checked(op.name, run, labels, x.shape[-1])
+
+
+def _check(name: str, labels: Tensor, classes: int) -> None:
+    """Refuse a label that is no class; on a GPU, to ask would wait for the device."""
+    if labels.device.type == "cpu":
+        check_range(name, labels.numpy(), classes)
+
+
+def _checked(name: str, run: Run, labels: Tensor, classes: int) -> Run:
+    """The step, whose error on the host says which label is no class."""
+    if labels.device.type != "cpu":
+        return run
+
+    def checked() -> None:
+        try:
+            run()
+        except (IndexError, RuntimeError):
+            check_range(name, labels.numpy(), classes)
+            raise
+
+    return checked
 
 
 def _log_softmax(x: Tensor, workspace: Workspace) -> tuple[Tensor, list[Run]]:

@@ -18,7 +18,7 @@ from byparts_kernels_torch.table import Tensor, Tensors, allocates, kernels, sam
 from byparts_kernels_torch.wide import in_turn, widened
 from byparts_kernels_torch.workspace import counted, scratch
 from byparts_opset.argmax import TopK
-from byparts_opset.index import Gather, OneHot, Scatter, ScatterAdd, check_range
+from byparts_opset.index import Gather, InRange, OneHot, Scatter, ScatterAdd, check_range
 
 WIDE = (torch.int32, torch.int64)  # the integers that torch indexes with
 
@@ -67,6 +67,15 @@ def scatter(op: Scatter, inputs: Tensors, outputs: Tensors, workspace: Workspace
             partial(y.index_copy_, axis, index, rows),
         ]
     )
+
+
+@kernels.on(InRange)
+def in_range(op: InRange, inputs: Tensors, outputs: Tensors) -> Run:
+    (indices,), (y,) = inputs, outputs
+    copy = partial(y.copy_, indices)
+    if indices.device.type != "cpu":
+        return copy
+    return in_turn([lambda: check_range(op.of, indices.numpy(), op.size, op.axis), copy])
 
 
 @kernels.on(OneHot, workspace=True)

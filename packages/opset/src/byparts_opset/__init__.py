@@ -116,7 +116,9 @@ if not TYPE_CHECKING:
         join="Concat Split SplitLike concat split stack unstack",
         slicing="Slice SliceGradient getitem",
         pad="Pad pad",
-        index="Gather OneHot Scatter ScatterAdd gather one_hot scatter scatter_add",
+        index=(
+            "Gather InRange OneHot Scatter ScatterAdd gather in_range one_hot scatter scatter_add"
+        ),
         matmul="MatMul matmul",
         add_matmul="AddMatmul",
         einsum="Einsum einsum",

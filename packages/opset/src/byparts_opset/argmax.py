@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -33,6 +33,13 @@ class Position(Op):
 
     infer_unranked = infer
 
+    def found(self, search: Callable[..., Array], x: Array) -> tuple[Array, ...]:
+        """The positions that NumPy finds; none where the result has no elements."""
+        (y,) = self.infer(type_of(x))  # refuses to look in nothing
+        if not y.size:
+            return (np.empty(y.dims, np.int64),)
+        return (np.asarray(search(wide(x), axis=self.axis, keepdims=self.keepdims), np.int64),)
+
     def flops(self, x: TensorType) -> int:
         return x.size
 
@@ -40,7 +47,7 @@ class Position(Op):
     def samples(cls) -> Iterator[Sample]:
         cases: tuple[tuple[int | None, bool, tuple[int, ...]], ...] = (
             *((None, False, (3, 4)), (0, False, (3, 4)), (-1, True, (3, 4)), (1, False, (2, 3, 2))),
-            *((None, True, (2, 3)), (None, False, ()), (1, False, (0, 3))),
+            *((None, True, (2, 3)), (None, False, ()), (1, False, (0, 3)), (0, False, (0, 0))),
         )
         for axis, keepdims, shape in cases:
             yield Sample(cls(axis, keepdims), (TensorType("f32", shape),))
@@ -52,9 +59,7 @@ class ArgMax(Position):
     name = "argmax"
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        self.infer(type_of(x))  # refuses to look in nothing
-        y = np.argmax(wide(x), axis=self.axis, keepdims=self.keepdims)
-        return (np.asarray(y, np.int64),)
+        return self.found(np.argmax, x)
 
 
 class ArgMin(Position):
@@ -63,9 +68,7 @@ class ArgMin(Position):
     name = "argmin"
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        self.infer(type_of(x))  # refuses to look in nothing
-        y = np.argmin(wide(x), axis=self.axis, keepdims=self.keepdims)
-        return (np.asarray(y, np.int64),)
+        return self.found(np.argmin, x)
 
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
         # Integers are taken from 255 or -1, which never overflows, as -x may.

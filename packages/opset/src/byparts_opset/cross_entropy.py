@@ -24,7 +24,6 @@ import byparts_opset as ops
 from byparts_graph_ir import (
     FLOATS,
     INTEGERS,
-    GraphError,
     Node,
     Op,
     Sample,
@@ -38,6 +37,7 @@ from byparts_opset.domain import between, index_into
 from byparts_opset.dtypes import Array, narrow, require
 from byparts_opset.elementwise import Binary, computed, summed_back
 from byparts_opset.half import in_f32, widened
+from byparts_opset.index import InRange, check_range
 
 LEAST_LOG = -100.0  # of a probability of 0; torch has the same number
 LEAST_SPREAD = 1e-12  # of p * (1 - p), in the gradient; likewise
@@ -111,8 +111,7 @@ class SparseSoftmaxCrossEntropy(Op):
     """loss = -log(softmax(logits))[label]; residual = d loss / d logits = softmax - one_hot(label).
 
     logits, residual: [..., classes]; labels: integers [...]; loss: [...].  A label that is no class
-    is an error when the program runs (where the backend has a kernel for this op; decomposed, its
-    loss is 0).
+    is a `GraphError` when the program runs, also where this op is decomposed (`InRange`).
     """
 
     inplace = ((0, 1),)
@@ -141,7 +140,7 @@ class SparseSoftmaxCrossEntropy(Op):
         return (logits, index_into(logits.shape[-1], labels))
 
     def evaluate(self, logits: Array, labels: Array) -> tuple[Array, ...]:
-        check_labels(labels, logits.shape[-1])
+        check_range(self.name, labels, logits.shape[-1])
         log_p, at = _log_softmax(logits), labels[..., None].astype(np.int64)
         residual = np.exp(log_p) - (np.arange(logits.shape[-1]) == at)
         loss = -np.take_along_axis(log_p, at, axis=-1)[..., 0]
@@ -160,6 +159,9 @@ class SparseSoftmaxCrossEntropy(Op):
         classes = logits.type.shape[-1] if logits.type.shape else None
         if not isinstance(classes, int):
             return None
+        labels = InRange(classes, self.name)(labels)
+        if classes == 0:  # sums of nothing would not read the labels
+            return (ops.gather(ops.zeros((1,), logits.type.dtype), labels), logits)
         hot = ops.one_hot(labels, classes, dtype=logits.type.dtype)
         terms = ops.select(ops.equal(hot, 0.0), 0.0, ops.log_softmax(logits))
         return (-ops.sum(terms, (-1,)), ops.softmax(logits) - hot)
@@ -220,16 +222,6 @@ def softmax_cross_entropy(logits: Value, labels: Value) -> Value:
 def sparse_softmax_cross_entropy(logits: Value, labels: Value) -> Value:
     """The loss of each example, for labels that are classes: [..., classes] and [...] -> [...]."""
     return SparseSoftmaxCrossEntropy().outputs_of(logits, labels)[0]
-
-
-def check_labels(labels: Array, classes: int) -> None:
-    """Raise GraphError unless every label is in [0, classes)."""
-    wrong = labels[(labels < 0) | (labels >= classes)]
-    if wrong.size:
-        raise GraphError(
-            f"sparse_softmax_cross_entropy: label {wrong.flat[0]} is no class: "
-            f"there are {classes}, 0 to {classes - 1}"
-        )
 
 
 def _losses(op: Op, logits: TensorType) -> TensorType:

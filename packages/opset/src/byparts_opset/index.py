@@ -10,6 +10,7 @@ the program runs; nothing is clamped silently.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Optional
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from byparts_opset.broadcast import given_axis, meet_types, normal_axis, same_dt
 from byparts_opset.constant import Number, exact
 from byparts_opset.domain import index_into
 from byparts_opset.dtypes import Array, narrow, numpy_dtype, total_dtype, wide
-from byparts_opset.elementwise import flat
+from byparts_opset.elementwise import flat, same_shape_back
 
 
 class Gather(Op):
@@ -51,6 +52,9 @@ class Gather(Op):
 
     def domain(self, x: Array, indices: Array) -> tuple[Array, ...]:
         return (x, index_into(x.shape[self.axis], indices))
+
+    def check_indices(self, types: Types, indices: Array) -> None:
+        check_range(self.name, indices, types[0].dims[self.axis], self.axis)
 
     def evaluate(self, x: Array, indices: Array) -> tuple[Array, ...]:
         check_range(self.name, indices, x.shape[self.axis], self.axis)
@@ -95,6 +99,9 @@ class ScatterAdd(Op):
 
     def domain(self, indices: Array, updates: Array, like: Array) -> tuple[Array, ...]:
         return (index_into(like.shape[self.axis], indices), updates, like)
+
+    def check_indices(self, types: Types, indices: Array) -> None:
+        check_range(self.name, indices, types[2].dims[self.axis], self.axis)
 
     def evaluate(self, indices: Array, updates: Array, like: Array) -> tuple[Array, ...]:
         check_range(self.name, indices, like.shape[self.axis], self.axis)
@@ -151,6 +158,8 @@ class Scatter(Op):
     def domain(self, x: Array, indices: Array, updates: Array) -> tuple[Array, ...]:
         return (x, index_into(x.shape[self.axis], indices), updates)
 
+    check_indices = Gather.check_indices
+
     def evaluate(self, x: Array, indices: Array, updates: Array) -> tuple[Array, ...]:
         check_range(self.name, indices, x.shape[self.axis], self.axis)
         y = x.copy()
@@ -180,6 +189,39 @@ class Scatter(Op):
             updates = TensorType("f32", (*x[:front], n, *x[front + 1 :]))
             types = TensorType("f32", x), TensorType("i32", (n,)), updates
             yield Sample(cls(axis), types, ((-1.0, 1.0), (0, x[axis]), (-1.0, 1.0)))
+
+
+class InRange(Op):
+    """y = indices; one that is not in [0, size) is a `GraphError` in the words of the op `of`."""
+
+    size: int
+    of: str
+    axis: Optional[int] = None  # which they are of; none: they are labels of classes
+
+    inplace = ((0, 0),)
+    gradient = flat
+    infer_inputs = same_shape_back
+
+    def infer(self, indices: TensorType) -> Types:
+        _check_indices(self.name, indices)
+        return (indices,)
+
+    infer_unranked = infer
+
+    def domain(self, indices: Array) -> tuple[Array, ...]:
+        return (index_into(self.size, indices),)
+
+    def check_indices(self, types: Types, indices: Array) -> None:
+        check_range(self.of, indices, self.size, self.axis)
+
+    def evaluate(self, indices: Array) -> tuple[Array, ...]:
+        check_range(self.of, indices, self.size, self.axis)
+        return (indices.copy(),)
+
+    @classmethod
+    def samples(cls) -> Iterator[Sample]:
+        for shape in ((3,), (2, 5), (), (0,)):
+            yield Sample(cls(4, "gather", 0), (TensorType("i32", shape),), ((0, 4),))
 
 
 class OneHot(Op):
@@ -241,6 +283,14 @@ def scatter(x: Value, indices: Value, updates: Value, axis: int = 0) -> Value:
     return Scatter(given_axis("scatter", axis, x))(x, indices, updates)
 
 
+def in_range(indices: Value, size: int, of: str, axis: Optional[int] = None) -> Value:
+    """The indices, of which one that is not in [0, size) is an error of the op `of`.
+
+    They are of an axis, or without one they are labels, and `size` is the number of classes.
+    """
+    return InRange(size, of, axis)(indices)
+
+
 def one_hot(
     indices: Value, depth: int, dtype: str = "f32", on: Number = 1, off: Number = 0
 ) -> Value:
@@ -248,8 +298,8 @@ def one_hot(
     return OneHot(depth, dtype, on, off)(indices)
 
 
-def check_range(name: str, indices: Array, size: int, axis: int) -> None:
-    """Check that all of `indices` are in [0, size).
+def check_range(name: str, indices: Array, size: int, axis: int | None = None) -> None:
+    """Check that all of `indices` are in [0, size); without an axis they are labels.
 
     Raises:
         GraphError: the first that is not, and where it stands.
@@ -259,6 +309,9 @@ def check_range(name: str, indices: Array, size: int, axis: int) -> None:
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         place = f" at {list(at)}" if at else ""
+        if axis is None:
+            classes = f"there are {size}, 0 to {size - 1}"
+            raise GraphError(f"{name}: label {indices[at]} is no class: {classes}")
         raise GraphError(
             f"{name}: index {indices[at]}{place} is out of range for axis {axis} of size {size}"
         )

@@ -9,7 +9,7 @@ torch's `max` along an axis); the mask comes from the input, never from dy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 
 import numpy as np
@@ -69,6 +69,13 @@ class Extreme(Reduction):
         if self.first and self.axes is not None and len(self.axes) != 1:
             raise ShapeError(f"{self.name}: first is of one axis or of all, got axes {self.axes}")
 
+    def taken(self, extreme: Callable[..., Array], x: Array) -> tuple[Array, ...]:
+        """The extreme elements that NumPy finds; none where the result has no elements."""
+        (y,) = self.infer(type_of(x))  # refuses to take one of nothing
+        if not y.size:
+            return (np.empty(y.dims, x.dtype),)
+        return (narrow(extreme(wide(x), axis=self.axes, keepdims=self.keepdims), x.dtype),)
+
     def gradient(self, node: Node, dy: Value) -> tuple[Value | None, ...]:
         (x,), (y,) = node.inputs, node.outputs
         if self.first:
@@ -91,16 +98,14 @@ class Max(Extreme):
     """y = the greatest of x over `axes`; nan if there is one."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        self.infer(type_of(x))  # refuses to take it of nothing
-        return (narrow(wide(x).max(axis=self.axes, keepdims=self.keepdims), x.dtype),)
+        return self.taken(np.max, x)
 
 
 class Min(Extreme):
     """y = the least of x over `axes`; nan if there is one."""
 
     def evaluate(self, x: Array) -> tuple[Array, ...]:
-        self.infer(type_of(x))  # refuses to take it of nothing
-        return (narrow(wide(x).min(axis=self.axes, keepdims=self.keepdims), x.dtype),)
+        return self.taken(np.min, x)
 
 
 class LogSumExp(Reduction):

@@ -75,6 +75,7 @@ class Reduction(Op):
             *((None, False, (3, 4)), ((0,), False, (3, 4)), ((1,), True, (3, 4))),
             *(((-1, 0), False, (2, 3, 4)), ((1,), False, (2, 3, 4)), (None, True, (2, 3))),
             *(((), False, (2, 3)), (None, False, ()), ((1,), False, (0, 3))),
+            ((0,), False, (0, 0)),
         )
         dtype, ranges = ("bool", ()) if cls.takes is BOOLS else ("f32", (cls.limits,))
         for axes, keepdims, shape in cases:

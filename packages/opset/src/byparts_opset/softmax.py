@@ -52,6 +52,8 @@ class Softmax(Rows):
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        if _is_empty(x):
+            return (x,)
         e = ops.exp(x - ops.max(x, (self.axis,), keepdims=True))
         return (e / ops.sum(e, (self.axis,), keepdims=True),)
 
@@ -67,6 +69,8 @@ class LogSoftmax(Rows):
 
     @in_f32
     def decompose(self, x: Value) -> tuple[Value, ...] | None:
+        if _is_empty(x):
+            return (x,)
         below = x - ops.max(x, (self.axis,), keepdims=True)
         return (below - ops.log(ops.sum(ops.exp(below), (self.axis,), keepdims=True)),)
 
@@ -176,6 +180,11 @@ def log_softmax_gradient(dy: Value, y: Value, axis: int = -1) -> Value:
     return LogSoftmaxGradient(given_axis("log_softmax_gradient", axis, y))(dy, y)
 
 
+def _is_empty(x: Value) -> bool:
+    """Whether x is known to have no elements: there is no maximum to subtract."""
+    return 0 in (x.type.shape or ())
+
+
 def _log_softmax(x: Array, axis: int) -> Array:
     """In f64, whatever x is: the reference may take its time."""
     if x.size == 0:
@@ -185,4 +194,4 @@ def _log_softmax(x: Array, axis: int) -> Array:
     return y
 
 
-SAMPLES = ((-1, (3, 4)), (0, (5,)), (1, (2, 3, 4)), (-1, (0, 3)))  # (axis, shape of x)
+SAMPLES = ((-1, (3, 4)), (0, (5,)), (1, (2, 3, 4)), (-1, (0, 3)), (1, (2, 0)))  # (axis, shape)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Optional
 
-import numpy as np
-
 import byparts_opset as ops
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.families import FLOATS, check_dtype, second
@@ -72,18 +70,10 @@ def _cross_entropy(logits: Value, labels: Value) -> Value:
     return ops.SoftmaxCrossEntropy(sums_to_one=True).outputs_of(logits, labels)[0]
 
 
-def _sparse(logits: Value, labels: Value) -> Value:
-    """A label that is no class is an error, whatever the backend makes of it: it is looked up."""
-    classes = ops.constant(np.arange(logits.type.dims[-1]), labels.type.dtype)
-    if labels.type.size and classes.type.size:
-        labels = ops.gather(classes, labels)
-    return ops.sparse_softmax_cross_entropy(logits, labels)
-
-
 _CROSS_ENTROPY = Kind("SoftmaxCrossEntropyWithLogits", _cross_entropy, shape=_without_last)
 _SPARSE = Kind(
     "SparseSoftmaxCrossEntropyWithLogits",
-    _sparse,
+    ops.sparse_softmax_cross_entropy,
     shape=lambda inputs: merged(_without_last(inputs), inputs[1].dims),
 )
 

@@ -13,6 +13,7 @@ from byparts_frontend_tf.api.families import pair
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.unary import absolute
 from byparts_frontend_tf.graph.composites import IndexedSlices
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64
@@ -40,7 +41,7 @@ def _gathered(inputs: Sequence[Tensor], *, axis: int) -> Dims:
 GATHER = Kind(
     "GatherV2",
     lambda x, indices, axis: ops.gather(x, indices, axis),
-    host=lambda x, indices, axis: np.take(x, indices, axis),
+    host=lambda x, indices, axis: ops.Gather(axis).evaluate(x, np.asarray(indices))[0],
     shape=_gathered,
 )
 
@@ -75,7 +76,8 @@ def _gather_in_batch(x: Value, indices: Value, axis: int, batch_dims: int) -> Va
     dims, count = moved.type.dims, int(np.prod(moved.type.dims[:b]))
     flat = ops.reshape(moved, [count * dims[b], *dims[b + 1 :]])
     offsets = np.arange(count).reshape(*dims[:b], *[1] * (len(indices.type.dims) - b)) * dims[b]
-    taken = ops.gather(flat, indices + ops.constant(offsets.astype(np.int64), indices.type.dtype))
+    at = ops.in_range(indices, dims[b], "gather", axis)
+    taken = ops.gather(flat, at + ops.constant(offsets.astype(np.int64), indices.type.dtype))
     inner = len(indices.type.dims) - b
     n, between = len(taken.type.dims), axis - b
     back = [*range(b), *range(b + inner, b + inner + between), *range(b, b + inner)]
@@ -136,7 +138,13 @@ def _in_tables(tables: Sequence[Any], ids: Tensor, strategy: str) -> Tensor:
     starts = np.cumsum([0, *[int(d[0]) for d in sizes[:-1] if d and d[0] is not None]])
     first = convert_to_tensor(starts.astype(ids.dtype.as_numpy_dtype))
     if strategy == "mod":
-        return gather(whole, gather(first, ids % count) + ids // count)
+        table, row = ids % count, ids // count
+        at = gather(first, table) + row
+        if all(d and d[0] is not None for d in sizes):  # a row too far would be another table's
+            limits = np.array([d[0] for d in sizes if d], ids.dtype.as_numpy_dtype)
+            found = (row >= 0) & (row < gather(convert_to_tensor(limits), table))
+            at = where(found, at, -1 - absolute(at))
+        return gather(whole, at)
     if strategy != "div":
         raise ValueError(f"Unrecognized partition strategy: {strategy}")
     return gather(whole, ids)

@@ -26,16 +26,22 @@ from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_opset.index import check_range
 
 
-def _flat(indices: Value, dims: Sequence[int]) -> Value:
-    """One index for each of the places [..., depth] in an array of these dimensions."""
+def flat_index(indices: Value, dims: Sequence[int], name: str) -> Value:
+    """One index for each of the places [..., depth] in an array of these dimensions.
+
+    Each index is checked for its own axis when it runs: one too great would be in the next row.
+    """
     depth = indices.type.dims[-1] if indices.type.dims else 0
     if depth > len(dims):
         raise ValueError(f"index innermost dimension length must be <= params rank; saw: {depth}")
-    steps = [int(np.prod(dims[i + 1 : depth])) for i in range(depth)]
-    scale = ops.constant(np.array(steps, np.int64), indices.type.dtype)
-    return ops.sum(indices * scale, [-1]) if depth else ops.sum(indices, [-1])
+    flat = ops.sum(indices, [-1]) if depth == 0 else ops.getitem(indices, (..., 0))
+    for axis in range(depth):
+        index = ops.in_range(ops.getitem(indices, (..., axis)), dims[axis], name, axis)
+        flat = flat * dims[axis] + index if axis else index
+    return flat
 
 
 def _gather_nd(x: Value, indices: Value) -> Value:
@@ -43,10 +49,7 @@ def _gather_nd(x: Value, indices: Value) -> Value:
     rest = x.type.dims[depth:]
     count = int(np.prod(x.type.dims[:depth]))
     flat = ops.reshape(x, [count, *rest])
-    at = _flat(indices, x.type.dims)
-    bounds = ops.constant(np.array(x.type.dims[:depth], np.int64), indices.type.dtype)
-    out = ops.any((indices < 0) | (indices >= bounds), [-1], False)
-    return ops.gather(flat, ops.select(out, ops.fill(count, at.type.dtype, at.type.dims), at))
+    return ops.gather(flat, flat_index(indices, x.type.dims, "gather_nd"))
 
 
 def _gathered(inputs: Sequence[Tensor]) -> Dims:
@@ -61,10 +64,17 @@ def _gathered(inputs: Sequence[Tensor]) -> Dims:
     return (*at[:-1], *dims[at[-1] :])
 
 
+def _gather_nd_on_host(x: Any, indices: Any) -> Any:
+    places = np.moveaxis(np.asarray(indices), -1, 0)
+    for axis, index in enumerate(places):
+        check_range("gather_nd", index, x.shape[axis], axis)
+    return x[tuple(places)]
+
+
 GATHER_ND = Kind(
     "GatherNd",
     _gather_nd,
-    host=lambda x, indices: x[tuple(np.moveaxis(indices, -1, 0))],
+    host=_gather_nd_on_host,
     shape=_gathered,
 )
 
@@ -98,7 +108,7 @@ def _scatter_nd(indices: Value, updates: Value, shape: Any) -> Value:
     dims = [int(d) for d in np.asarray(shape).reshape(-1)]
     depth = indices.type.dims[-1]
     count, rest = int(np.prod(dims[:depth])), dims[depth:]
-    at = ops.reshape(_flat(indices, dims), [-1])
+    at = ops.reshape(flat_index(indices, dims, "scatter_nd"), [-1])
     rows = ops.reshape(updates, [at.type.size, *rest])
     like = ops.fill(0, updates.type.dtype, [count, *rest])
     return ops.reshape(ops.scatter_add(at, rows, like), dims)

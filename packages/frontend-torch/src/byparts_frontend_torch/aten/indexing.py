@@ -80,9 +80,9 @@ def joined(x: Value, indices: Sequence[Value | None]) -> tuple[list[int], Value,
     sizes = [size_at(x, a) for a in axes]
     shape: list[Size] = [prod(sizes), *_sizes(x, rest)]
     rows = view(ops.transpose(x, [*axes, *rest]), shape)
-    at = _from_front(given[axes[0]], sizes[0])
+    at = _checked(given[axes[0]], axes[0], sizes[0])
     for a, size in zip(axes[1:], sizes[1:], strict=True):
-        at = at * size + _from_front(given[a], size)
+        at = at * size + _checked(given[a], a, size)
     return axes, rows, at
 
 
@@ -93,13 +93,14 @@ def places(x: Value, axis: int, index: Value) -> Value:
         return ops.cast(index, "i64")
     if 0 in wanted:  # torch lets an empty index have any rank
         return ops.zeros(wanted, "i64")
+    index = ops.in_range(ops.cast(index, "i64"), shape[axis], "gather", axis)
     place = ops.zeros((1,) * len(shape), "i64")
     for a, size in enumerate(wanted):
         step = prod(shape[a + 1 :])
         along = [1] * len(shape)
         along[a] = size
         count = ops.reshape(ops.arange(0, size * step, step, "i64"), along)
-        place = place + (ops.cast(index, "i64") * step if a == axis else count)
+        place = place + (index * step if a == axis else count)
     return ops.broadcast_to(place, wanted)
 
 
@@ -107,6 +108,11 @@ def _from_front(index: Value, size: int) -> Value:
     """Torch counts a negative index from the end."""
     index = ops.cast(index, "i64")
     return ops.where(index < 0, index + size, index)
+
+
+def _checked(index: Value, axis: int, size: int) -> Value:
+    """One of several indices, which one too great would add to the index before it."""
+    return ops.in_range(_from_front(index, size), size, "index", axis)
 
 
 def _sizes(x: Value, axes: Sequence[int]) -> list[Size]:

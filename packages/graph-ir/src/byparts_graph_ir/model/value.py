@@ -7,7 +7,7 @@ generated __init__ of a frozen class costs twice as much, at each node.
 
 from __future__ import annotations
 
-from byparts_graph_ir.errors import GraphError, add_note
+from byparts_graph_ir.errors import ArgumentError, GraphError, add_note
 from byparts_graph_ir.model.arithmetic import Arithmetic, Operand, arithmetic_rule
 from byparts_graph_ir.model.frozen import frozen_delattr, frozen_setattr
 from byparts_graph_ir.model.types import TensorType
@@ -55,6 +55,10 @@ class Value(Arithmetic):
     __copy__, __deepcopy__, __reduce__ = _itself, _itself, _refuse_pickle
 
 
+def _is_node(node: object) -> bool:
+    return node is None or isinstance(node, Node)
+
+
 class Input(Value):
     """A value that the program is given: a feed or a variable."""
 
@@ -67,6 +71,11 @@ class Input(Value):
     def __init__(
         self, type: TensorType, node: Node | None = None, name: str = "", line: str | None = None
     ) -> None:
+        if not (isinstance(type, TensorType) and isinstance(name, str) and _is_node(node)):
+            raise ArgumentError(
+                f"Input: got type={type!r:.60}, node={node!r:.60}, name={name!r:.60}; an input is "
+                'Input(TensorType("f32", (2, 3)), name="x")'
+            )
         Value.__init__(self, type, node)
         _set_name(self, name)
         _set_line(self, where() if line is None else line)

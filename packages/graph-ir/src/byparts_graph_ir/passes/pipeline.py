@@ -98,7 +98,7 @@ class Pipeline(Frozen):
         for i, p in enumerate(self.passes):
             start = perf_counter()
             try:
-                graph = returned_graph(p.run(graph), p.run)
+                graph = applied(p.run, graph)
                 if self.check is not None:
                     self.check(graph)
             except Exception as error:
@@ -116,6 +116,30 @@ class Pipeline(Frozen):
         return f"{place} needs {need!r}, which {before} before it does not leave in place{advice}"
 
 
+def applied(run: Callable[..., object], graph: Graph, *more: Any, **facts: Any) -> Graph:
+    """What a pass makes of a graph.
+
+    Raises:
+        GraphError: it takes other arguments, or returns something else than a graph.
+    """
+    try:
+        result = run(graph, *more, **facts)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # from inside the pass
+        given = ", ".join(["graph", *("..." for _ in more), *(f"{name}=..." for name in facts)])
+        raise GraphError(f"{_place(run)} is called as pass({given}): {error}") from error
+    return returned_graph(result, run)
+
+
+def _place(run: Any) -> str:
+    """The name of a pass, and where it is defined."""
+    while hasattr(run, "func"):  # of a `partial`
+        run = run.func
+    name, code = getattr(run, "__name__", type(run).__name__), getattr(run, "__code__", None)
+    return name + (f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else "")
+
+
 def returned_graph(result: object, run: Any) -> Graph:
     """`result`, which a pass returned, if it is a graph.
 
@@ -128,11 +152,8 @@ def returned_graph(result: object, run: Any) -> Graph:
     """
     if isinstance(result, Graph):
         return result
-    run = getattr(run, "func", run)  # of a `partial`
-    name, code = getattr(run, "__name__", type(run).__name__), getattr(run, "__code__", None)
-    line = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
     hint = "; does it lack a `return`?" if result is None else ""
-    raise GraphError(f"{name}{line} returned {result!r:.60}, and a pass returns a Graph{hint}")
+    raise GraphError(f"{_place(run)} returned {result!r:.60}, and a pass returns a Graph{hint}")
 
 
 def pipeline(*passes: Pass, given: Sequence[str] = (), check: Check | None = None) -> Pipeline:

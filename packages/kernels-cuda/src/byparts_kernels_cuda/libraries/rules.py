@@ -68,7 +68,8 @@ def _own(module: str, name: str, op: Any, types: Types) -> Kernel:
         made: Launches = make(op, types)
         return made
 
-    return launched(f"{module} {_key(op, types)}".encode(), launches, len(types))
+    about = f"{module} {_key(op, types)}"
+    return launched(about.encode(), launches, len(types), (type(op),))
 
 
 def _key(op: Any, types: Types) -> str:

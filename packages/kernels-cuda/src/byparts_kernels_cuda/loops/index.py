@@ -22,13 +22,14 @@ from byparts_tensor_ir.lowering.function import (
     Of,
     buffer,
     checked,
+    error_buffer,
     folded,
     function,
     local,
     of_bits,
 )
 from byparts_tensor_ir.lowering.narrow import bits
-from byparts_tensor_ir.statement import Buffer, For, Func, If, Store, stores
+from byparts_tensor_ir.statement import For, Func, If, Store, stores
 from byparts_tensor_ir.tensor import MAX, SUM
 
 Types = Sequence[TensorType]
@@ -42,7 +43,7 @@ def _gather(op: ops.Gather, types: Types) -> Function:
     (outer, n, inner), k = folded(types[0], op.axis), types[1].size
     kind = bits(types[0].dtype)
     x, y = buffer("x", (outer, n, inner), kind), buffer("y", (outer, k, inner), kind)
-    indices, error, nest = buffer("indices", (k,), types[1].dtype), _error(), Loops()
+    indices, error, nest = buffer("indices", (k,), types[1].dtype), error_buffer(), Loops()
 
     def element(o: Expr, i: Expr, j: Expr) -> Body:
         return (Store("y", (y,), (o, i, j), (x[o, _inside(indices[i], n), j],)),)
@@ -65,7 +66,7 @@ def _scatter(op: ops.Scatter, types: Types) -> Function:
         buffer("updates", (outer, k, inner), kind),
         buffer("at", (k,), types[1].dtype),
     )
-    error, last, nest = _error(), local("last", 1, "i32"), Loops()
+    error, last, nest = error_buffer(), local("last", 1, "i32"), Loops()
 
     def copy(o: Expr, i: Expr, j: Expr) -> Body:
         return (Store("copy", (y,), (o, i, j), (x[o, i, j],)),)
@@ -101,7 +102,7 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
         buffer("like", (outer, n, inner), types[2].dtype),
     )
     updates, y = buffer("updates", (outer, k, inner), dtype), buffer("y", (outer, n, inner), dtype)
-    error, nest = _error(), Loops()
+    error, nest = error_buffer(), Loops()
     order, count = local("order", k, "i32"), local("count", k, "i32")
     smaller, before, alike = (local(name, 1, "i32") for name in ("smaller", "before", "alike"))
     sum = local("sum", 1, dtype)
@@ -160,10 +161,6 @@ def _one_hot(op: ops.OneHot, types: Types) -> Function:
 
     body = nest.nest((types[0].size, op.depth), element)
     return Function(Func("one_hot", (indices, y), (y,), (), body))
-
-
-def _error() -> Buffer:
-    return buffer("error", (1,), "i64")
 
 
 def _inside(index: Expr, n: int) -> Expr:

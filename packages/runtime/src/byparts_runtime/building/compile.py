@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Optional
 
@@ -20,15 +21,15 @@ from byparts_graph_ir import (
     Op,
     OptimizationBarrier,
     Stage,
+    Types,
     Value,
     add_note,
-    parted,
 )
 from byparts_graph_ir.backend.progress import report
 from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import BodyCompiler, Kernels, is_constant
-from byparts_runtime.building.lower import Lowered, fusing, legal
+from byparts_runtime.building.lower import Lowered, fusing, legal, runs_bodies
 from byparts_runtime.building.signature import Signature
 from byparts_runtime.building.spaces import with_copies
 
@@ -90,32 +91,51 @@ def compile_kernels(
 
 
 def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -> Graph:
-    """The graph with smaller regions in the place of those that no backend takes.
+    """The graph without what no backend takes: regions are parted, other nodes decomposed.
 
     The nodes of a refused region are legalized and fused again, in regions of at most half as many.
+    A kernel may refuse the types of a node (no elements, some dtype) whose parts have kernels.
     """
     refused: set[Op] = set()
-    while reasons := dict(_refused(graph.nodes, kernels)):
+    while reasons := dict(_refused(graph.nodes, kernels, parts)):
         start = perf_counter()
-        refused |= reasons.keys()
-        graph = parted(graph, lambda node: node.op in reasons)
+        refused.update(op for op, _ in reasons if isinstance(op, Fused))
+        graph = graph.rewrite(partial(_decomposed, reasons))
         try:
             graph = legal(parts, graph, refused)
         except MissingRule as error:
-            raise add_note(error, f"regions were refused: {next(iter(reasons.values()))}") from None
+            raise add_note(error, f"refused: {next(iter(reasons.values()))}") from None
         for again in fusing(parts, refused):
             graph = again.run(graph)
         stages.append(Stage("part", graph, perf_counter() - start))
     return graph
 
 
-def _refused(nodes: Iterable[Node], kernels: Kernels) -> Iterator[tuple[Op, str]]:
-    """Each region that no backend takes, with what the backends answered."""
-    for node in _each([node for node in nodes if isinstance(node.op, Fused)]):
+def _refused(
+    nodes: Iterable[Node], kernels: Kernels, parts: Parts
+) -> Iterator[tuple[tuple[Op, Types], str]]:
+    """Each region or op with parts that no backend takes, with what the backends answered."""
+    asked = [node for node in nodes if isinstance(node.op, Fused) or _has_parts(node, parts)]
+    for node in _each(asked):
         try:
             kernels(node)
         except MissingRule as error:
-            yield node.op, str(error).partition("; tried ")[2]
+            if isinstance(node.op, Fused) or node.op.decompose(*node.inputs) is not None:
+                yield _key(node), str(error).partition("; tried ")[2]
+
+
+def _has_parts(node: Node, parts: Parts) -> bool:
+    """Whether the op may be decomposed where its kernel refuses the types."""
+    whole = type(node.op).decompose is Op.decompose or parts.legalize is None
+    return not (whole or runs_bodies(node))
+
+
+def _decomposed(reasons: Collection[tuple[Op, Types]], node: Node) -> Optional[tuple[Value, ...]]:
+    return node.op.decompose(*node.inputs) if _key(node) in reasons else None
+
+
+def _key(node: Node) -> tuple[Op, Types]:
+    return node.op, tuple([v.type for v in node.inputs])
 
 
 def _each(nodes: Sequence[Node]) -> Iterator[Node]:

@@ -209,12 +209,19 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
     Raises:
         PartError: one that is named is not installed.
     """
-    if isinstance(passes, str) and passes == "auto":
+    if isinstance(passes, str):
+        passes = [name.strip() for name in passes.split("+")]
+    if not isinstance(passes, Iterable):
+        raise ArgumentError(f"passes={passes!r:.60}: give a tuple, e.g. passes=(merge,)")
+    return tuple([p for given in passes for p in _passes(given)])
+
+
+def _passes(given: Any) -> tuple[Pass, ...]:
+    """One pass; for "auto" those that are ours."""
+    if isinstance(given, str) and given == "auto":
         optimize = _installed("passes", "optimize")
         return () if optimize is None else (Pass("optimize", optimize),)
-    if isinstance(passes, str) or not isinstance(passes, Iterable):
-        raise ArgumentError(f"passes={passes!r:.60}: give a tuple, e.g. passes=(merge,)")
-    return tuple([p if isinstance(p, Pass) else _named_pass(p) for p in passes])
+    return (given if isinstance(given, Pass) else _named_pass(given),)
 
 
 def find_pass(name: str, given: PassArgument) -> Optional[GraphPass]:

@@ -15,20 +15,24 @@ from functools import partial
 from byparts_graph_ir import (
     Backend,
     Graph,
+    GraphError,
     Node,
     Op,
     OptimizationBarrier,
     Pass,
     ShapeError,
     Stage,
+    Value,
     has_effect,
     pipeline,
     specialize,
     stays_whole,
+    verify,
 )
 from byparts_graph_ir.model.frozen import Frozen, replace
-from byparts_graph_ir.passes.pipeline import returned_graph
+from byparts_graph_ir.passes.pipeline import applied
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.options import GraphPass
 from byparts_runtime.building.signature import Signature
 
 
@@ -52,15 +56,73 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
     """
     types = signature.input_types(graph)
     row = [Pass("specialize", lambda g: _static(specialize(g, types)), gives=("static",))]
-    row += parts.passes
+    more = list(parts.passes)
     if parts.legalize is not None:
-        row.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
+        more.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
     for i in range(len(parts.backends)):  # what one wants, the next one's passes do not see
-        row += [*_passes_of(parts.backends, i), *_fusing_for(parts, i)]
+        more += [*_passes_of(parts.backends, i), *_fusing_for(parts, i)]
+    row += [replace(p, run=partial(kept, p.name, p.run)) for p in more]
     stages = tuple(pipeline(*row).stages(graph))
     lowered = stages[-1].graph
     signature.check_updates(lowered)
     return Lowered(lowered, signature, stages)
+
+
+def kept(name: str, run: GraphPass, graph: Graph) -> Graph:
+    """What a pass makes of a graph: it has the same inputs and outputs, and is well formed.
+
+    Raises:
+        GraphError: it is no such graph; says what the pass was given and what it returned.
+    """
+    new = applied(run, graph)
+    if new is not graph:
+        _check_ends(name, graph, new)
+        if root_of(run) not in OURS:
+            verify(new)
+    return new
+
+
+# Packages whose passes are tried on random graphs; those of others are verified when they run.
+OURS = {f"byparts_{part}" for part in ("optimize", "runtime", "memplan", "recompute")} | {
+    f"byparts_kernels_{name}" for name in ("native", "cuda", "torch")
+}
+
+
+def root_of(run: object) -> str:
+    """The package that a pass or a planner is of."""
+    while isinstance(run, partial):
+        run = run.func
+    return str(getattr(run, "__module__", "")).partition(".")[0]
+
+
+def _check_ends(name: str, before: Graph, after: Graph) -> None:
+    """Refuse a graph with other inputs or outputs than the pass of this name was given.
+
+    Raises:
+        GraphError: says which there were, and are.
+    """
+    for kind, old, new in (
+        ("inputs", before.inputs, after.inputs),
+        ("outputs", before.outputs, after.outputs),
+    ):
+        other = [v.type for v in old] != [v.type for v in new]
+        if other or (kind == "inputs" and _swapped(old, new)):
+            raise GraphError(
+                f"pass {name}: the graph had {len(old)} {kind} ({_listed(old)}) and now has "
+                f"{len(new)} ({_listed(new)}); a pass keeps them, in their order"
+            )
+
+
+def _swapped(old: Sequence[Value], new: Sequence[Value]) -> bool:
+    """Whether inputs of one type have changed places, as far as names tell."""
+    names = [[getattr(v, "name", "") for v in values] for values in (old, new)]
+    return names[0] != names[1] and sorted(names[0]) == sorted(names[1])
+
+
+def _listed(values: Sequence[Value]) -> str:
+    named = [(getattr(v, "name", ""), str(v.type)) for v in values[:8]]
+    listed = [f"{name}: {kind}" if name else kind for name, kind in named]
+    return ", ".join([*listed, *["..."] * (len(values) > 8)])
 
 
 def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
@@ -74,7 +136,7 @@ def legal(parts: Parts, graph: Graph, refused: Collection[Op] = ()) -> Graph:
     if parts.legalize is None:
         return graph
     has = partial(_has, parts, refused)
-    return returned_graph(parts.legalize(graph, has), parts.legalize)
+    return applied(parts.legalize, graph, has)
 
 
 def fusing(parts: Parts, refused: Collection[Op] = ()) -> list[Pass]:
@@ -92,7 +154,7 @@ def _passes_of(backends: Sequence[Backend], i: int) -> list[Pass]:
 
 def _unless_taken(before: Sequence[Backend], run: Callable[[Graph], Graph], graph: Graph) -> Graph:
     """What the pass makes of a graph, or the graph where it replaces what these backends run."""
-    new = returned_graph(run(graph), run)
+    new = applied(run, graph)
     if new is graph:
         return graph
     lost = Counter(n.op for n in graph.nodes) - Counter(n.op for n in new.nodes)

@@ -12,7 +12,7 @@ from byparts_runtime.memory.plan import Planner
 
 GraphPass = Callable[..., Graph]  # of a graph, with keywords as each is called: `building/`
 BackendsArgument = Union[Literal["auto"], Sequence[Union[str, Backend]]]
-PassesArgument = Union[Literal["auto"], Sequence[Union[str, GraphPass]]]
+PassesArgument = Union[str, Sequence[Union[str, GraphPass]]]
 PassArgument = Union[str, GraphPass, None]  # "auto", or the name of an installed pass
 PlannerArgument = Union[str, Planner, None]
 ResultsArgument = Union[str, Backend]
@@ -28,7 +28,8 @@ class BuildOptions(Frozen):
         backends: names or objects; each node goes to the first that has a kernel for it.  Feeds and
             fetches are in the memory space of the first one.  "auto": all that start, best first,
             in the memory space of the best; `explain()` says why others do not.
-        passes: names or functions `Graph -> Graph`; "auto": `optimize`, if installed.
+        passes: names or functions `Graph -> Graph`; "auto" is `optimize`, if installed: ("auto", f)
+            runs f after it.  Names may stand in one text: "auto+mine".
         planner: a name, a function, or `None`: each value has its own memory; "auto": as installed.
         legalize: decomposes what no backend has; "auto": as installed.
         order: `order(graph, external=...)`: the nodes in a better order; "auto": as installed.

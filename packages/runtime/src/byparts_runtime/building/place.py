@@ -76,7 +76,7 @@ def place(
         feeds = range(signature.feeds) if feeds_outside else ()
         external = signature.outside.union(results, feeds)
         known = schedule.graph, schedule.donate, schedule.compiled
-        plan = planned(*known, parts, options, external)
+        plan = planned(*known, parts, options, external, schedule.updates)
         if len(schedule.graph.nodes) >= _MANY_NODES:
             _return_freed_memory()
     at, ids = plan.locations, schedule.graph.ids

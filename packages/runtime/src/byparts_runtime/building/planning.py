@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 from byparts_graph_ir import Graph, GraphError, Node, Value
+from byparts_graph_ir.errors import LeftOut
 from byparts_runtime.building.compile import Compiled
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.lower import OURS, root_of
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.spaces import space_of_values
 from byparts_runtime.building.updates import Donations
@@ -27,6 +29,7 @@ def planned(
     parts: Parts,
     options: BuildOptions,
     external: frozenset[int],
+    updates: int = 0,
 ) -> Plan:
     """The planner's answer for a graph, checked.
 
@@ -37,6 +40,7 @@ def planned(
         parts: with the planner.
         options: with the alignment.
         external: positions of the inputs that are not in the arena.
+        updates: how many nodes at the end run when all fetches are read.
 
     Raises:
         GraphError: the plan would make a program touch bytes that are not its own.
@@ -47,11 +51,25 @@ def planned(
         facts["space"] = space_of_values(
             graph, compiled.constants, compiled.signature, kernels, parts.space
         )
-    plan = parts.planner(graph, external=external, alignment=options.alignment, **facts)
+    try:
+        plan = parts.planner(graph, external=external, alignment=options.alignment, **facts)
+    except TypeError as error:
+        if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            raise  # from inside the planner
+        given = ", ".join(f"{name}=..." for name in ("external", "alignment", *facts))
+        raise GraphError(f"the planner is called as plan(graph, {given}): {error}") from error
     sizes = [kernels(node).workspace_bytes for node in graph.nodes]
     if any(sizes) and hasattr(plan, "arena_bytes") and not getattr(plan, "workspaces", ()):
         plan = _WithWorkspace(plan, sizes, options.alignment)
     check_plan(graph, plan, external, kernels, facts.get("space"))
+    try:
+        from byparts_runtime.building.check_plan import check_run
+    except LeftOut:  # of a wheel for devices, which plan with ours
+        if root_of(parts.planner) not in OURS:
+            raise
+    else:
+        counts = compiled.signature.fetches, updates
+        check_run(graph, plan, external, kernels, facts.get("space"), donate, *counts)
     return plan
 
 
@@ -75,9 +93,9 @@ def check_plan(
     kernels: Optional[Callable[[Node], Any]] = None,
     space: Optional[Callable[[Value], str]] = None,
 ) -> None:
-    """Refuse a plan that would make the runtime touch bytes that are not its own.
+    """Refuse a plan with which a program would touch bytes that are not its own.
 
-    Whether values alive together overlap is the planner's to check (memplan has an oracle for it).
+    Whether values alive together overlap is found out by a run on symbolic memory (`check_run`).
 
     Raises:
         GraphError: a location or a workspace is missing, leaves its memory, or writes what is

@@ -18,9 +18,9 @@ from typing import Any, Optional
 
 from byparts_graph_ir import Graph, GraphError, Node, Stage, Value, add_note
 from byparts_graph_ir.model.frozen import Frozen, replace
-from byparts_graph_ir.passes.pipeline import returned_graph
 from byparts_runtime.building.compile import Compiled, past_barrier
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.lower import kept
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.planning import planned
 from byparts_runtime.building.updates import Donations, updates_last
@@ -92,7 +92,8 @@ class _Scheduling:
         """The schedule with its plan, whose arena a budget is about."""
         compiled = schedule.compiled
         known = schedule.graph, schedule.donate, compiled
-        plan = planned(*known, self.parts, self.options, compiled.signature.outside)
+        outside = compiled.signature.outside
+        plan = planned(*known, self.parts, self.options, outside, schedule.updates)
         return replace(schedule, plan=plan)
 
     def within(self, schedule: Schedule) -> Schedule:
@@ -170,12 +171,10 @@ class _Scheduling:
         made = {v for n in updates for v in n.outputs}
         read = (*graph.outputs, *(v for n in updates for v in n.inputs))
         needed = tuple(dict.fromkeys(v for v in read if v not in made))
-        changed = returned_graph(change(Graph(graph.inputs, nodes, needed)), change)
-        if len(changed.outputs) != len(needed):
-            raise GraphError(
-                f"{_name(change)} returned a graph of {len(changed.outputs)} outputs for one of "
-                f"{len(needed)}; a pass keeps the inputs and outputs"
-            )
+        before = Graph(graph.inputs, nodes, needed)
+        changed = kept(_name(change), change, before)
+        if changed.inputs != graph.inputs:
+            raise GraphError(f"pass {_name(change)}: made other inputs; keep those of the graph")
         env = dict(zip(needed, changed.outputs, strict=True))
         nodes = (*changed.nodes, *(_again(node, env) for node in updates))
         return Graph(graph.inputs, nodes, tuple(env[v] for v in graph.outputs))

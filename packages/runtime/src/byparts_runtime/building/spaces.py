@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from byparts_graph_ir import Graph, GraphError, Node, Space, Stage, Value
-from byparts_graph_ir.passes.pipeline import returned_graph
+from byparts_graph_ir.passes.pipeline import applied
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import Kernels
 from byparts_runtime.building.signature import Signature
@@ -37,9 +37,7 @@ def with_copies(
     outputs = [parts.space.name] * signature.fetches + [v.space.name for v in signature.updates]
     for _ in range(_MOST_TRIES):
         before = graph
-        graph = returned_graph(
-            parts.transfer(graph, kernels.space, inputs, outputs), parts.transfer
-        )
+        graph = applied(parts.transfer, graph, kernels.space, inputs, outputs)
         if graph is before:
             stages.append(Stage("transfer", graph, perf_counter() - start))
             return graph

@@ -88,6 +88,10 @@ class Separate(Frozen):
         """The bytes to allocate in each space."""
         return dict(self.space_bytes)
 
+    def report(self, graph: Optional[Graph] = None) -> str:
+        """What was planned, in a sentence."""
+        return f"arena of {self.arena_bytes:,} bytes, no two of {len(self.locations)} values in one"
+
 
 @checked
 def separate(

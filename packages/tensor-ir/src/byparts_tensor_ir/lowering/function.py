@@ -2,7 +2,7 @@
 
 An op along an axis sees its tensors as [outer, n, inner], and loops over `inner` are vectors.
 Indices out of range are found before anything is read or written: the function then stores a 1 in
-its last parameter, `error`, and does no more.
+its last parameter, `error`, which index it was, and does no more (`checked`, `refuse`).
 """
 
 from __future__ import annotations
@@ -12,20 +12,26 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from math import prod
+from typing import Any
 
-from byparts_graph_ir import Op, Table, TensorType
+import numpy as np
+
+from byparts_graph_ir import GraphError, Op, Table, TensorType
 from byparts_tensor_ir.expression import (
     BYTES,
+    INDEX,
     Expr,
     ExpressionError,
+    as_expr,
     const,
     variable,
 )
-from byparts_tensor_ir.functions import cast
+from byparts_tensor_ir.functions import cast, minimum, select
 from byparts_tensor_ir.lowering.narrow import held, of_narrow, wide
 from byparts_tensor_ir.statement import Buffer, For, Func, If, Statement, Store
 from byparts_tensor_ir.tensor import MAX
 
+ERROR_WORDS = 3
 Body = tuple[Statement, ...]
 Of = Callable[[Expr], Sequence[Statement]]
 
@@ -35,7 +41,7 @@ class Function:
     """An op on inputs of some types.
 
     Attributes:
-        func: of the inputs, the outputs, and `error`, an i64[1], where indices are read.
+        func: of the inputs, the outputs, and `error_buffer()`, where indices are read.
         indices: the input of which an element may be out of range.
         inplace: pairs (input, output) that may be the same bytes.
         over: `func` where input 0 and output 0 are the same bytes; `None`: `func` itself.
@@ -149,15 +155,49 @@ class Loops:
         return self.over(dims[0], lambda i: self.nest(dims[1:], partial(body, i)))
 
 
+def error_buffer() -> Buffer:
+    """The parameter `error`: whether an index is out of range, k minus its position, and itself."""
+    return buffer("error", (ERROR_WORDS,), "i64")
+
+
 def checked(loops: Loops, indices: Buffer, size: int, error: Buffer, body: Body) -> Body:
-    """`body` where all indices are below `size`, else a 1 in `error`."""
-    (n,) = indices.shape
+    """`body` where all k indices are below `size`, else the first other one in `error`."""
+    (k,) = (int(n.attr) for n in indices.shape)
+    whether, place, index = map(const, range(ERROR_WORDS))
+    if k == 0:
+        return (Store("clear", (error,), (whether,), (const(0, "i64"),)), *body)
 
     def check(i: Expr) -> Body:
         at = cast(indices[i], "i64")
-        wrong = cast((at < 0) | (const(size, "i64") <= at), "i64")
-        return (Store("check", (error,), (const(0),), (wrong,), MAX, (i,)),)
+        outside = (at < 0) | (const(size, "i64") <= at)
+        wrong = select(outside, cast(as_expr(k) - i, "i64"), const(0, "i64"))
+        return (Store("check", (error,), (place,), (wrong,), MAX, (i,)),)
 
-    clear = Store("clear", (error,), (const(0),), (const(0, "i64"),))
-    guarded = (If(error[0].equal(0), body),) if body else ()
-    return (clear, *loops.vector(int(n.attr), check), *guarded)
+    back = as_expr(k) - cast(error[place], INDEX)
+    first = cast(indices[minimum(back, as_expr(k - 1))], "i64")
+    return (
+        Store("clear", (error,), (place,), (const(0, "i64"),)),
+        *loops.vector(k, check),
+        Store("whether", (error,), (whether,), (cast(const(0, "i64") < error[place], "i64"),)),
+        Store("index", (error,), (index,), (first,)),
+        *((If(error[whether].equal(0), body),) if body else ()),
+    )
+
+
+def refuse(op: Any, types: Sequence[TensorType], position: int, error: Sequence[int]) -> None:
+    """Say what a function has left in `error`, in the sentence of the op.
+
+    Args:
+        op: has `check_indices(types, indices)`, which raises for the first that is out of range.
+        types: of its inputs.
+        position: of the indices among these.
+        error: `ERROR_WORDS` numbers, of which the first is not 0.
+
+    Raises:
+        GraphError: always.
+    """
+    t = types[position]
+    indices = np.zeros(t.size, "i8")
+    indices[t.size - error[1]] = error[2]
+    op.check_indices(types, indices.reshape(t.dims))
+    raise GraphError(f"{op.name}: index {error[2]} is out of range")

@@ -16,6 +16,7 @@ from byparts_tensor_ir.lowering.function import (
     Loops,
     buffer,
     checked,
+    error_buffer,
     folded,
     function,
     local,
@@ -96,6 +97,21 @@ def _scatter_add(op: ops.ScatterAdd, types: Types) -> Function:
     params = (indices, updates, like, y, error)
     func = Func("scatter_add", params, (y, error), (), body, (sums,) if wide else ())
     return Function(func, 0)
+
+
+@function.on(ops.InRange)
+def _in_range(op: ops.InRange, types: Types) -> Function:
+    """y = indices, where all are below `size`."""
+    (t,) = types
+    indices, y = (buffer(name, (t.size,), t.dtype) for name in ("indices", "y"))
+    loops, error = Loops(), error_buffer()
+
+    def func(body: Body) -> Func:
+        body = checked(loops, indices, op.size, error, body)
+        return Func("in_range", (indices, y, error), (y, error), (), body)
+
+    copy = loops.nest((t.size,), lambda i: [Store("y", (y,), (i,), (indices[i],))])
+    return Function(func(copy), 0, ((0, 0),), func(()))
 
 
 @function.on(ops.OneHot)
@@ -262,5 +278,5 @@ def _indexed(
         buffer("x", (outer, n, inner), bits(x.dtype)),
         buffer("indices", (indices.size,), indices.dtype),
         buffer("rows", (outer, indices.size, inner), bits(dtype)),
-        buffer("error", (1,), "i64"),
+        error_buffer(),
     )

@@ -25,7 +25,8 @@ def _reversed(x: Value, lengths: Value, time: int, batch: int) -> Value:
     at = ops.constant(np.arange(steps, dtype=np.int64)[None, :])
     end = ops.reshape(ops.cast(lengths, "i64"), [rows, 1])
     inside = ops.less(ops.broadcast_to(at, [rows, steps]), ops.broadcast_to(end, [rows, steps]))
-    source = ops.select(inside, end - 1 - at, ops.broadcast_to(at, [rows, steps]))
+    last = ops.in_range(ops.select(ops.equal(end, 0), 0, end - 1), steps, "reverse_sequence", time)
+    source = ops.select(inside, last - at, ops.broadcast_to(at, [rows, steps]))
     flat = ops.constant(np.arange(rows, dtype=np.int64)[:, None] * steps) + source
     gathered = ops.gather(
         ops.reshape(moved, [rows * steps, *rest]), ops.reshape(flat, [rows * steps])

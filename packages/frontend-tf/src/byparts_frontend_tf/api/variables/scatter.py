@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
+from byparts_frontend_tf.api.places import flat_index
 from byparts_frontend_tf.api.variables.updates import Update
 from byparts_frontend_tf.api.variables.variables import reference
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
@@ -80,11 +81,9 @@ def _flat_places(old: Value, indices: Value) -> tuple[Value, Value, int]:
     """`old` with the axes that indices [..., k] name as one; the places there; elements of each."""
     k = indices.type.dims[-1]
     dims = old.type.dims
-    strides = np.cumprod([1, *dims[:k][::-1]])[::-1][1:].astype(np.int64)
     rest = int(np.prod(dims[k:]))
     flat = ops.reshape(old, [int(np.prod(dims[:k])), rest])
-    weights = ops.constant(strides, indices.type.dtype)
-    places = ops.reshape(ops.sum(indices * weights, -1), [-1])
+    places = ops.reshape(flat_index(indices, dims, "scatter_nd"), [-1])
     return flat, places, rest
 
 
