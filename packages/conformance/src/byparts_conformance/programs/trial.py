@@ -1,7 +1,8 @@
 """A program run by the runtime, and compared with what it may give.
 
-`run` builds a program in one way (a backend, options) and runs it twice from the same variables, so
-that memory that a first run leaves behind is seen; `trial` compares both with `expected`.
+`run` builds a program in one way (a backend, options) and runs it twice from the same variables, and
+in between on other feeds, so that what an earlier run left in memory is not taken for what a step
+should have made; `trial` compares both runs with `expected`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def run(
 
     Args:
         program: to build and run.
-        rounds: how often it runs; its variables are put back before each run.
+        rounds: how often it runs on its arrays; its variables are put back before each run.
         seen: called with what `build` made, after it ran.
         options: of `byparts_runtime.build`.
     """
@@ -48,7 +49,9 @@ def run(
         **options,
     )
     results = []
-    for _ in range(rounds):
+    for number in range(rounds):
+        if number:
+            built(*[np.array(np.flip(a)) for a in program.arrays[:feeds]])
         for v, a in zip(variables, states, strict=True):
             v.write(a)
         fetched = [np.array(y) for y in built(*program.arrays[:feeds])]
