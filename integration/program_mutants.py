@@ -1,7 +1,8 @@
 """Passes, lowering, emitters, planner and runtime, made wrong by rule: do programs tell?
 
     python integration/program_mutants.py                       # tries all, writes the page
-    python integration/program_mutants.py --only loops --count 40 --log loops.tsv
+    python integration/program_mutants.py --only loops --count 40 --log mutants.tsv
+    python integration/program_mutants.py --page mutants.tsv    # writes the page from a log
 
 Writes docs/program-mutants.md from the outcomes and from `program_mutants_equal.tsv`, which says of
 places of our source why a change there gives what was given before.
@@ -15,12 +16,14 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 
 from mutation.outcome import (
     STAGES,
     Outcome,
+    outcome_of_line,
     outcome_of_place,
     outcome_of_source,
     places,
@@ -29,10 +32,10 @@ from mutation.outcome import (
 )
 from mutation.page import FILE, explained, page
 from mutation.source import GROUPS, lines_run, mutants_of
-from mutation.trying import Batch, batches, forget_kernels, in_child
+from mutation.trying import DRAWS, Batch, batches, forget_kernels, in_child
 
 # what is tried -> how many mutants
-COUNTS = {**dict.fromkeys(STAGES, 70), **{f"source of {g}": 40 for g in GROUPS}}
+COUNTS = {**dict.fromkeys(STAGES, 85), **{f"source of {g}": 16 for g in GROUPS}}
 BACKENDS = ("native", "numpy")
 _MOST_BATCHES = 24  # that one mutant of our source is tried on
 
@@ -46,14 +49,14 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
         return
     group = what.removeprefix("source of ")
     every = [m for name in GROUPS[group] for m in mutants_of(group, name)]
-    reached = [in_child(lambda b=b: _lines(group, b)) for b in tried]
+    reached = [in_child(partial(_lines, group, b)) for b in tried]
     live = [m for m in every if any(m.line in lines.get(m.module, ()) for lines in reached)]
     print(f"{what}: {len(every):,} mutants, {len(live):,} of lines that programs run")
     left = count
     for mutant in dice.sample(live, len(live)):
         found = outcome_of_source(mutant, tried, reached, _MOST_BATCHES)
         if found.kind != "no mutant":
-            yield explained(found)
+            yield found
             left -= 1
         if not left:
             return
@@ -73,6 +76,10 @@ def emitter_of(what: str) -> str:
 def main() -> int:
     """Try mutants, and write the page where all were tried."""
     args = _arguments()
+    if args.page:
+        lines = Path(args.page).read_text(encoding="utf-8").splitlines()
+        _write([outcome_of_line(line) for line in lines], args)
+        return 0
     warnings.simplefilter("ignore")
     wanted = args.only or list(COUNTS)
     made: list[Outcome] = []
@@ -81,13 +88,23 @@ def main() -> int:
         for emitter in ("llvm", "c"):
             some = [what for what in wanted if emitter_of(what) == emitter]
             if some:
-                made += _child_with(emitter, some, args)
+                made += _tried_with(emitter, some, args)
     if not args.only:
-        FILE.write_text(page(made), encoding="utf-8")
+        _write(made, args)
     return 0
 
 
-def _child_with(emitter: str, some: Sequence[str], args: argparse.Namespace) -> list[Outcome]:
+def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
+    programs = (
+        f"Programs of seeds {args.seed} on, of at most {args.nodes} growth steps, {args.size} of "
+        f"them built together; {args.batches} builds where LLVM makes code, {args.batches // 3} "
+        "where g++ does."
+    )
+    text = page([explained(one) for one in made], programs, DRAWS)
+    FILE.write_text(text, encoding="utf-8")
+
+
+def _tried_with(emitter: str, some: Sequence[str], args: argparse.Namespace) -> list[Outcome]:
     """The outcomes of mutants that one emitter shows; each emitter has a process of its own."""
     os.environ["BYPARTS_EMITTER"] = emitter
     count = args.batches if emitter == "llvm" else args.batches // 3
@@ -114,11 +131,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--only", action="append", choices=list(COUNTS))
     parser.add_argument("--count", type=int, default=0, help="mutants of each; by default all")
-    parser.add_argument("--batches", type=int, default=48)
+    parser.add_argument("--batches", type=int, default=24)
     parser.add_argument("--size", type=int, default=4, help="programs of a batch")
     parser.add_argument("--nodes", type=int, default=12, help="of a program, at most")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--log", default="")
+    parser.add_argument("--log", default="", help="a file to which each outcome is added")
+    parser.add_argument("--page", default="", help="such a file, to write the page from")
     return parser.parse_args()
 
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 import byparts_opset as ops
-import byparts_runtime.building.build as building
 from byparts_graph_ir import Graph, GraphError, Node, Op, Pass, Value
 from byparts_graph_ir.model.frozen import replace
-from mutation.place import Change, Rule, Stage
+from mutation.place import Change, Rule, Stage, change_parts
 
 _COMMUTE = (
     *(ops.Add, ops.Mul, ops.Maximum, ops.Minimum, ops.LogicalAnd, ops.LogicalOr, ops.LogicalXor),
@@ -81,7 +80,7 @@ def _other_op(graph: Graph) -> Iterator[tuple[str, Change]]:
     for node in graph.nodes:
         kind = _OTHER.get(type(node.op))
         if kind is not None:
-            op = kind(*[getattr(node.op, f.name) for f in dataclasses.fields(node.op)])  # type: ignore[arg-type]
+            op = kind(*[getattr(node.op, f.name) for f in dataclasses.fields(node.op)])
             words = f"{op.name} for {node.op.name} of {node.outputs[0].type.dtype}"
             yield from _kept(words, _changed(graph, node, op, node.inputs))
 
@@ -98,7 +97,7 @@ def _near(op: Op) -> Iterator[tuple[str, Any]]:
     """Fields of the op with another value: a number one too large, two of a tuple exchanged."""
     if isinstance(op, ops.Constant):
         return
-    for f in dataclasses.fields(op):  # type: ignore[arg-type]
+    for f in dataclasses.fields(op):
         x = getattr(op, f.name)
         if isinstance(x, bool):
             yield f.name, not x
@@ -144,8 +143,8 @@ def _outputs(graph: Graph) -> Iterator[tuple[str, Change]]:
         for j in [j for j in range(i) if y[j].type == y[i].type and y[j] is not y[i]][-1:]:
             outputs = list(y)
             outputs[i], outputs[j] = y[j], y[i]
-            made = Graph(graph.inputs, graph.nodes, tuple(outputs))
-            yield f"outputs {j} and {i}", lambda made=made: made
+            made = partial(Graph, graph.inputs, graph.nodes, tuple(outputs))
+            yield f"outputs {j} and {i}", made
 
 
 RULES: dict[str, Rule] = {
@@ -161,13 +160,7 @@ RULES: dict[str, Rule] = {
 
 def hook(change: Callable[[Any], Any]) -> None:
     """Add a pass behind those of each build."""
-    find = building.find_parts
-
-    def found(options: Any) -> Any:
-        parts = find(options)
-        return replace(parts, passes=(*parts.passes, Pass("wrong", change)))
-
-    building.find_parts = found
+    change_parts(lambda p: replace(p, passes=(*p.passes, Pass("wrong", change))))
 
 
 STAGE = Stage("passes", RULES, hook)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -135,22 +135,20 @@ def _reducers(func: Func) -> Iterator[tuple[str, Change]]:
     for s in walk(func.body):
         if isinstance(s, Store) and s.reducer is not None and s.targets[0].dtype != "bool":
             old = s.reducer.identity
-            other = replace(
-                s.reducer, identity=lambda d, old=old: tuple([_more(x) for x in old(d)])
-            )
+            other = replace(s.reducer, identity=partial(_moved, old))
             yield f"{s.reducer.name} of {s.block}", partial(_with_reducer, func, s.reducer, other)
 
 
 def _with_reducer(func: Func, old: Any, new: Any) -> Func:
     def change(s: Statement) -> tuple[Statement, ...] | None:
         same = isinstance(s, Store) and s.reducer is old
-        return (replace(s, reducer=new),) if same else None  # type: ignore[arg-type]
+        return (replace(s, reducer=new),) if isinstance(s, Store) and same else None
 
     return func.with_body(rebuilt(func.body, change))
 
 
-def _more(x: float) -> float:
-    return x + 1 if abs(x) < 1e6 else 0
+def _moved(identity: Callable[[str], tuple[float, ...]], dtype: str) -> tuple[float, ...]:
+    return tuple([x + 1 if abs(x) < 1e6 else 0 for x in identity(dtype)])
 
 
 def _combined(func: Func) -> Iterator[tuple[str, Change]]:
@@ -159,11 +157,13 @@ def _combined(func: Func) -> Iterator[tuple[str, Change]]:
             kind = s.targets[0].dtype
             if kind not in ("bool", *FLOATS[2:]):
                 name = "max" if s.reducer.name != "max" else "min"
-                new = replace(
-                    s.reducer, combine=lambda a, b, n=name: (make(n, (a[0], b[0]), a[0].dtype),)
-                )
+                new = replace(s.reducer, combine=partial(_combination, name))
                 words = f"{name} for {s.reducer.name} of {kind}"
                 yield words, partial(_with_reducer, func, s.reducer, new)
+
+
+def _combination(op: str, a: Sequence[Expr], b: Sequence[Expr]) -> tuple[Expr, ...]:
+    return (make(op, (a[0], b[0]), a[0].dtype),)
 
 
 def _unguarded(func: Func) -> Iterator[tuple[str, Change]]:

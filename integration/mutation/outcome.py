@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -63,8 +64,14 @@ class Outcome:
 
     def line(self) -> str:
         """A line of a log."""
-        said = self.said.replace("\n", " ").replace("\t", " ")
-        return "\t".join([self.kind, self.group, self.rule, self.mutant, said, self.key])
+        words = (self.kind, self.group, self.rule, self.mutant, self.said, self.key)
+        return "\t".join([" ".join(word.split()) for word in words])
+
+
+def outcome_of_line(line: str) -> Outcome:
+    """The outcome of which `line` is this."""
+    kind, group, rule, mutant, said, key = line.split("\t")
+    return Outcome(group, rule, mutant, kind, said, key)
 
 
 # -- places of outputs ----------------------------------------------------------------------------
@@ -74,7 +81,7 @@ def places(stage: str, tried: Sequence[Batch]) -> list[Place]:
     """All places of the outputs of a stage while these batches are built."""
     found = []
     for number, batch in enumerate(tried):
-        rows = in_child(lambda batch=batch: _recorded(STAGES[stage], batch))
+        rows = in_child(partial(_recorded, STAGES[stage], batch))
         assert isinstance(rows, list), f"{stage}: {rows} while its places are listed"
         found += [Place(stage, rule, number, call, k, words) for rule, call, k, words in rows]
     return found

@@ -14,7 +14,7 @@ FILE = Path(__file__).parents[2] / "docs" / "program-mutants.md"
 EQUAL = Path(__file__).parents[1] / "program_mutants_equal.tsv"
 _HEAD = """# Wrong stages, and whether programs tell
 
-Written by `{command}`.
+Written by `python integration/program_mutants.py`, in some tens of minutes.
 
 Random programs (`byparts check NAME --programs N`) are to find what is wrong between ops: in
 passes, lowering, emitters, the planner, the runtime.  So each of these is made wrong at one place,
@@ -56,12 +56,10 @@ def explained(one: Outcome) -> Outcome:
     return replace(one, kind="explained", said=why)
 
 
-def page(made: Sequence[Outcome], command: str, programs: str, draws: int) -> str:
+def page(made: Sequence[Outcome], programs: str, draws: int) -> str:
     """The text of the page."""
     total = Counter(one.kind for one in made)
-    head = _HEAD.format(
-        command=command, draws=draws, programs=programs, total=f"{_sentence(total)}."
-    )
+    head = _HEAD.format(draws=draws, programs=programs, total=f"{_sentence(total)}.")
     return head + "\n".join([*_groups(made), "", *_how_told(made), *_rules(made), *_others(made)])
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import byparts_runtime.building.build as building
 from byparts_graph_ir import Graph
 from byparts_graph_ir.model.frozen import replace
-from mutation.place import Change, Rule, Stage
+from mutation.place import Change, Rule, Stage, change_parts
 
 
 class Planned:
@@ -103,13 +102,7 @@ RULES: dict[str, Rule] = {
 
 def hook(change: Callable[[Any], Any]) -> None:
     """Have the plan of each build, bodies too, go through the change."""
-    find = building.find_parts
-
-    def found(options: Any) -> Any:
-        parts = find(options)
-        return replace(parts, planner=partial(_planned, parts.planner, change))
-
-    building.find_parts = found
+    change_parts(lambda p: replace(p, planner=partial(_planned, p.planner, change)))
 
 
 def _planned(planner: Any, change: Callable[[Any], Any], graph: Graph, **facts: Any) -> Any:

@@ -13,6 +13,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -163,14 +164,18 @@ def _renamed(function: Any, name: str) -> None:
 
 def _emitted(node: Any) -> Iterator[Found]:
     for old, new in _TEXTS.items():
-        if any(isinstance(v, ast.Constant) and old in v.value for v in node.values):
+        if any(old in text for text in _texts(node)):
             words = f"{old.strip()!r} -> {new.strip()!r}"
-            yield "emitted text", words, lambda n, old=old, new=new: _text(n, old, new)
+            yield "emitted text", words, partial(_replace, old, new)
 
 
-def _text(node: Any, old: str, new: str) -> None:
+def _texts(node: Any) -> list[str]:
+    return [str(v.value) for v in node.values if isinstance(v, ast.Constant)]
+
+
+def _replace(old: str, new: str, node: Any) -> None:
     for v in node.values:
-        if isinstance(v, ast.Constant):
+        if isinstance(v, ast.Constant) and isinstance(v.value, str):
             v.value = v.value.replace(old, new)
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -30,7 +31,8 @@ from byparts_conformance.programs.ways import Way, way_of
 from byparts_graph_ir.parts.hub import parts
 from byparts_kernels_native import code
 
-_SECONDS = 60  # a mutant that runs for longer hangs, and is told by that
+# A mutant that takes longer hangs, and is told by that: seconds of a processor, of waiting.
+_MOST_CPU_S, _MOST_S = 25, 90
 _MOST_BYTES = 8 << 30
 DRAWS = 6  # of other arrays, for programs that did not tell
 Wants = Sequence[Sequence[Expected]]
@@ -158,7 +160,7 @@ def prepare_draws(batch: Batch, recompiles: bool) -> None:
             batch.draws.append(other)
     for other in batch.draws:
         if recompiles not in other.right:
-            found = in_child(lambda other=other: _anew(other, recompiles))
+            found = in_child(partial(_anew, other, recompiles))
             if isinstance(found, Tried) and not found.wrong:
                 other.right[recompiles] = found
 
@@ -195,13 +197,16 @@ def in_child(job: Callable[[], Any]) -> Any:
     _, status = os.waitpid(child, 0)
     if data:
         return pickle.loads(data)
-    return "hangs" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM else "dies"
+    slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU)
+    return "hangs" if slow else "dies"
 
 
 def _be_quiet() -> None:
     """Bound the time and memory of this process, and let it print nothing."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(_SECONDS)
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.alarm(_MOST_S)
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU_S, _MOST_CPU_S + 1))
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     null = os.open(os.devnull, os.O_WRONLY)
