@@ -100,9 +100,10 @@ Found = tuple[str, str, Edit]  # rule, the change in words, what makes it
 
 def changes(tree: ast.AST) -> Iterator[tuple[ast.AST, Found]]:
     """Each place that a rule changes, and how."""
+    strict = {k.value for k in ast.walk(tree) if isinstance(k, ast.keyword) and k.arg == "strict"}
     for node in ast.walk(tree):
         for kind, rule in _RULES.items():
-            if isinstance(node, kind):
+            if isinstance(node, kind) and node not in strict:
                 for found in rule(node):
                     yield node, found
 
