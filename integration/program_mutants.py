@@ -50,10 +50,11 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
     group = what.removeprefix("source of ")
     every = [m for name in GROUPS[group] for m in mutants_of(group, name)]
     reached = [in_child(partial(_lines, group, b)) for b in tried]
+    every = dice.sample(every, len(every))
     live = [m for m in every if any(m.line in lines.get(m.module, ()) for lines in reached)]
     print(f"{what}: {len(every):,} mutants, {len(live):,} of lines that programs run")
     left = count
-    for mutant in dice.sample(live, len(live)):
+    for mutant in live:
         found = outcome_of_source(mutant, tried, reached, _MOST_BATCHES)
         if found.kind != "no mutant":
             yield found

@@ -1,8 +1,8 @@
 """A program run by the runtime, and compared with what it may give.
 
-`run` builds a program in one way (a backend, options) and runs it twice from the same variables, and
-in between on other feeds, so that what an earlier run left in memory is not taken for what a step
-should have made; `trial` compares both runs with `expected`.
+`run` builds a program in one way (a backend, options) and runs it twice from the same variables;
+in between it runs on other feeds, so that what an earlier run left in memory is not taken for what
+a step should have made.  `trial` compares both runs with `expected`.
 """
 
 from __future__ import annotations
