@@ -16,7 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 
@@ -37,7 +37,7 @@ from mutation.trying import DRAWS, Batch, batches, forget_kernels, in_child
 # what is tried -> how many mutants
 COUNTS = {**dict.fromkeys(STAGES, 85), **{f"source of {g}": 16 for g in GROUPS}}
 BACKENDS = ("native", "numpy")
-_MOST_BATCHES = 24  # that one mutant of our source is tried on
+_MORE_BATCHES = 60  # that source is tried on which the first ones did not tell
 
 
 def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterator[Outcome]:
@@ -55,12 +55,22 @@ def outcomes(what: str, count: int, tried: Sequence[Batch], seed: int) -> Iterat
     print(f"{what}: {len(every):,} mutants, {len(live):,} of lines that programs run")
     left = count
     for mutant in live:
-        found = outcome_of_source(mutant, tried, reached, _MOST_BATCHES)
+        pairs = zip(tried, reached, strict=True)
+        some = [b for b, lines in pairs if mutant.line in lines.get(mutant.module, ())]
+        found = outcome_of_source(mutant, some)
+        if found.kind == "survives" and not recompiles(group):
+            found = outcome_of_source(mutant, more_batches(seed))
         if found.kind != "no mutant":
             yield found
             left -= 1
         if not left:
             return
+
+
+@cache
+def more_batches(seed: int) -> list[Batch]:
+    """Larger programs that need no compiler, for source that the first ones do not tell."""
+    return batches(BACKENDS[1:], _MORE_BATCHES, 6, seed + 10_000, 24)
 
 
 def _lines(group: str, batch: Batch) -> dict[str, set[int]]:
@@ -99,7 +109,8 @@ def _write(made: Sequence[Outcome], args: argparse.Namespace) -> None:
     programs = (
         f"Programs of seeds {args.seed} on, of at most {args.nodes} growth steps, {args.size} of "
         f"them built together; {args.batches} builds where LLVM makes code, {args.batches // 3} "
-        "where g++ does."
+        "where g++ does.  Source that they do not tell, other than of lowering and emitters, is "
+        f"tried on {6 * _MORE_BATCHES} larger programs on NumPy."
     )
     text = page([explained(one) for one in made], programs, DRAWS)
     FILE.write_text(text, encoding="utf-8")

@@ -163,17 +163,9 @@ def recompiles(group: str) -> bool:
     return group in _RECOMPILES
 
 
-def outcome_of_source(
-    mutant: Mutant, tried: Sequence[Batch], reached: Sequence[dict[str, set[int]]], most: int
-) -> Outcome:
-    """What becomes of changed source, tried on the batches that run the line, `most` at most."""
+def outcome_of_source(mutant: Mutant, some: Sequence[Batch]) -> Outcome:
+    """What becomes of changed source, tried on these batches until one tells."""
     anew = recompiles(mutant.group)
-    about = [
-        b
-        for b, lines in zip(tried, reached, strict=True)
-        if mutant.line in lines.get(mutant.module, ())
-    ]
-    some = about[:most]
     for batch in some:
         prepare(batch, anew)
     found = in_child(lambda: _with_source(mutant, some, anew))
