@@ -22,6 +22,8 @@ is a right kernel of `exp`.  Empty: there is no such mutant of the op.  None sur
 
 Generated code is made wrong, too, as a wrong emitter would write it: a loop that ends early, no
 rest, another operator, a reduction that begins elsewhere (`integration/test_emitter_mutants.py`).
+What passes, lowering, emitters, planner and runtime give is made wrong in [whole
+programs](program-mutants.md).
 
 {counted}.
 

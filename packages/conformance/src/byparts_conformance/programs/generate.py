@@ -44,7 +44,7 @@ THEMES: dict[str, tuple[tuple[str, ...], Makers]] = {
     "everything": (DTYPES, _ALL),
     "everything of f32": (("f32", "f32", "f32", "i64", "i32", "bool"), _ALL),
     "integers": (
-        ("i8", "i16", "i32", "i64", "i64", "u8", "i4", "bool"),
+        ("i8", "i16", "i32", "i64", "i64", "u8", "u8", "i4", "bool"),
         (*elementwise.MAKERS * 2, *movement.MAKERS, *reductions.MAKERS),
     ),
     "indices": (

@@ -104,8 +104,8 @@ class Growing:
     def add(self, made: Callable[[], Value | Sequence[Value]]) -> Optional[Value]:
         """Evaluate and keep the values that `made` gives, unless they are refused or useless.
 
-        Returns the first of them, or `None`: the types do not fit, or the results are not finite
-        or too large.
+        Returns the first of them, or `None`: the types do not fit, or the results are not finite,
+        too large, or one number everywhere, from which nobody could tell other nodes.
         """
         try:
             made_values = made()
@@ -114,6 +114,8 @@ class Growing:
         except (GraphError, NotImplementedError, ValueError):  # refused, or without a gradient
             return None
         if not all(map(_useful, values, arrays)) and not self.chance(0.03):
+            return None
+        if all(map(_says_nothing, values, arrays)) and not self.chance(0.2):
             return None
         if sum(a.size for a in arrays) > MOST_ELEMENTS:
             return None
@@ -215,3 +217,11 @@ def _useful(v: Value, a: Array) -> bool:
     x = np.abs(wide(a).astype(np.float64))
     finite = np.isfinite(x)
     return bool(finite.mean() > 0.8 and np.max(x[finite], initial=0.0) < MOST_FLOAT[v.type.dtype])
+
+
+def _says_nothing(v: Value, a: Array) -> bool:
+    """Whether a value that is computed from others is 0 or 1 everywhere, or of equal elements."""
+    if v.node is None or not v.node.inputs or not a.size or v.node.op.pattern == "broadcast":
+        return False
+    first = a.reshape(-1)[0]
+    return bool(np.all(a == first)) and (a.size > 1 or first in (0, 1))

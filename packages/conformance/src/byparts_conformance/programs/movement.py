@@ -8,7 +8,7 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_conformance.programs.elementwise import as_dtype
-from byparts_conformance.programs.growing import Growing, Maker, is_integer
+from byparts_conformance.programs.growing import Growing, Maker, is_integer, is_number
 from byparts_graph_ir import TensorType, Value
 
 
@@ -119,6 +119,20 @@ def split(g: Growing) -> None:
         g.add(lambda: ops.split(x, (first, x.type.dims[axis] - first), axis))
 
 
+def own_part(g: Growing) -> None:
+    """A value with a row of its own: whoever writes the result over the value changes the row."""
+    x = g.value(lambda v: is_number(v) and len(v.type.dims) > 0 and v.type.dims[0] > 1)
+    if x is None:
+        return
+    moved = g.add(lambda: ops.add(x, g.constant(x.type.dtype)))
+    if moved is not None:
+        at = g.random.randrange(x.type.dims[0])
+        row = g.add(lambda: ops.getitem(moved, slice(at, at + 1)))
+        if row is not None:
+            pair = g.any_of(((moved, row), (row, moved)))
+            g.add(lambda: g.any_of((ops.sub, ops.maximum, ops.mul))(*pair))
+
+
 def indices(g: Growing, n: int, shape: tuple[int, ...] | None = None) -> Optional[Value]:
     """Integers from 0 to n - 1, of one or more dimensions, computed from what is there."""
     if shape is not None or g.chance(0.3):
@@ -204,6 +218,7 @@ MAKERS: tuple[Maker, ...] = (
     *(cut,) * 3,
     reverse,
     pad,
+    *(own_part,) * 2,
 )
 MAKERS += (*(join,) * 2, split, *(gather,) * 2, scatter, one_hot, made_of_nothing)
 SMOOTH = (reshape, transpose, broadcast, cut, join, gather)

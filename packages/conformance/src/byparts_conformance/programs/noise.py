@@ -71,6 +71,8 @@ class Expected:
         return f"at {list(at)}: {got[at]} instead of {want[at]}{allowed} {count}"
 
     def _right(self, got: Array) -> Array:
+        if dtype_name(got.dtype) == "bool":  # a byte of 255 is no bool, though it is true
+            return np.asarray(got.view(np.uint8) == self.value.view(np.uint8))
         if dtype_name(got.dtype) not in FLOATS:
             return np.asarray(got == self.value)
         a, b = (wide(x).astype(np.float64) for x in (got, self.value))

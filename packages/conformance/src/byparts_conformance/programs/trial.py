@@ -1,9 +1,9 @@
 """A program run by the runtime, and compared with what it may give.
 
-`run` builds a program in one way (a backend, options) and runs it twice from the same variables, so
-that memory that a first run leaves behind is seen; the second time on arrays that are not
-contiguous.  What is only read must not change, and results of the first run not by the second.
-`trial` compares both with `expected`.
+`run` builds a program in one way (a backend, options) and runs it twice from the same variables, the
+second time on arrays that are not contiguous.  In between it runs on other feeds, so that what an
+earlier run left in memory is not taken for what a step should have made.  What is only read must
+not change, and results of the first run not by the second.  `trial` compares both with `expected`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def run(
 
     Args:
         program: to build and run.
-        rounds: how often it runs; its variables are put back before each run.
+        rounds: how often it runs on its arrays; its variables are put back before each run.
         seen: called with what `build` made, after it ran.
         options: of `byparts_runtime.build`.
     """
@@ -51,6 +51,8 @@ def run(
     )
     results: list[tuple[Any, ...]] = []
     for number in range(rounds):
+        if number:
+            built(*[np.array(np.flip(a)) for a in program.arrays[:feeds]])
         for v, a in zip(variables, states, strict=True):
             v.write(a)
         given = [np.array(a) if number % 2 == 0 else _spread(a) for a in program.arrays[:feeds]]

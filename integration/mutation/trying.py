@@ -1,0 +1,215 @@
+"""Programs that try mutants: run in forked children of a process that has compiled their code.
+
+A child changes something, runs the programs of a batch, and says whether the results are right, and
+whether anything at all differs from what a child without a mutant makes: the graph, the plan, the
+code, the bits of the results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import resource
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from byparts_conformance.programs import Program, expected, generate
+from byparts_conformance.programs.growing import drawn
+from byparts_conformance.programs.noise import Expected
+from byparts_conformance.programs.program import parts_of, side_by_side
+from byparts_conformance.programs.trial import difference, run
+from byparts_conformance.programs.ways import Way, way_of
+from byparts_graph_ir.parts.hub import parts
+from byparts_kernels_native import code
+
+# A mutant that takes longer hangs, and is told by that: seconds of a processor, of waiting.
+_MOST_CPU_S, _MOST_S = 25, 90
+_MOST_BYTES = 8 << 30
+DRAWS = 6  # of other arrays, for programs that did not tell
+Wants = Sequence[Sequence[Expected]]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a run of a batch gave.
+
+    Attributes:
+        wrong: what tells it from right; "" if nothing does.
+        bits: a digest of the results.
+        made: a digest of the graph, the plan and the code.
+    """
+
+    wrong: str
+    bits: str = ""
+    made: str = ""
+
+
+@dataclass
+class Batch:
+    """Programs that are built together, in one way.
+
+    Attributes:
+        programs: as they were generated, and `wants`, what they mean.
+        way: how they are built.
+        options: of `build`.
+        right: what they give without a mutant; by whether code is made again.
+        draws: the same programs with other arrays, where something was not told.
+    """
+
+    programs: Sequence[Program]
+    wants: Wants
+    way: Way
+    options: dict[str, Any]
+    right: dict[bool, Tried] = field(default_factory=dict)
+    draws: list[Batch] = field(default_factory=list)
+
+    def tried(self) -> Tried:
+        """Build and run them, here and now."""
+        twins = [self.way.twin(p) for p in self.programs]
+        seen: list[Any] = []
+        with _Names() as names:
+            try:
+                runs = run(side_by_side(twins), seen=seen.append, **self.options)
+            except BaseException as error:
+                return Tried(f"{type(error).__name__}: {str(error)[:100]}")
+        for i, some in enumerate(self.wants):
+            parted = [parts_of(outputs, twins)[i] for outputs in runs]
+            if said := difference(parted, some):
+                return Tried(f"program {i}: {said}")
+        bits = hashlib.sha256(b"".join([y.tobytes() for ys in runs for y in ys])).hexdigest()
+        return Tried("", bits, _made(seen[0], names))
+
+
+class _Names:
+    """Notes the functions that are asked for while it is entered."""
+
+    def __enter__(self) -> set[str]:
+        self.names: set[str] = set()
+        self.later = code.later
+
+        def later(source: Any) -> str:
+            name = self.later(source)
+            self.names.add(name)
+            return name
+
+        code.later = later
+        return self.names
+
+    def __exit__(self, *_: object) -> None:
+        code.later = self.later
+
+
+def _made(built: Any, names: set[str]) -> str:
+    at = [(x.root, x.offset) for x in built.plan.locations]
+    starts = getattr(built.plan, "workspaces", ())
+    told = repr((built.graph.digest, at, starts, sorted(names)))
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def batches(backends: Sequence[str], count: int, size: int, seed: int, nodes: int) -> list[Batch]:
+    """Batches of programs of at most so many nodes: compiled, and right without a mutant."""
+    made = []
+    for number in range(count):
+        first = seed + number * size
+        programs = [generate(s, nodes) for s in range(first, first + size)]
+        way = way_of(number)
+        batch = Batch(programs, _wants(programs), way, way.build_options(backends, first))
+        if wrong := batch.tried().wrong:  # compiles its code, which children then find compiled
+            print(f"not right without a mutant: seeds {first} on: {wrong}", file=sys.stderr)
+            continue
+        made.append(batch)
+    return made
+
+
+def _wants(programs: Sequence[Program]) -> Wants:
+    return [expected(p) for p in programs]
+
+
+def with_other_arrays(batch: Batch, number: int) -> Batch:
+    """The same programs on other arrays."""
+    programs = []
+    for p in batch.programs:
+        dice = Random(f"{p.seed} {number}")
+        arrays = [drawn(dice, v.type.dtype, v.type.dims) for v in p.graph.inputs]
+        programs.append(replace(p, arrays=tuple(arrays)))
+    return Batch(programs, _wants(programs), batch.way, batch.options)
+
+
+def prepare(batch: Batch, recompiles: bool) -> None:
+    """Find out what the batch gives in a child that changes nothing."""
+    if recompiles not in batch.right:
+        found = in_child(lambda: _anew(batch, recompiles))
+        assert isinstance(found, Tried) and not found.wrong, f"not right: {found}"
+        batch.right[recompiles] = found
+
+
+def prepare_draws(batch: Batch, recompiles: bool) -> None:
+    """Add other arrays on which the programs are right without a mutant."""
+    for number in range(DRAWS if not batch.draws else 0):
+        other = with_other_arrays(batch, number)
+        if not other.tried().wrong:  # a cast that has no meaning on some arrays is left out
+            batch.draws.append(other)
+    for other in batch.draws:
+        if recompiles not in other.right:
+            found = in_child(partial(_anew, other, recompiles))
+            if isinstance(found, Tried) and not found.wrong:
+                other.right[recompiles] = found
+
+
+def _anew(batch: Batch, recompiles: bool) -> Tried:
+    if recompiles:
+        forget_kernels()
+    return batch.tried()
+
+
+def forget_kernels() -> None:
+    """Have each kernel lowered and emitted again in this process; equal code is not compiled."""
+    os.environ["BYPARTS_CACHE"] = tempfile.mkdtemp(dir=os.environ["BYPARTS_CACHE"])
+    for name in ("native", "numpy"):
+        parts.backend(name)._compiled.clear()
+
+
+def in_child(job: Callable[[], Any]) -> Any:
+    """The result of a function in a forked process; "hangs" or "dies" where there is none."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.close(reading)
+            _be_quiet()
+            made = pickle.dumps(job())
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(made)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if data:
+        return pickle.loads(data)
+    slow = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGXCPU)
+    return "hangs" if slow else "dies"
+
+
+def _be_quiet() -> None:
+    """Bound the time and memory of this process, and let it print nothing."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    signal.alarm(_MOST_S)
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST_CPU_S, _MOST_CPU_S + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, _MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    np.seterr(all="ignore")
