@@ -1,8 +1,8 @@
 """A program run by the runtime, and compared with what it may give.
 
-`run` builds a program in one way (a backend, options) and runs it twice from the same variables, the
-second time on arrays that are not contiguous.  In between it runs on other feeds, so that what an
-earlier run left in memory is not taken for what a step should have made.  What is only read must
+`run` builds a program in one way (a backend, options) and runs it twice from the same variables,
+the second time on arrays that are not contiguous.  In between it runs on other feeds, so that what
+an earlier run left in memory is not taken for what a step should have made.  What is only read must
 not change, and results of the first run not by the second.  `trial` compares both with `expected`.
 """
 
