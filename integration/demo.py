@@ -187,12 +187,12 @@ def fit(name: str, recipe: Recipe, seed: int, out: Path) -> Result:
 
 def summary(results: Mapping[str, Result], out: Path) -> str:
     """A row for each network, and where the rest can be read."""
-    lines = ["network  held-out accuracy  trained in     bytes planned  kernels"]
+    lines = ["network  accuracy  trained in     bytes planned  kernels"]
     for name, result in results.items():
         kernels = ", ".join(f"{count} of {b}" for b, count in result.kernels.items())
         planned = result.plan.arena_bytes
         share = f"{planned:,} ({planned / result.plan.naive_bytes:.0%})"
-        row = f"{name:8} {result.accuracy:17.4f} {result.training_s:9.1f} s {share:>17}  {kernels}"
+        row = f"{name:8} {result.accuracy:8.4f} {result.training_s:9.1f} s {share:>17}  {kernels}"
         lines.append(row)
     names = f"{{{','.join(results)}}}" if len(results) > 1 else next(iter(results))
     return "\n".join([*lines, f"plans and kernels, step by step: {out}/{names}-plan.svg and .txt"])

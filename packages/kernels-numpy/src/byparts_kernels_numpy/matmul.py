@@ -15,7 +15,6 @@ import numpy as np
 
 from byparts_graph_ir.backend.kernel import Run, Workspace
 from byparts_kernels_numpy.plain import LONGEST, in_turn, plain
-from byparts_kernels_numpy.reduce import merged, sum_along
 from byparts_kernels_numpy.table import kernels
 from byparts_kernels_numpy.workspace import empty
 from byparts_opset.dtypes import Array
@@ -52,4 +51,6 @@ def _product_of_blocks(a: Array, b: Array, y: Array, workspace: Workspace) -> Ru
     steps: list[Run] = [partial(np.matmul, left, right, parts[..., :count, :, :])]
     if rest:
         steps.append(partial(np.matmul, a[..., end:], b[..., end:, :], parts[..., count, :, :]))
+    from byparts_kernels_numpy.reduce import merged, sum_along  # brings ops that most do not need
+
     return in_turn([*steps, sum_along(*merged((len(lead),), parts, y), workspace)])

@@ -216,7 +216,7 @@ class InRange(Op):
 
     def evaluate(self, indices: Array) -> tuple[Array, ...]:
         check_range(self.of, indices, self.size, self.axis)
-        return (indices.copy(),)
+        return (np.array(indices),)
 
     @classmethod
     def samples(cls) -> Iterator[Sample]:

@@ -51,16 +51,22 @@ def _factor(n: int) -> int:
 
 
 def transform(x: Pair) -> Pair:
-    """The discrete Fourier transform along the last axis."""
+    """The discrete Fourier transform along the last axis, in f64: sums of f32 lose digits."""
+    dtype = x[0].type.dtype
+    re, im = _transformed((ops.cast(x[0], "f64"), ops.cast(x[1], "f64")))
+    return ops.cast(re, dtype), ops.cast(im, dtype)
+
+
+def _transformed(x: Pair) -> Pair:
     *batch, n = x[0].type.dims
     first, dtype = _factor(n) if n > _WHOLE else 1, x[0].type.dtype
     if first == 1:
         return _times(x, _roots(range(n), range(n), n, dtype), _rows_times)
     second = n // first
     columns = [_turned(ops.reshape(part, [*batch, first, second])) for part in x]
-    there = transform((columns[0], columns[1]))  # [..., second, first]
+    there = _transformed((columns[0], columns[1]))  # [..., second, first]
     twisted = _times(there, _roots(range(second), range(first), n, dtype), ops.mul)
-    back = transform((_turned(twisted[0]), _turned(twisted[1])))  # [..., first, second]
+    back = _transformed((_turned(twisted[0]), _turned(twisted[1])))  # [..., first, second]
     re, im = (ops.reshape(_turned(part), [*batch, n]) for part in back)
     return re, im
 
