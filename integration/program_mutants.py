@@ -35,7 +35,10 @@ from mutation.source import GROUPS, lines_run, mutants_of
 from mutation.trying import DRAWS, Batch, batches, forget_kernels, in_child
 
 # what is tried -> how many mutants
-COUNTS = {**dict.fromkeys(STAGES, 85), **{f"source of {g}": 16 for g in GROUPS}}
+COUNTS = {
+    **{"binding": 150, "plans": 150, "graphs": 150, "loops": 90, "LLVM IR": 90, "C": 40},
+    **{f"source of {group}": 12 for group in GROUPS},
+}
 BACKENDS = ("native", "numpy")
 _MORE_BATCHES = 60  # that source is tried on which the first ones did not tell
 
