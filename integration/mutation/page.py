@@ -14,7 +14,8 @@ FILE = Path(__file__).parents[2] / "docs" / "program-mutants.md"
 EQUAL = Path(__file__).parents[1] / "program_mutants_equal.tsv"
 _HEAD = """# Wrong stages, and whether programs tell
 
-Written by `python integration/program_mutants.py`, in some tens of minutes.
+Written by `python integration/program_mutants.py`, in some tens of minutes, or with
+`--page LOG` from logs of parts of that.
 
 Random programs (`byparts check NAME --programs N`) are to find what is wrong between ops: in
 passes, lowering, emitters, the planner, the runtime.  So each of these is made wrong at one place,

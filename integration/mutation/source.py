@@ -215,7 +215,7 @@ def mutants_of(group: str, module: str) -> list[Mutant]:
         seen: Counter[tuple[str, str]] = Counter()
         for number, (node, (rule, words, _)) in enumerate(changes(body)):
             line = getattr(node, "lineno", 0)
-            about = (lines[line - 1].strip(), words)
+            about = (" ".join(lines[line - 1].split()), words)
             seen[about] += 1
             words += f", {seen[about]}." if seen[about] > 1 else ""
             made.append(Mutant(group, module, name, line, words, number, rule, about[0]))
