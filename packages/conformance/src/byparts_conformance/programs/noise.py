@@ -133,6 +133,8 @@ def _units(node: Node) -> float:
     op = node.op
     if isinstance(op, _EXACT) or op.pattern in ("injective", "broadcast"):
         return _UNITS if isinstance(op, (ops.Dropout, ops.BatchNormInference)) else 0.0
+    if isinstance(op, (ops.Attention, ops.AttentionGradient)):
+        return 8 * _UNITS_OF_SUMS  # a weight is exp(score - logsumexp): off by the size of scores
     return _UNITS if op.pattern == "elementwise" else _UNITS_OF_SUMS
 
 
@@ -140,12 +142,16 @@ def _terms(op: Op, given: Sequence[Array], y: Array) -> Array | float:
     """The size of the terms that may have cancelled in y, where it is more than that of y.
 
     For an elementwise op that cancels the product of its inputs, 1 at least, as the kit takes it;
-    for rows, products and the like a part of the largest result.
+    for products a part of the largest result; for rows, losses and the like a part of what they
+    are given too, since a loss near 0 is the difference of large logits.
     """
     if op.pattern == "elementwise":
         sizes = [_sizes(x) for x in given if dtype_name(x.dtype) in FLOATS]
         return reduce(np.multiply, [np.maximum(size, 1) for size in sizes]) if op.cancels else 0.0
-    return float(np.max(_sizes(y), initial=0.0)) / 8 if op.pattern != "reduction" else 0.0
+    if op.pattern == "reduction":
+        return 0.0
+    floats = [x for x in given if dtype_name(x.dtype) in FLOATS] if op.pattern == "opaque" else []
+    return max([float(np.max(_sizes(x), initial=0.0)) for x in (y, *floats)]) / 8
 
 
 def _sizes(x: Array) -> Array:
