@@ -18,7 +18,7 @@ from byparts_graph_ir import Graph, Input, Table, TensorType, Value
 from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_numpy import make
 from byparts_runtime import Executor
-from byparts_tensor_ir import taking_part
+from byparts_tensor_ir import cache, taking_part
 from byparts_tensor_ir.lowering.elementwise import element
 from byparts_tensor_ir.taking_part import OURS, files, short_key
 from byparts_tensor_ir.target import TARGETS, target
@@ -132,7 +132,7 @@ def test_the_files_of_each_package_are_in_the_key(
 
 
 def _lines(folder: Path) -> str:
-    return "\n".join(taking_part.files_of(folder))
+    return "\n".join(cache.files_of(folder))
 
 
 def test_files_are_those_of_the_package() -> None:

@@ -56,7 +56,8 @@ STEPS: dict[Step, str] = {
 def started(name: str, monkeypatch: pytest.MonkeyPatch) -> Backend:
     """A backend; that of a GPU is emulated."""
     monkeypatch.setenv("BYPARTS_CUDA", "emulated")
-    return parts.backend(name)
+    backend: Backend = parts.backend(name)
+    return backend
 
 
 def trained(step: Step, dtype: str, backend: Backend) -> tuple[Any, Variable]:

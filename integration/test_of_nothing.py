@@ -19,6 +19,7 @@ BACKENDS = [
     *("numpy", "native", "cuda"),
     pytest.param("torch", marks=pytest.mark.skipif(not find_spec("torch"), reason="needs torch")),
 ]
+VALUES = ops.ones((1, 0, 2))
 ROWS: dict[str, Callable[[Value], Value]] = {
     "softmax": ops.softmax,
     "log_softmax": lambda x: ops.log_softmax(x, 1),
@@ -39,12 +40,12 @@ ROWS: dict[str, Callable[[Value], Value]] = {
     "attention": lambda x: ops.attention(ops.ones((1, 3, 4)), ops.reshape(x, (1, 0, 4)), VALUES),
     "gradient": lambda x: gradients(ops.sum(ops.softmax(x)), [x])[0],
 }
-VALUES = ops.ones((1, 0, 2))
 
 
 def on(name: str, monkeypatch: pytest.MonkeyPatch) -> Backend:
     monkeypatch.setenv("BYPARTS_CUDA", "emulated")
-    return parts.backend(name)
+    backend: Backend = parts.backend(name)
+    return backend
 
 
 @pytest.mark.parametrize("dtype", ["f32", "f16"])

@@ -169,7 +169,8 @@ def test_an_op_is_decomposed_where_its_kernel_refuses_the_types() -> None:
     def softmax(op: Op, inputs: Sequence[Any], outputs: Sequence[Any], workspace: Any) -> Run:
         if inputs[0].shape == (2, 2):
             raise Refused("not of two rows")
-        return base.kernels[ops.Softmax](op, inputs, outputs, workspace)
+        run: Run = base.kernels[ops.Softmax](op, inputs, outputs, workspace)
+        return run
 
     x, y = (Input(TensorType("f32", (n, 2)), None, "") for n in (2, 3))
     graph = Graph.of((x, y), (ops.softmax(x), ops.softmax(y)))

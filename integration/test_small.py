@@ -169,8 +169,15 @@ def test_they_run_the_network(device: Device) -> None:
 def test_their_kernels_conform(device: Device) -> None:
     """The kit of the whole wheels, on every op, usual inputs and extreme ones."""
     kit = ("-p", "byparts_conformance.plugin", "--pyargs", "byparts_conformance.suite")
-    options = ("-q", "-c", "/dev/null", "-p", "no:cacheprovider", "--byparts-backend=numpy")
-    options += ("--everything",)
+    options = (
+        "-q",
+        "-c",
+        "/dev/null",
+        "-p",
+        "no:cacheprovider",
+        "--byparts-backend=numpy",
+        "--everything",
+    )
     some = ("-k", "test_kernel and (basic or edges) or test_also")
     done = device.run("-m", "pytest", *options, *some, *kit)
 

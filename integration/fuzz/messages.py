@@ -88,10 +88,10 @@ def _other(random: Random, values: Any, places: list[_Place]) -> Any:
     sample = values[0]
     if isinstance(sample, (str, bytes)):
         there = [getattr(m, f.name) for m, f in random.sample(places, min(9, len(places)))]
-        texts = [t for t in there if isinstance(t, type(sample))]
+        texts: list[Any] = [t for t in there if isinstance(t, type(sample))]
         strange = [t.encode("utf-8", "replace") for t in TEXTS]
-        more = strange if isinstance(sample, bytes) else [s.decode() for s in strange]
-        return random.choice([*texts, *more, sample + sample])
+        more: list[Any] = strange if isinstance(sample, bytes) else [s.decode() for s in strange]
+        return random.choice([*texts, *more, sample * 2])
     if isinstance(sample, bool):
         return not sample
     if isinstance(sample, float):

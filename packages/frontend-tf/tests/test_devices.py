@@ -52,7 +52,11 @@ def test_a_string_around_a_function_adds_the_parts_that_it_lacks() -> None:
 def test_a_function_around_a_string_sees_it_and_has_the_last_word() -> None:
     seen: list[str] = []
 
-    assert made_in(lambda op: seen.append(op.device) or "/gpu:1", "/cpu:0") == "/gpu:1"
+    def device(op: Any) -> str:
+        seen.append(op.device)
+        return "/gpu:1"
+
+    assert made_in(device, "/cpu:0") == "/gpu:1"
     assert seen == ["/device:CPU:0"]
 
 

@@ -248,7 +248,7 @@ def test_a_gradient_of_ones_own_has_a_branch() -> None:
     def halved(dy: Any) -> Any:
         return tf.cond(tf.equal(3, 0), lambda: dy, lambda: dy / 2)
 
-    @tf.custom_gradient
+    @tf.custom_gradient  # type: ignore[untyped-decorator]  # TensorFlow's
     def doubled(x: Any) -> Any:
         return x * 2, lambda dy: tf.cond(fed, lambda: dy * 10, lambda: halved(dy))
 

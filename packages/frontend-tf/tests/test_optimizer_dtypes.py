@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,12 @@ import pytest
 import byparts_frontend_tf as tf
 
 TRAIN, KERAS, CONTRIB = tf.train, tf.keras.optimizers, tf.contrib.opt
+
+
+def _keras(name: str) -> Any:
+    return getattr(KERAS, name)(0.1)
+
+
 OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "GradientDescent": lambda: TRAIN.GradientDescentOptimizer(0.1),
     "Momentum": lambda: TRAIN.MomentumOptimizer(0.1, 0.9),
@@ -32,7 +38,7 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     "MomentumW": lambda: CONTRIB.MomentumWOptimizer(0.01, 0.1, 0.9),
     "MovingAverage": lambda: CONTRIB.MovingAverageOptimizer(TRAIN.GradientDescentOptimizer(0.1)),
     **{
-        f"keras.{name}": lambda name=name: getattr(KERAS, name)(0.1)
+        f"keras.{name}": partial(_keras, name)
         for name in ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "Nadam")
     },
 }

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -159,7 +160,8 @@ def test_a_stray_part_is_no_harm(tmp_path: Path, digits: str, end: str, kind: st
     """Whatever stands in the place of the number of a process; it may be a folder, or a link."""
     stray = tmp_path / f"w.npz.{digits}.{end}"
     (tmp_path / "kept").write_bytes(b"kept")
-    {"file": stray.touch, "folder": stray.mkdir}.get(kind, lambda: stray.symlink_to("kept"))()
+    make: dict[str, Callable[[], None]] = {"file": stray.touch, "folder": stray.mkdir}
+    make.get(kind, lambda: stray.symlink_to("kept"))()
     for _ in range(2):
         save(tmp_path / "w.npz", W)
 
