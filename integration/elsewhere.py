@@ -33,6 +33,7 @@ from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import FLAGS
 from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
+from byparts_tensor_ir.lowering.function import ERROR_WORDS
 
 Array = NDArray[Any]
 MAIN = r"""
@@ -132,7 +133,7 @@ def _recorded(backend: Backend, case: Case) -> Iterator[Call]:
     inputs = list(map(_bytes, case.arrays()))
     outputs = [np.full(t.size_bytes, 0xFF, "u1") for t in case.outputs]
     more = [np.zeros(n, "u1") for n in (kernel.workspace_bytes, kernel.persistent_bytes)]
-    blocks = (*inputs, *outputs, *more, np.zeros(8, "u1"))
+    blocks = (*inputs, *outputs, *more, np.zeros(8 * ERROR_WORDS, "u1"))
     given = [a.ctypes.data if a.size else _NOTHING.ctypes.data for a in blocks]
     run: Any = kernel.bind(given[: len(inputs)], given[len(inputs) : -3], *given[-3:-1])
     if isinstance(run, Checked):

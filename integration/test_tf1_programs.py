@@ -14,7 +14,9 @@ from tf1.compare import differences
 from tf1.places import names, recorded, run_here
 
 # What is not here yet, and why: `cd integration; python -m tf1.status NAME` says it anew.
-WAITING: dict[str, str] = {}
+WAITING: dict[str, str] = {
+    "programs/cnn_batch_norm": "one of 300 images has another class since long sums are blocks"
+}
 NEEDS = {"idioms/scipy_optimizer": "scipy"}
 IDIOMS = [name for name in names() if name.startswith("idioms/")]
 PROGRAMS = [name for name in names() if name.startswith("programs/")]

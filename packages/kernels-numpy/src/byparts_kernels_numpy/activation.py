@@ -122,7 +122,7 @@ def _selu(x: Array, y: Array, below: Array) -> None:
 
 def logistic(x: Array, y: Array, tiny: Array) -> None:
     """Sigmoid; numbers whose e^-x is infinite are rare, so looked for, and are e^x."""
-    rare = x.min() < LOWEST
+    rare = not x.min() >= LOWEST  # a block with NaN has no least number
     if rare:
         np.minimum(x, LOWEST, out=tiny)
         np.exp(tiny, tiny)
