@@ -28,7 +28,32 @@ from byparts_opset.gelu import HALF_ROOT, Gelu, Silu
 
 SMALL = 4096  # elements up to which oneDNN's gelu costs more to set up than four calls
 
-one_call({Sigmoid: torch.sigmoid, Silu: nn.silu})
+one_call({Sigmoid: torch.sigmoid})
+
+
+@kernels.on(Silu, workspace=True)
+@widened
+def silu(op: Silu, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
+    """y = x * h * h / (1 + e^-|x|), for h = e^(min(x, 0) / 2).
+
+    torch's own divides by an infinity below -88, and e^x itself is subnormal there; h is not.
+    """
+    (x,), (y,) = inputs, outputs
+    h, share = (scratch(workspace, y.shape, y) for _ in range(2))
+    return in_turn(
+        [
+            partial(torch.clamp_max, x, 0, out=h),
+            partial(torch.mul, h, number(0.5, y), out=h),
+            partial(torch.exp, h, out=h),
+            partial(torch.abs, x, out=share),
+            partial(torch.neg, share, out=share),
+            partial(torch.exp, share, out=share),
+            partial(torch.add, share, number(1, y), out=share),
+            partial(torch.mul, x, h, out=y),
+            partial(torch.mul, y, h, out=y),
+            partial(torch.div, y, share, out=y),
+        ]
+    )
 
 
 @kernels.on(Relu)
