@@ -14,7 +14,7 @@ import byparts_opset as ops
 from byparts_conformance.programs.generate import THEMES, generate, smooth
 from byparts_conformance.programs.gradients import Derivatives, derivatives
 from byparts_conformance.programs.minimise import minimised
-from byparts_conformance.programs.noise import expected, noisy
+from byparts_conformance.programs.noise import Noise, expected, surely
 from byparts_conformance.programs.program import Program, parts_of, side_by_side
 from byparts_conformance.programs.text import as_test, program_of, text_of
 from byparts_conformance.programs.trial import trial
@@ -173,10 +173,28 @@ def test_a_wrong_class_of_number_is_told() -> None:
     assert "must be float32[2]" in want.difference(f32(1))
 
 
+def test_a_sigmoid_may_be_zero_below_the_smallest_normal_number() -> None:
+    """e^91 is infinite in f32, so 1 / (1 + e^91) is 0; what follows a normal number is checked."""
+    (want,) = expected(_program(lambda x: [ops.sigmoid(x)], x=f32(-91, -80)))
+
+    assert not want.difference(want.value * f32(0, 1))
+    assert want.difference(want.value * f32(1, 0))
+
+
+def test_many_strong_samples_show_both_sides_of_a_kink_and_of_a_pole() -> None:
+    """1 + 2^-22 - 1 is 0 or more by rounding: so its quotient may be infinite, one of 3 may not."""
+    difference = _program(lambda x: [1.0 / ((x + 1.0) - 1.0)], x=f32(2**-22, 3))
+    (want,) = surely(difference)
+    (kink,) = surely(_program(lambda x: [ops.relu((x + 1e5) - 1e5)], x=f32(-0.02, -9)))
+
+    assert want.determined.tolist() == [False, True]
+    assert not kink.difference(f32(0.01, 0)) and kink.difference(f32(0, 0.1))
+
+
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_noise_is_a_few_units_in_the_last_place(dtype: Any) -> None:
     x = np.linspace(-3, 3, 50).astype(dtype)
-    far = np.abs(noisy(x, 4.0, np.random.default_rng(0)).astype(np.float64) - x)
+    far = np.abs(Noise(np.random.default_rng(0)).on(x, 4.0).astype(np.float64) - x)
 
     assert 0 < far.max() <= 5 * np.finfo(dtype).eps * 3
 

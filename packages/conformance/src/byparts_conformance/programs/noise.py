@@ -32,6 +32,10 @@ _UNITS, _UNITS_OF_SUMS = 4.0, 16.0  # of noise; a function is right to 4 units, 
 # The distance from 1 to the next number, and the smallest positive number.
 _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 _LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
+_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
+# Results that may be 0 where they are less than the smallest normal number: in 1 / (1 + e^-x),
+# as torch and others have it, e^-x is infinite before the quotient is 0.
+_UNDERFLOWS: tuple[type[Op], ...] = (ops.Sigmoid,)
 # Ops that give exactly one of the numbers they were given, a comparison of them, or a constant.
 _EXACT: tuple[type[Op], ...] = (
     *(ops.Neg, ops.Abs, ops.Sign, ops.Floor, ops.Ceil, ops.Round, ops.Trunc, ops.Identity),
@@ -82,13 +86,29 @@ class Expected:
 
 
 def expected(program: Program, samples: int = SAMPLES) -> tuple[Expected, ...]:
-    """What each output of a program may be."""
-    numbers = np.random.default_rng(program.seed & 0xFFFFFFFF)
-    runs = [_evaluated(program, None), *[_evaluated(program, numbers) for _ in range(samples)]]
-    return tuple([_expected(some) for some in zip(*runs, strict=True)])
+    """What each output of a program may be, from so many evaluations with noise."""
+    return _bounds(program, samples, Noise(_numbers(program)), ALLOWED)
 
 
-def _expected(runs: Sequence[Array]) -> Expected:
+def surely(program: Program) -> tuple[Expected, ...]:
+    """Bounds as those of `expected`, from 8 times as many samples: to confirm a failure.
+
+    Where a small difference decides (a relu near 0, a quotient of two numbers near 0) few samples
+    may all lie on one side; many, spread as far as the bound allows, show the other side too.
+    """
+    return _bounds(program, 8 * SAMPLES, Noise(_numbers(program), ALLOWED, zeros=0.2), 1.0)
+
+
+def _numbers(program: Program) -> np.random.Generator:
+    return np.random.default_rng(program.seed & 0xFFFFFFFF)
+
+
+def _bounds(program: Program, samples: int, noise: Noise, allowed: float) -> tuple[Expected, ...]:
+    runs = [_evaluated(program, None), *[_evaluated(program, noise) for _ in range(samples)]]
+    return tuple([_expected(some, allowed) for some in zip(*runs, strict=True)])
+
+
+def _expected(runs: Sequence[Array], allowed: float) -> Expected:
     want, *others = runs
     if dtype_name(want.dtype) not in FLOATS:
         same = np.ones(want.shape, bool)
@@ -103,27 +123,26 @@ def _expected(runs: Sequence[Array]) -> Expected:
             both = np.isfinite(sample) & np.isfinite(exact)
             near = np.where(both, np.maximum(near, np.abs(sample - exact)), near)
             determined = determined & (np.isfinite(sample) == np.isfinite(exact))
-    return Expected(want, ALLOWED * near, determined)
+    return Expected(want, allowed * near, determined)
 
 
-def _evaluated(program: Program, numbers: np.random.Generator | None) -> tuple[Array, ...]:
-    """The outputs, with noise where a generator of random numbers is given."""
-    return _run(program.graph, program.arrays, numbers)
+def _evaluated(program: Program, noise: Noise | None) -> tuple[Array, ...]:
+    """The outputs, with noise where one is given."""
+    return _run(program.graph, program.arrays, noise)
 
 
-def _run(
-    graph: Graph, arrays: Sequence[Array], numbers: np.random.Generator | None
-) -> tuple[Array, ...]:
+def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Array, ...]:
     known: dict[Value, Array] = dict(zip(graph.inputs, arrays, strict=True))
     with np.errstate(all="ignore"):
         for node in graph.nodes:
             given = [known[v] for v in node.inputs]
-            units = 0.0 if numbers is None else _units(node)
-            if numbers is not None and units > _UNITS:
-                given = [noisy(x, units, numbers) for x in given]
+            units = 0.0 if noise is None else _units(node)
+            if noise is not None and units > _UNITS:
+                given = [noise.on(x, units) for x in given]
             made = node.op.evaluate(*given)
-            if numbers is not None and units:
-                made = tuple([noisy(y, units, numbers, _terms(node.op, given, y)) for y in made])
+            if noise is not None and units:
+                least = _NORMAL if isinstance(node.op, _UNDERFLOWS) else _LEAST
+                made = tuple([noise.on(y, units, _terms(node.op, given, y), least) for y in made])
             known.update(zip(node.outputs, made, strict=True))
     return tuple([known[v] for v in graph.outputs])
 
@@ -160,19 +179,40 @@ def _sizes(x: Array) -> Array:
     return np.where(np.isfinite(size), size, 0.0)
 
 
-def noisy(
-    x: Array, units: float, numbers: np.random.Generator, terms: Array | float = 0.0
-) -> Array:
-    """Floats with noise of at most so many units in the last place; zeros of either sign.
+@dataclass(frozen=True)
+class Noise:
+    """Noise on floats, drawn anew at each use.
 
-    The units are those of x, or of the larger terms that cancelled in it.
+    Attributes:
+        numbers: where it is drawn from.
+        strength: multiplies it.
+        zeros: share of the results that are 0 where the noise is larger than the number: numbers
+            near 0 that are rounded often are 0.
     """
-    name = dtype_name(x.dtype)
-    if name not in FLOATS:
-        return x
-    y = wide(x).astype(np.float64)
-    size = np.maximum(np.abs(y), terms) * (units * _EPSILON[name])
-    exact_zero = (y == 0) & (size == 0)
-    made = y + np.maximum(size, units * _LEAST[name]) * numbers.uniform(-1, 1, x.shape)
-    made = np.where(exact_zero, 0.0 * numbers.choice([-1.0, 1.0], x.shape), made)
-    return np.asarray(made).astype(numpy_dtype(name))
+
+    numbers: np.random.Generator
+    strength: float = 1.0
+    zeros: float = 0.0
+
+    def on(
+        self,
+        x: Array,
+        units: float,
+        terms: Array | float = 0.0,
+        least: dict[str, float] = _LEAST,
+    ) -> Array:
+        """Floats with noise of at most so many units in the last place; zeros of either sign.
+
+        The units are those of x, or of the larger terms that cancelled in it.
+        """
+        name = dtype_name(x.dtype)
+        if name not in FLOATS:
+            return x
+        y = wide(x).astype(np.float64)
+        size = np.maximum(np.abs(y), terms) * (units * self.strength * _EPSILON[name])
+        exact_zero = (y == 0) & (size == 0)
+        size = np.maximum(size, units * self.strength * least[name])
+        made = y + size * self.numbers.uniform(-1, 1, x.shape)
+        cancelled = (size > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
+        zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
+        return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
