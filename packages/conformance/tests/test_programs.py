@@ -182,12 +182,13 @@ def test_a_sigmoid_may_be_zero_below_the_smallest_normal_number() -> None:
 
 
 def test_many_strong_samples_show_both_sides_of_a_kink_and_of_a_pole() -> None:
-    """1 + 2^-22 - 1 is 0 or more by rounding: so its quotient may be infinite, one of 3 may not."""
-    difference = _program(lambda x: [1.0 / ((x + 1.0) - 1.0)], x=f32(2**-22, 3))
-    (want,) = surely(difference)
+    """A product that is 0 but for rounding has an infinite reciprocal; one of 3 has not."""
+    rows, column = f32(1, -1, 3, 0).reshape(2, 2), f32(1, 1 - 2**-22).reshape(2, 1)
+    quotient = _program(lambda a, b: [1.0 / ops.matmul(a, b)], a=rows, b=column)
+    (want,) = surely(quotient)
     (kink,) = surely(_program(lambda x: [ops.relu((x + 1e5) - 1e5)], x=f32(-0.02, -9)))
 
-    assert want.determined.tolist() == [False, True]
+    assert want.determined.tolist() == [[False], [True]]
     assert not kink.difference(f32(0.01, 0)) and kink.difference(f32(0, 0.1))
 
 
