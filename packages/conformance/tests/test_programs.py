@@ -185,11 +185,25 @@ def test_many_strong_samples_show_both_sides_of_a_kink_and_of_a_pole() -> None:
     """A product that is 0 but for rounding has an infinite reciprocal; one of 3 has not."""
     rows, column = f32(1, -1, 3, 0).reshape(2, 2), f32(1, 1 - 2**-22).reshape(2, 1)
     quotient = _program(lambda a, b: [1.0 / ops.matmul(a, b)], a=rows, b=column)
-    (want,) = surely(quotient)
-    (kink,) = surely(_program(lambda x: [ops.relu((x + 1e5) - 1e5)], x=f32(-0.02, -9)))
+    (want,) = surely(quotient, 40)
+    (kink,) = surely(_program(lambda x: [ops.relu((x + 1e5) - 1e5)], x=f32(-0.02, -9)), 40)
 
     assert want.determined.tolist() == [[False], [True]]
     assert not kink.difference(f32(0.01, 0)) and kink.difference(f32(0, 0.1))
+
+
+def test_the_error_of_a_mean_adds_up_over_what_it_is_subtracted_from() -> None:
+    """A batch of equal numbers: their mean may be off, then all results are, in one direction."""
+    ones = np.full((23, 2, 1), -1.4636897, np.float32)
+    (want,) = surely(
+        _program(
+            lambda x, g, b: [ops.sum(ops.batch_norm(x, g, b, epsilon=0.001)[0])],
+            **{"x": ones, "g": f32(1, 1), "b": f32(0, 0)},
+        ),
+        40,
+    )
+
+    assert not want.difference(np.float32(-1.7e-4)) and want.difference(np.float32(0.1))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

@@ -111,7 +111,8 @@ def absolute(node: Node) -> Optional[Value]:
     """Sizes."""
     match node.inputs:
         case (Value(node=Node(Abs(), _)) as y,): return y                     # ||x|| = |x|
-        case (Value(node=Node(Neg(), (x,))),): return abs(x)                  # |-x| = |x|
+        case (Value(node=Node(Neg(), (x,))),) if not x.type.dtype.startswith("u"):
+            return abs(x)                                     # |-x| = |x|, but -1 of u8 is 255
     return None
 
 

@@ -45,6 +45,10 @@ _EXACT: tuple[type[Op], ...] = (
     *(ops.StopGradient, ops.SliceGradient, ops.MaxPoolGradientGradient, ops.Concat),
     *(ops.IsNan, ops.IsInf, ops.IsFinite, ops.BroadcastLike),
 )
+# Ops that subtract a mean: its error is the same in all results that it is subtracted from.
+_CENTRED: tuple[type[Op], ...] = (
+    *(ops.BatchNorm, ops.BatchNormGradient, ops.LayerNorm, ops.LayerNormGradient),
+)
 
 
 @dataclass(frozen=True)
@@ -90,13 +94,14 @@ def expected(program: Program, samples: int = SAMPLES) -> tuple[Expected, ...]:
     return _bounds(program, samples, Noise(_numbers(program)), ALLOWED)
 
 
-def surely(program: Program) -> tuple[Expected, ...]:
-    """Bounds as those of `expected`, from 8 times as many samples: to confirm a failure.
+def surely(program: Program, samples: int) -> tuple[Expected, ...]:
+    """Bounds as those of `expected`, from samples as far apart as the bound allows.
 
-    Where a small difference decides (a relu near 0, a quotient of two numbers near 0) few samples
-    may all lie on one side; many, spread as far as the bound allows, show the other side too.
+    To confirm a failure: where a small difference decides (a relu near 0, a quotient of two numbers
+    near 0, a mod), a few weak samples may all lie on one side.
     """
-    return _bounds(program, 8 * SAMPLES, Noise(_numbers(program), ALLOWED, zeros=0.2), 1.0)
+    noise = Noise(_numbers(program), ALLOWED, zeros=0.2, exact=0.5)
+    return _bounds(program, samples, noise, 2.0)
 
 
 def _numbers(program: Program) -> np.random.Generator:
@@ -133,16 +138,20 @@ def _evaluated(program: Program, noise: Noise | None) -> tuple[Array, ...]:
 
 def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Array, ...]:
     known: dict[Value, Array] = dict(zip(graph.inputs, arrays, strict=True))
+    exact = set() if noise is None else noise.exact_ops(graph)
     with np.errstate(all="ignore"):
         for node in graph.nodes:
             given = [known[v] for v in node.inputs]
-            units = 0.0 if noise is None else _units(node)
+            units = 0.0 if noise is None or type(node.op) in exact else _units(node)
             if noise is not None and units > _UNITS:
                 given = [noise.on(x, units) for x in given]
             made = node.op.evaluate(*given)
             if noise is not None and units:
                 least = _NORMAL if isinstance(node.op, _UNDERFLOWS) else _LEAST
                 made = tuple([noise.on(y, units, _terms(node.op, given, y), least) for y in made])
+                if isinstance(node.op, _CENTRED):
+                    plain = node.op.evaluate(*[known[v] for v in node.inputs])
+                    made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
             known.update(zip(node.outputs, made, strict=True))
     return tuple([known[v] for v in graph.outputs])
 
@@ -188,11 +197,19 @@ class Noise:
         strength: multiplies it.
         zeros: share of the results that are 0 where the noise is larger than the number: numbers
             near 0 that are rounded often are 0.
+        exact: share of the kinds of ops that an evaluation leaves without noise: a backend may
+            compute a mod, say, exactly, and then others follow than after any error.
     """
 
     numbers: np.random.Generator
     strength: float = 1.0
     zeros: float = 0.0
+    exact: float = 0.0
+
+    def exact_ops(self, graph: Graph) -> set[type[Op]]:
+        """Kinds of ops without noise, drawn for one evaluation."""
+        kinds = dict.fromkeys(type(node.op) for node in graph.nodes)
+        return {kind for kind in kinds if self.numbers.uniform() < self.exact}
 
     def on(
         self,
@@ -216,3 +233,12 @@ class Noise:
         cancelled = (size > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
         zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
         return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
+
+    def shared(self, x: Array, plain: Array) -> Array:
+        """Floats moved in one direction along some axes, by as much as `x` differs from `plain`."""
+        if dtype_name(x.dtype) not in FLOATS:
+            return x
+        y = wide(x).astype(np.float64)
+        size = _sizes(y - wide(plain).astype(np.float64))
+        together = [n if self.numbers.uniform() < 0.5 else 1 for n in x.shape]
+        return np.asarray(y + size * self.numbers.uniform(-1, 1, together)).astype(x.dtype)

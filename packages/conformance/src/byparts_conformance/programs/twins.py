@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,28 +18,31 @@ from byparts_conformance.programs.program import Program
 from byparts_graph_ir import Graph, Input, Node, TensorType, Value
 
 
-def unrolled(program: Program) -> Program:
-    """The program without calls and scans: the nodes of their bodies in the place of each."""
-    return replace(program, graph=program.graph.rewrite(_written_out))
+def unrolled(program: Program, longest: int = 12) -> Program:
+    """The program without calls and scans: the nodes of their bodies in the place of each.
+
+    Scans of more than `longest` rounds stay.
+    """
+    return replace(program, graph=program.graph.rewrite(partial(_written_out, longest)))
 
 
-def _written_out(node: Node) -> tuple[Value, ...] | None:
+def _written_out(longest: int, node: Node) -> tuple[Value, ...] | None:
     """The outputs of a call or a scan, made by nodes; `None` for other nodes and empty scans."""
     op = node.op
     if isinstance(op, ops.Call):
-        return _inlined(op.body, node.inputs)
+        return _inlined(op.body, node.inputs, longest)
     if not isinstance(op, ops.Scan):
         return None
     states = list(node.inputs[: op.states])
     sequences = node.inputs[op.states : op.states + op.sequences]
     kept = node.inputs[op.states + op.sequences :]
     length = sequences[0].type.dims[0] if sequences else op.length
-    if not length or length > 12:
+    if not length or length > longest:
         return None
     rows: list[Sequence[Value]] = []
     for t in reversed(range(length)) if op.reverse else range(length):
         given = (*states, *[ops.getitem(xs, t) for xs in sequences], *kept)
-        made = _inlined(op.body, given)
+        made = _inlined(op.body, given, longest)
         states = list(made[: op.states])
         rows.append(made[op.states :])
     if op.reverse:
@@ -46,12 +50,12 @@ def _written_out(node: Node) -> tuple[Value, ...] | None:
     return (*states, *[ops.stack(some, 0) for some in zip(*rows, strict=True)])
 
 
-def _inlined(body: Graph, given: Sequence[Value]) -> tuple[Value, ...]:
+def _inlined(body: Graph, given: Sequence[Value], longest: int) -> tuple[Value, ...]:
     """The outputs of a body on these values, by copies of its nodes."""
     new: dict[Value, Value] = dict(zip(body.inputs, given, strict=True))
     for node in body.nodes:
         inputs = tuple([new[v] for v in node.inputs])
-        made = _written_out(Node(node.op, inputs, node.where))
+        made = _written_out(longest, Node(node.op, inputs, node.where))
         outputs = Node(node.op, inputs, node.where).outputs if made is None else made
         new.update(zip(node.outputs, outputs, strict=True))
     return tuple([new[v] for v in body.outputs])
