@@ -71,7 +71,6 @@ _BLOCK = re.compile(
     r"(<!-- written by integration/claims.py: (\w+) -->\n).*?(<!-- end of what is written -->)",
     re.DOTALL,
 )
-_BUDGET = re.compile(r"Line budget: (\d+)")
 
 
 def facts(*, wheels: bool) -> dict[str, int]:
@@ -116,16 +115,6 @@ def pages() -> list[Path]:
     """All that may have claims."""
     named = {ROOT / claim.page for claim in CLAIMS}
     return sorted(named | {p for p in ROOT.glob("docs/*.md") if _BLOCK.search(p.read_text())})
-
-
-def budgets() -> dict[Path, tuple[int, int]]:
-    """README of each part -> the budget that it states, and the lines that there are."""
-    found = {}
-    for readme in sorted(ROOT.glob("packages/*/README.md")):
-        match = _BUDGET.search(readme.read_text(encoding="utf-8"))
-        lines = sum(lines_of(file) for file in readme.parent.glob("src/**/*.py"))
-        found[readme] = (int(match[1]) if match else 0, lines)
-    return found
 
 
 def lines_of(path: Path) -> int:
@@ -192,12 +181,6 @@ def main() -> None:
         if (text := updated(page, known)) != page.read_text(encoding="utf-8"):
             page.write_text(text, encoding="utf-8")
             print(f"written: {page.relative_to(ROOT)}")
-    for readme, (budget, lines) in budgets().items():
-        if lines > budget:
-            raised = -(-lines // 100) * 100
-            text = _BUDGET.sub(f"Line budget: {raised}", readme.read_text(encoding="utf-8"))
-            readme.write_text(text, encoding="utf-8")
-            print(f"RAISED: {readme.relative_to(ROOT)} from {budget} to {raised} lines; say why")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the pages say of the code is so: sizes, counts, budgets, and what there is not."""
+"""What the pages say of the code is so: sizes, counts, and what there is not."""
 
 from __future__ import annotations
 
@@ -41,25 +41,6 @@ def test_a_wrong_number_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     assert len(list(claims.stale(tmp_path / "page.md", {"x": 100}))) == 2
     assert len(list(claims.stale(tmp_path / "page.md", {"x": 91}))) == 1
-
-
-@pytest.mark.parametrize("readme", claims.budgets(), ids=lambda readme: readme.parent.name)
-def test_a_part_keeps_to_the_lines_that_its_readme_allows(readme: Path) -> None:
-    """Each states a budget in the same words; one much too large says nothing."""
-    budget, lines = claims.budgets()[readme]
-
-    assert lines <= budget <= lines * 1.3 + 100
-
-
-@pytest.mark.parametrize("readme", claims.budgets(), ids=lambda readme: readme.parent.name)
-def test_no_file_is_longer_than_its_readme_allows(readme: Path) -> None:
-    """The longest of a part, where its README says so; lists of names apart."""
-    match = re.search(r"Line budget: \d+, (\d+) a file", readme.read_text(encoding="utf-8"))
-    names = ("__init__.py", "symbol_table.py")
-    files = [p for p in readme.parent.glob("src/**/*.py") if p.name not in names]
-    most = int(match[1]) if match else 600
-
-    assert {p.name: claims.lines_of(p) for p in files if claims.lines_of(p) > most} == {}
 
 
 def test_every_part_is_in_the_tables_of_the_readme() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from budgets import keep
 from combinations.environment import build_wheels
 from combinations.facts import read_parts
 
@@ -44,7 +45,7 @@ def test_the_wheel_for_gpus_is_small(tmp_path: Path) -> None:
     build_wheels({part.name: part}, tmp_path)
 
     (wheel,) = tmp_path.glob("*.whl")
-    assert 0 < wheel.stat().st_size <= 150_000
+    keep("bytes", "wheel of kernels-cuda", wheel.stat().st_size)
 
 
 @every_part

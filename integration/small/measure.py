@@ -54,9 +54,6 @@ class Work:
     def __sub__(self, other: Work) -> Work:
         return Work(self.lines - other.lines, self.modules - other.modules)
 
-    def within(self, budget: Work) -> bool:
-        return self.lines <= budget.lines and self.modules <= budget.modules
-
 
 @dataclass(frozen=True)
 class Process:
