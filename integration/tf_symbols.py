@@ -1,4 +1,4 @@
-"""Write the table of TensorFlow's symbols, and the page that lists them.
+"""Write the tables of TensorFlow's symbols, and the page that lists them.
 
     python integration/tf_symbols.py        # after adding a symbol; a test says when it is stale
 
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from importlib import import_module, reload
 from pathlib import Path
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.symbols import table_text
+from byparts_frontend_tf import names
+from byparts_frontend_tf.written_names import written
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = Path(tf.__file__).with_name("symbol_table.py")
+PACKAGES = ("byparts_frontend_tf",)
 USED = ROOT / "packages/frontend-tf/tests/data/symbols.csv"
 PAGE = ROOT / "docs/tf1-symbols.md"
 
@@ -67,6 +67,8 @@ def _lines() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    TABLE.write_text(table_text(), encoding="utf-8")
-    reload(import_module("byparts_frontend_tf.symbol_table"))  # modules have asked the old one
+    for package in PACKAGES:
+        file, text = written(package)
+        file.write_text(text, encoding="utf-8")
+    names.table.cache_clear()  # it was read before
     PAGE.write_text(page(), encoding="utf-8")

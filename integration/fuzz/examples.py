@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from byparts_frontend_tf.datasets.example_bytes import in_example, values_of
-from byparts_frontend_tf.files.messages.example import Example
 from byparts_graph_ir import FormatError
+from byparts_tf_files.messages.example import Example
 from fuzz.mutations import changed_bytes
 from fuzz.reader import Reader
 

@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.array_files import array_of, arrays_of
-from byparts_frontend_tf.files.plain_objects import plain_object
-from byparts_frontend_tf.running import errors
 from byparts_graph_ir import FormatError
+from byparts_tf_files import errors
+from byparts_tf_files.array_files import array_of, arrays_of
+from byparts_tf_files.plain_objects import plain_object
 from fuzz.messages import changed_message
 from fuzz.mutations import changed_bytes, changed_json
 from fuzz.reader import Data, Reader, scratch_folder
 
-_RECORDED = Path(__file__).parents[2] / "packages/frontend-tf/tests/recorded"
+_RECORDED = Path(__file__).parents[2] / "packages/tf-files/tests/recorded"
 _REFUSALS = (ValueError, NotImplementedError, errors.OpError, OSError)
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow's files, as frontend-tf reads them: graphs, records, checkpoints of both formats."""
+"""TensorFlow's files, as tf-files reads them: graphs, records, checkpoints of both formats."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.files.bmp import array_of_bmp
-from byparts_frontend_tf.files.bundle import data_file, index_file
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.messages.example import Example
-from byparts_frontend_tf.files.messages.graph import GraphDef
-from byparts_frontend_tf.files.png_reader import SIGNATURE, array_of_png
-from byparts_frontend_tf.files.records import TFRecordWriter, tf_record_iterator
-from byparts_frontend_tf.files.snappy import unpacked
-from byparts_frontend_tf.files.table import Table, write_table
-from byparts_frontend_tf.files.tensors import make_ndarray
-from byparts_frontend_tf.files.text_format import MessageToString, Parse
-from byparts_frontend_tf.files.wav import samples_of_wav, wav_of
-from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
-from byparts_frontend_tf.running.errors import DataLossError, NotFoundError
 from byparts_graph_ir import FormatError
+from byparts_tf_files.bmp import array_of_bmp
+from byparts_tf_files.bundle import data_file, index_file
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.errors import DataLossError, NotFoundError
+from byparts_tf_files.messages.example import Example
+from byparts_tf_files.messages.graph import GraphDef
+from byparts_tf_files.png_reader import SIGNATURE, array_of_png
+from byparts_tf_files.records import TFRecordWriter, tf_record_iterator
+from byparts_tf_files.snappy import unpacked
+from byparts_tf_files.table import Table, write_table
+from byparts_tf_files.tensors import make_ndarray
+from byparts_tf_files.text_format import MessageToString, Parse
+from byparts_tf_files.wav import samples_of_wav, wav_of
+from byparts_tf_files.write_checkpoint import write_checkpoint
 from fuzz.mutations import changed_bytes, changed_words
 from fuzz.reader import Data, Reader, scratch_folder
 
@@ -46,7 +46,7 @@ _WORDS = (
     "nan",
     "#",
 )
-_RECORDED = Path(__file__).parents[2] / "packages/frontend-tf/tests/recorded"
+_RECORDED = Path(__file__).parents[2] / "packages/tf-files/tests/recorded"
 _MOST_BYTES = 1 << 24
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.wav import samples_of_wav
-from byparts_frontend_tf.files.wire import DecodeError
+from byparts_tf_files.wav import samples_of_wav
+from byparts_tf_files.wire import DecodeError
 
 audio_ops = tf.contrib.framework.python.ops.audio_ops
 RECORDED = dict(np.load(Path(__file__).parent / "recorded" / "audio.npz"))

@@ -14,18 +14,18 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files import png_reader, table
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.crc32c import masked_crc32c
-from byparts_frontend_tf.files.messages.checkpoint import BundleEntryProto, BundleHeaderProto
-from byparts_frontend_tf.files.messages.tensor import TensorShapeProto
-from byparts_frontend_tf.files.records import TFRecordWriter, tf_record_iterator
-from byparts_frontend_tf.files.slices import check_parts
-from byparts_frontend_tf.files.text_format import Parse
-from byparts_frontend_tf.files.wire import varint
 from byparts_frontend_tf.node_defs import flow, read, regions
-from byparts_frontend_tf.running.errors import DataLossError
 from byparts_graph_ir import FormatError
+from byparts_tf_files import png_reader, table
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.crc32c import masked_crc32c
+from byparts_tf_files.errors import DataLossError
+from byparts_tf_files.messages.checkpoint import BundleEntryProto, BundleHeaderProto
+from byparts_tf_files.messages.tensor import TensorShapeProto
+from byparts_tf_files.records import TFRecordWriter, tf_record_iterator
+from byparts_tf_files.slices import check_parts
+from byparts_tf_files.text_format import Parse
+from byparts_tf_files.wire import varint
 
 MESSAGE_RATIO, SPARE_BYTES = 400, 1 << 20  # bytes of memory for each of a file of messages
 
@@ -136,7 +136,7 @@ def test_a_checkpoint_of_the_first_format_reads_each_block_once(
     read: list[int] = []
     entries = table._entries
     monkeypatch.setattr(table, "_entries", counted(entries, read, lambda *a: len(a[0])))
-    path = Path(__file__).parent / "recorded" / "v1.ckpt-7"
+    path = Path(__file__).parents[2] / "tf-files/tests/recorded/v1.ckpt-7"
     tensors = dict(read_checkpoint(path))
 
     assert len(tensors) > 5 and len(read) <= 4

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.damage import refusing
 from byparts_graph_ir import FormatError
+from byparts_tf_files.damage import refusing
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = Path(__file__).parents[2] / "tf-files/tests/recorded"
 layers: Any = tf.keras.layers
 
 

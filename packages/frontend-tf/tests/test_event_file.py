@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.event_file import (
+from byparts_tf_files.errors import DataLossError
+from byparts_tf_files.event_file import (
     EventsWriter,
     FileWriter,
     FileWriterCache,
     summary_iterator,
 )
-from byparts_frontend_tf.files.messages.graph import GraphDef
-from byparts_frontend_tf.files.messages.summary import Event, SessionLog, Summary
-from byparts_frontend_tf.files.records import TFRecordWriter
-from byparts_frontend_tf.files.summaries import text_summary
-from byparts_frontend_tf.running.errors import DataLossError
+from byparts_tf_files.messages.graph import GraphDef
+from byparts_tf_files.messages.summary import Event, SessionLog, Summary
+from byparts_tf_files.records import TFRecordWriter
+from byparts_tf_files.summaries import text_summary
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = Path(__file__).parents[2] / "tf-files/tests/recorded"
 
 
 def _events(folder: Path) -> list[Event]:

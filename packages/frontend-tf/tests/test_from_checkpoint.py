@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
+from byparts_tf_files.write_checkpoint import write_checkpoint
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.running.session import defaults
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = Path(__file__).parents[2] / "tf-files/tests/recorded"
 X = np.ones((1, 3))
 
 

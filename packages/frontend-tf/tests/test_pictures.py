@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.png_reader import SIGNATURE, array_of_png
-from byparts_frontend_tf.files.wire import DecodeError
+from byparts_tf_files.png_reader import SIGNATURE, array_of_png
+from byparts_tf_files.wire import DecodeError
 
 RECORDED = dict(np.load(Path(__file__).parent / "recorded" / "pictures.npz"))
 IMAGE = np.add.outer(np.arange(5) * 40, np.arange(0, 60, 10)).astype(np.uint8)

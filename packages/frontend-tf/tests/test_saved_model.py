@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.messages.meta_graph import MetaGraphDef, VariableDef
-from byparts_frontend_tf.files.saved_model import (
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.errors import DataLossError
+from byparts_tf_files.messages.meta_graph import MetaGraphDef, VariableDef
+from byparts_tf_files.saved_model import (
     contains_saved_model,
     meta_graph_of,
     read_saved_model,
     variables_path,
     write_saved_model,
 )
-from byparts_frontend_tf.running.errors import DataLossError
 
-RECORDED = Path(__file__).parent / "recorded"
+RECORDED = Path(__file__).parents[2] / "tf-files/tests/recorded"
 FOLDER = RECORDED / "saved_model"
 
 

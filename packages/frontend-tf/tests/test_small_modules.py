@@ -131,7 +131,7 @@ def test_a_graph_as_a_file(tmp_path: Path) -> None:
         tf.concat([tf.placeholder(tf.float32, [None, 2]), tf.zeros([1, 2])], 0, name="y")
     text = tf.train.write_graph(graph, tmp_path / "new", "g.pbtxt")
     data = tf.train.write_graph(graph.as_graph_def(), str(tmp_path), "g.pb", as_text=False)
-    from byparts_frontend_tf.files.text_format import Parse
+    from byparts_tf_files.text_format import Parse
 
     found = tf.GraphDef.FromString(Path(data).read_bytes())
     assert found == Parse(Path(text).read_text(), tf.GraphDef()) == graph.as_graph_def()

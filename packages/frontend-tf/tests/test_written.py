@@ -12,8 +12,8 @@ import pytest
 
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.estimators.exporters import LatestExporter
-from byparts_frontend_tf.files.write_checkpoint import remove_checkpoint, write_checkpoint
-from byparts_frontend_tf.running.errors import InvalidArgumentError
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.write_checkpoint import remove_checkpoint, write_checkpoint
 
 
 def _say(folder: Path, *paths: Any) -> None:
@@ -101,7 +101,7 @@ def test_a_file_that_was_changed_since_is_not_ours(tmp_path: Path, how: str) -> 
 def test_a_forked_child_removes_nothing_of_its_parent(tmp_path: Path) -> None:
     program = f"""
 import os, numpy as np
-from byparts_frontend_tf.files.write_checkpoint import remove_own_checkpoint, write_checkpoint
+from byparts_tf_files.write_checkpoint import remove_own_checkpoint, write_checkpoint
 write_checkpoint({str(tmp_path / "m")!r}, {{"w": np.ones(1)}})
 child = os.fork()
 if not child: os._exit(remove_own_checkpoint({str(tmp_path / "m")!r}))

@@ -16,9 +16,9 @@ import sys
 import numpy as np
 
 from byparts_frontend_tf.absl_modules import install_absl
-from byparts_frontend_tf.files.protobuf_modules import install_protobuf
 from byparts_frontend_tf.old_names import put_back
 from byparts_frontend_tf.symbols import install_as
+from byparts_tf_files.protobuf_modules import install_protobuf
 
 _USAGE = (
     "usage: python -m byparts_frontend_tf program.py [argument ...], or -m module [argument ...]"

@@ -7,7 +7,8 @@ for as itself, then in the public places where it may be, then by its last part 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+
+from byparts_frontend_tf.names import by_last_part, namespaces, table
 
 _PLACES = ("", "nn.", "train.", "layers.", "losses.", "nn.rnn_cell.", "summary.", "image.", "data.")
 _COMPAT = ("compat", "compat.v1", "compat.v2")
@@ -48,16 +49,14 @@ _MODULES = frozenset(
 
 def place_of(full: str) -> str | None:
     """Where the object of a name is, "module:name" of this part; `None`: there is none."""
-    from byparts_frontend_tf.symbol_table import NAMESPACES, TABLE
-
-    if full in _MODULES or full in NAMESPACES:
-        return TABLE.get(full)
+    if full in _MODULES or full in namespaces():
+        return table().get(full)
     if full.startswith(("python.keras.", "contrib.keras.")) and is_namespace(
         full.partition(".")[2]
     ):
         return None
     for candidate in _candidates(full):
-        place = TABLE.get(candidate)
+        place = table().get(candidate)
         if place is not None:
             return place
     return None
@@ -71,39 +70,25 @@ def _candidates(full: str) -> Iterator[str]:
         yield from _candidates(full[10:])
     elif full.startswith(("python.keras.", "contrib.keras.")):
         yield full.partition(".")[2]
-        inner = [n for n in _by_last_part().get(last, ()) if n.startswith("keras.")]
+        inner = [n for n in by_last_part().get(last, ()) if n.startswith("keras.")]
         yield from sorted(inner, key=lambda n: n.split(".")[1] not in full)
     elif full.startswith("python."):
         for place in _PLACES:
             yield place + last
-        yield from _by_last_part().get(last, ())
+        yield from by_last_part().get(last, ())
     elif full.startswith("contrib."):
         package, inside, _ = full.partition(".python.")
         if inside:
             yield f"{package}.{last}"
-            yield from [n for n in _by_last_part().get(last, ()) if n.startswith(f"{package}.")]
+            yield from [n for n in by_last_part().get(last, ()) if n.startswith(f"{package}.")]
         if full.startswith(_SLIM):
             for place in _SLIM:
                 yield place + last
 
 
-@cache
-def _by_last_part() -> dict[str, tuple[str, ...]]:
-    """The last part of names -> the names, the shortest first."""
-    from byparts_frontend_tf.symbol_table import TABLE
-
-    names: dict[str, tuple[str, ...]] = {}
-    for name in sorted(TABLE, key=lambda n: (len(n), n)):
-        last = name.rpartition(".")[2]
-        names[last] = (*names.get(last, ()), name)
-    return names
-
-
 def is_namespace(full: str) -> bool:
     """Whether it is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
-    from byparts_frontend_tf.symbol_table import NAMESPACES
-
-    if full in NAMESPACES or full in _COMPAT or full in _MODULES:
+    if full in namespaces() or full in _COMPAT or full in _MODULES:
         return True
     if full.startswith(("compat.v1.", "compat.v2.")):
         return is_namespace(full[10:])

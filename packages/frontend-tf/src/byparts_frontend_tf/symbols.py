@@ -5,8 +5,8 @@
 
     SYMBOLS = {"AUTO_REUSE": "AUTO_REUSE"}  # likewise, of objects that are no functions or classes
 
-`python integration/tf_symbols.py` writes them all into `symbol_table.py`, and from there a name
-is found without importing more than the module it is in.
+`python integration/tf_symbols.py` writes them all into `names.tsv` (`names.py`), and from there a
+name is found without importing more than the module it is in.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Optional, TypeVar
 
+from byparts_frontend_tf.names import PACKAGE, table
+
 F = TypeVar("F")
-_marked: list[tuple[str, str, str]] = []  # symbol, module, name in it
-PACKAGE = __name__.rpartition(".")[0]
+MARKED: list[tuple[str, str, str]] = []  # symbol, module, name in it
 
 
 def symbol(*names: str) -> Callable[[F], F]:
@@ -29,7 +30,7 @@ def symbol(*names: str) -> Callable[[F], F]:
 
     def mark(given: F) -> F:
         found: Any = given
-        _marked.extend([(name, found.__module__, found.__qualname__) for name in names])
+        MARKED.extend([(name, found.__module__, found.__qualname__) for name in names])
         return given
 
     return mark
@@ -80,17 +81,15 @@ def named(name: str) -> Any:
     Raises:
         AttributeError: there is none.
     """
-    from byparts_frontend_tf.symbol_table import TABLE
-
-    if name not in TABLE:
+    if name not in table():
         raise AttributeError(_missing(name))
-    return _at(TABLE[name])
+    return _at(table()[name])
 
 
 def _at(place: str) -> Any:
     """The object "module:name"."""
     module_name, _, attribute = place.partition(":")
-    found: Any = import_module(f"{PACKAGE}.{module_name}")
+    found: Any = import_module(module_name)
     for part in attribute.split("."):
         found = getattr(found, part)
     return found
@@ -98,10 +97,8 @@ def _at(place: str) -> Any:
 
 def names_in(prefix: str) -> list[str]:
     """The names in a namespace, sorted."""
-    from byparts_frontend_tf.symbol_table import TABLE
-
     start = f"{prefix}." if prefix else ""
-    found = {s[len(start) :].partition(".")[0] for s in TABLE if s.startswith(start)}
+    found = {s[len(start) :].partition(".")[0] for s in table() if s.startswith(start)}
     for inside, public in _PUBLIC.items():
         if start.startswith(inside):
             found.update(names_in(public + start[len(inside) : -1]))
@@ -121,17 +118,15 @@ _PUBLIC = {
 def _missing(full: str) -> str:
     from difflib import get_close_matches  # only for a message
 
-    from byparts_frontend_tf.symbol_table import TABLE
-
     last = full.rpartition(".")[2]
-    same = sorted([s for s in TABLE if s.rpartition(".")[2] == last])
-    alike = [] if same else get_close_matches(last, {s.rpartition(".")[2] for s in TABLE}, 1)
-    same = same or sorted([s for s in TABLE if s.rpartition(".")[2] in alike], key=len)
-    near = same or get_close_matches(full, TABLE, 1, cutoff=0.0)
+    same = sorted([s for s in table() if s.rpartition(".")[2] == last])
+    alike = [] if same else get_close_matches(last, {s.rpartition(".")[2] for s in table()}, 1)
+    same = same or sorted([s for s in table() if s.rpartition(".")[2] in alike], key=len)
+    near = same or get_close_matches(full, table(), 1, cutoff=0.0)
     return f"tf.{full} is not here; the nearest that is: tf.{near[0]}" if near else f"tf.{full}"
 
 
-_OWN = ("inside", "symbol_table")  # modules that say what is a namespace
+_OWN = ("inside", "names")  # modules that say what is a namespace
 
 
 class NamespaceFinder(MetaPathFinder, Loader):
@@ -176,51 +171,3 @@ def install_as(name: str) -> None:
     """Let `import name` and `import name.nn` give this part; `name` is "tensorflow", mostly."""
     sys.modules[name] = import_module(PACKAGE)
     sys.meta_path.insert(0, NamespaceFinder(name))
-
-
-def collect() -> dict[str, str]:
-    """Every symbol that a module of this part gives -> "module:name".  Imports them all."""
-    from pkgutil import walk_packages
-
-    found: dict[str, str] = {}
-    for info in walk_packages(import_module(PACKAGE).__path__, f"{PACKAGE}."):
-        if info.name.startswith((f"{PACKAGE}.tinyflow", f"{PACKAGE}.__main__")):
-            continue
-        module = import_module(info.name)
-        for name, place in getattr(module, "SYMBOLS", {}).items():
-            at = place if ":" in place else f"{info.name.removeprefix(PACKAGE + '.')}:{place}"
-            _add(found, name, at)
-    for name, module_name, attribute in _marked:
-        _add(found, name, f"{module_name.removeprefix(PACKAGE + '.')}:{attribute}")
-    return dict(sorted(found.items(), key=lambda row: (row[1].partition(":")[0], row[0])))
-
-
-def _add(found: dict[str, str], name: str, place: str) -> None:
-    if found.setdefault(name, place) != place:
-        raise ValueError(f"tf.{name} is said to be {found[name]} and {place}")
-
-
-def table_text() -> str:
-    """What `symbol_table.py` is."""
-    symbols = collect()
-    namespaces = sorted({n for s in symbols for n in _enclosing(s)})
-    lines = [
-        "# ruff: noqa: E501",
-        '"""Symbol -> where it is.  Written by `python integration/tf_symbols.py`."""',
-        "# ruff: noqa: E501",
-        "",
-        "TABLE: dict[str, str] = {",
-    ]
-    module = ""
-    for name, place in symbols.items():
-        if place.partition(":")[0] != module:
-            module = place.partition(":")[0]
-            lines.append(f"    # {module}")
-        lines.append(f'    "{name}": "{place}",')
-    lines += ["}", "NAMESPACES: tuple[str, ...] = (", *[f'    "{n}",' for n in namespaces], ")", ""]
-    return "\n".join(lines)
-
-
-def _enclosing(name: str) -> list[str]:
-    parts = name.split(".")[:-1]
-    return [".".join(parts[: i + 1]) for i in range(len(parts))]

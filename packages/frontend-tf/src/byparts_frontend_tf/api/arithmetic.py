@@ -10,12 +10,12 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.families import FLOATS, NUMBERS, binary, check_dtype, mismatch, pair
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, bool_, float32, float64
 from byparts_frontend_tf.graph.infer import broadcast, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
+from byparts_tf_files.dtypes import as_dtype, bool_, float32, float64
 
 _TEXT = (*NUMBERS, "string")
 _ANY = (*_TEXT, "bool")

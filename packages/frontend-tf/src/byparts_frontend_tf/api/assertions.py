@@ -23,12 +23,12 @@ from byparts_frontend_tf.api.reductions import reduce_all, reduce_any
 from byparts_frontend_tf.api.shaping import rank as rank_of
 from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.static import static_value
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype, float32
+from byparts_tf_files.errors import InvalidArgumentError
 
 Assertion = Callable[..., Operation]
 

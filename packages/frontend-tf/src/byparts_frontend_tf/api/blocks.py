@@ -13,15 +13,15 @@ from byparts_frontend_tf.api.indexing import gather
 from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.graph.convert import TensorLike, convert_all, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import int32
+from byparts_tf_files.shape import Dims
 
 
 def _to_channels_last(x: Value, layout: str) -> Value:

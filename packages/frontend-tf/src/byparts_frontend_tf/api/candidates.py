@@ -23,10 +23,10 @@ from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import log
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int64
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, int64
 
 
 def _candidates_of(sampler: str) -> Any:

@@ -8,7 +8,11 @@ import numpy as np
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import (
+from byparts_frontend_tf.graph.infer import like_first
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import (
     DType,
     as_dtype,
     bfloat16,
@@ -17,12 +21,8 @@ from byparts_frontend_tf.graph.dtypes import (
     int32,
     int64,
 )
-from byparts_frontend_tf.graph.infer import like_first
-from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
-from byparts_frontend_tf.graph.shape import Dims, shown
-from byparts_frontend_tf.symbols import symbol
-from byparts_graph_ir import Value
+from byparts_tf_files.errors import UnimplementedError
+from byparts_tf_files.shape import Dims, shown
 
 
 def _cast(x: Value, dtype: DType) -> Value:
@@ -31,9 +31,7 @@ def _cast(x: Value, dtype: DType) -> Value:
 
 def _cast_on_host(x: Any, dtype: DType) -> Any:
     if object in (x.dtype, dtype.as_numpy_dtype):
-        raise late("running.errors:UnimplementedError")(
-            None, None, "Cast of string is not supported"
-        )
+        raise UnimplementedError(None, None, "Cast of string is not supported")
     return x.astype(dtype.as_numpy_dtype)
 
 

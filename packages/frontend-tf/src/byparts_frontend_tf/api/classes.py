@@ -11,15 +11,15 @@ from byparts_frontend_tf.api.passing import stop_gradient
 from byparts_frontend_tf.api.shaping import broadcast_to, transpose
 from byparts_frontend_tf.api.unary import absolute, exp, log1p, relu
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int32
 from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, fits, merged
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import bool_, int32
+from byparts_tf_files.shape import Dims, fits, merged
 
 
 def _axis(axis: Any, dim: Any) -> int:

@@ -20,10 +20,10 @@ from byparts_frontend_tf.graph.nest import (
 )
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
-from byparts_frontend_tf.graph.shape import Dims, agreed
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import Dims, agreed
 
 
 class Branch:

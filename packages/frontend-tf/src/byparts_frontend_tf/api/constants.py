@@ -8,22 +8,22 @@ from typing import Any, Optional
 import numpy as np
 
 import byparts_opset as ops
-from byparts_frontend_tf.graph.arrays import as_array, filled
 from byparts_frontend_tf.graph.convert import (
     TensorLike,
     constant_of,
     convert_to_tensor,
     shape_tensor,
 )
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, string
 from byparts_frontend_tf.graph.infer import like_first, named_by
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, is_static, shown
 from byparts_frontend_tf.graph.static import static_dims, static_number, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.arrays import as_array, filled
+from byparts_tf_files.dtypes import DType, as_dtype, float32, string
+from byparts_tf_files.shape import Dims, TensorShape, as_dims, is_static, shown
 
 
 @symbol("constant")

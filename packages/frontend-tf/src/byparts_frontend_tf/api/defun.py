@@ -13,11 +13,11 @@ from typing import Any
 from byparts_frontend_tf.api.custom_gradients import with_gradient
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
 
 
 @symbol("python.framework.function.Defun")

@@ -14,15 +14,15 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.passing import group, identity
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.running.errors import InvalidArgumentError, OpError, error_of_python
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import as_dtype
+from byparts_tf_files.errors import InvalidArgumentError, OpError, error_of_python
 
 
 def shown(array: Any, summarize: int) -> str:

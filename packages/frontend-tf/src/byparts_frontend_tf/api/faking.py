@@ -6,12 +6,12 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32
 
 
 def _nudged(low: Value, high: Value, levels: tuple[float, float]) -> tuple[Value, Value, Value]:

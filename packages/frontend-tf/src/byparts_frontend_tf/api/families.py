@@ -7,12 +7,12 @@ from inspect import Parameter, Signature
 from typing import Any, Optional, Union
 
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType
 from byparts_frontend_tf.graph.infer import broadcast, like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import graph_of_values
+from byparts_tf_files.dtypes import DType
 
 Function = Callable[..., Any]
 OfTensors = Callable[..., Tensor]

@@ -1,18 +1,20 @@
-"""Names of the graph, of sessions and of dtypes: where they are in this part."""
+"""Names of the graph, of sessions and of dtypes, and where their objects are."""
+
+from byparts_tf_files.errors import CODES
 
 _GRAPH = {
     "Graph": "graph.graph:Graph",
     "Operation": "graph.operation:Operation",
     "Tensor": "graph.operation:Tensor",
-    "TensorShape": "graph.shape:TensorShape",
-    "python.framework.tensor_shape.as_shape": "graph.shape:as_shape",
+    "TensorShape": "byparts_tf_files.shape:TensorShape",
+    "python.framework.tensor_shape.as_shape": "byparts_tf_files.shape:as_shape",
     "contrib.framework.get_name_scope": "graph.scopes:get_name_scope",
     "python.framework.ops.get_name_scope": "graph.scopes:get_name_scope",
-    "Dimension": "graph.dimension:Dimension",
-    "DType": "graph.dtypes:DType",
-    "dtypes.DType": "graph.dtypes:DType",
-    "as_dtype": "graph.dtypes:as_dtype",
-    "dtypes.as_dtype": "graph.dtypes:as_dtype",
+    "Dimension": "byparts_tf_files.dimension:Dimension",
+    "DType": "byparts_tf_files.dtypes:DType",
+    "dtypes.DType": "byparts_tf_files.dtypes:DType",
+    "as_dtype": "byparts_tf_files.dtypes:as_dtype",
+    "dtypes.as_dtype": "byparts_tf_files.dtypes:as_dtype",
     "GraphKeys": "graph.collections:GraphKeys",
     "convert_to_tensor": "graph.convert:convert_to_tensor",
     "register_tensor_conversion_function": "graph.convert:register_tensor_conversion_function",
@@ -46,18 +48,19 @@ _ERRORS = (
     *("DeadlineExceededError", "AlreadyExistsError", "PermissionDeniedError", "AbortedError"),
     *("ResourceExhaustedError", "FailedPreconditionError", "OutOfRangeError", "InternalError"),
     *("UnimplementedError", "UnavailableError", "DataLossError", "UnauthenticatedError"),
+    *("exception_type_from_error_code", "error_code_from_exception_type", *CODES),
 )
 SYMBOLS = {
     **_GRAPH,
     **_SESSIONS,
     **{s: f"graph.scopes:{s}" for s in _SCOPES},
-    **{p + s: f"graph.dtypes:{s}" for p in ("", "dtypes.") for s in _DTYPES},
-    **{f"{p}bool": "graph.dtypes:bool_" for p in ("", "dtypes.")},
+    **{p + s: f"byparts_tf_files.dtypes:{s}" for p in ("", "dtypes.") for s in _DTYPES},
+    **{f"{p}bool": "byparts_tf_files.dtypes:bool_" for p in ("", "dtypes.")},
     **{
-        f"python.framework.dtypes.{n}_ref": f"graph.dtypes:{n}_ref"
+        f"python.framework.dtypes.{n}_ref": f"byparts_tf_files.dtypes:{n}_ref"
         for n in ("float32", "int32", "int64")
     },
-    **{f"errors.{s}": f"running.errors:{s}" for s in _ERRORS},
-    "OpError": "running.errors:OpError",
+    **{f"errors.{s}": f"byparts_tf_files.errors:{s}" for s in _ERRORS},
+    "OpError": "byparts_tf_files.errors:OpError",
     "random.set_random_seed": "graph.scopes:set_random_seed",
 }

@@ -10,11 +10,11 @@ from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.api.slicing import getitem
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.nest import flatten, map_structure, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
 
 
 def _rows(elems: Any) -> tuple[list[Tensor], Any]:

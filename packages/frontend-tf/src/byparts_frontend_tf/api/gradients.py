@@ -26,9 +26,9 @@ from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.paths import Paths
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import shown
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FLOATS, Node, Value, producers
+from byparts_tf_files.shape import shown
 
 
 @symbol("gradients")

@@ -12,14 +12,14 @@ from byparts_frontend_tf.api.families import mismatch
 from byparts_frontend_tf.api.shaping import broadcast_to, reshape, size
 from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import int32
+from byparts_tf_files.shape import Dims
 
 
 @symbol("repeat")

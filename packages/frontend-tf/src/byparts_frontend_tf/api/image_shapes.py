@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.graph.static import static_dims
+from byparts_tf_files.shape import Dims, shown
 
 Pair = tuple[int, int]
 

@@ -16,16 +16,16 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import absolute
 from byparts_frontend_tf.graph.composites import IndexedSlices
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64
 from byparts_frontend_tf.graph.infer import axis_of, broadcast
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, merged, shown
 from byparts_frontend_tf.graph.static import static_dims, static_number
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import DType, as_dtype, float32, int64
+from byparts_tf_files.shape import Dims, merged, shown
 
 
 def _gathered(inputs: Sequence[Tensor], *, axis: int) -> Dims:

@@ -24,10 +24,10 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.api.unary import absolute, ceil, sqrt, square
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float64, int32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float64, int32
 
 Slope = Callable[[Any, Any], Any]
 _ALPHA = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)

@@ -8,7 +8,6 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.nest import (
@@ -19,9 +18,10 @@ from byparts_frontend_tf.graph.nest import (
 )
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, shown
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType
+from byparts_tf_files.shape import Dims, TensorShape, as_dims, shown
 
 
 def _state_read(lowering: Any, op: Operation) -> None:

@@ -14,13 +14,13 @@ from byparts_frontend_tf.api.reductions import reduce_mean
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import exp, log, relu, sigmoid
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32
+from byparts_tf_files.shape import Dims
 
 
 def _bias(x: Value, b: Value, first: bool) -> Value:

@@ -18,7 +18,6 @@ from byparts_frontend_tf.api.shaping import reshape, squeeze
 from byparts_frontend_tf.api.stacking import concat, stack
 from byparts_frontend_tf.api.unary import floor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_all, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int32, int64
 from byparts_frontend_tf.graph.infer import axis_of
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
@@ -26,6 +25,7 @@ from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.static import static_number
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import DType, as_dtype, int32, int64
 
 
 def _ordered(x: Value, axis: int, down: bool) -> tuple[Value, Value]:

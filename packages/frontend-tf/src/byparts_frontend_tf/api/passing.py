@@ -7,14 +7,14 @@ from typing import Any, Optional
 
 import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
-from byparts_frontend_tf.graph.shape import Dims, as_dims, fits, shown
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.shape import Dims, as_dims, fits, shown
 
 
 def _not_fed(lowering: Any, op: Operation) -> Any:

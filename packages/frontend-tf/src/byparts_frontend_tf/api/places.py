@@ -16,17 +16,17 @@ from byparts_frontend_tf.api.shaping import expand_dims, squeeze, transpose
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import absolute, sqrt, square
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, bool_, int32
 from byparts_frontend_tf.graph.infer import axis_of, like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
 from byparts_opset.index import check_range
+from byparts_tf_files.dtypes import as_dtype, bool_, int32
+from byparts_tf_files.shape import Dims
 
 
 def flat_index(indices: Value, dims: Sequence[int], name: str) -> Value:

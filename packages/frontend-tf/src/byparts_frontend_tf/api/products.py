@@ -16,11 +16,11 @@ from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, same
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import ShapeError, TensorType, Value
 from byparts_opset import Einsum
+from byparts_tf_files.shape import Dims, shown
 
 
 def _matmul(a: Value, b: Value, transpose_a: bool, transpose_b: bool) -> Value:

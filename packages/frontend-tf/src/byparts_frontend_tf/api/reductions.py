@@ -12,14 +12,14 @@ from byparts_frontend_tf.api.arguments import numbers, renamed
 from byparts_frontend_tf.api.arithmetic import truncated_quotient
 from byparts_frontend_tf.api.families import FLOATS, NUMBERS, check_dtype
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int64
 from byparts_frontend_tf.graph.infer import axis_of, reduced
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FLOATS as OWN_FLOATS, Value, integer_limits
+from byparts_tf_files.dtypes import DType, as_dtype, int64
+from byparts_tf_files.shape import Dims
 
 Reduce = Callable[..., Value]
 

@@ -11,13 +11,13 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_number, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import as_dtype
+from byparts_tf_files.shape import Dims
 
 _WIDER = ("int32", "int64", "float32", "float64")
 

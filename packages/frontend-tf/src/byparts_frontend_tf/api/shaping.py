@@ -19,14 +19,14 @@ from byparts_frontend_tf.graph.convert import (
     convert_to_tensor,
     shape_tensor,
 )
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int32
 from byparts_frontend_tf.graph.infer import axis_of, broadcast_dims, scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, count_of, is_static, shown
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import DType, as_dtype, int32
+from byparts_tf_files.shape import Dims, TensorShape, count_of, is_static, shown
 
 _of_type = lambda inputs, dtype: dtype  # noqa: E731  # the dtype rule of all measures
 

@@ -10,15 +10,15 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.variables.assigning import make_assignable
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dimension import Dimension
-from byparts_frontend_tf.graph.dtypes import bool_
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dimension import Dimension
+from byparts_tf_files.dtypes import bool_
+from byparts_tf_files.shape import Dims
 
 newaxis = None
 

@@ -19,9 +19,9 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import as_dims, merged
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import as_dims, merged
 
 bitwise_and = binary("BitwiseAnd", ops.bitwise_and, INTEGERS, gradient=False)
 bitwise_or = binary("BitwiseOr", ops.bitwise_or, INTEGERS, gradient=False)

@@ -26,9 +26,9 @@ from byparts_frontend_tf.graph.infer import broadcast
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import TensorShape
 
 _ROUNDS = 300  # of a series or a continued fraction: enough for what float64 can tell
 _TINY = 1e-300

@@ -20,10 +20,10 @@ from byparts_frontend_tf.graph.convert import (
 from byparts_frontend_tf.graph.infer import axis_of
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, fits, merged, shown
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import Dims, fits, merged, shown
 
 
 def _one_dtype(tensors: Sequence[Tensor], what: str) -> None:

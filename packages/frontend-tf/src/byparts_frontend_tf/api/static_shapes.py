@@ -6,9 +6,9 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.shaping import broadcast_static_shape  # noqa: F401  # a symbol
 from byparts_frontend_tf.graph.convert import convert_to_tensor, is_tensor
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import TensorShape
 
 _SHAPES = "python.framework.tensor_shape."
 

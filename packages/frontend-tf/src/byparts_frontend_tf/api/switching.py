@@ -15,10 +15,10 @@ from byparts_frontend_tf.api.constants import constant
 from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.unary import logical_not
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, int32
 
 _TAKEN = "_taken_if"  # an attribute of what `switch` gives: the condition
 

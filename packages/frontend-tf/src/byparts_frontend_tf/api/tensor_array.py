@@ -10,17 +10,17 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.passing import identity, no_op
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int32
 from byparts_frontend_tf.graph.infer import scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, merged
 from byparts_frontend_tf.running.arrays import LoopRows, Rows
 from byparts_frontend_tf.running.host_arrays import HOST_MEANINGS
 from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import DType, as_dtype, float32, int32
+from byparts_tf_files.shape import Dims, TensorShape, as_dims, merged
 
 
 def _kind(type: str, meaning: Any, dtype: Any, shape: Any = None) -> Kind:

@@ -10,10 +10,10 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.families import COMPLEX, FLOATS, INTEGERS, NUMBERS, unary
 from byparts_frontend_tf.graph.convert import TensorLike
-from byparts_frontend_tf.graph.dtypes import DType, bool_
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
+from byparts_tf_files.dtypes import DType, bool_
 
 _SIGNED = tuple(n for n in NUMBERS if not n.startswith("uint"))
 _MIXED = (*FLOATS, *COMPLEX)

@@ -13,10 +13,10 @@ from byparts_frontend_tf.api.image_shapes import windows
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import Dims
 
 Triple = tuple[int, int, int]
 

@@ -12,10 +12,10 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.columns.column import Batch, CategoricalColumn, Ids
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32, int64, string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import as_dtype, float32, int64, string
 
 
 class OfOneFeature(CategoricalColumn):

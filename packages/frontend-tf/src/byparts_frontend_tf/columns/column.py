@@ -10,8 +10,8 @@ from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.shaping import expand_dims
 from byparts_frontend_tf.api.sparse.tensors import sparse_tensor_to_dense
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_tf_files.dtypes import string
 
 
 class FeatureColumn:

@@ -26,9 +26,9 @@ from byparts_frontend_tf.columns.vocabularies import (
     categorical_column_with_vocabulary_file,
     categorical_column_with_vocabulary_list,
 )
-from byparts_frontend_tf.graph.dtypes import float32, int64, string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, int64, string
 
 
 @symbol("contrib.layers.real_valued_column")

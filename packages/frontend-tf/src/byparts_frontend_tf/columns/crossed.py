@@ -11,10 +11,10 @@ import numpy as np
 
 from byparts_frontend_tf.columns.categorical import HashedColumn
 from byparts_frontend_tf.columns.column import Batch, CategoricalColumn, Ids
-from byparts_frontend_tf.files.fingerprint import fingerprint64
-from byparts_frontend_tf.graph.dtypes import int64, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import int64, string
+from byparts_tf_files.fingerprint import fingerprint64
 
 _KEY = 0xDECAFCAFFE
 _MASK, _MULTIPLIER = (1 << 64) - 1, 0xC6A4A7935BD1E995

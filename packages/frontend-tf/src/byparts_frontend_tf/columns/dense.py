@@ -20,9 +20,9 @@ from byparts_frontend_tf.columns.column import (
     DenseColumn,
     Ids,
 )
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32, int64
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import as_dtype, float32, int64
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from byparts_frontend_tf.columns.column import (
 )
 from byparts_frontend_tf.columns.dense import categorical
 from byparts_frontend_tf.columns.looking_up import combined
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import float32
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from byparts_frontend_tf.api.variables.variable_scope import get_variable, varia
 from byparts_frontend_tf.columns.column import Batch, CategoricalColumn, DenseColumn, FeatureColumn
 from byparts_frontend_tf.columns.looking_up import combined
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 def sorted_columns(given: Any) -> list[Any]:

@@ -11,8 +11,8 @@ from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.shaping import expand_dims
 from byparts_frontend_tf.api.unary import sqrt, square
 from byparts_frontend_tf.columns.column import Ids, at_least_zero, known
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_tf_files.dtypes import float32
 
 
 def combined(lookup: Callable[[Tensor], Any], found: Ids, combiner: str) -> Tensor:

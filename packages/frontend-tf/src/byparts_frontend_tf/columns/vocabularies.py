@@ -11,10 +11,10 @@ import numpy as np
 from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.columns.categorical import OfOneFeature, check_key, text_or_integer
 from byparts_frontend_tf.columns.column import Batch, Ids
-from byparts_frontend_tf.graph.dtypes import as_dtype, int64, string
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import as_dtype, int64, string
 
 
 class Vocabulary(OfOneFeature):

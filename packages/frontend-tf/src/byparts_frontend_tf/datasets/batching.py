@@ -19,12 +19,12 @@ from byparts_frontend_tf.datasets.pipeline import (
 )
 from byparts_frontend_tf.datasets.sources import sliced
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int64, string, variant
 from byparts_frontend_tf.graph.nest import flatten, flatten_up_to, map_structure, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, as_dims
 from byparts_frontend_tf.graph.static import static_dims, static_value
-from byparts_frontend_tf.running.errors import DataLossError, InvalidArgumentError
+from byparts_tf_files.dtypes import bool_, int64, string, variant
+from byparts_tf_files.errors import DataLossError, InvalidArgumentError
+from byparts_tf_files.shape import Dims, as_dims
 
 
 def batched(source: Pipeline, batch_size: Any, drop_remainder: Any) -> Pipeline:

@@ -13,8 +13,8 @@ from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.datasets import mapping
 from byparts_frontend_tf.datasets.dataset import Dataset
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64
 
 Transformation = Callable[[Dataset], Dataset]
 

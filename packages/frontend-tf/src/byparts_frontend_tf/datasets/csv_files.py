@@ -12,8 +12,8 @@ from byparts_frontend_tf.datasets.decoding import Columns, check_select, default
 from byparts_frontend_tf.datasets.elements import Row, Spec
 from byparts_frontend_tf.datasets.pipeline import Context, Next, Pipeline
 from byparts_frontend_tf.datasets.readers import lines_of, of_files, text
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import string
 
 
 @symbol("data.experimental.CsvDataset", "contrib.data.CsvDataset")

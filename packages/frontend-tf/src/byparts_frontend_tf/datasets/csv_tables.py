@@ -13,11 +13,11 @@ from byparts_frontend_tf.datasets.dataset import Dataset
 from byparts_frontend_tf.datasets.decoding import fields_of
 from byparts_frontend_tf.datasets.experimental import ignore_errors as leave_out
 from byparts_frontend_tf.datasets.readers import lines_of
-from byparts_frontend_tf.files.file_system import matching_files
 from byparts_frontend_tf.graph.convert import constant_of
-from byparts_frontend_tf.graph.dtypes import DType, float32, float64, int32, int64, string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, float32, float64, int32, int64, string
+from byparts_tf_files.file_system import matching_files
 
 _KINDS = (int32, int64, float32, float64, string)
 

@@ -25,10 +25,10 @@ from byparts_frontend_tf.datasets.iterators import (
 from byparts_frontend_tf.datasets.options import Options
 from byparts_frontend_tf.datasets.pipeline import Pipeline
 from byparts_frontend_tf.datasets.results import reduced
-from byparts_frontend_tf.files.file_system import matching_files
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64
+from byparts_tf_files.file_system import matching_files
 
 Function = Callable[..., Any]
 

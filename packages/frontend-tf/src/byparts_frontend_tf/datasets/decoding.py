@@ -9,12 +9,12 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import count_of
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype, string
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.shape import count_of
 
 
 def _wrong(what: str) -> InvalidArgumentError:

@@ -15,12 +15,12 @@ import numpy as np
 
 from byparts_frontend_tf.graph.composites import SparseTensor, SparseTensorValue
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, variant
 from byparts_frontend_tf.graph.nest import flatten, flatten_up_to, map_structure, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, agreed, as_dims, fits
-from byparts_frontend_tf.running.errors import InvalidArgumentError
+from byparts_tf_files.dtypes import DType, as_dtype, variant
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.shape import Dims, TensorShape, agreed, as_dims, fits
 
 Row = tuple[Any, ...]
 

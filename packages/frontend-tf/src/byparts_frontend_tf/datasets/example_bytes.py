@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.files.wire import (
+from byparts_tf_files.wire import (
     FIXED32,
     LENGTH,
     VARINT,

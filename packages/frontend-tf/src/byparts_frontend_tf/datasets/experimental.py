@@ -15,9 +15,9 @@ from byparts_frontend_tf.datasets.parsing import parse_example
 from byparts_frontend_tf.datasets.pipeline import Context, Next, Pipeline, random_of
 from byparts_frontend_tf.datasets.results import first_of
 from byparts_frontend_tf.datasets.sources import counted
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.nest import flatten, flatten_up_to, map_structure
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64
 
 Transformation = Callable[[Dataset], Dataset]
 SYMBOLS = {

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.graph.arrays import as_array
-from byparts_frontend_tf.graph.dtypes import as_dtype, string
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import as_dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.arrays import as_array
+from byparts_tf_files.dtypes import as_dtype, string
+from byparts_tf_files.shape import as_dims
 
 
 @symbol("FixedLenFeature", "io.FixedLenFeature")

@@ -27,8 +27,8 @@ from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.nest import flatten, map_structure, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.running.errors import OutOfRangeError
 from byparts_frontend_tf.running.function import FunctionPlan
+from byparts_tf_files.errors import OutOfRangeError
 
 
 class Function:

@@ -30,19 +30,19 @@ from byparts_frontend_tf.datasets.pipeline import (
 )
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.running.errors import (
+from byparts_frontend_tf.running.signals import OnHost
+from byparts_frontend_tf.symbols import symbol
+from byparts_graph_ir.fork import make_lock
+from byparts_tf_files.dtypes import string
+from byparts_tf_files.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
     OpError,
     OutOfRangeError,
 )
-from byparts_frontend_tf.running.signals import OnHost
-from byparts_frontend_tf.symbols import symbol
-from byparts_graph_ir.fork import make_lock
 
 _NOT_STARTED = (
     "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "

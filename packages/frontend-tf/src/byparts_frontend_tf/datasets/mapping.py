@@ -20,10 +20,10 @@ from byparts_frontend_tf.datasets.pipeline import (
     listed,
     number,
 )
-from byparts_frontend_tf.graph.dtypes import bool_, int32, int64, variant
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import fits
+from byparts_tf_files.dtypes import bool_, int32, int64, variant
+from byparts_tf_files.shape import fits
 
 AUTOTUNE = -1
 

@@ -18,7 +18,7 @@ from byparts_frontend_tf.datasets.pipeline import (
     random_of,
 )
 from byparts_frontend_tf.graph.nest import map_structure
-from byparts_frontend_tf.running.errors import InvalidArgumentError, OpError
+from byparts_tf_files.errors import InvalidArgumentError, OpError
 
 
 def like(

@@ -17,9 +17,9 @@ from byparts_frontend_tf.datasets.features import (
     SparseFeature,
     VarLenFeature,
 )
-from byparts_frontend_tf.graph.dtypes import string
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_graph_ir import FormatError
+from byparts_tf_files.dtypes import string
+from byparts_tf_files.errors import InvalidArgumentError
 
 Sparse = tuple[Any, Any, Any]  # indices, values, shape
 

@@ -16,12 +16,12 @@ from byparts_frontend_tf.datasets.features import (
 from byparts_frontend_tf.datasets.parse_example import of_lists, of_many, of_one
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int64, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64, string
+from byparts_tf_files.shape import Dims
 
 Parsed = dict[str, Any]  # name -> Tensor or SparseTensor
 

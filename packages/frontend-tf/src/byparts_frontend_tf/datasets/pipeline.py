@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.datasets.elements import Row
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.seeds import get_seed
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.running.function import FunctionPlan
+from byparts_tf_files.dtypes import int64
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.datasets.function import Function

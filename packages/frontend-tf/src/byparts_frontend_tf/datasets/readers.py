@@ -12,15 +12,15 @@ from byparts_frontend_tf.datasets.elements import Row, Spec
 from byparts_frontend_tf.datasets.mapping import interleaved
 from byparts_frontend_tf.datasets.pipeline import Context, EndOfSequence, Next, Pipeline, number
 from byparts_frontend_tf.datasets.sources import of_slices
-from byparts_frontend_tf.files.inflated import Inflated
-from byparts_frontend_tf.files.paths import local_path
-from byparts_frontend_tf.files.records import TFRecordOptions, records_of
-from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import string
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.inflated import Inflated
+from byparts_tf_files.paths import local_path
+from byparts_tf_files.records import TFRecordOptions, records_of
+from byparts_tf_files.system_errors import as_tensorflow_errors
 
 _WINDOW_BITS = {"GZIP": 31, "ZLIB": 15}
 _PIECE_BYTES = 1 << 16

@@ -13,7 +13,7 @@ from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.running.errors import InvalidArgumentError
+from byparts_tf_files.errors import InvalidArgumentError
 
 
 def _reduce(lowering: Any, op: Operation) -> None:

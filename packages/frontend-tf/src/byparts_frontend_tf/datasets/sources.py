@@ -28,10 +28,10 @@ from byparts_frontend_tf.datasets.pipeline import (
 )
 from byparts_frontend_tf.graph.composites import SparseTensorValue
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int64, string
 from byparts_frontend_tf.graph.nest import flatten, flatten_up_to, map_structure
-from byparts_frontend_tf.graph.shape import fits, shown
-from byparts_frontend_tf.running.errors import InvalidArgumentError, error_of_python
+from byparts_tf_files.dtypes import int64, string
+from byparts_tf_files.errors import InvalidArgumentError, error_of_python
+from byparts_tf_files.shape import fits, shown
 
 
 def of_tensors(tensors: Any) -> Pipeline:

@@ -10,10 +10,10 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.optimizers.global_step import get_global_step
 from byparts_frontend_tf.api.program import tf_logging as logging
-from byparts_frontend_tf.files.event_file import summary_iterator
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
+from byparts_tf_files.event_file import summary_iterator
 
 
 def _names(name: str) -> list[str]:

@@ -21,10 +21,10 @@ from byparts_frontend_tf.estimators.predicting import predictions_of
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_frontend_tf.estimators.training import saved_step, train_once
 from byparts_frontend_tf.estimators.warm_start import as_settings, warm_start
-from byparts_frontend_tf.files.checkpoint_reader import load_checkpoint
-from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.hooks import StopAtStepHook
+from byparts_tf_files.checkpoint_reader import load_checkpoint
+from byparts_tf_files.checkpoint_state import latest_checkpoint
 
 
 @symbol("estimator.Estimator")

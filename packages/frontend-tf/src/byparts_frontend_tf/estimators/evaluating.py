@@ -15,15 +15,15 @@ from byparts_frontend_tf.api.program import tf_logging as logging
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
-from byparts_frontend_tf.files.event_file import FileWriter
-from byparts_frontend_tf.files.messages.summary import Summary
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import named
 from byparts_frontend_tf.training.hooks import FinalOpsHook
 from byparts_frontend_tf.training.monitored_session import ChiefSessionCreator, MonitoredSession
 from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
+from byparts_tf_files.dtypes import int64
+from byparts_tf_files.event_file import FileWriter
+from byparts_tf_files.messages.summary import Summary
 
 LOSS = "loss"
 

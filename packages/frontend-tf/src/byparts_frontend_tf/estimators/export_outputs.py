@@ -12,9 +12,9 @@ from byparts_frontend_tf.api.saving.signatures import (
     signatures,
 )
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import string
 
 DEFAULT_KEY = signatures.DEFAULT_SERVING_SIGNATURE_DEF_KEY
 

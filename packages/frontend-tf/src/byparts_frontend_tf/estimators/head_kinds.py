@@ -25,9 +25,9 @@ from byparts_frontend_tf.estimators.export_outputs import (
     RegressionOutput,
 )
 from byparts_frontend_tf.estimators.heads import Head, Words, column_of_labels, outputs_of_classes
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import named
+from byparts_tf_files.dtypes import float32
 
 
 class ManyClasses(Head):

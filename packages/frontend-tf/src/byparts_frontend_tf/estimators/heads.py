@@ -21,10 +21,10 @@ from byparts_frontend_tf.estimators.export_outputs import DEFAULT_KEY, ExportOut
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int64
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import named
+from byparts_tf_files.dtypes import float32, int64
 
 Minimize = Callable[[Tensor], Any]  # a loss -> an operation that takes a step
 

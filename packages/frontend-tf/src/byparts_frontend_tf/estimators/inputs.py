@@ -12,12 +12,12 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.distributions.random import get_seed
-from byparts_frontend_tf.graph.arrays import as_array
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation
-from byparts_frontend_tf.running.errors import OutOfRangeError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.arrays import as_array
+from byparts_tf_files.dtypes import DType, as_dtype, string
+from byparts_tf_files.errors import OutOfRangeError
 
 
 class Rows:

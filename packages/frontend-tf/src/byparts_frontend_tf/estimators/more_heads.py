@@ -11,8 +11,8 @@ from byparts_frontend_tf.estimators.arguments import accepted
 from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.head_kinds import ManyClasses, Numbers, TwoClasses
 from byparts_frontend_tf.estimators.spec import ModeKeys
-from byparts_frontend_tf.graph.dtypes import float32, int64
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import float32, int64
 
 _MEAN = weighted_losses.Reduction.SUM_OVER_BATCH_SIZE
 

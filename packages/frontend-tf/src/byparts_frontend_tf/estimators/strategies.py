@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import UnimplementedError
 
 _current: list[Any] = []
 

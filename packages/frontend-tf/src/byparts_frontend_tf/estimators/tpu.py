@@ -12,9 +12,9 @@ from byparts_frontend_tf.estimators.estimator import Estimator
 from byparts_frontend_tf.estimators.run_config import RunConfig
 from byparts_frontend_tf.estimators.spec import EstimatorSpec, ModeKeys
 from byparts_frontend_tf.estimators.tpu_parts import ADVICE
-from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
+from byparts_tf_files.errors import UnimplementedError
 
 
 def _names(name: str) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.optimizers.optimizer import Optimizer
 from byparts_frontend_tf.api.variables.scope_defaults import VariableScope
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
-from byparts_frontend_tf.graph.dtypes import as_dtype, bfloat16, float32
-from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype, bfloat16, float32
+from byparts_tf_files.errors import UnimplementedError
 
 ADVICE = "there are no TPUs here: give use_tpu=False, which runs the same program on this machine"
 

@@ -10,14 +10,14 @@ from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.estimators.run_config import RunConfig
 from byparts_frontend_tf.estimators.spec import EstimatorSpec
-from byparts_frontend_tf.files.checkpoint_reader import load_variable
-from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection
-from byparts_frontend_tf.running.errors import NotFoundError
 from byparts_frontend_tf.training.hooks import LoggingTensorHook, NanTensorHook
 from byparts_frontend_tf.training.monitored_training import MonitoredTrainingSession
 from byparts_frontend_tf.training.saving_hooks import CheckpointSaverHook
+from byparts_tf_files.checkpoint_reader import load_variable
+from byparts_tf_files.checkpoint_state import latest_checkpoint
+from byparts_tf_files.errors import NotFoundError
 
 
 def saved_step(model_dir: str) -> int:

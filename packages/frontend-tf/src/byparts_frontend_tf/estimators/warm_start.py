@@ -11,10 +11,10 @@ from byparts_frontend_tf.api.layers.initializers import GlorotUniform
 from byparts_frontend_tf.api.program import tf_logging as logging
 from byparts_frontend_tf.api.variables.from_checkpoint import begin_with
 from byparts_frontend_tf.api.variables.variable_lists import trainable_variables
-from byparts_frontend_tf.files.checkpoint_reader import load_checkpoint
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.checkpoint_reader import load_checkpoint
 
 
 class _VocabInfo(NamedTuple):

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, int64
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_dims
+from byparts_tf_files.dtypes import DType, int64
+from byparts_tf_files.shape import TensorShape
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.graph.arrays import as_array
-from byparts_frontend_tf.graph.dimension import Dimension
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_graph_ir import Value
 from byparts_opset import constant as constant_value
+from byparts_tf_files.arrays import as_array
+from byparts_tf_files.dimension import Dimension
+from byparts_tf_files.dtypes import DType, as_dtype, string
+from byparts_tf_files.shape import TensorShape
 
 TensorLike = Any  # what `convert_to_tensor` takes
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.graph.collections import Collections
 from byparts_frontend_tf.graph.device import Devices
-from byparts_frontend_tf.graph.dtypes import DType
 from byparts_frontend_tf.graph.elements import Elements
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.names import Names, check_op_name, check_scope_name
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.order import ControlDependencies
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_graph_ir.model.where import where
+from byparts_tf_files.dtypes import DType
+from byparts_tf_files.shape import Dims
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.graph.kind import Kind

@@ -19,9 +19,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.graph.allowed_dtypes import ALLOWED
-from byparts_frontend_tf.graph.dtypes import DType
 from byparts_frontend_tf.graph.probe import probed
-from byparts_frontend_tf.graph.shape import Dims
+from byparts_tf_files.dtypes import DType
+from byparts_tf_files.shape import Dims
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.graph.operation import Operation, Tensor

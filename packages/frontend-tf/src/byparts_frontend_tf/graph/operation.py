@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
-from byparts_frontend_tf.graph.dtypes import DType
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operators import Operators
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, merged, shown
+from byparts_tf_files.dtypes import DType
+from byparts_tf_files.shape import Dims, TensorShape, as_dims, merged, shown
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.graph.graph import Graph

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_frontend_tf.graph.shape import Dims, agreed, is_static
 from byparts_frontend_tf.graph.static import static_value
 from byparts_graph_ir import GraphError, Input, ShapeError, TensorType, Value
+from byparts_tf_files.shape import Dims, agreed, is_static
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.graph.kind import Kind

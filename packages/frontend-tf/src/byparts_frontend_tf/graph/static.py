@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.graph.shape import Dims, count_of, is_static
 from byparts_graph_ir import Value
 from byparts_opset import constant
+from byparts_tf_files.shape import Dims, count_of, is_static
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.graph.operation import Operation, Tensor

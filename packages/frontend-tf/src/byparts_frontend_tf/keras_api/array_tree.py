@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.files.array_files import arrays_of
 from byparts_graph_ir import FormatError
+from byparts_tf_files.array_files import arrays_of
 
 _ATTRIBUTES = "attributes"
 

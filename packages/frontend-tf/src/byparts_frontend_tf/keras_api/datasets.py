@@ -8,13 +8,13 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.array_files import arrays_of
-from byparts_frontend_tf.files.plain_objects import plain_object
 from byparts_frontend_tf.keras_api.sequences import remove_long_sequences
 from byparts_frontend_tf.keras_api.utilities import get_file
 from byparts_frontend_tf.learn.mnist import read_idx
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FormatError
+from byparts_tf_files.array_files import arrays_of
+from byparts_tf_files.plain_objects import plain_object
 
 _AT = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
 Pairs = tuple[tuple[Any, Any], tuple[Any, Any]]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from byparts_frontend_tf.api.program.tf_logging import warning
-from byparts_frontend_tf.files.atomic import beside
-from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.keras_api import array_tree
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
+from byparts_tf_files.atomic import beside
+from byparts_tf_files.damage import refusing
 
 _SIGN = b"\x89HDF\r\n\x1a\n"
 

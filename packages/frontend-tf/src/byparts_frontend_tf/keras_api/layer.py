@@ -9,7 +9,6 @@ import numpy as np
 
 import byparts_frontend_tf as tf
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.keras_api import penalties, starts
@@ -28,6 +27,7 @@ from byparts_frontend_tf.keras_api.connections import (
 from byparts_frontend_tf.keras_api.layer_parts import Attached
 from byparts_frontend_tf.keras_api.state import floatx, snake, track_variable, unique_name
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
 
 _GIVEN = {
     "input_shape",

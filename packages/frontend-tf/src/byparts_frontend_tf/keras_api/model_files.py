@@ -6,7 +6,6 @@ import json
 import os
 from typing import Any
 
-from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api import hdf5
 from byparts_frontend_tf.keras_api.inputs import InputLayer
@@ -15,6 +14,7 @@ from byparts_frontend_tf.keras_api.network_config import layer_of
 from byparts_frontend_tf.keras_api.objects import custom_object_scope, plain, serialize
 from byparts_frontend_tf.keras_api.sequential import Sequential
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.damage import refusing
 
 
 @symbol("keras.models.save_model")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.keras_api.objects import custom_object_scope, deserialize, finder
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.damage import refusing
 
 
 def layer_classes() -> dict[str, Any]:

@@ -6,11 +6,11 @@ import os
 from typing import Any
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.summaries import histogram_summary
 from byparts_frontend_tf.keras_api.callbacks import Callback
 from byparts_frontend_tf.keras_api.values import batch_get_value
 from byparts_frontend_tf.keras_api.watching_callbacks import Watching
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.summaries import histogram_summary
 
 
 @symbol("keras.callbacks.ModelCheckpoint")

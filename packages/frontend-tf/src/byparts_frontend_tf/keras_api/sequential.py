@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Optional
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.keras_api.inputs import InputLayer, input_of
 from byparts_frontend_tf.keras_api.layer import Layer, call_arguments
@@ -13,6 +12,7 @@ from byparts_frontend_tf.keras_api.model import Model
 from byparts_frontend_tf.keras_api.network import Network
 from byparts_frontend_tf.keras_api.network_config import layer_of, serialize
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.damage import refusing
 
 
 @symbol("keras.Sequential", "keras.models.Sequential", "python.keras.engine.sequential.Sequential")

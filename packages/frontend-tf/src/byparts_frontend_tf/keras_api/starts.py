@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.layers import initializers as own
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.keras_api.objects import finder, serialize as _serialize
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 @symbol("keras.initializers.RandomUniform", "keras.initializers.uniform")

@@ -13,8 +13,8 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.atomic import beside, to_disk
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.atomic import beside, to_disk
 
 
 @symbol("keras.utils.to_categorical")

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.checkpoint_state import update_checkpoint_state
-from byparts_frontend_tf.files.damage import refusing
-from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
 from byparts_frontend_tf.keras_api import hdf5
 from byparts_frontend_tf.keras_api.network_config import layer_of
 from byparts_frontend_tf.keras_api.objects import plain
 from byparts_frontend_tf.keras_api.values import batch_get_value, batch_set_value
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.checkpoint_state import update_checkpoint_state
+from byparts_tf_files.damage import refusing
+from byparts_tf_files.write_checkpoint import write_checkpoint
 
 _END = "/.ATTRIBUTES/VARIABLE_VALUE"
 

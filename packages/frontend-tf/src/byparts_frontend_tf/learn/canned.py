@@ -19,10 +19,10 @@ from byparts_frontend_tf.estimators.heads import Head
 from byparts_frontend_tf.estimators.logits import Linear, Network
 from byparts_frontend_tf.estimators.spec import ModeKeys
 from byparts_frontend_tf.estimators.steps import Part, minimizing, optimizer_of
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.learn.estimator import LearnEstimator
 from byparts_frontend_tf.learn.model_functions import MetricSpec
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 _MEAN = weighted_losses.Reduction.SUM_OVER_BATCH_SIZE
 

@@ -25,9 +25,9 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import square
 from byparts_frontend_tf.api.variables.variables import Variable, assign
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, float32
 
 SQUARED_EUCLIDEAN_DISTANCE, COSINE_DISTANCE = "squared_euclidean", "cosine"
 RANDOM_INIT, KMEANS_PLUS_PLUS_INIT = "random", "kmeans_plus_plus"

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from byparts_frontend_tf.graph.late import late
-from byparts_frontend_tf.running.errors import NotFoundError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import NotFoundError
 
 Dataset = namedtuple("Dataset", ["data", "target"])
 Datasets = namedtuple("Datasets", ["train", "validation", "test"])

@@ -8,9 +8,9 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.optimizers.global_step import get_global_step
 from byparts_frontend_tf.api.program import tf_logging as logging
-from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.session_run_hook import SessionRunArgs, SessionRunHook
+from byparts_tf_files.checkpoint_state import latest_checkpoint
 
 
 @symbol("contrib.learn.monitors.ValidationMonitor")

@@ -13,11 +13,11 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32, uint8
 from byparts_frontend_tf.graph.seeds import get_seed
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.learn.csv_datasets import Datasets, maybe_download
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype, float32, uint8
 
 SOURCE_URL = "https://storage.googleapis.com/cvdf-datasets/mnist/"
 _FILES = (

@@ -15,10 +15,10 @@ from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.unary import relu
 from byparts_frontend_tf.api.variables.variables import Variable
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import named, symbol
+from byparts_tf_files.dtypes import int32
 
 NUM_CLASSES, IMAGE_SIZE = 10, 28
 IMAGE_PIXELS = IMAGE_SIZE * IMAGE_SIZE

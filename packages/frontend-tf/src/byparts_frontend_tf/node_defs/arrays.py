@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from byparts_frontend_tf.api.tensor_array import TensorArray
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.node_defs.node import Node
+from byparts_tf_files.dtypes import float32
 
 TYPES = frozenset(
     f"TensorArray{name}V3"

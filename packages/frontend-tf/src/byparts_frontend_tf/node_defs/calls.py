@@ -9,10 +9,10 @@ import byparts_frontend_tf as tf
 from byparts_frontend_tf.api.distributions.random import Random
 from byparts_frontend_tf.api.variables.variables import variable_op
 from byparts_frontend_tf.graph.convert import constant_of
-from byparts_frontend_tf.graph.dtypes import float32, int32, int64
 from byparts_frontend_tf.graph.kind import KINDS
 from byparts_frontend_tf.node_defs.functions import FUNCTIONS, Made, function
 from byparts_frontend_tf.node_defs.node import Node
+from byparts_tf_files.dtypes import float32, int32, int64
 
 
 def _constant(node: Node) -> Made:

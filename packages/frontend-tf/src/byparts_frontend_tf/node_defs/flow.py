@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from byparts_frontend_tf.api.cond import cond
 from byparts_frontend_tf.api.loops import while_loop
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.node_defs.regions import (
     ENTERS,
     MERGES,
@@ -19,6 +18,7 @@ from byparts_frontend_tf.node_defs.regions import (
     is_of_loop,
     source,
 )
+from byparts_tf_files.shape import TensorShape
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.node_defs.read import GraphReader

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.graph.dtypes import DType, float32, int32, int64
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.node_defs.node import Node
 from byparts_frontend_tf.node_defs.words import (
@@ -31,6 +30,7 @@ from byparts_frontend_tf.node_defs.words import (
     Word,
     ZeroOrOne,
 )
+from byparts_tf_files.dtypes import DType, float32, int32, int64
 
 
 class Form:

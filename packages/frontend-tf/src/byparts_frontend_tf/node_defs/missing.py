@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from byparts_frontend_tf.graph.dtypes import DType, float32
 from byparts_frontend_tf.graph.kind import KINDS, Kind
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.node_defs.node import Node
-from byparts_frontend_tf.running.errors import UnimplementedError
+from byparts_tf_files.dtypes import DType, float32
+from byparts_tf_files.errors import UnimplementedError
 
 _DTYPES = ("dtype", "DstT", "out_type", "output_type", "Tout", "output_types", "T", "Tparams")
 _FUNCTIONS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.files.messages.graph import NodeDef
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.node_defs.values import value_of
+from byparts_tf_files.messages.graph import NodeDef
 
 
 class Node:

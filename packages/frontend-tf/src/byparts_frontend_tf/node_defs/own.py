@@ -16,13 +16,13 @@ import numpy as np
 
 from byparts_frontend_tf.api.cond import Branch
 from byparts_frontend_tf.api.slicing import Part
-from byparts_frontend_tf.files.messages.tensor import TensorProto
-from byparts_frontend_tf.files.tensors import array_of, make_tensor_proto
 from byparts_frontend_tf.graph.body import Body
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.symbols import named
+from byparts_tf_files.dtypes import DType, as_dtype, string
+from byparts_tf_files.messages.tensor import TensorProto
+from byparts_tf_files.tensors import array_of, make_tensor_proto
 
 ATTRIBUTE = "_byparts"
 _FEATURES = ("FixedLenFeature", "FixedLenSequenceFeature", "VarLenFeature", "SparseFeature")

@@ -14,12 +14,10 @@ from pkgutil import walk_packages
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.passing import IDENTITY
-from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.kind import KINDS
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_frontend_tf.names import PACKAGE
 from byparts_frontend_tf.node_defs import arrays, own
 from byparts_frontend_tf.node_defs.calls import CALLS, LATE
 from byparts_frontend_tf.node_defs.flow import make_cond, make_loop
@@ -40,7 +38,9 @@ from byparts_frontend_tf.node_defs.regions import (
 )
 from byparts_frontend_tf.node_defs.training import TRAINING
 from byparts_frontend_tf.node_defs.values import value_of
-from byparts_frontend_tf.symbols import PACKAGE
+from byparts_tf_files.dtypes import float32
+from byparts_tf_files.messages.graph import GraphDef, NodeDef
+from byparts_tf_files.shape import TensorShape
 
 _COUNTS = ("num", "num_split", "num_partitions", "count")  # attributes that say how many outputs
 _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without dimensions is a number

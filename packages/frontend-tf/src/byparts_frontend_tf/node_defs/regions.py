@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from byparts_frontend_tf.files.messages.graph import NodeDef
+from byparts_tf_files.messages.graph import NodeDef
 
 ENTERS, EXITS = ("Enter", "RefEnter"), ("Exit", "RefExit")
 SWITCHES, MERGES = ("Switch", "RefSwitch"), ("Merge", "RefMerge")

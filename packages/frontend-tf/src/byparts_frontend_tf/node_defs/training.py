@@ -12,11 +12,11 @@ import numpy as np
 
 import byparts_frontend_tf as tf
 import byparts_opset as ops
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.kind import KINDS, Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.node_defs.node import Node
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import int32
 
 Made = Any  # a tensor, an operation, or a list of them: what the operation of the node gives
 

@@ -7,10 +7,10 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.messages.graph import AttrValue
-from byparts_frontend_tf.files.tensors import array_of, make_tensor_proto, shape_proto
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, string
-from byparts_frontend_tf.graph.shape import TensorShape, as_dims
+from byparts_tf_files.dtypes import DType, as_dtype, string
+from byparts_tf_files.messages.graph import AttrValue
+from byparts_tf_files.shape import TensorShape, as_dims, shape_proto
+from byparts_tf_files.tensors import array_of, make_tensor_proto
 
 
 def value_of(message: AttrValue) -> Any:

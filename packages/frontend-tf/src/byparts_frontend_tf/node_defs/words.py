@@ -6,11 +6,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from byparts_frontend_tf.files.messages.graph import NodeDef
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.node_defs.node import Node
 from byparts_frontend_tf.node_defs.values import attr_value, shape_value
+from byparts_tf_files.dtypes import float32
+from byparts_tf_files.messages.graph import NodeDef
 
 
 class Unwritable(Exception):  # no error: the node is then written in our words

@@ -13,8 +13,6 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.cond import Branch
-from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
-from byparts_frontend_tf.files.tensors import make_tensor_proto
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.node_defs import own
@@ -23,6 +21,8 @@ from byparts_frontend_tf.node_defs.queue_forms import QUEUE_FORMS
 from byparts_frontend_tf.node_defs.slices import slice_inputs
 from byparts_frontend_tf.node_defs.values import attr_value, shape_value
 from byparts_frontend_tf.node_defs.words import Draft, Unwritable
+from byparts_tf_files.messages.graph import GraphDef, NodeDef
+from byparts_tf_files.tensors import make_tensor_proto
 
 _PRODUCER = 134  # TensorFlow 1.15's version of graphs
 _SHAPES = ("shape", "element_shape")

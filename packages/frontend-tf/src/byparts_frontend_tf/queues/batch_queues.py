@@ -19,13 +19,13 @@ from byparts_frontend_tf.api.sparse.strings import (
 )
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, float32
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, agreed
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.queues.queue import QueueBase
 from byparts_frontend_tf.queues.queue_runner import QueueRunner, add_queue_runner
 from byparts_frontend_tf.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
+from byparts_tf_files.dtypes import bool_, float32
+from byparts_tf_files.shape import Dims, TensorShape, agreed
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,16 @@ from byparts_frontend_tf.api.passing import group, no_op
 from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.queues.batch_queues import like, values_of
 from byparts_frontend_tf.queues.queue_runner import QueueRunner, add_queue_runner
 from byparts_frontend_tf.queues.queues import FIFOQueue, PaddingFIFOQueue
-from byparts_frontend_tf.running.errors import CancelledError, OutOfRangeError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, int32
+from byparts_tf_files.errors import CancelledError, OutOfRangeError
+from byparts_tf_files.shape import TensorShape
 
 _ENDS = (OutOfRangeError, CancelledError)
 

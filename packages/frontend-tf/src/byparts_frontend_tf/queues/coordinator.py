@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.running.errors import OutOfRangeError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import OutOfRangeError
 
 _LOOK_S = 1.0  # how long `join` waits until it looks again whether threads live
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.graph.dtypes import DType, bool_, int32, resource
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.queues.storage import (
@@ -17,8 +16,9 @@ from byparts_frontend_tf.queues.storage import (
     ShuffledStorage,
     Storage,
 )
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.running.signals import OnHost
+from byparts_tf_files.dtypes import DType, bool_, int32, resource
+from byparts_tf_files.errors import InvalidArgumentError
 
 
 def kept_kind(type: str, make: Callable[[str, Operation], Any]) -> Kind:

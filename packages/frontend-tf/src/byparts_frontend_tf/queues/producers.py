@@ -17,10 +17,8 @@ from byparts_frontend_tf.api.sequences import range as range_
 from byparts_frontend_tf.api.shaping import shape as shape_of, size
 from byparts_frontend_tf.api.variables.counting import count_up_to
 from byparts_frontend_tf.api.variables.variables import Variable
-from byparts_frontend_tf.files.file_system import matching_files as matching
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
@@ -28,6 +26,8 @@ from byparts_frontend_tf.queues.queue import QueueBase
 from byparts_frontend_tf.queues.queue_runner import QueueRunner, add_queue_runner
 from byparts_frontend_tf.queues.queues import FIFOQueue
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, string
+from byparts_tf_files.file_system import matching_files as matching
 
 
 @symbol("train.limit_epochs")

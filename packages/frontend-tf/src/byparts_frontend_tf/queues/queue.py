@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.queues import kinds
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("QueueBase", "queue.QueueBase")

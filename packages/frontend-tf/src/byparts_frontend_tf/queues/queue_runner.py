@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.program.tf_logging import error as log_error, warning
-from byparts_frontend_tf.files.messages.meta_graph import QueueRunnerDef
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import add_to_collection
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.queues.coordinator import Coordinator
 from byparts_frontend_tf.queues.queue import QueueBase
-from byparts_frontend_tf.running import errors
-from byparts_frontend_tf.running.errors import OpError, OutOfRangeError
 from byparts_frontend_tf.running.stack import get_default_session
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files import errors
+from byparts_tf_files.errors import OpError, OutOfRangeError
+from byparts_tf_files.messages.meta_graph import QueueRunnerDef
 
 _END: tuple[type[OpError], ...] = (OutOfRangeError,)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.graph.dtypes import DType, int64
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.seeds import stream_key
-from byparts_frontend_tf.graph.shape import TensorShape, as_dims
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.queues import kinds
 from byparts_frontend_tf.queues.queue import QueueBase, dtypes_of, shapes_of
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, int64
+from byparts_tf_files.shape import TensorShape, as_dims
 
 
 def _made(

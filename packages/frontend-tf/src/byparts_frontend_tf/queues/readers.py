@@ -9,12 +9,7 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.file_system import make_directories
-from byparts_frontend_tf.files.gfile import read_file_to_string, write_string_to_file
-from byparts_frontend_tf.files.paths import local_path
-from byparts_frontend_tf.files.records import TFRecordOptions
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int64, string
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
@@ -29,6 +24,11 @@ from byparts_frontend_tf.queues.records import (
 )
 from byparts_frontend_tf.queues.storage import Storage
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64, string
+from byparts_tf_files.file_system import make_directories
+from byparts_tf_files.gfile import read_file_to_string, write_string_to_file
+from byparts_tf_files.paths import local_path
+from byparts_tf_files.records import TFRecordOptions
 
 
 class ReaderReadV2(NamedTuple):

@@ -6,12 +6,12 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Optional
 
-from byparts_frontend_tf.files.gfile import read_file_to_string
-from byparts_frontend_tf.files.paths import local_path
-from byparts_frontend_tf.files.records import tf_record_iterator
-from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
 from byparts_frontend_tf.queues.storage import Storage
-from byparts_frontend_tf.running.errors import InvalidArgumentError
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.gfile import read_file_to_string
+from byparts_tf_files.paths import local_path
+from byparts_tf_files.records import tf_record_iterator
+from byparts_tf_files.system_errors import as_tensorflow_errors
 
 Record = tuple[bytes, bytes]
 Open = Callable[[bytes], Iterator[Record]]  # the name of a file -> its records

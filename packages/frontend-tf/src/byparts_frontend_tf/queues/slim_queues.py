@@ -9,7 +9,6 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.program.summary import scalar
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.queues.batch_queues import values_of
 from byparts_frontend_tf.queues.coordinator import Coordinator
@@ -21,6 +20,7 @@ from byparts_frontend_tf.queues.queue_runner import (
 )
 from byparts_frontend_tf.queues.queues import FIFOQueue, PaddingFIFOQueue
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 @symbol("contrib.slim.prefetch_queue.prefetch_queue")

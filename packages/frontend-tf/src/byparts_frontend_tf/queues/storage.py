@@ -17,14 +17,14 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.graph.shape import Dims, fits
-from byparts_frontend_tf.running.errors import (
+from byparts_frontend_tf.running.waiting import Waiting, wait
+from byparts_graph_ir.fork import make_lock
+from byparts_tf_files.errors import (
     CancelledError,
     InvalidArgumentError,
     OutOfRangeError,
 )
-from byparts_frontend_tf.running.waiting import Waiting, wait
-from byparts_graph_ir.fork import make_lock
+from byparts_tf_files.shape import Dims, fits
 
 Element = tuple[Any, ...]
 

@@ -11,8 +11,8 @@ from numpy import ndarray
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.nest import flatten
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import fits, shown
 from byparts_frontend_tf.running.fetches import composite
+from byparts_tf_files.shape import fits, shown
 
 Convert = Callable[[Any], Any]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.running.errors import OpError, error_of
 from byparts_frontend_tf.running.plan import do_steps
 from byparts_frontend_tf.running.programs import Programs, Updates
 from byparts_frontend_tf.running.recorder import Log, Recorder
 from byparts_frontend_tf.running.run import Run
 from byparts_frontend_tf.running.tree import Finish, Slots, Step, key_of, type_key
 from byparts_graph_ir import Value, producers
+from byparts_tf_files.errors import OpError, error_of
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_frontend_tf.running.errors import error_of
 from byparts_frontend_tf.running.known import type_of
 from byparts_frontend_tf.running.tree import ProgramStep, Step
 from byparts_graph_ir import Graph, Input, Value, producers
 from byparts_runtime import Program, Variable as Stored
+from byparts_tf_files.errors import error_of
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.recorder import Recorder

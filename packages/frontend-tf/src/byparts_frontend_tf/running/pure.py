@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import as_dims
 from byparts_frontend_tf.running.feeds import Feeds
 from byparts_frontend_tf.running.fetches import Fetches
 from byparts_frontend_tf.running.needed import needed
@@ -23,6 +22,7 @@ from byparts_frontend_tf.running.recorder import Recorder
 from byparts_frontend_tf.running.run import Run
 from byparts_frontend_tf.running.signals import Wanted
 from byparts_graph_ir import Graph, GraphError, Input, TensorType, Value
+from byparts_tf_files.shape import as_dims
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.session import BaseSession

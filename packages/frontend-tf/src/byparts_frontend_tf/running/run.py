@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.running.arrays import Rows
-from byparts_frontend_tf.running.errors import FailedPreconditionError, OpError, error_of
 from byparts_frontend_tf.running.fetches import memory_of
 from byparts_frontend_tf.running.host_arrays import host_rows
 from byparts_frontend_tf.running.host_calls import HostCalls, called, of_objects, on_host
@@ -25,6 +24,7 @@ from byparts_frontend_tf.running.own_gradient import forget
 from byparts_frontend_tf.running.signals import Expand, Wanted
 from byparts_frontend_tf.running.tree import Finish, HostStep
 from byparts_graph_ir import Input, Value
+from byparts_tf_files.errors import FailedPreconditionError, OpError, error_of
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.running.recorder import Recorder

@@ -13,10 +13,10 @@ import numpy as np
 
 from byparts_frontend_tf.graph import seeds
 from byparts_frontend_tf.graph.operation import Operation
-from byparts_frontend_tf.running.errors import FailedPreconditionError
 from byparts_graph_ir import Space, TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_runtime import Variable as Stored
+from byparts_tf_files.errors import FailedPreconditionError
 
 DRAWS = 1 << 32  # numbers that an operation draws each time it is executed, at most
 

@@ -15,9 +15,9 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.graph.static import evaluated
-from byparts_frontend_tf.running.errors import OpError, error_of
 from byparts_graph_ir import Value
 from byparts_runtime import Program
+from byparts_tf_files.errors import OpError, error_of
 
 Slots = list[Any]
 

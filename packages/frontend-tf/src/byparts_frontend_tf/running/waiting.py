@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Optional
 
-from byparts_frontend_tf.running.errors import DeadlineExceededError
+from byparts_tf_files.errors import DeadlineExceededError
 
 
 class Waiting:

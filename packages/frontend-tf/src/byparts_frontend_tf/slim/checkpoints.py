@@ -10,9 +10,9 @@ import numpy as np
 from byparts_frontend_tf.api.passing import group, placeholder
 from byparts_frontend_tf.api.program.tf_logging import warning
 from byparts_frontend_tf.api.saving.saver import Saver
-from byparts_frontend_tf.files.checkpoint_reader import new_checkpoint_reader
 from byparts_frontend_tf.slim.variables import get_unique_variable
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.checkpoint_reader import new_checkpoint_reader
 
 
 def _by_name(var_list: Any) -> dict[str, list[Any]]:

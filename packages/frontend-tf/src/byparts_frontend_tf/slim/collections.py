@@ -8,7 +8,7 @@ from typing import Any
 from byparts_frontend_tf.api.layers.aliases import alias_of, named_output
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import get_collection, get_collection_ref
-from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_tf_files.shape import TensorShape
 
 
 def collect_named_outputs(collections: Any, alias: str, outputs: Tensor) -> Tensor:

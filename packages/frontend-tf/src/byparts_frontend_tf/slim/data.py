@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-from byparts_frontend_tf.files.file_system import matching_files
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.queues.producers import string_input_producer
 from byparts_frontend_tf.queues.queue_runner import QueueRunner, add_queue_runner
 from byparts_frontend_tf.queues.queues import FIFOQueue, RandomShuffleQueue
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import string
+from byparts_tf_files.file_system import matching_files
 
 
 @symbol("contrib.slim.dataset.Dataset")

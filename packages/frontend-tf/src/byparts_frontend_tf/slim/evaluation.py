@@ -12,14 +12,14 @@ from byparts_frontend_tf.api.program.tf_logging import info
 from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.estimators.evaluating import StopAfterEvals, eval_step
-from byparts_frontend_tf.files.checkpoint_state import latest_checkpoint
-from byparts_frontend_tf.files.event_file import FileWriter
 from byparts_frontend_tf.slim.variables import get_variables_to_restore
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.hooks import FinalOpsHook
 from byparts_frontend_tf.training.monitored_session import ChiefSessionCreator, MonitoredSession
 from byparts_frontend_tf.training.scaffold import Scaffold
 from byparts_frontend_tf.training.session_run_hook import SessionRunHook
+from byparts_tf_files.checkpoint_state import latest_checkpoint
+from byparts_tf_files.event_file import FileWriter
 
 _USUAL = 0
 _LOOK_EVERY_S = 1.0

@@ -19,9 +19,9 @@ from byparts_frontend_tf.datasets.decoding import decode_raw
 from byparts_frontend_tf.datasets.features import FixedLenFeature
 from byparts_frontend_tf.datasets.parsing import parse_single_example
 from byparts_frontend_tf.graph.composites import SparseTensor
-from byparts_frontend_tf.graph.dtypes import uint8
 from byparts_frontend_tf.slim.data import DataDecoder
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import uint8
 
 _PLACE = "contrib.slim.tfexample_decoder"
 Parsed = Mapping[str, Any]  # key of an Example -> Tensor or SparseTensor

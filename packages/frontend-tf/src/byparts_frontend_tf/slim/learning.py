@@ -14,9 +14,9 @@ from byparts_frontend_tf.api.program.tf_logging import info
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.running.errors import CancelledError, OutOfRangeError
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.supervisor import Supervisor
+from byparts_tf_files.errors import CancelledError, OutOfRangeError
 
 _USUAL = 0  # as of the supervisor
 

@@ -10,9 +10,9 @@ from byparts_frontend_tf.api.variables.scope_defaults import VariableScope
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.scopes import add_to_collection, device as on_device, get_collection
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 @symbol("contrib.framework.variable", "contrib.slim.variable")

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.running.errors import FailedPreconditionError, InvalidArgumentError
+from byparts_tf_files.errors import FailedPreconditionError, InvalidArgumentError
 
 
 class Content:

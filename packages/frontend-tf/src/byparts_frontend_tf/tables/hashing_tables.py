@@ -17,10 +17,10 @@ from byparts_frontend_tf.api.strings.numbers import (
 )
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, int64, string
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.tables.tables import LookupInterface, StaticHashTable
+from byparts_tf_files.dtypes import as_dtype, int64, string
 
 
 @symbol("contrib.lookup.HasherSpec")

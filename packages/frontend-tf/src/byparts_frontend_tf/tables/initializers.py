@@ -6,16 +6,16 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.gfile import GFile
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int64, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, name_scope
-from byparts_frontend_tf.running.errors import InvalidArgumentError
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.tables.content import Content
+from byparts_tf_files.dtypes import DType, as_dtype, int64, string
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.gfile import GFile
 
 
 def _effect(type: str, host: Any) -> Kind:

@@ -9,14 +9,14 @@ from byparts_frontend_tf.api.passing import group, no_op
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import get_collection, name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.queues.kinds import kept_kind
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.tables.content import Content
+from byparts_tf_files.dtypes import DType, as_dtype, int64
+from byparts_tf_files.shape import Dims
 
 
 def _content(name: str, op: Operation) -> Content:

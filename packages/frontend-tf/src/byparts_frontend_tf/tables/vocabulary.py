@@ -10,10 +10,8 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.sequences import range as range_of
 from byparts_frontend_tf.api.shaping import size as size_of
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, int64, string
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import count_of
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.tables.hashing_tables import FAST, HasherSpec, IdTableWithHashBuckets
 from byparts_frontend_tf.tables.initializers import (
@@ -23,6 +21,8 @@ from byparts_frontend_tf.tables.initializers import (
     TextFileStringTableInitializer,
 )
 from byparts_frontend_tf.tables.tables import StaticHashTable
+from byparts_tf_files.dtypes import as_dtype, int64, string
+from byparts_tf_files.shape import count_of
 
 _LINE, _NUMBER = TextFileIndex.WHOLE_LINE, TextFileIndex.LINE_NUMBER
 

@@ -4,7 +4,7 @@
 # fmt: off
 from typing import NoReturn
 
-from byparts_frontend_tf.graph.dtypes import float32
+from byparts_tf_files.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor as Symbol
 from byparts_frontend_tf.graph.operators import Operators as SymbolBase
 from byparts_frontend_tf.graph.stack import reset_default_graph

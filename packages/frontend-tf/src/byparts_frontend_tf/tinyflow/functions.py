@@ -13,13 +13,13 @@ import byparts_frontend_tf as tensorflow
 import byparts_opset as ops
 from byparts_autodiff import GradientError
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.infer import axis_of
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_frontend_tf.tinyflow.state import next_number
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32
+from byparts_tf_files.errors import raises_graph_errors
 
 zeros, ones = map(raises_graph_errors, (tensorflow.zeros, tensorflow.ones))
 zeros_like, ones_like = map(raises_graph_errors, (tensorflow.zeros_like, tensorflow.ones_like))

@@ -19,10 +19,10 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import like_first, scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_frontend_tf.tinyflow import functions
 from byparts_frontend_tf.tinyflow.state import automatic, made_by_layer
 from byparts_graph_ir import GraphError, ShapeError, Value
+from byparts_tf_files.errors import raises_graph_errors
 
 exp, log, sqrt, tanh = functions.exp, functions.log, functions.sqrt, functions.tanh
 relu, softmax, matmul, pad = functions.relu, functions.softmax, functions.matmul, functions.pad

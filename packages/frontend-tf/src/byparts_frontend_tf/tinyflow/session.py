@@ -13,14 +13,14 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.variables.variable_lists import variables_of
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import as_dims, shown
 from byparts_frontend_tf.running import session
-from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_frontend_tf.running.needed import needed
 from byparts_frontend_tf.running.pure import pure_graph
 from byparts_frontend_tf.tinyflow.state import Variable
 from byparts_graph_ir import infer_inputs
 from byparts_graph_ir.parts.hub import PartError, parts
+from byparts_tf_files.errors import raises_graph_errors
+from byparts_tf_files.shape import as_dims, shown
 
 
 class Session(session.Session):

@@ -13,13 +13,13 @@ import byparts_frontend_tf as tensorflow
 from byparts_frontend_tf.api.passing import IDENTITY
 from byparts_frontend_tf.api.variables import variables
 from byparts_frontend_tf.graph.convert import TensorLike
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.operators import Operators
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_graph_ir import ArgumentError, GraphError
+from byparts_tf_files.dtypes import float32
+from byparts_tf_files.errors import raises_graph_errors
+from byparts_tf_files.shape import Dims
 
 
 class Variable(variables.Variable):

@@ -13,10 +13,10 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.optimizers import descent
 from byparts_frontend_tf.api.variables.variable_lists import variables_of
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.running.errors import raises_graph_errors
 from byparts_frontend_tf.tinyflow.functions import gradients
 from byparts_frontend_tf.tinyflow.state import Variable
 from byparts_graph_ir import GraphError
+from byparts_tf_files.errors import raises_graph_errors
 
 
 class _Optimizer:

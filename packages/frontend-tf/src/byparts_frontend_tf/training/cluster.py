@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Any, Optional
 
-from byparts_frontend_tf.files.messages.config import ClusterDef, ConfigProto, ServerDef
 from byparts_frontend_tf.graph.device import canonical, merged
-from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import UnimplementedError
+from byparts_tf_files.messages.config import ClusterDef, ConfigProto, ServerDef
 
 _VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable", "VarHandleOp")
 

@@ -8,12 +8,10 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.files.messages.config import RunMetadata, RunOptions
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.queues.coordinator import Coordinator
 from byparts_frontend_tf.queues.queue_runner import start_queue_runners
-from byparts_frontend_tf.running.errors import AbortedError, OutOfRangeError, UnavailableError
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.scaffold import Scaffold
 from byparts_frontend_tf.training.session_manager import SessionManager
@@ -22,6 +20,8 @@ from byparts_frontend_tf.training.session_run_hook import (
     SessionRunContext,
     SessionRunValues,
 )
+from byparts_tf_files.errors import AbortedError, OutOfRangeError, UnavailableError
+from byparts_tf_files.messages.config import RunMetadata, RunOptions
 
 _AGAIN = (AbortedError, UnavailableError)  # the session is then made anew
 

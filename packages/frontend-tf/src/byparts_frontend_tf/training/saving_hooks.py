@@ -10,11 +10,6 @@ from byparts_frontend_tf.api.program.tf_logging import info
 from byparts_frontend_tf.api.program.timeline import Timeline
 from byparts_frontend_tf.api.saving.meta_graphs import export_meta_graph
 from byparts_frontend_tf.api.saving.write_graph import write_graph
-from byparts_frontend_tf.files.atomic import replace_file
-from byparts_frontend_tf.files.event_file import FileWriterCache
-from byparts_frontend_tf.files.messages.config import RunOptions
-from byparts_frontend_tf.files.messages.summary import SessionLog, Summary
-from byparts_frontend_tf.files.paths import local_path
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.graph.stack import get_default_graph
@@ -26,6 +21,11 @@ from byparts_frontend_tf.training.session_run_hook import (
     SessionRunHook,
     SessionRunValues,
 )
+from byparts_tf_files.atomic import replace_file
+from byparts_tf_files.event_file import FileWriterCache
+from byparts_tf_files.messages.config import RunOptions
+from byparts_tf_files.messages.summary import SessionLog, Summary
+from byparts_tf_files.paths import local_path
 
 
 @symbol("train.CheckpointSaverListener", "estimator.CheckpointSaverListener")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_frontend_tf.api.optimizers.global_step import global_step as step_of
 from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.files.messages.summary import SessionLog, Summary
 from byparts_frontend_tf.queues.coordinator import LooperThread
+from byparts_tf_files.messages.summary import SessionLog, Summary
 
 if TYPE_CHECKING:
     from byparts_frontend_tf.training.supervisor import Supervisor

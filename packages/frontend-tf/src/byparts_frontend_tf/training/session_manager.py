@@ -9,11 +9,11 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.files.checkpoint_state import get_checkpoint_state
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.running.errors import FailedPreconditionError, UnimplementedError
 from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.checkpoint_state import get_checkpoint_state
+from byparts_tf_files.errors import FailedPreconditionError, UnimplementedError
 
 
 @symbol("train.SessionManager")

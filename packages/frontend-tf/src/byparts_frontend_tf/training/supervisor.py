@@ -17,8 +17,6 @@ from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables_initializer,
     report_uninitialized_variables,
 )
-from byparts_frontend_tf.files.event_file import FileWriter
-from byparts_frontend_tf.files.messages.summary import SessionLog
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.queues.coordinator import Coordinator, LooperThread
@@ -32,6 +30,8 @@ from byparts_frontend_tf.training.services import (
     log_of,
 )
 from byparts_frontend_tf.training.session_manager import SessionManager
+from byparts_tf_files.event_file import FileWriter
+from byparts_tf_files.messages.summary import SessionLog
 
 
 @symbol("train.Supervisor")

@@ -14,9 +14,9 @@ from byparts_frontend_tf.api.variables.variable_lists import (
 from byparts_frontend_tf.graph.scopes import control_dependencies
 from byparts_frontend_tf.queues.queue_runner import QueueRunner
 from byparts_frontend_tf.queues.queues import FIFOQueue
-from byparts_frontend_tf.running.errors import UnimplementedError
 from byparts_frontend_tf.symbols import symbol
 from byparts_frontend_tf.training.session_run_hook import SessionRunHook
+from byparts_tf_files.errors import UnimplementedError
 
 
 @symbol("train.SyncReplicasOptimizer")

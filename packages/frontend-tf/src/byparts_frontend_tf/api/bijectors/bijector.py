@@ -15,8 +15,8 @@ from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import F, symbol
+from byparts_tf_files.shape import TensorShape
 
 _PLACE = "contrib.distributions.bijectors."
 

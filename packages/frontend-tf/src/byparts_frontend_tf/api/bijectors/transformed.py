@@ -11,7 +11,7 @@ from byparts_frontend_tf.api.bijectors.elementwise import Identity
 from byparts_frontend_tf.api.distributions.distribution import Distribution, distribution_symbol
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.graph.shape import TensorShape
+from byparts_tf_files.shape import TensorShape
 
 
 @distribution_symbol("TransformedDistribution")

@@ -18,12 +18,12 @@ from byparts_frontend_tf.api.shaping import reshape
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import exp, log, sqrt, square
 from byparts_frontend_tf.graph.convert import convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import F, symbol
+from byparts_tf_files.dtypes import DType, as_dtype
+from byparts_tf_files.shape import TensorShape
 
 _PLACES = ("distributions.", "contrib.distributions.")
 

@@ -22,8 +22,8 @@ from byparts_frontend_tf.api.shaping import reshape, shape as shape_of, transpos
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import log
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, int32
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_tf_files.dtypes import as_dtype, int32
 
 
 class OfClasses(OfNumbers):

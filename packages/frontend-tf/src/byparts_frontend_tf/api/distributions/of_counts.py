@@ -17,8 +17,8 @@ from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.distributions.random_gamma import POISSON
 from byparts_frontend_tf.api.unary import exp, floor, log, log1p, sigmoid, softplus
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, int32
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_tf_files.dtypes import as_dtype, int32
 
 
 class Probable(OfNumbers):

@@ -14,18 +14,18 @@ from byparts_frontend_tf.api.arithmetic import add_v2
 from byparts_frontend_tf.api.sequences import range as range_
 from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, float64, int64
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.seeds import get_seed as seeds, stream_key
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import DType, as_dtype, float32, float64, int64
+from byparts_tf_files.shape import Dims
 
 _FEW_ROWS = 512  # that are put in order in the graph, which takes the square of their number
 Draw = Callable[..., Value]  # (key, counter, shape, dtype) -> value

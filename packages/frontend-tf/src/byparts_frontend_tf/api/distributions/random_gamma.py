@@ -20,7 +20,6 @@ from byparts_frontend_tf.api.shaping import broadcast_to, shape as shape_of
 from byparts_frontend_tf.api.slicing import slice_
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
@@ -30,6 +29,7 @@ from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.running.signals import OnHost
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import DType, as_dtype, float32
 
 _PROPOSALS = 8
 

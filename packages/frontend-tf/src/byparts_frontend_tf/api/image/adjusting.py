@@ -19,13 +19,13 @@ from byparts_frontend_tf.api.image.colours import (
 )
 from byparts_frontend_tf.api.image.crops import image_tensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32
 
 
 def _with_hue(x: Value, delta: Value) -> Value:

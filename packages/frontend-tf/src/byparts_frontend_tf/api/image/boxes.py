@@ -13,12 +13,12 @@ import numpy as np
 from byparts_frontend_tf.api.distributions.random import random_uniform
 from byparts_frontend_tf.api.shaping import size
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, int32
 
 
 def _overlaps(box: Any, boxes: Any) -> Any:

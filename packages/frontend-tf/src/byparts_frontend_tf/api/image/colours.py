@@ -16,14 +16,14 @@ from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.api.shaping import expand_dims, rank
 from byparts_frontend_tf.api.stacking import concat, tile
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, float16, float32, int32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import as_dtype, float16, float32, int32
+from byparts_tf_files.shape import Dims
 
 
 @symbol("image.convert_image_dtype")

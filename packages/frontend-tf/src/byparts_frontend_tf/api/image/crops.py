@@ -16,11 +16,11 @@ from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape as shape
 from byparts_frontend_tf.api.slicing import slice_
 from byparts_frontend_tf.api.stacking import stack
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float64, int32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float64, int32
 
 Size = Any  # a number, or a tensor of one
 

@@ -9,14 +9,14 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.image.colours import convert_image_dtype
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import as_dtype, float32
+from byparts_tf_files.shape import Dims
 
 
 def _standardized(x: Value) -> Value:

@@ -14,13 +14,13 @@ from byparts_frontend_tf.api.image_shapes import windows
 from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, merged
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32, int32
+from byparts_tf_files.shape import Dims, merged
 
 Pair = tuple[int, int]
 

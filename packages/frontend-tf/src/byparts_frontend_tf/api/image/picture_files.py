@@ -8,15 +8,15 @@ import numpy as np
 
 from byparts_frontend_tf.api.image.colours import convert_image_dtype
 from byparts_frontend_tf.api.strings.strings import of_each, strings
-from byparts_frontend_tf.files.pictures import decoded, jpeg_of, jpeg_shape, kind_of
-from byparts_frontend_tf.files.png import png_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, bool_, int32, string, uint8
 from byparts_frontend_tf.graph.infer import like_first, scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype, bool_, int32, string, uint8
+from byparts_tf_files.pictures import decoded, jpeg_of, jpeg_shape, kind_of
+from byparts_tf_files.png import png_of
+from byparts_tf_files.shape import Dims
 
 
 def _bytes_of(contents: Any) -> bytes:

@@ -18,14 +18,14 @@ from byparts_frontend_tf.api.arguments import number
 from byparts_frontend_tf.api.image.crops import pad_to_bounding_box
 from byparts_frontend_tf.api.shaping import expand_dims, shape as shape_of, squeeze
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, shown
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32, int32
+from byparts_tf_files.shape import Dims, shown
 
 Weights = tuple[Any, Any]  # indices [taps, out], weights [taps, out]
 _A = -0.75  # of the cubic kernel

@@ -7,9 +7,9 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.distributions.random import random_uniform, truncated_normal
 from byparts_frontend_tf.api.layers.initializers import Initializer
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype, float32
 
 
 class _Factor(Initializer):

@@ -13,12 +13,12 @@ from byparts_frontend_tf.api.distributions.random import (
     random_uniform,
     truncated_normal,
 )
-from byparts_frontend_tf.graph.arrays import as_array
 from byparts_frontend_tf.graph.convert import constant_of
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.arrays import as_array
+from byparts_tf_files.dtypes import DType, as_dtype, float32
 
 
 class Initializer:

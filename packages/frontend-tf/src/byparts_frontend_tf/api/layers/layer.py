@@ -14,16 +14,16 @@ from byparts_frontend_tf.api.variables.variable_scope import get_variable, varia
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.keras_api.connections import has_history
 from byparts_frontend_tf.keras_api.layer import Layer as KerasLayer
 from byparts_frontend_tf.keras_api.state import snake, track_variable
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("layers.Layer", "python.layers.base.Layer")

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from math import ceil, prod
 from typing import Any
 
-from byparts_frontend_tf.graph.dtypes import as_dtype
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
+from byparts_tf_files.shape import TensorShape
 
 Partitioner = Callable[..., list[int]]  # (shape, dtype) -> how many pieces along each axis
 

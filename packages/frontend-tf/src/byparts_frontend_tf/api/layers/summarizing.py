@@ -11,9 +11,9 @@ from byparts_frontend_tf.api.casting import cast
 from byparts_frontend_tf.api.program.summary import histogram, scalar
 from byparts_frontend_tf.api.reductions import reduce_mean
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 _PREFIXES = ("contrib.layers", "contrib.layers.summaries")
 

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.wav import samples_of_wav, wav_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int32, string
 from byparts_frontend_tf.graph.infer import scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, int32, string
+from byparts_tf_files.shape import Dims
+from byparts_tf_files.wav import samples_of_wav, wav_of
 
 _INSIDE = "contrib.framework.python.ops.audio_ops"
 _LEAST = 1e-12  # of the energy in a band

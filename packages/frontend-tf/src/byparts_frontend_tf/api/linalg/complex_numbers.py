@@ -16,13 +16,13 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.arithmetic import atan2
 from byparts_frontend_tf.api.families import pair
 from byparts_frontend_tf.graph.convert import TensorLike, constant_of, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import complex64, complex128
 from byparts_frontend_tf.graph.infer import broadcast, like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import complex64, complex128
 
 Parts = tuple[Tensor, Tensor]
 

@@ -23,8 +23,8 @@ from byparts_frontend_tf.api.linalg.solving import (
 from byparts_frontend_tf.api.products import matmul
 from byparts_frontend_tf.graph.convert import TensorLike
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import Dims
 
 
 def _eigen_shapes(inputs: Sequence[Tensor]) -> list[Dims]:

@@ -17,9 +17,9 @@ from byparts_frontend_tf.api.linalg.complex_numbers import of_parts, parts_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import Dims
 
 Pair = tuple[Value, Value]
 _WHOLE = 32  # a transform of this size, or of a prime one, is one product

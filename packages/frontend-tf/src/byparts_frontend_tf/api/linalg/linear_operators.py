@@ -20,10 +20,10 @@ from byparts_frontend_tf.api.reductions import reduce_prod, reduce_sum
 from byparts_frontend_tf.api.shaping import matrix_transpose, rank as rank_of, shape as shape_of
 from byparts_frontend_tf.api.unary import absolute, log
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype, float32
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("linalg.LinearOperator")

@@ -13,14 +13,14 @@ from byparts_frontend_tf.api.linalg.fourier import irfft, rfft
 from byparts_frontend_tf.api.padding import pad as padded
 from byparts_frontend_tf.api.products import tensordot
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_value
 from byparts_frontend_tf.symbols import F, symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import as_dtype, float32
+from byparts_tf_files.shape import Dims
 
 
 def signal_symbol(name: str) -> Callable[[F], F]:

@@ -26,8 +26,8 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, shown
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import Dims, TensorShape, shown
 
 _DTYPES = ("float64", "float32", *COMPLEX)
 turned = matrix_transpose

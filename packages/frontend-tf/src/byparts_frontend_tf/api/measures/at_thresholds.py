@@ -17,9 +17,9 @@ from byparts_frontend_tf.api.shaping import reshape
 from byparts_frontend_tf.api.unary import absolute, log, logical_not
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, float32
 
 _EPSILON = 1e-7
 _NAMES = {

@@ -20,10 +20,10 @@ from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.variables.variables import Variable, assign_add
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, control_dependencies
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, float32
 
 Metric = tuple[Tensor, Tensor]
 

@@ -13,10 +13,10 @@ from byparts_frontend_tf.api.shaping import reshape, shape
 from byparts_frontend_tf.api.unary import square
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 @symbol("losses.mean_pairwise_squared_error")

@@ -17,10 +17,10 @@ from byparts_frontend_tf.api.reductions import reduce_max, reduce_mean, reduce_s
 from byparts_frontend_tf.api.unary import sqrt
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 def _turned(function: Callable[..., Metric]) -> Callable[..., Metric]:

@@ -42,12 +42,12 @@ from byparts_frontend_tf.api.unary import absolute
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.api.variables.variables import assign_add
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, float32, float64, int64
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import bool_, float32, float64, int64
 
 
 def _labels(given: Any, predicted: Tensor) -> Tensor:

@@ -14,10 +14,10 @@ from byparts_frontend_tf.api.constants import constant, ones_like
 from byparts_frontend_tf.api.reductions import reduce_sum
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 
 @symbol("losses.Reduction")

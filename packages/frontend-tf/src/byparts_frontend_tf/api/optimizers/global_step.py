@@ -7,9 +7,9 @@ from typing import Any
 from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64
 
 
 @symbol("train.global_step")

@@ -8,7 +8,7 @@ from byparts_frontend_tf.api.constants import zeros_like
 from byparts_frontend_tf.api.layers.initializers import Zeros
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import is_static
+from byparts_tf_files.shape import is_static
 
 
 def create_slot(primary: Any, value: Any, name: str) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from byparts_frontend_tf.graph.dimension import Dimension
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dimension import Dimension
+from byparts_tf_files.shape import TensorShape
 
 integral_types = (numbers.Integral, np.integer)
 real_types = (numbers.Real, np.integer, np.floating)

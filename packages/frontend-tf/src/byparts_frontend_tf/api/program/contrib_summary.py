@@ -19,16 +19,16 @@ from byparts_frontend_tf.api.constants import constant
 from byparts_frontend_tf.api.optimizers.global_step import get_or_create_global_step
 from byparts_frontend_tf.api.passing import no_op
 from byparts_frontend_tf.api.program import summary
-from byparts_frontend_tf.files.event_file import FileWriter
-from byparts_frontend_tf.files.paths import path_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection
-from byparts_frontend_tf.running.errors import NotFoundError
 from byparts_frontend_tf.running.stack import get_default_session
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, int64
+from byparts_tf_files.errors import NotFoundError
+from byparts_tf_files.event_file import FileWriter
+from byparts_tf_files.paths import path_of
 
 _WRITERS, _WRITTEN = "_SUMMARY_WRITER_V2", "_SUMMARY_V2"
 

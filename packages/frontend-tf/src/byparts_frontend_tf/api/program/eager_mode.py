@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, NoReturn, Optional
 
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.running.errors import NotFoundError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import NotFoundError
 
 
 @symbol(

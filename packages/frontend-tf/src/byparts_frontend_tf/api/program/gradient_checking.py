@@ -10,8 +10,8 @@ import numpy as np
 from byparts_frontend_tf.api.constants import constant
 from byparts_frontend_tf.api.gradients import gradients
 from byparts_frontend_tf.graph.late import late
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import TensorShape
 
 Pair = tuple[Any, Any]
 

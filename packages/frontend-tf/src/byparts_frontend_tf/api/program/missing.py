@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from byparts_frontend_tf.running.errors import UnimplementedError
+from byparts_tf_files.errors import UnimplementedError
 
 _EAGER = "eager execution is not here: build a graph, and run it in a tf.Session"
 _QUANTIZE = (

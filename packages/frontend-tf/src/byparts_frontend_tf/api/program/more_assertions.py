@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from byparts_frontend_tf.graph.device import canonical
-from byparts_frontend_tf.graph.dtypes import as_dtype
+from byparts_tf_files.dtypes import as_dtype
 
 
 class MoreAssertions(unittest.TestCase):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from byparts_frontend_tf.files.atomic import replace_file
-from byparts_frontend_tf.files.messages.projector import ProjectorConfig
-from byparts_frontend_tf.files.text_format import MessageToString
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.atomic import replace_file
+from byparts_tf_files.messages.projector import ProjectorConfig
+from byparts_tf_files.text_format import MessageToString
 
 _PLACE = "contrib.tensorboard.plugins.projector"
 
@@ -28,6 +28,6 @@ def visualize_embeddings(summary_writer: Any, config: ProjectorConfig) -> None:
 
 
 SYMBOLS = {
-    f"{_PLACE}.{name}": f"files.messages.projector:{name}"
+    f"{_PLACE}.{name}": f"byparts_tf_files.messages.projector:{name}"
     for name in ("ProjectorConfig", "EmbeddingInfo", "SpriteMetadata")
 }

@@ -10,22 +10,22 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.messages.summary import Summary
-from byparts_frontend_tf.files.summaries import (
+from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
+from byparts_frontend_tf.graph.kind import Kind
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
+from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import string
+from byparts_tf_files.errors import InvalidArgumentError
+from byparts_tf_files.messages.summary import Summary
+from byparts_tf_files.summaries import (
     audio_summary,
     histogram_summary,
     image_summary,
     scalar_summary,
     text_summary,
 )
-from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import string
-from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.scopes import add_to_collection, get_collection, name_scope
-from byparts_frontend_tf.running.errors import InvalidArgumentError
-from byparts_frontend_tf.symbols import symbol
 
 
 def _kind(type: str, host: Any) -> Kind:

@@ -7,8 +7,8 @@ import sys
 from typing import NoReturn
 
 import byparts_frontend_tf
-from byparts_frontend_tf.files.gfile import read_file_to_string
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.gfile import read_file_to_string
 
 VERSION = byparts_frontend_tf.__version__
 GIT_VERSION, COMPILER_VERSION = "v1.15.0-0-g590d6ee", "none"

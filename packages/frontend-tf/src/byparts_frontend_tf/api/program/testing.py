@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from byparts_frontend_tf.api.program.flags import FLAGS
 from byparts_frontend_tf.api.program.more_assertions import MoreAssertions
-from byparts_frontend_tf.files.text_format import Parse
 from byparts_frontend_tf.graph.late import late
-from byparts_frontend_tf.running.errors import OpError
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import OpError
+from byparts_tf_files.text_format import Parse
 
 _SEED = 87654321
 _HALF = ("float16", "bfloat16")

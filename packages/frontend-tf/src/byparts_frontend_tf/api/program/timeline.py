@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from byparts_frontend_tf.files.messages.config import StepStats
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.messages.config import StepStats
 
 
 @symbol("python.client.timeline.Timeline")

@@ -10,9 +10,9 @@ from typing import Any, Optional
 
 import numpy as np
 
-from byparts_frontend_tf.files.atomic import replace_file
-from byparts_frontend_tf.files.damage import refusing
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.atomic import replace_file
+from byparts_tf_files.damage import refusing
 
 _WORD = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+", re.UNICODE)
 

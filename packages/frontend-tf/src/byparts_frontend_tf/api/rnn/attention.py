@@ -13,11 +13,11 @@ from byparts_frontend_tf.api.shaping import expand_dims, reshape, shape, squeeze
 from byparts_frontend_tf.api.stacking import concat, tile
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, int32
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype, int32
+from byparts_tf_files.shape import TensorShape
 
 
 class AttentionWrapperState(NamedTuple):

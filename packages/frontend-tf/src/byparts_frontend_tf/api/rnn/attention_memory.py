@@ -18,10 +18,10 @@ from byparts_frontend_tf.api.rnn.cells import batch_of
 from byparts_frontend_tf.api.sequences import range as range_of
 from byparts_frontend_tf.api.shaping import expand_dims, shape
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int32
 
 INSIDE = "contrib.seq2seq.python.ops.attention_wrapper"
 

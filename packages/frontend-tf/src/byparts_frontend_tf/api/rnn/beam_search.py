@@ -19,14 +19,14 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.api.unary import logical_not
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int32, int64
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, int32, int64
+from byparts_tf_files.shape import TensorShape
 
 
 class BeamSearchDecoderState(NamedTuple):

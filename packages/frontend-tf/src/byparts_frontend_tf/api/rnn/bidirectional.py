@@ -11,9 +11,9 @@ from byparts_frontend_tf.api.rnn.reversal import reverse_sequence
 from byparts_frontend_tf.api.shaping import reverse
 from byparts_frontend_tf.api.stacking import concat, stack, unstack
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.nest import flatten, map_structure
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int32
 
 
 @symbol("nn.bidirectional_dynamic_rnn")

@@ -17,10 +17,10 @@ from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.nest import flatten, is_nested, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.keras_api import activations
 from byparts_frontend_tf.keras_api.input_spec import InputSpec
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell")

@@ -20,8 +20,8 @@ from byparts_frontend_tf.api.stacking import concat, split
 from byparts_frontend_tf.api.unary import relu, sigmoid, tanh
 from byparts_frontend_tf.api.variables.variable_scope import get_variable, variable_scope
 from byparts_frontend_tf.api.volumes import convolution
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("contrib.rnn.LayerNormBasicLSTMCell")

@@ -22,9 +22,9 @@ from byparts_frontend_tf.api.shaping import (
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int32
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32, int32
 
 
 def _mask(lengths: Any, inputs: Tensor, kind: Any = float32) -> Any:

@@ -17,11 +17,11 @@ from byparts_frontend_tf.api.shaping import transpose
 from byparts_frontend_tf.api.sparse.tensors import sparse
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int32, int64
+from byparts_tf_files.shape import Dims
 
 _NEVER = -1e30  # the logarithm of no chance; finite, so that differences are no nan
 

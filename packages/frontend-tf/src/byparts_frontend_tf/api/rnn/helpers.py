@@ -16,10 +16,10 @@ from byparts_frontend_tf.api.shaping import reshape, transpose
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.nest import flatten, map_structure
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int32
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("contrib.seq2seq.Helper")

@@ -23,10 +23,10 @@ from byparts_frontend_tf.api.rnn.wrappers import EmbeddingWrapper, OutputProject
 from byparts_frontend_tf.api.shaping import reshape
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.variables.variable_scope import get_variable_scope, variable_scope
-from byparts_frontend_tf.graph.dtypes import float32
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import float32
 
 Steps = Sequence[Any]
 Decoded = tuple[list[Any], Any]

@@ -15,11 +15,11 @@ from byparts_frontend_tf.api.shaping import transpose
 from byparts_frontend_tf.api.tensor_array import TensorArray
 from byparts_frontend_tf.api.variables.variable_scope import variable_scope
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.graph.nest import flatten, map_structure, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int32
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("nn.dynamic_rnn")

@@ -23,8 +23,8 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import exp, log, sigmoid
 from byparts_frontend_tf.api.variables.variable_scope import get_variable
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int32
 
 
 @symbol("contrib.seq2seq.safe_cumprod")

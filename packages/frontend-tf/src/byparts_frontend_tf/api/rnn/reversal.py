@@ -11,9 +11,9 @@ import byparts_opset as ops
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import Dims, merged
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import Dims, merged
 
 
 def _reversed(x: Value, lengths: Value, time: int, batch: int) -> Value:

@@ -12,9 +12,9 @@ from byparts_frontend_tf.api.indexing import where
 from byparts_frontend_tf.api.rnn.helpers import TrainingHelper, embedding_function
 from byparts_frontend_tf.api.shaping import reshape
 from byparts_frontend_tf.api.stacking import concat
-from byparts_frontend_tf.graph.dtypes import bool_, int32
 from byparts_frontend_tf.graph.nest import map_structure
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, int32
 
 
 @symbol("contrib.seq2seq.ScheduledEmbeddingTrainingHelper")

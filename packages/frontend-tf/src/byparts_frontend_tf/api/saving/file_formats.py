@@ -1,8 +1,8 @@
-"""Names of messages, files and checkpoints: where they are in `files/`."""
+"""Names of messages, files and checkpoints: where byparts-tf-files has them."""
 
 _MESSAGES: dict[
     str, dict[str, tuple[str, ...]]
-] = {  # module of `files/messages`: TensorFlow's names, and the module it has them in
+] = {  # module of its `messages`: TensorFlow's names, and the module it has them in
     "tensor": {
         "core.framework.tensor_pb2": ("TensorProto",),
         "core.framework.tensor_shape_pb2": ("TensorShapeProto",),
@@ -63,7 +63,7 @@ _IN_TRAIN = (
 )
 _IN_SUMMARY = (*("Summary", "Event", "SessionLog", "SummaryDescription", "TaggedRunMetadata"),)
 _PLACES = {
-    name: f"files.messages.{module}:{name}"
+    name: f"byparts_tf_files.messages.{module}:{name}"
     for module, files in _MESSAGES.items()
     for names in files.values()
     for name in names
@@ -75,7 +75,7 @@ _PB2 = {
     for name in names
 }
 _TENSORS = {
-    name: f"files.tensors:{name.rpartition('.')[2]}"
+    name: f"byparts_tf_files.tensors:{name.rpartition('.')[2]}"
     for name in (
         *("make_tensor_proto", "make_ndarray", "contrib.util.make_tensor_proto"),
         *("contrib.util.make_ndarray", "io.make_tensor_proto"),
@@ -99,15 +99,15 @@ _GFILE = {  # tf.gfile, tf.io.gfile, tensorflow.python.lib.io.file_io: the funct
     ("FastGFile", "GFile", "FileIO"): "gfile:GFile",
 }
 _FILE_IO = {
-    **{f"gfile.{names[0]}": f"files.{f}" for names, f in _GFILE.items()},
-    **{f"python.platform.gfile.{names[0]}": f"files.{f}" for names, f in _GFILE.items()},
-    **{f"io.gfile.{names[1]}": f"files.{f}" for names, f in _GFILE.items()},
-    **{f"python.lib.io.file_io.{names[2]}": f"files.{f}" for names, f in _GFILE.items()},
-    "python.lib.io.file_io.read_file_to_string": "files.gfile:read_file_to_string",
-    "python.lib.io.file_io.write_string_to_file": "files.gfile:write_string_to_file",
+    **{f"gfile.{names[0]}": f"byparts_tf_files.{f}" for names, f in _GFILE.items()},
+    **{f"python.platform.gfile.{names[0]}": f"byparts_tf_files.{f}" for names, f in _GFILE.items()},
+    **{f"io.gfile.{names[1]}": f"byparts_tf_files.{f}" for names, f in _GFILE.items()},
+    **{f"python.lib.io.file_io.{names[2]}": f"byparts_tf_files.{f}" for names, f in _GFILE.items()},
+    "python.lib.io.file_io.read_file_to_string": "byparts_tf_files.gfile:read_file_to_string",
+    "python.lib.io.file_io.write_string_to_file": "byparts_tf_files.gfile:write_string_to_file",
 }
 _RECORDS = {
-    f"{place}.{name}": f"files.records:{name}"
+    f"{place}.{name}": f"byparts_tf_files.records:{name}"
     for place in ("python_io", "io")
     for name in (
         *("TFRecordWriter", "TFRecordOptions", "TFRecordCompressionType", "tf_record_iterator"),
@@ -115,34 +115,40 @@ _RECORDS = {
 }
 _CHECKPOINTS = {
     **{
-        f"train.{name}": f"files.checkpoint_state:{name}"
+        f"train.{name}": f"byparts_tf_files.checkpoint_state:{name}"
         for name in (
             *("get_checkpoint_state", "latest_checkpoint", "update_checkpoint_state"),
             *("checkpoint_exists", "get_checkpoint_mtimes"),
         )
     },
     **{
-        f"train.{name}": f"files.checkpoint_reader:{name}"
+        f"train.{name}": f"byparts_tf_files.checkpoint_reader:{name}"
         for name in ("load_checkpoint", "load_variable", "list_variables")
     },
     **{
-        f"contrib.framework.{name}": f"files.checkpoint_reader:{name}"
+        f"contrib.framework.{name}": f"byparts_tf_files.checkpoint_reader:{name}"
         for name in ("load_checkpoint", "load_variable", "list_variables")
     },
-    "train.generate_checkpoint_state_proto": "files.checkpoint_state:state_proto",
-    "train.NewCheckpointReader": "files.checkpoint_reader:new_checkpoint_reader",
-    "python.pywrap_tensorflow.NewCheckpointReader": "files.checkpoint_reader:new_checkpoint_reader",
-    "train.remove_checkpoint": "files.write_checkpoint:remove_checkpoint",
+    "train.generate_checkpoint_state_proto": "byparts_tf_files.checkpoint_state:state_proto",
+    **{
+        f"{place}.NewCheckpointReader": "byparts_tf_files.checkpoint_reader:new_checkpoint_reader"
+        for place in ("train", "python.pywrap_tensorflow")
+    },
+    "train.remove_checkpoint": "byparts_tf_files.write_checkpoint:remove_checkpoint",
 }
 _EVENTS = {
-    "summary.FileWriter": "files.event_file:FileWriter",
-    "summary.FileWriterCache": "files.event_file:FileWriterCache",
-    "train.SummaryWriter": "files.event_file:FileWriter",
-    "train.summary_iterator": "files.event_file:summary_iterator",
-    "saved_model.maybe_saved_model_directory": "files.saved_model:contains_saved_model",
-    "saved_model.contains_saved_model": "files.saved_model:contains_saved_model",
-    "saved_model.loader.maybe_saved_model_directory": "files.saved_model:contains_saved_model",
-    "python.pywrap_tensorflow.EventsWriter": "files.event_file:EventsWriter",
+    "summary.FileWriter": "byparts_tf_files.event_file:FileWriter",
+    "summary.FileWriterCache": "byparts_tf_files.event_file:FileWriterCache",
+    "train.SummaryWriter": "byparts_tf_files.event_file:FileWriter",
+    "train.summary_iterator": "byparts_tf_files.event_file:summary_iterator",
+    **{
+        f"saved_model.{name}": "byparts_tf_files.saved_model:contains_saved_model"
+        for name in (
+            *("maybe_saved_model_directory", "contains_saved_model"),
+            "loader.maybe_saved_model_directory",
+        )
+    },
+    "python.pywrap_tensorflow.EventsWriter": "byparts_tf_files.event_file:EventsWriter",
 }
 SYMBOLS = {
     "protobuf.config_pb2.ConfigProto": _PLACES["ConfigProto"],

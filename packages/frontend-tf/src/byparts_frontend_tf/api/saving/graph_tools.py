@@ -7,13 +7,13 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.saving.graph_util import convert_variables_to_constants
 from byparts_frontend_tf.api.saving.importing import import_graph_def
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.gfile import GFile
-from byparts_frontend_tf.files.messages.graph import GraphDef
-from byparts_frontend_tf.files.text_format import Merge
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.gfile import GFile
+from byparts_tf_files.messages.graph import GraphDef
+from byparts_tf_files.text_format import Merge
 
 _TOOLS = "python.tools"
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Optional
 
 from byparts_frontend_tf.api.program.tf_logging import info
-from byparts_frontend_tf.files.messages.graph import GraphDef, NodeDef
-from byparts_frontend_tf.files.tensors import make_tensor_proto
-from byparts_frontend_tf.graph.dtypes import as_dtype
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype
+from byparts_tf_files.messages.graph import GraphDef, NodeDef
+from byparts_tf_files.tensors import make_tensor_proto
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _READS = ("ReadVariableOp", "ResourceGather")

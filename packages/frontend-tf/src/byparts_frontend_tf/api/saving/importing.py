@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Optional
 
-from byparts_frontend_tf.files.damage import refusing
-from byparts_frontend_tf.files.messages.graph import GraphDef
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.damage import refusing
+from byparts_tf_files.messages.graph import GraphDef
 
 
 @symbol("import_graph_def", "graph_util.import_graph_def")

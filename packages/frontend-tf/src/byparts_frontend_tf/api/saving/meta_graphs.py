@@ -12,24 +12,24 @@ from byparts_frontend_tf.api.program import tf_logging as logging
 from byparts_frontend_tf.api.saving.importing import import_graph_def
 from byparts_frontend_tf.api.saving.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables.variables import Variable
-from byparts_frontend_tf.files.atomic import replace_file
-from byparts_frontend_tf.files.damage import refusing
-from byparts_frontend_tf.files.message import DecodeError
-from byparts_frontend_tf.files.messages.meta_graph import (
-    CollectionDef,
-    MetaGraphDef,
-    QueueRunnerDef,
-    VariableDef,
-)
-from byparts_frontend_tf.files.paths import local_path
-from byparts_frontend_tf.files.system_errors import as_tensorflow_errors
-from byparts_frontend_tf.files.text_format import MessageToString, Parse, ParseError
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.atomic import replace_file
+from byparts_tf_files.damage import refusing
+from byparts_tf_files.message import DecodeError
+from byparts_tf_files.messages.meta_graph import (
+    CollectionDef,
+    MetaGraphDef,
+    QueueRunnerDef,
+    VariableDef,
+)
+from byparts_tf_files.paths import local_path
+from byparts_tf_files.system_errors import as_tensorflow_errors
+from byparts_tf_files.text_format import MessageToString, Parse, ParseError
 
 _OF_VARIABLES = (
     *("variables", "local_variables", "model_variables", "trainable_variables"),

@@ -21,9 +21,14 @@ from byparts_frontend_tf.api.variables.variable_lists import (
     global_variables_initializer,
     local_variables_initializer,
 )
-from byparts_frontend_tf.files.messages.meta_graph import MetaGraphDef, SavedModel
-from byparts_frontend_tf.files.paths import local_path
-from byparts_frontend_tf.files.saved_model import (
+from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.static import static_value
+from byparts_frontend_tf.symbols import named, symbol
+from byparts_graph_ir import FormatError
+from byparts_tf_files.errors import NotFoundError
+from byparts_tf_files.messages.meta_graph import MetaGraphDef, SavedModel
+from byparts_tf_files.paths import local_path
+from byparts_tf_files.saved_model import (
     ASSETS,
     VARIABLES,
     meta_graph_of,
@@ -31,12 +36,7 @@ from byparts_frontend_tf.files.saved_model import (
     variables_path,
     write_saved_model,
 )
-from byparts_frontend_tf.files.written import is_below
-from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.static import static_value
-from byparts_frontend_tf.running.errors import NotFoundError
-from byparts_frontend_tf.symbols import named, symbol
-from byparts_graph_ir import FormatError
+from byparts_tf_files.written import is_below
 
 
 @symbol(

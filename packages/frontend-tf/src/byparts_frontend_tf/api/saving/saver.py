@@ -18,21 +18,21 @@ from byparts_frontend_tf.api.program.tf_logging import info, warning
 from byparts_frontend_tf.api.saving.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables.variable_lists import global_variables
 from byparts_frontend_tf.api.variables.variables import Variable
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.checkpoint_state import (
+from byparts_frontend_tf.graph.collections import GraphKeys
+from byparts_frontend_tf.graph.late import late
+from byparts_frontend_tf.graph.scopes import get_collection
+from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.checkpoint_state import (
     checkpoint_exists,
     get_checkpoint_mtimes,
     update_checkpoint_state,
 )
-from byparts_frontend_tf.files.messages.meta_graph import SaverDef
-from byparts_frontend_tf.files.paths import path_of
-from byparts_frontend_tf.files.write_checkpoint import remove_own_checkpoint, write_checkpoint
-from byparts_frontend_tf.files.written import is_below
-from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.late import late
-from byparts_frontend_tf.graph.scopes import get_collection
-from byparts_frontend_tf.running.errors import InvalidArgumentError, NotFoundError
-from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.errors import InvalidArgumentError, NotFoundError
+from byparts_tf_files.messages.meta_graph import SaverDef
+from byparts_tf_files.paths import path_of
+from byparts_tf_files.write_checkpoint import remove_own_checkpoint, write_checkpoint
+from byparts_tf_files.written import is_below
 
 _HOUR_S = 3600.0
 

@@ -13,16 +13,16 @@ import numpy as np
 from byparts_frontend_tf.api.passing import group, identity, placeholder_with_default
 from byparts_frontend_tf.api.saving.reading_only import check_writes_nothing
 from byparts_frontend_tf.api.variables.variables import Variable, assign
-from byparts_frontend_tf.files.checkpoint import read_checkpoint
-from byparts_frontend_tf.files.messages.meta_graph import SaverDef
-from byparts_frontend_tf.files.write_checkpoint import write_checkpoint
 from byparts_frontend_tf.graph.convert import constant_of
 from byparts_frontend_tf.graph.kind import KINDS, Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_value
-from byparts_frontend_tf.running.errors import NotFoundError
+from byparts_tf_files.checkpoint import read_checkpoint
+from byparts_tf_files.errors import NotFoundError
+from byparts_tf_files.messages.meta_graph import SaverDef
+from byparts_tf_files.write_checkpoint import write_checkpoint
 
 _OLD = ("RestoreSlice", "Restore")  # one tensor each, in graphs of TensorFlow before 1.0
 

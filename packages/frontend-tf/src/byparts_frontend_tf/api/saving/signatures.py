@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from byparts_frontend_tf.files.messages.meta_graph import SignatureDef, TensorInfo
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.messages.meta_graph import SignatureDef, TensorInfo
 
 tags = SimpleNamespace(SERVING="serve", TRAINING="train", EVAL="eval", GPU="gpu", TPU="tpu")
 signatures = SimpleNamespace(

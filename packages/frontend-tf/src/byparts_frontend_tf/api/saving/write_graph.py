@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from byparts_frontend_tf.files.atomic import replace_file
-from byparts_frontend_tf.files.file_system import make_directories
-from byparts_frontend_tf.files.paths import local_path
-from byparts_frontend_tf.files.text_format import MessageToString
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.atomic import replace_file
+from byparts_tf_files.file_system import make_directories
+from byparts_tf_files.paths import local_path
+from byparts_tf_files.text_format import MessageToString
 
 
 @symbol("train.write_graph", "io.write_graph")

@@ -16,12 +16,12 @@ from byparts_frontend_tf.api.sparse.tensors import flat_places, numbers_of, spar
 from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import sqrt, square
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int32, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import int32, int64
 
 _COMBINERS = ("mean", "sqrtn", "sum")
 

@@ -27,15 +27,15 @@ from byparts_frontend_tf.api.sparse.tensors import (
 from byparts_frontend_tf.api.unary import absolute, exp
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int64
 from byparts_frontend_tf.graph.infer import reduced_dims
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims, TensorShape
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import int64
+from byparts_tf_files.shape import Dims, TensorShape
 
 
 def _product(

@@ -20,14 +20,14 @@ from byparts_frontend_tf.api.sparse.tensors import numbers_of, sparse
 from byparts_frontend_tf.api.stacking import concat, stack
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
-from byparts_frontend_tf.graph.dtypes import float32, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_dims
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import float32, int64
+from byparts_tf_files.shape import Dims
 
 
 def picked(sp: SparseTensor, at: Tensor, indices: Any = None, shape: Any = None) -> SparseTensor:

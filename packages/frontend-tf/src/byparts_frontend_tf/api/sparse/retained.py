@@ -17,8 +17,8 @@ from byparts_frontend_tf.api.sparse.places import picked
 from byparts_frontend_tf.api.sparse.tensors import sparse
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_
 
 
 class Retained(SparseTensor):

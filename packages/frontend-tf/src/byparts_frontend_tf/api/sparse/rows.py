@@ -18,11 +18,11 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.unary import logical_not
 from byparts_frontend_tf.graph.composites import IndexedSlices, SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int64
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, int64
 
 
 def _filled(indices: Any, shape: Any) -> tuple[Any, Any, Any]:

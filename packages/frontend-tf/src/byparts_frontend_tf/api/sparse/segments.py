@@ -22,11 +22,11 @@ from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_frontend_tf.graph.static import static_number
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import FLOATS, Value, integer_limits
 from byparts_opset.dtypes import dtype_name, numpy_dtype
+from byparts_tf_files.shape import Dims
 
 _FEW = 512  # elements that are put in order in the graph
 

@@ -8,14 +8,14 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.sparse.tensors import sparse
-from byparts_frontend_tf.files.messages.tensor import TensorProto
-from byparts_frontend_tf.files.tensors import make_ndarray, make_tensor_proto
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, int64, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype, int64, string
+from byparts_tf_files.messages.tensor import TensorProto
+from byparts_tf_files.tensors import make_ndarray, make_tensor_proto
 
 
 def _texts(*arrays: Any) -> Any:

@@ -20,13 +20,13 @@ from byparts_frontend_tf.api.places import gather_nd
 from byparts_frontend_tf.api.shaping import shape as shape_of
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import bool_, int64
 from byparts_frontend_tf.graph.infer import named_by
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.dtypes import bool_, int64
 
 
 def sparse(given: Any) -> SparseTensor:

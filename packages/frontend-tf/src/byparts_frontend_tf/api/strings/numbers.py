@@ -10,13 +10,13 @@ from typing import Any, Optional
 import numpy as np
 
 from byparts_frontend_tf.api.strings.strings import mapped, of_each, strings
-from byparts_frontend_tf.files.fingerprint import fingerprint64, murmur64, sip_hash
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype, float32, int64, string
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype, float32, int64, string
+from byparts_tf_files.fingerprint import fingerprint64, murmur64, sip_hash
 
 
 def _number(s: bytes, dtype: DType) -> Any:

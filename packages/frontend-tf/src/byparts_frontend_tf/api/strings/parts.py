@@ -10,14 +10,14 @@ import numpy as np
 
 from byparts_frontend_tf.api.arguments import renamed
 from byparts_frontend_tf.api.strings.strings import of_each, strings
-from byparts_frontend_tf.files.inflated import Inflated
 from byparts_frontend_tf.graph.composites import SparseTensor
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import int64, string
 from byparts_frontend_tf.graph.infer import like_first, scalar
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import int64, string
+from byparts_tf_files.inflated import Inflated
 
 _WINDOW_BITS = {"ZLIB": 15, "GZIP": 31}
 _MOST = 1 << 32  # bytes of an unpacked string

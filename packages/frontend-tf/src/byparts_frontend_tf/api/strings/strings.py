@@ -15,11 +15,11 @@ import numpy as np
 from byparts_frontend_tf.api.arguments import numbers, renamed
 from byparts_frontend_tf.api.families import check_dtype
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, bool_, int32, string
 from byparts_frontend_tf.graph.infer import broadcast, like_first, reduced
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, bool_, int32, string
 
 
 def of_each(array: Any, function: Callable[[bytes], Any], dtype: Any = object) -> Any:

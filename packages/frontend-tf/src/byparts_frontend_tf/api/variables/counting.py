@@ -11,9 +11,9 @@ from byparts_frontend_tf.api.variables.variables import reference
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.running.errors import OutOfRangeError
 from byparts_frontend_tf.symbols import symbol
 from byparts_graph_ir import Value
+from byparts_tf_files.errors import OutOfRangeError
 
 
 def _count(lowering: Any, op: Operation) -> Value:

@@ -9,12 +9,12 @@ import numpy as np
 
 from byparts_frontend_tf.api.variables.variable_store import variable_store
 from byparts_frontend_tf.api.variables.variables import ASSIGN, Variable
-from byparts_frontend_tf.files.checkpoint_reader import load_checkpoint
-from byparts_frontend_tf.graph.dtypes import string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.checkpoint_reader import load_checkpoint
+from byparts_tf_files.dtypes import string
 
 _RESTORE = Kind(
     "RestoreV2",

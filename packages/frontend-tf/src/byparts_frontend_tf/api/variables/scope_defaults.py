@@ -8,9 +8,9 @@ from typing import Any, Optional
 from byparts_frontend_tf.api.variables.variable_store import Reuse, variable_store
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import as_dtype, float32
 from byparts_frontend_tf.graph.scopes import get_collection, name_scope
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import as_dtype, float32
 
 _INHERITED = (
     *("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype"),

@@ -14,8 +14,8 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.graph.shape import Dims
 from byparts_graph_ir import Value
+from byparts_tf_files.shape import Dims
 
 
 class Update(Kind):

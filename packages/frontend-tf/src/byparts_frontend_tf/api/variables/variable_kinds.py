@@ -10,8 +10,8 @@ from byparts_frontend_tf.api.stacking import concat
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.operation import Tensor
-from byparts_frontend_tf.graph.shape import TensorShape
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.shape import TensorShape
 
 
 @symbol("VariableSynchronization")

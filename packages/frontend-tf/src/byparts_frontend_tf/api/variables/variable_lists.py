@@ -9,11 +9,11 @@ import numpy as np
 from byparts_frontend_tf.api.passing import group, no_op
 from byparts_frontend_tf.api.variables.variables import reference
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import bool_, string
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import get_collection
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import bool_, string
 
 
 @symbol("global_variables")

@@ -8,12 +8,12 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.scopes import colocate_with, name_scope
-from byparts_frontend_tf.graph.shape import Dims, as_dims, fits, is_static, shown
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype
+from byparts_tf_files.shape import Dims, as_dims, fits, is_static, shown
 
 
 class AutoReuse:

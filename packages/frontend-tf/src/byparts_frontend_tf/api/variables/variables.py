@@ -14,18 +14,18 @@ from byparts_frontend_tf.api.passing import IDENTITY, identity
 from byparts_frontend_tf.api.variables.creators import Created
 from byparts_frontend_tf.api.variables.rows import Rows
 from byparts_frontend_tf.api.variables.updates import Update
-from byparts_frontend_tf.files.messages.meta_graph import VariableDef
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
-from byparts_frontend_tf.graph.dtypes import DType, as_dtype
 from byparts_frontend_tf.graph.kind import Kind
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.operators import Operators
 from byparts_frontend_tf.graph.scopes import init_scope, name_scope
-from byparts_frontend_tf.graph.shape import Dims, TensorShape, as_dims, fits, shown
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
+from byparts_tf_files.dtypes import DType, as_dtype
+from byparts_tf_files.messages.meta_graph import VariableDef
+from byparts_tf_files.shape import Dims, TensorShape, as_dims, fits, shown
 
 VARIABLE = Kind(
     "VariableV2",

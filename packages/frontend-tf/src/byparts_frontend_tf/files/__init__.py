@@ -1,1 +1,0 @@
-"""TensorFlow's file formats, read and written without TensorFlow or protobuf."""
