@@ -22,15 +22,14 @@ from typing import Any
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-
-from memory.deep_resnet import narrow_resnet
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input
 from byparts_kernels_numpy import make
 from byparts_recompute import rematerialize
 from byparts_runtime import Program, Store, Variable, build
+from memory.deep_resnet import narrow_resnet
 
 BLOCKS, BATCH = 1000, 16
 RATE = 0.01

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-
-from memory.deep_chains import deep_mlp, unrolled_lstm
-from memory.deep_resnet import deep_resnet, narrow_resnet
 
 from byparts_graph_ir import Graph, verify
 from byparts_memplan.steps import Steps
@@ -23,6 +16,8 @@ from byparts_recompute.chains.sequences import STRATEGIES
 from byparts_recompute.chains.step_chain import StepChain
 from byparts_recompute.replay import replay
 from byparts_runtime import build
+from memory.deep_chains import deep_mlp, unrolled_lstm
+from memory.deep_resnet import deep_resnet, narrow_resnet
 
 Network = tuple[Graph, frozenset[int]]
 NETWORKS: dict[str, Callable[[], Network]] = {

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from math import inf
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-
-from checkmate import checkmate, without_writing_over
-from checkmate_stages import Stages
 
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, TensorType, Value
 from byparts_recompute.scheduling.cp_sat import load_solver
+from checkmate import checkmate, without_writing_over
+from checkmate_stages import Stages
 
 pytest.importorskip("ortools.sat.python.cp_model", reason="OR-tools: byparts-recompute[exact]")
 

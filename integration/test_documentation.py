@@ -96,8 +96,8 @@ def test_script(script: Path) -> None:
 
 
 def test_pictures_are_drawn_by_the_library() -> None:
-    """`python integration/examples/pictures.py` would change nothing."""
-    script = ROOT / "integration" / "examples" / "pictures.py"
+    """`python tools/pictures.py` would change nothing."""
+    script = ROOT / "tools" / "pictures.py"
     _skip_if_absent(script.read_text(encoding="utf-8"), [])
     drawn = run_path(str(script))["pictures"]()
     folder = ROOT / "docs" / "pictures"

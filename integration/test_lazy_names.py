@@ -39,10 +39,10 @@ def stated(package: ModuleType) -> dict[str, str]:
 
 
 def test_the_names_of_the_op_set_are_those_that_its_modules_define() -> None:
-    """After adding an op: `python integration/opset_names.py`."""
+    """After adding an op: `python tools/opset_names.py`."""
     written = opset_names.FILE.read_text(encoding="utf-8")
 
-    assert opset_names.text() == written, "run python integration/opset_names.py"
+    assert opset_names.text() == written, "run python tools/opset_names.py"
 
 
 @pytest.mark.parametrize("part", WRITTEN)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from math import prod
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-
-from memory.networks import NETWORKS, SMALL, inference, training
-from memory.table import FILE, measured
 
 from byparts_graph_ir import Graph
 from byparts_memplan import check_plan, order, plan
 from byparts_optimize import optimize
 from byparts_runtime import build
+from memory.networks import NETWORKS, SMALL, inference, training
+from memory.table import FILE, measured
 
 RECORDED: dict[str, dict[str, int]] = json.loads(FILE.read_text(encoding="utf-8"))["networks"]
 
@@ -79,7 +74,7 @@ def test_plans_of_steps_are_valid(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "mode"), [("resnet18", "train"), ("bert_base", "infer")])
 def test_recorded_peaks_are_still_reached(name: str, mode: str) -> None:
-    """`memory.json` is what `bench/memory/table.py` has written."""
+    """`memory.json` is what `benchmarks/memory/table.py` has written."""
     recorded, (found, _) = RECORDED[f"{name} {mode}"], measured(name, mode)
 
     assert found["naive"] == recorded["naive"]

@@ -30,7 +30,7 @@ def test_no_mutant_of_an_op_survives(name: str) -> None:
     assert counts[KILLED] >= FEW.get(name, 10), found
     assert set(found.values()) <= {KILLED, EQUAL}
     assert _cells(table({name: found})) == _cells(_page(), name), (
-        "stale: python integration/mutants_table.py"
+        "stale: python tools/mutants_table.py"
     )
 
 

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given as forall, settings, strategies as st
 
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "packages" / "memplan" / "tests"))
 
-from nnvm_blocks import Blocks, blocks, plan_blocks
 from planned_ops import Reshape, Rows, add, copy, given, like, neg, shout, twins
 from random_graphs import graphs as graphs_of_any_ops
 from random_kernels import as_ops_say, random_kernels, said
@@ -22,6 +20,7 @@ from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Op, TensorType, Types, Value
 from byparts_memplan import PlanError, check_plan, plan
 from byparts_runtime import build
+from nnvm_blocks import Blocks, blocks, plan_blocks
 
 
 class Linear(Op):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers
 
+import orders
+import traced
 from byparts_conformance.graphs import arguments, graphs
 from byparts_graph_ir import Graph, verify
 from byparts_memplan import check_plan, order, peak_bytes, plan
 from byparts_opset.evaluate import evaluate
-
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-
-import orders
-import traced
 from memory.networks import NETWORKS, SMALL, training
 
 
@@ -48,7 +44,7 @@ def test_orders_of_networks_are_never_worse_and_settle(name: str) -> None:
 
 @pytest.mark.parametrize("name", orders.SMALL)
 def test_small_networks_get_a_lower_peak_that_is_proved(name: str) -> None:
-    """As the table of `bench/orders.py` says."""
+    """As the table of `benchmarks/orders.py` says."""
     graph, external = orders.small(name)
 
     assert peak_bytes(order(graph, external=external), external) < peak_bytes(graph, external)

@@ -35,7 +35,7 @@ def test_pictures_of_random_programs(graph: Graph) -> None:
 def test_a_training_step_has_a_frame_for_each_layer_and_for_its_gradient(name: str) -> None:
     """What the pictures of the documentation show."""
     with inherit(""):
-        step = optimize(run_path(str(ROOT / "integration" / "examples" / "pictures.py"))[name]())
+        step = optimize(run_path(str(ROOT / "tools" / "pictures.py"))[name]())
     picture = read(step.svg("rows"))
     check(picture)
     titles = [frame.tip for frame in picture.frames]

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
-
-from memory.deep_chains import training_step, unrolled_lstm
-from memory.deep_resnet import narrow_resnet
-from memory.networks import External, training
-from memory.networks_layers import Inputs, conv_bias, dense, pool
 
 import byparts_opset as ops
 from byparts_graph_ir import Backend, Graph, Value
@@ -27,6 +18,10 @@ from byparts_memplan import peak_bytes
 from byparts_opset.dropout import Dropout
 from byparts_recompute import BudgetError, Recomputation, recomputation, strategies
 from byparts_runtime import Store, Variable, build
+from memory.deep_chains import training_step, unrolled_lstm
+from memory.deep_resnet import narrow_resnet
+from memory.networks import External, training
+from memory.networks_layers import Inputs, conv_bias, dense, pool
 
 # Of what is alive at the worst step, results aside; or of the cost of a step.
 LIMITS: dict[str, dict[str, float]] = {

@@ -2,7 +2,7 @@
 
 Costs are those above a bare interpreter, or above NumPy by hand.  The budget of start-up is counted
 in lines run and modules loaded, which no neighbour on the machine makes more of; they stand for
-15 ms and for 40 % of NumPy by hand.  `integration/bench/start_up.py` measures the time.
+15 ms and for 40 % of NumPy by hand.  `benchmarks/start_up.py` measures the time.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def test_the_table_has_a_row_for_each_step() -> None:
     pytest.importorskip("byparts_tensor_ir")
     page = (ROOT / "docs" / "tensor-ir.md").read_text(encoding="utf-8")
     with patch.dict(os.environ):  # the script sets the threads of BLAS
-        script = run_path(str(ROOT / "integration" / "bench" / "tensor_ir_steps.py"))
+        script = run_path(str(ROOT / "benchmarks" / "tensor_ir_steps.py"))
     titles = [title.lower() for title, _, _ in script["steps"](page)]
     rows = re.findall(r"^\| ([a-z ]+?) \| [\d,]", page, re.MULTILINE)
 

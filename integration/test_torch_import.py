@@ -14,11 +14,11 @@ HERE = Path(__file__).parent
 
 
 def test_the_table_is_current() -> None:
-    """After a change to a rule: `python integration/torch_import_table.py`."""
-    script = run_path(str(HERE / "torch_import_table.py"))
+    """After a change to a rule: `python tools/torch_import_table.py`."""
+    script = run_path(str(HERE.parent / "tools" / "torch_import_table.py"))
 
     written = script["FILE"].read_text(encoding="utf-8")
-    assert script["text"]() == written, "run python integration/torch_import_table.py"
+    assert script["text"]() == written, "run python tools/torch_import_table.py"
 
 
 def test_the_example_learns(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +19,6 @@ from byparts_runtime import build
 
 pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("byparts_kernels_torch", reason="needs byparts-kernels-torch")
-sys.path.insert(0, str(Path(__file__).parent / "bench"))
 
 workload_graphs: Any = pytest.importorskip("workload_graphs")
 live_bytes: Any = pytest.importorskip("live_bytes")

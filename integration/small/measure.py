@@ -2,7 +2,7 @@
 
 Each measurement is a process of its own, with one thread for BLAS and modules compiled before.
 Work is counted, and the same on every machine with the same Python and packages: budgets are made
-of it.  Time is for the reader: see `integration/bench/start_up.py`.
+of it.  Time is for the reader: see `benchmarks/start_up.py`.
 """
 
 from __future__ import annotations

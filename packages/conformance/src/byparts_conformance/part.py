@@ -9,4 +9,11 @@ BYPARTS_API = (1, 1)  # which added commands
 def byparts_commands() -> list[Command]:
     """Of `byparts`."""
     doc = "run this kit on a backend; more options go to pytest"
-    return [Command("check", "byparts_conformance.command:check", doc=doc)]
+    return [
+        Command("check", "byparts_conformance.command:check", doc=doc),
+        Command(
+            "fuzz",
+            "byparts_conformance.fuzz.command:fuzz",
+            doc="try readers of files on changed files",
+        ),
+    ]

@@ -2,7 +2,7 @@
 
 They decide how long a search goes on and what it tries first, never whether its answer is right.
 Placement was measured on six instances of MinimaLLoc and 42 variants, packings cut at random, and
-the lifetimes of traced networks: `python integration/bench/placement.py FOLDER`.  Times below are
+the lifetimes of traced networks: `python benchmarks/placement.py FOLDER`.  Times below are
 sums over the variants, each number changed alone.  Effort is counted in buffers looked at.
 """
 
@@ -72,7 +72,7 @@ MERGED_KEPT, MERGED_ANEW = 0.7, 0.5  # of its merges are kept; chance of each me
 ASKED_SETS = 200  # sets of one size that are tried; below a second in all
 QUESTION_EFFORT = 2000  # effort of one question to the search
 
-# Order (order.py, ordering/search.py): `python integration/bench/orders.py`, networks and traces
+# Order (order.py, ordering/search.py): `python benchmarks/orders.py`, networks and traces
 ORDER_ROUNDS = 5  # searches from what was found; an LSTM comes out 7 % worse with 2
 LARGE_GRAPH = 5000  # nodes; with more, one round
 BOUNDED_TASKS = 4  # of the worst that are bounded at once; 1: the LSTM 7 % worse

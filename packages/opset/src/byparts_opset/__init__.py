@@ -7,7 +7,7 @@ from byparts_graph_ir.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
-# From here on written by `python integration/opset_names.py`; a test says when stale.
+# From here on written by `python tools/opset_names.py`; a test says when stale.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from byparts_opset.activation import *  # noqa: F403

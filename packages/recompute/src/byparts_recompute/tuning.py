@@ -2,11 +2,11 @@
 
 None of them decides whether an answer is right: peaks and costs are always those of the schedule
 itself.  They decide how long a search goes on and what it tries first.  They were chosen on the
-traced training steps of `integration/bench/memory/remat_table.py` (300 to 3000 steps), on
-`integration/bench/memory/large.py` (20,000 steps) and, for the solver, on
-`integration/bench/checkmate.py`, so that the tables of the README come out as they stand there,
+traced training steps of `benchmarks/memory/remat_table.py` (300 to 3000 steps), on
+`benchmarks/memory/large.py` (20,000 steps) and, for the solver, on
+`benchmarks/checkmate.py`, so that the tables of the README come out as they stand there,
 within the seconds that stand there.  Where a comment says what another value gives, that number
-alone was changed, for ResNet-18, U-Net, MobileNetV2 and BERT of `integration/bench/memory`, at a
+alone was changed, for ResNet-18, U-Net, MobileNetV2 and BERT of `benchmarks/memory`, at a
 budget and at a limit of cost each, and for random chains of 45 to 800 copies, sums and casts that
 are read again on the way back (`there_and_back` of the tests).  Work is counted in changes of a
 schedule (some 20 microseconds each), so the same arguments give the same answer on every machine.

@@ -3,7 +3,7 @@
 No tables and, for nearly all arguments, no branches and no calls: a handful of multiplications for
 each lane of a vector.  The coefficients are least-maximum fits of our own.  The bounds below are in
 units of the last place, against f64, over every 397th of the 2^32 arguments (sin, tanh: all; pow:
-those of its test); `integration/bench/mathematics.py` measures them, and a test samples them.  NaN
+those of its test); `benchmarks/mathematics.py` measures them, and a test samples them.  NaN
 gives NaN, infinities and signed zeros are exact, underflow is gradual.
 
     exp 1.0  expm1 1.5  log 0.9  log1p 1.5  tanh 1.4  sigmoid 1.5  softplus 2.0  erf 1.2  rsqrt 1.5

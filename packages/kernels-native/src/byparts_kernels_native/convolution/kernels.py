@@ -7,7 +7,7 @@ ask for the second (`_pixels_are_lanes`).  Filters of one pixel are a product of
 square ones are left to `winograd.py` where that takes fewer cycles.  Without it:
 
 f32, CPU GF/s on one thread of an AVX2 machine (peak about 110), and how many times faster than
-oneDNN by torch 2.13, which packs at each call, too (`integration/bench/convolutions.py`):
+oneDNN by torch 2.13, which packs at each call, too (`benchmarks/convolutions.py`):
 
                         y            dx            dw
     64x56x56 * 3x3   72  1.24      69  1.15      73  1.63      batch 1

@@ -1,1 +1,0 @@
-"""What a machine with a GPU is asked: `python integration/gpu/check.py`."""

@@ -1,0 +1,1 @@
+"""Readers of files of all parts, for `byparts fuzz` and the tests."""
