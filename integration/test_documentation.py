@@ -35,7 +35,8 @@ import pytest
 from byparts_graph_ir import Op, Table
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
+TOP = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = sorted([*TOP, *ROOT.glob("packages/*/README.md"), *ROOT.glob("docs/**/*.md")])
 LONG = [ROOT / "docs" / "memory.md", ROOT / "docs" / "your-own-backend.md"]  # seconds to run
 SCRIPTS = [ROOT / "docs" / "tutorial.py"]
 

@@ -14,7 +14,12 @@ from byparts_graph_ir.model.frozen import field_names
 from byparts_opset import OPS
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *ROOT.glob("packages/*/README.md")]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted(ROOT.glob("docs/*.md")),
+    *ROOT.glob("packages/*/README.md"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +70,17 @@ def test_links_lead_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
 
     assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_of_a_page_are_there(page: Path) -> None:
+    """`python tools/x.py` is a file, `hatch run x` a script of hatch.toml."""
+    text, scripts = page.read_text(encoding="utf-8"), (ROOT / "hatch.toml").read_text("utf-8")
+    files = re.findall(r"python ((?:tools|benchmarks|integration)/[\w/]+\.py)", text)
+    names = re.findall(r"hatch run (?:[\w-]+:)?([\w-]+)", text)
+
+    assert [file for file in files if not (ROOT / file).exists()] == []
+    assert [n for n in names if not re.search(rf"^{n} = ", scripts, re.MULTILINE)] == []
 
 
 def test_every_file_that_a_readme_names_is_there() -> None:
