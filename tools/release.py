@@ -4,7 +4,8 @@
     python tools/release.py                     # all of that; nothing is uploaded
     python tools/release.py graph-ir opset      # these alone
 
-A part has changed where its changelog has something under `## [Unreleased]`.  Before 1.0 the minor
+A part has changed where its changelog has something under `## [Unreleased]`, or where it was never
+released.  Before 1.0 the minor
 number rises, or the patch number where there are only fixes; the first release is 0.2.0.  What a
 part requires of other parts rises to their new minor version, which is what it was tested with.
 One commit has all parts, and a tag `graph-ir-v0.2.0` each.  The last line says how to upload.
@@ -56,28 +57,23 @@ def planned(parts: Parts, names: Sequence[str] = ()) -> list[Release]:
         ValueError: a name of no part, or of one without changes.
     """
     changes = {name: unreleased(part) for name, part in parts.items()}
+    changed = [n for n, text in changes.items() if text or _numbers(parts[n].version) < FIRST]
     for name in names:
-        if not changes.get(name):
+        if name not in changed:
             raise ValueError(f"{name} has no unreleased changes in packages/{name}/CHANGELOG.md")
-    wanted = names or [name for name, text in changes.items() if text]
-    return [Release(parts[n], next_version(parts[n].version, changes[n])) for n in sorted(wanted)]
+    wanted = sorted(names or changed)
+    return [Release(parts[n], next_version(parts[n].version, changes[n])) for n in wanted]
 
 
 def unreleased(part: Part) -> str:
-    """What the changelog says under `## [Unreleased]`.
-
-    Raises:
-        ValueError: it has no such section.
-    """
+    """What the changelog says under `## [Unreleased]`; empty without such a section."""
     match = _UNRELEASED.search(_changelog(part).read_text(encoding="utf-8"))
-    if match is None:
-        raise ValueError(f"packages/{part.name}/CHANGELOG.md has no ## [Unreleased]")
-    return match[1].strip()
+    return match[1].strip() if match else ""
 
 
 def next_version(version: str, changes: str) -> str:
     """The version after `version`: a minor one, or a patch where `changes` are fixes alone."""
-    major, minor, patch = map(int, version.split("."))
+    major, minor, patch = _numbers(version)
     fixes = set(re.findall(r"^### (\w+)", changes, re.MULTILINE)) <= _FIXES
     after = (major, minor, patch + 1) if fixes else (major, minor + 1, 0)
     return ".".join(map(str, max(after, FIRST)))
@@ -90,11 +86,17 @@ def write(releases: Sequence[Release], versions: Mapping[str, str], day: str) ->
         module = folder / "src" / release.part.module / "__init__.py"
         line = f'__version__ = "{release.part.version}"'
         _replace(module, line, f'__version__ = "{release.version}"')
-        heading = f"## [Unreleased]\n\n## [{release.version}] - {day}\n"
-        _replace(_changelog(release.part), "## [Unreleased]\n", heading)
+        _write_changelog(_changelog(release.part), f"## [{release.version}] - {day}")
         project = folder / "pyproject.toml"
         text = project.read_text(encoding="utf-8")
         project.write_text(requirements_raised(text, versions), encoding="utf-8")
+
+
+def _write_changelog(path: Path, heading: str) -> None:
+    """Put the heading below `## [Unreleased]`, which a new part may lack."""
+    if "## [Unreleased]\n" not in path.read_text(encoding="utf-8"):
+        _replace(path, "## [", "## [Unreleased]\n\n## [")
+    _replace(path, "## [Unreleased]\n", f"## [Unreleased]\n\n{heading}\n")
 
 
 def requirements_raised(project: str, versions: Mapping[str, str]) -> str:
@@ -129,6 +131,11 @@ def _lacking(release: Release, wheel: Path) -> list[str]:
     needed += [f"{info}/METADATA", f"{info}/licenses/LICENSE"]
     with zipfile.ZipFile(wheel) as archive:
         return sorted(set(needed) - set(archive.namelist()))
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    major, minor, patch = map(int, version.split("."))
+    return major, minor, patch
 
 
 def _changelog(part: Part) -> Path:

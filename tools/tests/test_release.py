@@ -64,13 +64,21 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_parts_with_unreleased_changes_are_released(workspace: Path) -> None:
+def test_parts_with_changes_and_new_parts_are_released(workspace: Path) -> None:
+    add(workspace, "new", "")
+    source = workspace / "packages/still/src/byparts_still/__init__.py"
+    source.write_text('__version__ = "0.2.0"\n')
+
     releases = release.planned(read_parts(workspace))
 
-    assert [r.tag for r in releases] == ["ir-v0.2.0", "ops-v0.2.0"]
+    assert [r.tag for r in releases] == ["ir-v0.2.0", "new-v0.2.0", "ops-v0.2.0"]
 
 
 def test_a_part_without_changes_is_not_released(workspace: Path) -> None:
+    source = workspace / "packages/still/src/byparts_still/__init__.py"
+    source.write_text('__version__ = "0.2.0"\n')
+
+    assert "still" not in [r.part.name for r in release.planned(read_parts(workspace))]
     with pytest.raises(ValueError, match="still has no unreleased changes"):
         release.planned(read_parts(workspace), ["still"])
 
@@ -111,10 +119,10 @@ def test_a_release_is_built_committed_and_tagged(workspace: Path) -> None:
 
     release.release_all(workspace, [], "2026-01-02", dry_run=False)
 
-    assert git(workspace, "tag").split() == ["ir-v0.2.0", "ops-v0.2.0"]
+    assert git(workspace, "tag").split() == ["ir-v0.2.0", "ops-v0.2.0", "still-v0.2.0"]
     assert git(workspace, "status", "--porcelain") == ""
     wheels = {path.name for path in (workspace / "dist").iterdir()}
-    assert wheels == {f"byparts_{name}-0.2.0-py3-none-any.whl" for name in ("ir", "ops")}
+    assert wheels == {f"byparts_{name}-0.2.0-py3-none-any.whl" for name in ("ir", "ops", "still")}
     parts = read_parts(workspace)
     assert [str(need) for need in parts["ops"].needs] == ["byparts-ir[bf16]<1,>=0.2"]
     log = (workspace / "packages/ir/CHANGELOG.md").read_text()
