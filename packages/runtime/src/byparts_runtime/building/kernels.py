@@ -29,7 +29,7 @@ from byparts_runtime.memory.plan import Bytes
 
 if TYPE_CHECKING:
     from byparts_graph_ir import Control
-    from byparts_runtime.building.bodies import Body
+    from byparts_runtime.building.body import Body
 
 
 class NodeKernel(Frozen):

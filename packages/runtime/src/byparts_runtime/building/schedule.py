@@ -90,9 +90,8 @@ class _Scheduling:
 
     def planned(self, schedule: Schedule) -> Schedule:
         """The schedule with its plan, whose arena a budget is about."""
-        compiled = schedule.compiled
-        known = schedule.graph, schedule.donate, compiled
-        outside = compiled.signature.outside
+        known = schedule.graph, schedule.donate, schedule.compiled
+        outside = schedule.compiled.signature.outside
         plan = planned(*known, self.parts, self.options, outside, schedule.updates)
         return replace(schedule, plan=plan)
 

@@ -25,9 +25,8 @@ def with_copies(
     signature: Signature,
     kernels: Kernels,
     parts: Parts,
-    stages: list[Stage],
-) -> Graph:
-    """The graph in which each node reads values of its own space.
+) -> Stage:
+    """The stage with the graph in which each node reads values of its own space.
 
     Raises:
         GraphError: the nodes have no spaces for which that is so.
@@ -39,8 +38,7 @@ def with_copies(
         before = graph
         graph = applied(parts.transfer, graph, kernels.space, inputs, outputs)
         if graph is before:
-            stages.append(Stage("transfer", graph, perf_counter() - start))
-            return graph
+            return Stage("transfer", graph, perf_counter() - start)
     raise GraphError("a node moves to another space whenever its inputs are copied to this one")
 
 

@@ -63,6 +63,14 @@ class Bytes(Frozen):
     offset: int
 
 
+NOWHERE = Bytes(None, 0)  # of what has no bytes
+
+
+def after(place: Bytes, offset: int) -> Bytes:
+    """The place so many bytes behind another."""
+    return Bytes(place.memory, place.offset + offset)
+
+
 class SeparateLocation(Frozen):
     """The location of a value in a `Separate` plan."""
 

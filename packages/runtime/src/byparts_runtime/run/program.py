@@ -99,12 +99,12 @@ class Program:
     @property
     def graph(self) -> Graph:
         """The graph that runs, after all passes; constants are its last inputs."""
-        return self._loaded.placed.schedule.graph
+        return self._loaded.graph
 
     @property
     def kernels(self) -> Kernels:
         """Node of `graph` -> its kernel: workspace, what it may compute in place, backend."""
-        return self._loaded.placed.schedule.compiled.kernels
+        return self._loaded.kernels
 
     @property
     def plan(self) -> Plan:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Optional
 from byparts_graph_ir import Backend, TensorType, add_note
 from byparts_graph_ir.backend.instruction import Add, Counter, Jump, Label, Move, Set
 from byparts_graph_ir.backend.kernel import Run
-from byparts_runtime.memory.plan import Bytes
-from byparts_runtime.run.bodies import BOOL, BoundBody, Copies, after
+from byparts_runtime.building.body import LoopBody
+from byparts_runtime.memory.plan import Bytes, after
+from byparts_runtime.run.bodies import BOOL, BoundBody, Copies
 from byparts_runtime.run.lines import AtRound, Lines, lines_of, noted
+from byparts_runtime.run.step import run_all
 
 if TYPE_CHECKING:
     from byparts_graph_ir.backend.instruction import Line
-    from byparts_runtime.building.loops import LoopBody
 
 COUNTER = TensorType("i64", ())
 
@@ -88,7 +89,7 @@ class Rounds:
             spare: memory for the values `body.spare`.
             arena: where the arena of the body begins.
             persistent: where the persistent blocks of its kernels begin.
-            results: memory for outputs, as for `Body.bind`.
+            results: memory for outputs, as for `BoundBody`.
         """
         s = len(states)
         types = body.each.types[:s]
@@ -126,12 +127,12 @@ class Rounds:
                 if cond is not None:
                     name = cond.name
                     if k == 1:
-                        _run_all(cond.once)
+                        run_all(cond.once)
                     if not cond():
                         return k - 1
                     name = body.name
                 if k == 1:  # not if there is no round: it might fail
-                    _run_all(self.once)
+                    run_all(self.once)
                 at = most - k if reverse and most is not None else k - 1
                 for call in before:
                     call(at)
@@ -198,17 +199,12 @@ def bound(
     results: Sequence[Bytes] = (),
 ) -> tuple[BoundBody, Sequence[Run]]:
     """Bind a body; returns it with the runs to make before the first round."""
-    once, each = body.once, body.each
+    once, each, moving = body.once, body.each, body.moving
     if once is None:
-        return each.bind((*given, *invariants), results, arena, persistent, body.moving), ()
+        return BoundBody(each, (*given, *invariants), results, arena, persistent, moving), ()
     values = spare[: len(once.types)]
     block = after(persistent, each.persistent_bytes)
-    first = once.bind(invariants, values, arena, block)
+    first = BoundBody(once, invariants, values, arena, block)
     moves = copies.between(first.outputs, values, once.types)
     given = (*given, *invariants, *values)
-    return each.bind(given, results, arena, persistent, body.moving), (first, *moves)
-
-
-def _run_all(runs: Sequence[Run]) -> None:
-    for run in runs:
-        run()
+    return BoundBody(each, given, results, arena, persistent, moving), (first, *moves)
