@@ -126,7 +126,7 @@ def _public(name: str) -> Any:
 
 
 def _named(meant: Any, scope: dict[str, Any], depth: int) -> Convert | None:
-    """What a name in the module of the function stands for: a class, or another annotation."""
+    """The check for a name in the module of the function: of a class, or another annotation."""
     is_alias = isinstance(meant, str) or hasattr(meant, "__origin__") or hasattr(meant, "__args__")
     if is_alias and depth < 4:
         return _of(str(meant), scope, depth + 1)
@@ -216,7 +216,7 @@ def _value(value: Any) -> Any:
 
 
 def _operand(value: Any) -> Any:
-    """What is no number is refused where it is lifted: that error says more."""
+    """Pass an operand on unchecked: lifting it refuses what is no number, with a better error."""
     return value
 
 
@@ -243,7 +243,7 @@ def _float(value: Any) -> Any:
 
 
 def _is_number(value: Any, method: str) -> bool:
-    """Whether it may be one: no bool, no array of several, and with the method of such numbers."""
+    """Whether a value may be a number: no bool, no array of several, and with this method."""
     shape = getattr(value, "shape", None)
     return not isinstance(value, bool) and hasattr(value, method) and shape in (None, ())
 

@@ -40,7 +40,7 @@ _MOST_KERNELS = 4096  # that a backend remembers
 
 
 class CaptureRefused(GraphError):
-    """These runs cannot become one; the message says which of them forbids it."""
+    """Raised by a backend that cannot make one run of these; the message says which forbids it."""
 
 
 class Backend(Frozen):

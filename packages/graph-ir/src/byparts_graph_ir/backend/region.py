@@ -121,7 +121,7 @@ class Region:
 
 
 def reads_of(graph: Graph) -> dict[Value, int]:
-    """How often each value is read by a node or is a result.  O(edges)."""
+    """The number of times that each value is read by a node or is a result.  O(edges)."""
     reads: dict[Value, int] = {}
     for values in (*[node.inputs for node in graph.nodes], graph.outputs):
         for v in values:

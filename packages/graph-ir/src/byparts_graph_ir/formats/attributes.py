@@ -79,7 +79,7 @@ def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
 
 
 def shown(value: object) -> str:
-    """What a message says of a value that came from outside: not all of it."""
+    """A value that came from outside, shortened for a message."""
     if isinstance(value, Graph):
         return f"a graph of {len(value.nodes)} nodes"
     from reprlib import Repr  # only for a message

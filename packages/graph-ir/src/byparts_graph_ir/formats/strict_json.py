@@ -33,7 +33,7 @@ class Unfit:
 
 
 def parsed(text: str) -> Json:
-    """What stands in the text.
+    """Parse JSON.
 
     Raises:
         FormatError: it is no JSON; with line and column.
@@ -95,7 +95,7 @@ def check_keys(
 
 
 def as_list(data: Json, place: Place) -> list[Json]:
-    """What is there.
+    """The data, if it is a list.
 
     Raises:
         FormatError: it is no list.
@@ -106,7 +106,7 @@ def as_list(data: Json, place: Place) -> list[Json]:
 
 
 def as_text(data: Json, place: Place) -> str:
-    """What is there.
+    """The data, if it is a text.
 
     Raises:
         FormatError: it is no text.

@@ -57,7 +57,7 @@ _PLAIN = frozenset(["int", "float", "str", "bool", "bytes", "None", "tuple", "cl
 
 
 def _is_plain(annotation: str) -> bool:
-    """Whether it names only types that hold no graph; a name that is not known may hold one."""
+    """Whether an annotation names only types that hold no graph; an unknown name may hold one."""
     words = "".join([c if c.isalnum() or c == "_" else " " for c in annotation]).split()
     return _PLAIN.issuperset(words)
 
@@ -105,7 +105,7 @@ def map_bodies(op: Op, run: Callable[[Graph], Graph]) -> Op:
 
 
 def way_to(graph: Graph, inner: Graph) -> str:
-    """Where `inner` stands in `graph`, such as "body of while in then of if"; for a message."""
+    """The way from `graph` to `inner`, such as "body of while in then of if"; for a message."""
     todo = [(graph, "")]
     seen = {id(graph)}
     while todo:

@@ -42,7 +42,7 @@ def misfit(kind: type, attributes: Mapping[str, object]) -> tuple[str, str] | No
 
 
 def wrong_field(op: object, error: Exception) -> Exception:
-    """What to raise where `error` was raised within the checks or the shape rule of an op.
+    """The error to raise where `error` was raised within the checks or the shape rule of an op.
 
     An `ArgumentError` if one of its fields is not of the type that the op says; else `error`.
     """
@@ -109,7 +109,7 @@ def _is_one_of(value: object, allowed: tuple[object, ...]) -> bool:
 
 
 def _is_row(value: object, accepts: list[Callable[[Any], bool]], endless: bool) -> bool:
-    """Whether it is a tuple with an item for each check, or with any number for the only one."""
+    """Whether a value is a tuple with an item for each check, or any number for the only one."""
     if not isinstance(value, tuple):
         return False
     checks = accepts * len(value) if endless else accepts

@@ -1,4 +1,4 @@
-"""What is wrong with nodes and graphs that cannot be built, as errors.
+"""Errors for nodes and graphs that cannot be built.
 
 `graph.py` finds that something is wrong, and imports this to say what.
 """
@@ -62,7 +62,7 @@ def not_values(what: str, given: object) -> ArgumentError:
 
 
 def wrong_inputs(inputs: Sequence[Value]) -> GraphError:
-    """What `verify` would refuse as G1: an input that a node makes, or that is there twice."""
+    """The error for inputs that break rule G1: a node makes one, or one is there twice."""
     seen: set[Value] = set()
     for i, v in enumerate(inputs):
         which = repr(getattr(v, "name", "")) if getattr(v, "name", "") else str(i)
@@ -87,5 +87,5 @@ def wrong_rewrite(rule: Rule, node: Node, new: object) -> GraphError:
 
 
 def _is_op(given: object) -> bool:
-    """Whether it is an instance of `Op`, which imports the module that imports this one."""
+    """Whether an object is an instance of `Op`, which this module cannot import."""
     return hasattr(given, "infer") and not isinstance(given, type)

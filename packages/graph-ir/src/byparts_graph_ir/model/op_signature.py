@@ -1,4 +1,4 @@
-"""What `inspect.signature` and `help` say of an op: the arguments that its shape rule names."""
+"""Signatures of ops for `inspect.signature` and `help`, made from their shape rules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OpSignature:
 
 
 def _of_instance(op: Any) -> Signature:
-    """One value for each input of its shape rule."""
+    """The signature of an instance: a value for each input of its shape rule."""
     from inspect import Parameter, Signature, signature
 
     given = list(signature(op.infer).parameters.values())
@@ -33,7 +33,7 @@ def _of_instance(op: Any) -> Signature:
 
 
 def _of_class(kind: Any) -> Signature:
-    """One argument for each field."""
+    """The signature of the class: an argument for each field."""
     from inspect import Parameter, Signature
 
     from byparts_graph_ir.model.frozen import field_defaults, field_names

@@ -105,7 +105,7 @@ def _check_depth(depth: int) -> None:
 
 
 def names_of(graph: Graph) -> dict[Value, str]:
-    """What each value of the graph is called in its text, without the `%`."""
+    """The name of each value in the text of the graph, without the `%`."""
     names = {v: str(i) for v, i in graph.ids.items()}
     taken: set[str] = set()
     for v in graph.inputs:

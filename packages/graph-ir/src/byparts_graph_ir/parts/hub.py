@@ -262,7 +262,7 @@ def start(part: Part, record: Record, make: Any) -> Any:
 
 
 def no_backend(record: Record, returned: str) -> str:
-    """What is wrong with a function that returns no backend, and what to write."""
+    """The error message for a function that returns no backend; says what to write."""
     how = f"end it with return byparts_graph_ir.Backend({record.name!r}, view, kernels)"
     return f"{record.load} returns {returned:.80}; {how}"
 

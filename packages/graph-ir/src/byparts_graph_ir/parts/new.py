@@ -41,7 +41,7 @@ _KIT = (*_RUN, "byparts-autodiff", "byparts-conformance")
 
 @dataclass(frozen=True)
 class _Kind:
-    """How the parts of one kind are written.
+    """Names, records and templates of the parts of one kind.
 
     Attributes:
         prefix: of the names of the distribution and the part.

@@ -117,7 +117,7 @@ class Pipeline(Frozen):
 
 
 def applied(run: Callable[..., object], graph: Graph, *more: Any, **facts: Any) -> Graph:
-    """What a pass makes of a graph.
+    """Run a pass on a graph.
 
     Raises:
         GraphError: it takes other arguments, or returns something else than a graph.

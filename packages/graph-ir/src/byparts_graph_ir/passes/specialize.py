@@ -59,7 +59,7 @@ def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]
 
 
 def infer_inputs(graph: Graph, types: Known = ()) -> Types:
-    """What is known of every input when the shape rules have run both ways, to a fixpoint.
+    """The types of the inputs, when the shape rules have run both ways, to a fixpoint.
 
     A sweep forwards and one backwards, until a sweep finds nothing new; each finding makes a
     dimension definite, so it ends.  O(nodes * sweeps), two sweeps in practice.
@@ -111,7 +111,7 @@ def body_for(op: Op, body: Graph, types: Sequence[TensorType]) -> Graph:
 
 
 def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
-    """What the body gives for inputs of these types, in the caller's names of dimensions.
+    """The output types of the body for inputs of these types, in the caller's names of dimensions.
 
     Raises:
         ShapeError: as `body_for`.
@@ -127,7 +127,7 @@ def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
 
 
 def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
-    """What the body knows of its inputs, given these types: `infer_inputs`, numbers alone.
+    """The types of the body's inputs, given these: `infer_inputs`, numbers alone.
 
     Raises:
         ShapeError: as `infer_inputs`.
