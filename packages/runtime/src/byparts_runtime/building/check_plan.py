@@ -62,7 +62,7 @@ class _Room:
         starts[first:last], pieces[first:last] = begins, new
 
     def other(self, lower: int, upper: int, content: Content) -> Optional[int]:
-        """What else than this content is there: a value, ~step of a workspace; `None`: nothing."""
+        """Content of these bytes that differs from `content`: a value, ~step of a workspace."""
         first, last = self._span(lower, upper)
         held = 0
         for i in range(first, last):

@@ -69,7 +69,7 @@ class Parts(Frozen):
 
     @property
     def waits(self) -> tuple[Callable[[], None], ...]:
-        """What waits for each space.
+        """Runs that wait for the memory spaces, one for each object of a space.
 
         Backends of one memory may each bring an object for it, and know of their own work alone.
         """
@@ -83,7 +83,7 @@ class Parts(Frozen):
 
     @property
     def context(self) -> Callable[[], AbstractContextManager[object]]:
-        """What is entered while anything is compiled, bound or run."""
+        """The context to enter while anything is compiled, bound or run."""
         return around(self.backends)
 
 
@@ -217,7 +217,7 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
 
 
 def _passes(given: Any) -> tuple[Pass, ...]:
-    """One pass; for "auto" those that are ours."""
+    """The pass that is asked for; for "auto" the installed passes of ours."""
     if isinstance(given, str) and given == "auto":
         optimize = _installed("passes", "optimize")
         return () if optimize is None else (Pass("optimize", optimize),)
@@ -298,7 +298,7 @@ def _no_pass(given: object) -> ArgumentError:
 
 
 def _installed(kind: str, name: str) -> Any:
-    """What is provided under this name, or `None`; a broken part is warned of."""
+    """The object provided under this name, or `None`; warns of a part that is broken."""
     if name not in _hub().names(kind):
         return None
     try:

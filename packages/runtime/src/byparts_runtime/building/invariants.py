@@ -53,7 +53,7 @@ def split(body: Graph, first: int, values: Sequence[Value]) -> tuple[Graph, Grap
 
 
 def smallest(values: Collection[Value], most_bytes: int) -> list[Value]:
-    """As many of the values as fit in so many bytes, the smallest first."""
+    """The smallest of the values, in order, up to so many bytes in all."""
     fitting = []
     for v in sorted(values, key=lambda v: v.type.size_bytes):
         most_bytes -= v.type.size_bytes

@@ -49,7 +49,7 @@ class NodeKernel(Frozen):
 
     @property
     def workspace_bytes(self) -> int:
-        """What a planner has to find room for while the node runs."""
+        """Bytes for which a planner has to find room while the node runs."""
         return self.kernel.workspace_bytes
 
     @property

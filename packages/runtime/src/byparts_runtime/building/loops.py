@@ -59,7 +59,7 @@ def loop_kernel(
 def reversed_loop_kernel(
     bodies: Bodies, op: Op, types: Types, control: ReversedLoop, constants: Collection[int]
 ) -> tuple[Kernel, tuple[Body, ...]]:
-    """As `loop_kernel`, of a loop and then its reverse."""
+    """The kernel of an op that runs a loop and then its reverse, and the bodies."""
     loop, carried, kept = control.loop, len(control.back.outputs), len(control.kept)
     s, first = loop.states, loop.states + carried
     compiler = _LoopBodies(bodies, [i - carried for i in constants if i >= first])
@@ -172,7 +172,7 @@ def _is_large(row: TensorType, steps: int) -> bool:
 
 
 def _layout(bodies: Sequence[LoopBody], types: Iterable[TensorType]) -> tuple[tuple[int, ...], int]:
-    """Where values are in a workspace behind the arena of the bodies; and its size.
+    """Offsets of values in a workspace behind the arena of the bodies; and its size.
 
     The values are those of `types`, then the spare ones of each body.
     """

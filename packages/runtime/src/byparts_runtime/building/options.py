@@ -1,4 +1,4 @@
-"""How a program is built: the one list of options, with their defaults and what they mean."""
+"""Options of `build`: the one list of them, with their defaults and their meaning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMITS = ("auto", "copy")
 
 
 class BuildOptions(Frozen):
-    """How `build` and `Executor` build a program.
+    """Options of `build` and `Executor`.
 
     Attributes:
         backends: names or objects; each node goes to the first that has a kernel for it.  Feeds and
@@ -113,7 +113,7 @@ def _is_whole(given: Any) -> bool:
 
 
 def _is_size(given: Any, method: str) -> bool:
-    """Whether it is a number of that kind, of 0 or more, or not given."""
+    """Whether a size is a number of that kind, of 0 or more, or not given."""
     single = not getattr(given, "shape", ())
     return given is None or (hasattr(given, method) and single and bool(given >= 0))
 

@@ -22,7 +22,7 @@ LARGE_BYTES = 1 << 20  # fetches of this size and more are computed where the ca
 
 
 class Placed(Frozen):
-    """What step 4 gives: all that is decided before there is memory.
+    """The result of step 4: all that is decided before there is memory.
 
     Attributes:
         schedule: what runs, in which order.
@@ -181,7 +181,7 @@ def _with_memory_for(outputs: Sequence[int], schedule: Schedule) -> tuple[Schedu
 
 
 def _persistent_blocks(schedule: Schedule) -> tuple[tuple[int, ...], int]:
-    """Where the persistent block of each node begins, and the size of all, in bytes.
+    """Offset of the persistent block of each node, and the size of all blocks, in bytes.
 
     Nodes of one kernel with the same constants share a block.
     """

@@ -31,7 +31,7 @@ _MAX_TRIES = 6  # to meet a budget; most graphs need one or two
 
 
 class Schedule(Frozen):
-    """What step 3 gives: a compiled graph with its nodes in the order in which they run.
+    """The result of step 3: a compiled graph with its nodes in the order in which they run.
 
     Attributes:
         graph: the nodes in order, some of them twice where there is a budget.
@@ -198,6 +198,6 @@ def _kept(plain: Schedule, note: str) -> Schedule:
 
 
 def _extra(cost: Cost, before: Graph, after: Graph) -> float:
-    """How much more work, as a fraction."""
+    """The additional work, as a fraction of the work before."""
     old, new = (sum(map(cost, graph.nodes)) for graph in (before, after))
     return new / old - 1 if old else 0.0

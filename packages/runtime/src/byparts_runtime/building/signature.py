@@ -1,4 +1,4 @@
-"""Which inputs of a graph are variables, which outputs their new values; checked.
+"""Finds which inputs of a graph are variables and which outputs their new values, and checks both.
 
 A variable is the value of the input of its name, wherever that input stands and in whatever order
 the variables are given: two variables of one shape in the wrong order would run, and be wrong.
@@ -52,7 +52,7 @@ class Signature(Frozen):
 
     @property
     def inputs(self) -> int:
-        """How many inputs there are."""
+        """The number of inputs: feeds, variables and constants."""
         return self.first_constant + self.constants
 
     @property
@@ -189,7 +189,7 @@ def _bound_as_given(graph: Graph, variables: Mapping[Any, Any]) -> Bound:
 
 
 def _named_in(store: Store, names: Sequence[str]) -> list[Variable]:
-    """Those variables of a store that inputs are named after."""
+    """The variables of a store that inputs are named after."""
     named = [v for v in store if v.name in names]
     if len(store) and not named:
         raise _no_input(list(store), names, list(store))

@@ -96,7 +96,7 @@ def _wrapped(line: str, indent: int, width: int) -> list[str]:
 
 
 def _op(node: Node) -> str:
-    """Its name; of a region, what it is made of."""
+    """The name of the op of a node; for a region, the ops that it is made of."""
     if not isinstance(node.op, Fused):
         return node.op.name
     names = Counter(n.op.name for n in node.op.graph.nodes)
@@ -125,7 +125,7 @@ class _Rows:
         self.aliased = aliased_nodes(self.graph, self.locations)
 
     def rows(self) -> Iterator[Row]:
-        """One for each node; below a node with bodies one for each body, and the body's own."""
+        """Rows for the nodes; below a node with bodies a row for each, and the body's own rows."""
         i = -1
         for node in self.graph.nodes:
             runs = node not in self.aliased
@@ -184,7 +184,7 @@ class _Rows:
 
 
 def _rounds(node: Node) -> str:
-    """How many rounds a body of a loop runs, as far as that is known before it runs."""
+    """The number of rounds of a body of a loop, as far as that is known before it runs."""
     control = node.op.control(*[v.type for v in node.inputs])
     loop = control.loop if isinstance(control, ReversedLoop) else control
     if not isinstance(loop, Loop) or loop.rounds is None:

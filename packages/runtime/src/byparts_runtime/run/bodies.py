@@ -77,7 +77,7 @@ class BoundBody:
         self.runs, self.spans = in_stretches(options.capture, backends, self.steps)
 
     def lines(self, backend: Backend) -> Lines:
-        """Its steps as instructions; `None` where one of them is not the backend's."""
+        """The steps of the body as instructions; `None` where one of them is not the backend's."""
         lines: list[Line] = []
         for i, step in enumerate(self.steps):
             own = lines_of_step(step, backend)
@@ -139,7 +139,7 @@ def bodies_of(step: Step) -> tuple[BoundBody, ...]:
 
 
 class BranchesRun:
-    """One of two bodies, by a value; or the only one."""
+    """The run of a branch, which chooses one of two bodies by a value, or of a call."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class BranchesRun:
         workspace: Optional[Bytes],
         persistent: Optional[Bytes],
     ) -> BranchesRun:
-        """As a kernel binds."""
+        """Bind the bodies to addresses: `Kernel.bind`, behind the first two arguments."""
         copies = Copies(parts)
         given, block = inputs[len(bodies) - 1 :], persistent or NOWHERE
         made, moves = [], []
@@ -232,13 +232,13 @@ class Copies:
         return row_copy(sequence, slot, row, out, arrays)
 
     def asked(self, place: Bytes) -> Callable[[], bool]:
-        """What says whether the bool there is true."""
+        """A callable that says whether the bool there is true."""
         if self.space.name == "host":
             return partial(bool, self.look(place, BOOL))
         return partial(self._ask, place)
 
     def rows(self, place: Bytes, kind: TensorType) -> Any:
-        """What gives and takes the rows along axis 0 of the array there, by index."""
+        """An object that gives and takes the rows along axis 0 of the array there, by index."""
         return self.look(place, kind) if self.space.name == "host" else _Rows(self, place, kind)
 
     def _ask(self, place: Bytes) -> bool:
@@ -269,7 +269,7 @@ class _Rows:
 
 
 def _told(steps: Sequence[Step], first: int, last: int) -> str:
-    """Which of the steps of a body failed, or among which it is."""
+    """A note that says which step of a body failed, or among which steps the failing one is."""
     step = steps[first]
     if last - first > 1:
         return f"in one of steps {first + 1} to {last} of {len(steps)} on {step.backend!r}"

@@ -61,11 +61,11 @@ class Bound:
 
     @property
     def outputs(self) -> tuple[Bytes, ...]:
-        """Where each output of the graph is."""
+        """The place of each output of the graph."""
         return tuple([self.place(v) for v in self._graph.outputs])
 
     def place(self, value: Value) -> Bytes:
-        """Where a value of the graph is."""
+        """The place of a value of the graph."""
         return self.places[self._graph.ids[value]]
 
     def root(self, value: Value) -> Optional[int]:

@@ -18,7 +18,7 @@ from byparts_runtime.memory.plan import Bytes, Plan
 
 
 class Loaded(Frozen):
-    """What all machines that run a program share.
+    """The part of a program that all its machines share; bodies have it too.
 
     Attributes:
         placed: the graph, its kernels and its plan.
@@ -49,7 +49,7 @@ class Loaded(Frozen):
 
     @property
     def plan(self) -> Plan:
-        """Where the values of the graph are."""
+        """The plan: where the values of the graph are."""
         return self.placed.plan
 
     @property

@@ -144,7 +144,7 @@ def _divided(places: Sequence[Bytes], counts: Sequence[int]) -> list[Sequence[By
 def _before_round(
     rounds: Rounds, copies: Copies, sequences: Iterable[tuple[Bytes, Bytes, TensorType]]
 ) -> list[AtRound]:
-    """What a round does before its body: bind steps to its rows, and copy slices to their slots.
+    """Work of a round before its body: bind steps to its rows, and copy slices to their slots.
 
     Args:
         rounds: of the loop.
@@ -162,7 +162,7 @@ def _after_round(
     stacks: Sequence[Bytes],
     count_of_rounds: Optional[int],
 ) -> list[AtRound]:
-    """What a round does after its body: copy each row to its stack, unless kernels write there."""
+    """Work of a round after its body: copy each row to its stack, unless kernels write there."""
     each, moving, s = body.each, dict(body.moving), body.states
     rows = zip(stacks, rounds.body.outputs[s:], each.types[s:], each.places[s:], strict=True)
     return [

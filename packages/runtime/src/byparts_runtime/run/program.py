@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # for people who look, and then imported; not at the start of
 
 
 class Program:
-    """What `build` makes.  Several threads may call it; one call runs at a time."""
+    """The program that `build` makes.  Several threads may call it; one call runs at a time."""
 
     @checked
     def __init__(self, loaded: Loaded, arena: Optional[Arena] = None) -> None:
@@ -108,7 +108,7 @@ class Program:
 
     @property
     def plan(self) -> Plan:
-        """Where each value of `graph` is."""
+        """The plan: where each value of `graph` is."""
         return self._loaded.plan
 
     @property
@@ -163,7 +163,7 @@ class Program:
         return costs_of(self.graph.nodes, self.steps, self.profile(*feeds, runs=runs).step_s)
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
-        """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
+        """Run once, timed, for a Chrome trace (Perfetto).  The variables stay as they are."""
         from byparts_runtime.inspect.profile import chrome_trace
 
         machine, self._called = self._machine, True

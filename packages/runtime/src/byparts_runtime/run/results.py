@@ -38,7 +38,7 @@ class Changing:
 
     @property
     def bodies(self) -> tuple[Any, ...]:
-        """Those that the present run runs."""
+        """The bodies that the present run runs."""
         return getattr(self.run, "bodies", ())
 
     def __call__(self) -> None:
@@ -58,7 +58,7 @@ class _Set:
         self.free: list[int] = []
 
     def references(self) -> list[int]:
-        """How often each memory is referred to."""
+        """The reference count of each memory."""
         return [sys.getrefcount(owner) for owner in self.owners]
 
     def is_free(self) -> bool:

@@ -170,12 +170,12 @@ class Rounds:
 
 
 def _in_round(name: str, k: Counter, lines: Sequence[Line]) -> Sequence[Line]:
-    """What belongs to round k of a body, counted from 0."""
+    """The instructions of round k of a body, counted from 0, with notes that name the round."""
     return noted(lines, lambda: f"in {name}, round {k.value + 1}")
 
 
 def _once(runs: Sequence[Run], backend: Backend, k: Counter) -> Lines:
-    """What is made in the first round alone."""
+    """The instructions of these runs, which are made in the first round alone."""
     lines = lines_of(runs, backend)
     if not lines:
         return lines
