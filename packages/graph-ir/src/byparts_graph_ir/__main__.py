@@ -191,11 +191,11 @@ def _new(kind: str, name: str, folder: str) -> int:
     try:
         from byparts_graph_ir.parts.new import new_part
 
-        made = new_part(kind, name, folder)
+        part = new_part(kind, name, folder)
     except (PartError, ValueError, OSError) as error:
         return _refused(str(error), "new")
-    print(*made.files, sep="\n")
-    print(f"next: {made.advice}")
+    print(*part.files, sep="\n")
+    print(f"next: {part.advice}")
     return 0
 
 

@@ -66,9 +66,9 @@ def _float(word: str) -> float | Unfit:
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json] | Unfit:
-    made = dict(pairs)
-    if len(made) == len(pairs):
-        return made
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:

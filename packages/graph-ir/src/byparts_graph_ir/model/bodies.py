@@ -46,8 +46,8 @@ def body_fields(cls: type[Op]) -> tuple[str, ...]:
     """The fields of a class of ops that may hold graphs, going by their annotations."""
     names = _body_fields.get(cls)
     if names is None:
-        given = {name: annotation for name, (annotation, _) in field_annotations(cls).items()}
-        texts = {name: a if isinstance(a, str) else repr(a) for name, a in given.items()}
+        annotations = {name: annotation for name, (annotation, _) in field_annotations(cls).items()}
+        texts = {name: a if isinstance(a, str) else repr(a) for name, a in annotations.items()}
         names = _body_fields[cls] = tuple([n for n, text in texts.items() if not _is_plain(text)])
     return names
 

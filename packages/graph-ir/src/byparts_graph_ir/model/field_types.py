@@ -46,12 +46,12 @@ def wrong_field(op: object, error: Exception) -> Exception:
 
     An `ArgumentError` if one of its fields is not of the type that the op says; else `error`.
     """
-    given = {n: getattr(op, n) for n in field_names(type(op)) if hasattr(op, n)}
-    wrong = misfit(type(op), given)
+    values = {n: getattr(op, n) for n in field_names(type(op)) if hasattr(op, n)}
+    wrong = misfit(type(op), values)
     if isinstance(error, GraphError) or wrong is None:
         return error
     name, wanted = wrong
-    return refusal(type(op).__name__, name, given[name], wanted)
+    return refusal(type(op).__name__, name, values[name], wanted)
 
 
 def _check(annotation: object, scope: dict[str, Any]) -> Check:
@@ -92,8 +92,8 @@ def _resolved(annotation: object, scope: dict[str, Any]) -> Any:
         elif get_origin(annotation) in (Annotated, Final):
             annotation = get_args(annotation)[0]
         elif hasattr(annotation, "__supertype__") or hasattr(annotation, "__value__"):
-            made: Any = annotation  # NewType; `type X = ...`
-            annotation = made.__supertype__ if hasattr(made, "__supertype__") else made.__value__
+            alias: Any = annotation  # NewType; `type X = ...`
+            annotation = alias.__supertype__ if hasattr(alias, "__supertype__") else alias.__value__
         else:
             return annotation
 

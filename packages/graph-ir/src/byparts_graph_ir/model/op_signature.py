@@ -22,11 +22,11 @@ def _of_instance(op: Any) -> Signature:
     """The signature of an instance: a value for each input of its shape rule."""
     from inspect import Parameter, Signature, signature
 
-    given = list(signature(op.infer).parameters.values())
+    parameters = list(signature(op.infer).parameters.values())
     many, one = Parameter.VAR_POSITIONAL, Parameter.POSITIONAL_ONLY
     takes = [
         p.replace(kind=many if p.kind is many else one, annotation="Value")
-        for p in given
+        for p in parameters
         if p.kind is not Parameter.VAR_KEYWORD
     ]
     return Signature(takes, return_annotation="Value")

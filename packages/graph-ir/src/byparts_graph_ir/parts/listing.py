@@ -112,8 +112,10 @@ def _read(kind: str, record: Record) -> str:
         tree = ast.parse(Path(str(spec.origin)).read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return f"{record.load}: {one_line(error)}"
-    made = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == name]
-    nothing = made and not made[-1].decorator_list and _returns_nothing(made[-1])
+    definitions = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == name]
+    nothing = (
+        definitions and not definitions[-1].decorator_list and _returns_nothing(definitions[-1])
+    )
     return no_backend(record, "None") if nothing else ""
 
 

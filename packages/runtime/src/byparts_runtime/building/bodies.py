@@ -141,11 +141,11 @@ class Bodies:
 
 def _donations(graph: Graph, states: int) -> Donations:
     """Old state -> new state that may be written over it: once nobody wants the old one."""
-    given, wanted, taken = set(graph.inputs), set(graph.outputs), set()
+    inputs, wanted, taken = set(graph.inputs), set(graph.outputs), set()
     donations = {}
     for k in range(states):
         old, new = graph.inputs[k], graph.outputs[k]
-        if new not in given and old not in wanted and new not in taken and new.type == old.type:
+        if new not in inputs and old not in wanted and new not in taken and new.type == old.type:
             donations[k] = k
             taken.add(new)
     return donations

@@ -178,8 +178,8 @@ def hoist(graph: Graph) -> tuple[Graph, tuple[Node, ...]]:
     constants = tuple([node for node in graph.nodes if is_constant(node)])
     if not constants:
         return graph, ()
-    given = {
+    stand_ins = {
         n: tuple([Input(v.type, None, n.op.name, n.where) for v in n.outputs]) for n in constants
     }
-    inputs = (*graph.inputs, *(v for values in given.values() for v in values))
-    return Graph(inputs, graph.nodes, graph.outputs).rewrite(given.get), constants
+    inputs = (*graph.inputs, *(v for values in stand_ins.values() for v in values))
+    return Graph(inputs, graph.nodes, graph.outputs).rewrite(stand_ins.get), constants

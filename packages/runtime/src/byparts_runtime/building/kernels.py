@@ -190,8 +190,8 @@ def describe(node: Node) -> str:
     """Op, types and line of a node, for errors."""
     inputs = ", ".join(str(v.type) for v in node.inputs)
     outputs = ", ".join(str(v.type) for v in node.outputs)
-    made = f", created at {node.where}" if node.where else ""
-    return f"{node.op.name}: ({inputs}) -> ({outputs}){made}"
+    origin = f", created at {node.where}" if node.where else ""
+    return f"{node.op.name}: ({inputs}) -> ({outputs}){origin}"
 
 
 def _missing(node: Node, refusals: Sequence[str]) -> MissingRule:

@@ -204,9 +204,9 @@ def _static(graph: Graph) -> Graph:
             )
     for v in graph.values:
         if not v.type.static:
-            made = v.node.op.name if v.node else "input"
+            maker = v.node.op.name if v.node else "input"
             raise ShapeError(
-                f"{made}: its result {v.type} is not static though all inputs are: its shape "
+                f"{maker}: its result {v.type} is not static though all inputs are: its shape "
                 "depends on data; use Executor, which runs such a graph in stages"
             )
     return graph

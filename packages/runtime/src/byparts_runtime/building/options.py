@@ -107,15 +107,15 @@ def with_changes(options: object, changes: Mapping[str, Any]) -> BuildOptions:
     return replace(options, **changes) if changes else options
 
 
-def _is_whole(given: Any) -> bool:
-    shape = getattr(given, "shape", None)  # an array of several is no number
-    return not isinstance(given, bool) and hasattr(given, "__index__") and shape in (None, ())
+def _is_whole(number: Any) -> bool:
+    shape = getattr(number, "shape", None)  # an array of several is no number
+    return not isinstance(number, bool) and hasattr(number, "__index__") and shape in (None, ())
 
 
-def _is_size(given: Any, method: str) -> bool:
+def _is_size(number: Any, method: str) -> bool:
     """Whether a size is a number of that kind, of 0 or more, or not given."""
-    single = not getattr(given, "shape", ())
-    return given is None or (hasattr(given, method) and single and bool(given >= 0))
+    single = not getattr(number, "shape", ())
+    return number is None or (hasattr(number, method) and single and bool(number >= 0))
 
 
 DEFAULTS = BuildOptions()

@@ -167,9 +167,9 @@ class _Scheduling:
         """The graph after a pass over all nodes but the updates at its end."""
         first = len(graph.nodes) - self.updates
         nodes, updates = graph.nodes[:first], graph.nodes[first:]
-        made = {v for n in updates for v in n.outputs}
+        late = {v for n in updates for v in n.outputs}
         read = (*graph.outputs, *(v for n in updates for v in n.inputs))
-        needed = tuple(dict.fromkeys(v for v in read if v not in made))
+        needed = tuple(dict.fromkeys(v for v in read if v not in late))
         before = Graph(graph.inputs, nodes, needed)
         changed = kept(_name(change), change, before)
         if changed.inputs != graph.inputs:

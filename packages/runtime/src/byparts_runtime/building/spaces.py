@@ -47,8 +47,8 @@ def input_spaces(
 ) -> tuple[str, ...]:
     """The space of each input of a compiled graph; `first` is that of the feeds."""
     variables = [v.space.name for v in signature.variables]
-    made = [kernels.space(node) for node in constants for _ in node.outputs]
-    return (*[first.name] * signature.feeds, *variables, *made)
+    constant_spaces = [kernels.space(node) for node in constants for _ in node.outputs]
+    return (*[first.name] * signature.feeds, *variables, *constant_spaces)
 
 
 def space_of_values(
@@ -58,9 +58,9 @@ def space_of_values(
 
     Inputs behind those of the signature stand for memory of the caller, in the first space.
     """
-    given = list(input_spaces(signature, constants, kernels, first))
-    given += [first.name] * (len(graph.inputs) - len(given))
-    spaces: dict[Value, str] = dict(zip(graph.inputs, given, strict=True))
+    of_inputs = list(input_spaces(signature, constants, kernels, first))
+    of_inputs += [first.name] * (len(graph.inputs) - len(of_inputs))
+    spaces: dict[Value, str] = dict(zip(graph.inputs, of_inputs, strict=True))
     for node in graph.nodes:
         spaces.update(dict.fromkeys(node.outputs, kernels.space(node)))
     return spaces.__getitem__

@@ -58,11 +58,11 @@ def explain(
     most = _width(width)
     loaded = machine.loaded
     rows = list(_Rows(loaded, profile).rows())
-    made = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
+    history = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
     totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
     body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
     sources = _sources(loaded) if source else ()
-    return "\n".join([*made, "", *body, "", *totals, *sources])
+    return "\n".join([*history, "", *body, "", *totals, *sources])
 
 
 def _sources(loaded: Loaded) -> Iterator[str]:
@@ -241,6 +241,6 @@ def _commit(machine: Machine) -> str:
 
 def _names(graph: Graph) -> list[str]:
     """The name of a value if no other has it, as for constants; else its number."""
-    given = [getattr(v, "name", "") for v in graph.values]
-    count = Counter(given)
-    return [name if name and count[name] == 1 else str(i) for i, name in enumerate(given)]
+    names = [getattr(v, "name", "") for v in graph.values]
+    count = Counter(names)
+    return [name if name and count[name] == 1 else str(i) for i, name in enumerate(names)]

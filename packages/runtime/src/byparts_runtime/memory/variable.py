@@ -89,11 +89,11 @@ class Variable:
             GraphError: it cannot be used as it is, or belongs to a variable already.
         """
         memory, kind = adopt(array, space, f"variable {name!r}")
-        made = cls.__new__(cls)
-        made._begin(name, kind, space, memory, lock)
+        variable = cls.__new__(cls)
+        variable._begin(name, kind, space, memory, lock)
         if space.name == "host":
-            claim(made, memory, name)
-        return made
+            claim(variable, memory, name)
+        return variable
 
     def _begin(
         self, name: str, kind: TensorType, space: Space, memory: Any, lock: Optional[Any]

@@ -45,7 +45,7 @@ class BoundBody:
 
     Args:
         body: what runs.
-        given: the bytes of its inputs, but for constants and results.
+        inputs: the bytes of its inputs, but for constants and results.
         results: memory for the outputs that are offered some (`Body.offered`).
         arena: where its arena begins.
         persistent: where the persistent blocks of its kernels begin.
@@ -59,15 +59,15 @@ class BoundBody:
     def __init__(
         self,
         body: Body,
-        given: Sequence[Bytes],
+        inputs: Sequence[Bytes],
         results: Sequence[Bytes],
         arena: Bytes,
         persistent: Bytes,
         moving: Sequence[tuple[int, int]] = (),
     ) -> None:
         loaded, space = body.loaded, body.loaded.space.name
-        inputs = dict(enumerate((*given, *loaded.constants, *results)))
-        bound = Bound(loaded.placed, inputs, {space: arena}, {space: persistent})
+        outside = dict(enumerate((*inputs, *loaded.constants, *results)))
+        bound = Bound(loaded.placed, outside, {space: arena}, {space: persistent})
         rows = dict(moving)
         moving_steps = {node: _moving_step(node, bound, rows) for node in bound.touching(rows)}
         self.name, self.outputs = body.name, bound.outputs
@@ -163,15 +163,15 @@ class BranchesRun:
     ) -> BranchesRun:
         """Bind the bodies to addresses: `Kernel.bind`, behind the first two arguments."""
         copies = Copies(parts)
-        given, block = inputs[len(bodies) - 1 :], persistent or NOWHERE
-        made, moves = [], []
+        shared, block = inputs[len(bodies) - 1 :], persistent or NOWHERE
+        runs, moves = [], []
         for body in bodies:
-            bound = BoundBody(body, given, outputs, workspace or NOWHERE, block)
+            bound = BoundBody(body, shared, outputs, workspace or NOWHERE, block)
             block = after(block, body.persistent_bytes)
-            made.append(bound)
+            runs.append(bound)
             moves.append(copies.between(bound.outputs, outputs, body.types))
         choose = copies.asked(inputs[0]) if len(bodies) > 1 else bool
-        return cls(choose, made, moves, inputs[0] if len(bodies) > 1 else NOWHERE)
+        return cls(choose, runs, moves, inputs[0] if len(bodies) > 1 else NOWHERE)
 
     def __call__(self) -> None:
         """Run the one that the condition chooses."""

@@ -44,9 +44,9 @@ class CopyRun(partial):  # type: ignore[type-arg]  # of setitem; a call of it ex
     @classmethod
     def of(cls, source: Bytes, target: Bytes, kind: TensorType, arrays: Sequence[Any]) -> CopyRun:
         """The copy between these places, where these arrays are."""
-        made = cls(setitem, arrays[1], ..., arrays[0])
-        made.moved = source, target, kind
-        return made
+        copy = cls(setitem, arrays[1], ..., arrays[0])
+        copy.moved = source, target, kind
+        return copy
 
     def lines(self, backend: Backend) -> Sequence[Line]:
         """The copy as a list of one instruction."""

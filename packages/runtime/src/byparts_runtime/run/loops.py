@@ -55,8 +55,8 @@ def loop_run(
     results = [slots.get(i, outputs[j]) for i, j in body.each.offered.items()]
     slices = [slots.get(i, inputs[i]) for i in range(s, q)]
     states, invariants = outputs[:s], inputs[q:]
-    given = inputs[:s], states, slices, invariants
-    rounds = Rounds(body, copies, *given, of_body, arena, block, results)
+    values = inputs[:s], states, slices, invariants
+    rounds = Rounds(body, copies, *values, of_body, arena, block, results)
     if cond is not None:
         block = after(block, body.persistent_bytes)
         where = states, invariants, of_cond, arena, block

@@ -78,9 +78,9 @@ class Machine:
         self._elsewhere: dict[str, _Elsewhere] = {}  # by the name of a space but the first
         for name, space in loaded.parts.spaces.items():
             if name != loaded.space.name:
-                made = _Elsewhere(arena_bytes(loaded.plan, name), WeakMethod(self.forget))
-                self._elsewhere[name] = made
-                self.arena.beside(space).join(made)
+                room = _Elsewhere(arena_bytes(loaded.plan, name), WeakMethod(self.forget))
+                self._elsewhere[name] = room
+                self.arena.beside(space).join(room)
         with self.lock, self.arena.lock:
             self.cycle()
 

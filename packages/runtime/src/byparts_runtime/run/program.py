@@ -73,9 +73,7 @@ class Program:
         loaded.check_count(feeds)
         types = self.feed_types
         names = [loaded.feed_name(i) for i in range(len(types))]
-        memory = [
-            _memory_of(*given, loaded.space) for given in zip(feeds, types, names, strict=True)
-        ]
+        memory = [_memory_of(*each, loaded.space) for each in zip(feeds, types, names, strict=True)]
         if memory:
             known = loaded.placed.schedule, loaded.parts, loaded.options
             loaded = replace(loaded, placed=place(*known, feeds_outside=True))
@@ -199,14 +197,14 @@ class BoundProgram:
     __reduce__ = Program.__reduce__
 
 
-def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
+def _memory_of(feed: object, kind: TensorType, name: str, space: Space) -> Bytes:
     what = f"bind: feed {name}"
-    if resident(given, space, what) is not None:
-        return Bytes(accepted(given, kind, space, what), 0)
-    known = isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")
-    if not known or hasattr(given, "carried"):  # a variable
-        raise ShapeError(f"{what} is no array: {type(given).__name__} {given!r:.60}")
-    array = as_array(given, kind, what)
+    if resident(feed, space, what) is not None:
+        return Bytes(accepted(feed, kind, space, what), 0)
+    known = isinstance(feed, np.ndarray) or hasattr(feed, "__dlpack__")
+    if not known or hasattr(feed, "carried"):  # a variable
+        raise ShapeError(f"{what} is no array: {type(feed).__name__} {feed!r:.60}")
+    array = as_array(feed, kind, what)
     if space.name != "host":
         raise GraphError(f"{what} is in host memory, the program in {space.name}; bind one there")
     if not (array.flags.c_contiguous and array.flags.aligned):

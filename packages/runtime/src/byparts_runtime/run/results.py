@@ -122,12 +122,12 @@ class Results:
         return array
 
     def _new(self) -> _Set:
-        made = _Set([kind.size_bytes for kind in self.types.values()])
-        made.runs = tuple(self._bind(dict(zip(self.types, made.places, strict=True))))
-        made.free = made.references()
-        self.kept = [*self.kept[-_MOST_SETS + 1 :], made]
-        self._limit.shrink(self._limit.most_bytes, made)
-        return made
+        new_set = _Set([kind.size_bytes for kind in self.types.values()])
+        new_set.runs = tuple(self._bind(dict(zip(self.types, new_set.places, strict=True))))
+        new_set.free = new_set.references()
+        self.kept = [*self.kept[-_MOST_SETS + 1 :], new_set]
+        self._limit.shrink(self._limit.most_bytes, new_set)
+        return new_set
 
     def _use(self, chosen: _Set) -> None:
         self._now = chosen

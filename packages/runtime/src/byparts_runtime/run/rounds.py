@@ -93,9 +93,9 @@ class Rounds:
         """
         s = len(states)
         types = body.each.types[:s]
-        given = (*states, *slots)
+        inputs = (*states, *slots)
         memory = arena, persistent
-        self.body, self.once = bound(body, copies, given, invariants, spare, *memory, results)
+        self.body, self.once = bound(body, copies, inputs, invariants, spare, *memory, results)
         self.start = copies.between(first, states, types)
         self.before: Sequence[AtRound] = self.body.before
         self.after: Sequence[AtRound] = ()
@@ -191,7 +191,7 @@ def _copy(backend: Backend, target: Counter, source: Counter) -> Move:
 def bound(
     body: LoopBody,
     copies: Copies,
-    given: Sequence[Bytes],
+    inputs: Sequence[Bytes],
     invariants: Sequence[Bytes],
     spare: Sequence[Bytes],
     arena: Bytes,
@@ -201,10 +201,10 @@ def bound(
     """Bind a body; returns it with the runs to make before the first round."""
     once, each, moving = body.once, body.each, body.moving
     if once is None:
-        return BoundBody(each, (*given, *invariants), results, arena, persistent, moving), ()
+        return BoundBody(each, (*inputs, *invariants), results, arena, persistent, moving), ()
     values = spare[: len(once.types)]
     block = after(persistent, each.persistent_bytes)
     first = BoundBody(once, invariants, values, arena, block)
     moves = copies.between(first.outputs, values, once.types)
-    given = (*given, *invariants, *values)
-    return BoundBody(each, given, results, arena, persistent, moving), (first, *moves)
+    inputs = (*inputs, *invariants, *values)
+    return BoundBody(each, inputs, results, arena, persistent, moving), (first, *moves)
