@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from byparts_runtime.run.bind import Binding
+from byparts_runtime.run.bound import Bound
 from byparts_runtime.run.commit import Commit
-from byparts_runtime.run.step import Binder
 from mutation.place import Change, Rule, Stage
 
 Thing = tuple[str, Any]  # what is bound, and what it is bound to
@@ -94,28 +94,28 @@ RULES: dict[str, Rule] = {
 
 def hook(change: Callable[[Any], Any]) -> None:
     """Have what is bound go through the change: steps, their arguments, feeds, fetches, updates."""
-    bound, arguments, writers = Binding._bound, Binder.arguments, Binding._feed_writers
+    bound, arguments, writers = Binding._steps, Bound.arguments, Binding._feed_writers
     copies, reader = Binding._copies, Binding._reader
 
-    def steps(self: Binding, places: Any) -> Any:
-        return change(("steps", bound(self, places)))[1]
+    def steps(self: Binding) -> Any:
+        return change(("steps", bound(self)))[1]
 
-    def given(self: Binder, node: Any) -> Any:
+    def given(self: Bound, node: Any) -> Any:
         return change(("arguments", (node, arguments(self, node))))[1][1]
 
-    def feeds(self: Binding, places: Any) -> Any:
-        made = writers(self, places)
+    def feeds(self: Binding) -> Any:
+        made = writers(self)
         return change(("feeds", ([w[1:] for w in made], made)))[1][1]
 
-    def fetch(self: Binding, places: Any, output: int) -> Any:
+    def fetch(self: Binding, output: int) -> Any:
         outputs = self._loaded.graph.outputs[: self._loaded.signature.fetches]
         order = tuple(range(len(outputs)))
         if not output:
             self._order = change(("fetches", ([v.type for v in outputs], order)))[1][1]  # type: ignore[attr-defined]
-        return reader(self, places, self._order[output])  # type: ignore[attr-defined]
+        return reader(self, self._order[output])  # type: ignore[attr-defined]
 
-    def updates(self: Binding, places: Any) -> Any:
-        staging, commit = copies(self, places)
+    def updates(self: Binding) -> Any:
+        staging, commit = copies(self)
         kinds = [
             repr(getattr(s, "shape", s)) + str(getattr(s, "dtype", "")) for s in commit.sources
         ]
@@ -127,7 +127,7 @@ def hook(change: Callable[[Any], Any]) -> None:
         targets = [t for _, t in made] if len(made) < len(pairs) else commit.targets
         return staging, Commit(targets, sources, (), commit.counters, commit.duplicate)
 
-    Binding._bound, Binder.arguments = steps, given  # type: ignore[method-assign]
+    Binding._steps, Bound.arguments = steps, given  # type: ignore[method-assign]
     Binding._feed_writers, Binding._reader = feeds, fetch  # type: ignore[method-assign]
     Binding._copies = updates  # type: ignore[method-assign]
 

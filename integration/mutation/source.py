@@ -46,9 +46,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "runtime": _modules(
         _RUN,
         "building.place building.planning building.schedule building.updates building.signature "
-        "building.invariants building.loops building.bodies building.compile building.kernels "
-        "run.bind run.commit run.machine run.results run.moving run.bodies run.rounds run.loops "
-        "run.stack run.step run.program run.capture memory.plan memory.variable",
+        "building.invariants building.loops building.bodies building.body building.compile "
+        "building.kernels run.bind run.bound run.commit run.machine run.results run.moving "
+        "run.bodies run.rounds run.loops run.stack run.step run.program run.capture memory.plan "
+        "memory.variable",
     ),
 }
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {

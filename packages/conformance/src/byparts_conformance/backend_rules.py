@@ -29,7 +29,7 @@ HEAVY = ("numpy", "torch", "jax", "tensorflow")  # `byparts parts` must import n
 
 
 class Bench:
-    """One case, bound on memory of its own before the inputs are written."""
+    """A case, bound on memory of its own before the inputs are written."""
 
     def __init__(self, backend: Backend, case: Case) -> None:
         """Raises MissingRule if the backend refuses the case."""

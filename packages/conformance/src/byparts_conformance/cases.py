@@ -57,7 +57,7 @@ APART = ("edges", "long", "int4")  # columns whose cases stand in no other colum
 
 @dataclass(frozen=True)
 class Case:
-    """One op on inputs of these types.
+    """An op on inputs of these types.
 
     Attributes:
         sample: the op and the types.
@@ -91,7 +91,7 @@ class Case:
         return self.op.infer(*self.types)
 
     def measure(self, arrays: Sequence[Array]) -> Measure:
-        """How close to `evaluate` of these inputs a result must be."""
+        """The measure of how close a result must be to `evaluate` of these inputs."""
         op = self.op
         if self.values != "combinations":
             exact = op.pattern in ("elementwise", "injective", "reduction") and not op.cancels
@@ -182,7 +182,7 @@ def _size(sample: Sample) -> int:
 
 
 def _values(op: Op) -> str:
-    """How inputs of usual cases are drawn: elementwise ops and reductions also take wide ranges."""
+    """The values of usual cases: elementwise ops and reductions also take wide ranges."""
     return "mixed" if op.pattern in ("elementwise", "reduction") else "smooth"
 
 
@@ -284,7 +284,7 @@ def _retyped(sample: Sample) -> Iterator[Sample]:
 
 
 def _in_four_bits(samples: Sequence[Sample]) -> list[Sample]:
-    """One sample with its floats as i4, and one with its i32 as i4, where the op accepts them."""
+    """A sample with its floats as i4, and one with its i32 as i4, where the op accepts them."""
     made: dict[str, Sample] = {}
     for sample in sorted(_one_of_each(samples), key=lambda s: len({t.shape for t in s.types})):
         for old in ("f32", "i32"):

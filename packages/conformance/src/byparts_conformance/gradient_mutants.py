@@ -42,7 +42,7 @@ def _has_gradient(case: Case) -> bool:
 
 
 def _nodes(case: Case) -> tuple[Node, ...]:
-    """Of the gradient's graph."""
+    """The nodes of the gradient's graph."""
     return _graph(case, _own).nodes
 
 
@@ -109,7 +109,7 @@ def _only(i: int) -> Change:
 
 
 def _one_term(place: int, operand: int) -> Change:
-    """One node of the gradient's graph gives one of its inputs unchanged.
+    """A change after which one node of the gradient's graph gives one of its inputs unchanged.
 
     So a sum lacks a term, a product a factor, and `sum_like` does not sum: where the types differ
     it gives what it was given, and the kit must see the shape.

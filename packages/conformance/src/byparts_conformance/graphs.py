@@ -100,7 +100,7 @@ class _Growing:
             self.bounds[v] = bound
 
     def grow(self) -> None:
-        """One more step, in some way."""
+        """Add a step of a random kind."""
         self.any_of(self.makers)(self)
 
     def any_of(self, choices: Any) -> Any:
@@ -290,13 +290,13 @@ def _of_type(g: _Growing, kind: TensorType, bound: float) -> Value:
 
 
 def _taken(g: _Growing, most: int = 2) -> list[Value]:
-    """One value or more, some of them twice."""
+    """At least one value, some of them twice."""
     count = g.draw(st.integers(1, most))
     return [g.any_of(g.values) for _ in range(count)]
 
 
 def _inputs(g: _Growing) -> tuple[Value, ...]:
-    """Of a body: values that no node has made."""
+    """The inputs of a body: values that no node has made."""
     return tuple([v for v in g.values if v.node is None])
 
 

@@ -77,7 +77,7 @@ def _of_numbers(op: type[Op]) -> dict[str, str]:
 
 
 def _some(cases: Iterable[Case]) -> list[Case]:
-    """One case for each attribute, dtype and column."""
+    """A case for each attribute, dtype and column."""
     chosen = {(c.op, c.column, tuple(t.dtype for t in c.types)): c for c in cases}
     return list(chosen.values())
 
@@ -203,7 +203,7 @@ def _kind(name: str) -> str:
 
 
 def counted(rows: Mapping[str, Mapping[str, str]]) -> str:
-    """One sentence with the totals."""
+    """A sentence with the totals."""
     counts = Counter(said for row in rows.values() for said in row.values())
     return (
         f"{len(rows)} ops, {sum(counts.values())} mutants: {counts[KILLED]} killed, "

@@ -1,4 +1,4 @@
-"""What this part tells the hub; light.  `plugin.py` is for pytest."""
+"""The record of this part for the hub; light.  `plugin.py` is for pytest."""
 
 from byparts_graph_ir.parts.hooks import Command, hookimpl
 
@@ -7,7 +7,7 @@ BYPARTS_API = (1, 1)  # which added commands
 
 @hookimpl
 def byparts_commands() -> list[Command]:
-    """Of `byparts`."""
+    """The commands of this part for `byparts`."""
     doc = "run this kit on a backend; more options go to pytest"
     return [
         Command("check", "byparts_conformance.command:check", doc=doc),

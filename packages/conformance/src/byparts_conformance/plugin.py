@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test for each backend, op and column; one for each backend and rule.
+    """Make a test for each backend, op and column, and a test for each backend and rule.
 
     What the backend has stands first.
     """

@@ -86,7 +86,7 @@ def also(rules: Mapping[str, str]) -> list[str]:
 
 
 def meaning(tried: Iterable[str], wrong: Iterable[str]) -> list[str]:
-    """One line about the ops that were compared with themselves."""
+    """A line about the ops that were compared with themselves."""
     tried, wrong = set(tried), sorted(set(wrong))
     named = f"{len(wrong)} wrong ({', '.join(wrong)})" if wrong else "ok"
     return [f"meaning: {len(tried)} ops tried without a backend, {named}"] if tried else []
@@ -97,5 +97,5 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _word(found: str) -> str:
-    """One word for a cell: "via decompose" is "via"."""
+    """The word for a cell: "via decompose" is "via"."""
     return found.partition(" ")[0]

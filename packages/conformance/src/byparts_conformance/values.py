@@ -88,7 +88,7 @@ def _finfo(numpy: np.dtype[Any]) -> Any:
 
 
 def combinations(rng: np.random.Generator, dtypes: Sequence[str]) -> list[Array]:
-    """One array for each dtype, of equal length: combinations of edges, and random bit patterns.
+    """Arrays of equal length, one for each dtype: combinations of edges, and random bit patterns.
 
     A single input of at most 16 bits takes all values of its dtype.  Several inputs also have equal
     elements: `x == y` is an edge of comparisons.

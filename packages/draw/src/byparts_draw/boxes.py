@@ -1,4 +1,4 @@
-"""What a picture of a graph shows: boxes, frames around them, and wires between them.
+"""The content of a picture of a graph: boxes, frames around them, and wires between them.
 
 A node is a box with its name, its attributes and the types of its results.  Inputs and constants
 are small boxes just above what reads them; one that is read in several places, such as a weight in
@@ -65,7 +65,7 @@ class Sheet:
 
 
 def sheet(graph: Graph, depth: int = 0) -> Sheet:
-    """What the picture of a graph shows.  O(nodes), and what graphs inside nodes take."""
+    """The content of the picture of a graph.  O(nodes), and what graphs inside nodes take."""
     return _Sheet(graph, depth).made()
 
 
@@ -124,7 +124,7 @@ class _Sheet:
             self.wires.append((near[frame][1], 0, self.boxes[node]))
 
     def _furthest(self) -> int:
-        """How many rows a wire may pass, so that there are not too many waypoints."""
+        """The number of rows that a wire may pass, so that there are not too many waypoints."""
         spans: dict[Value, int] = {}
         for node in self.inner:
             for v in node.inputs:
@@ -180,7 +180,7 @@ class _Sheet:
         return box
 
     def _attributes(self, node: Node) -> list[tuple[str, str]]:
-        """Those that differ from their defaults, in short lines."""
+        """Attributes that differ from their defaults, in short lines."""
         given = attributes_of(node.op, defaults=False)
         words = [f"{k}={_cut(_short(v), _WIDEST)}" for k, v in given.items() if not _graphs(v)]
         lines: list[str] = []

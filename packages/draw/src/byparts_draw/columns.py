@@ -113,7 +113,7 @@ def _column(run: Sequence[int], lower: float, upper: float, x: list[float]) -> N
 
 
 class _Room:
-    """How far a vertex can move between those beside it."""
+    """The room in which a vertex can move between its neighbours."""
 
     def __init__(self, made: Rows, x: list[float]) -> None:
         self.made, self.x = made, x

@@ -49,7 +49,7 @@ class Curve:
 
 @dataclass
 class Placed:
-    """What is drawn, from the upper left corner of it all."""
+    """A laid out frame, measured from the upper left corner."""
 
     root: Frame
     width: float
@@ -84,7 +84,7 @@ def laid_out(sheet: Sheet) -> Placed:
 
 
 def size(box: Box, lay_out: Callable[[Sheet], Placed]) -> tuple[float, float, list[Placed]]:
-    """How large a box is, and what is inside it."""
+    """The width and height of a box, and the bodies laid out inside it."""
     bodies = [lay_out(body) for body in box.bodies]
     width = max(text_width(words, how) for words, how in box.lines) + 2 * PAD
     height = LINE * len(box.lines) + 2 * PAD
@@ -119,7 +119,7 @@ def _route(maker: Maker, reader: Box, inside: dict[Frame, dict[Maker, list[Item 
 
 
 def _around(item: Item) -> list[Item]:
-    """It, the frame that it is in, and so on outwards."""
+    """The item, the frame that it is in, and so on outwards."""
     chain: list[Item] = [item]
     while chain[-1].parent is not None:
         chain.append(chain[-1].parent)
@@ -127,7 +127,7 @@ def _around(item: Item) -> list[Item]:
 
 
 class _Level:
-    """One frame: its members as vertices, then its ports, and its title at the upper left."""
+    """A frame: its members as vertices, then its ports, and its title at the upper left."""
 
     def __init__(
         self, frame: Frame, inside: Mapping[Frame, Mapping[Maker, list[Item | None]]]

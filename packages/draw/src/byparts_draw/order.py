@@ -71,7 +71,7 @@ def neighbours(links: Sequence[Sequence[Link]]) -> tuple[Neighbours, Neighbours]
 
 
 def crossings(made: Rows) -> int:
-    """How many pairs of links cross, from the packed rows."""
+    """The number of pairs of links that cross, from the packed rows."""
     places: dict[int, float] = {}
     for row in made.rows:
         places.update(packed(made, row))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Wire:
-    """One value, from the vertex that makes it to those that read it."""
+    """The wire of a value, from the vertex that makes it to those that read it."""
 
     tail: int
     tail_at: float  # where it leaves, from the middle of the tail
@@ -94,7 +94,7 @@ def _rows(
 
 
 def _most_in_row(count: int) -> int:
-    """So many that a wide graph is about as high as wide."""
+    """The limit for vertices in a row with which a wide graph is about as high as wide."""
     return max(8, int(2 * count**0.5))
 
 

@@ -1,4 +1,4 @@
-"""Which nodes a picture frames together: those of one scope, as far as a frame can hold them.
+"""Frames of a picture: nodes of a scope, as far as one frame can hold them.
 
 A scope is what `where` says: "train.py:41 in encoder/attention" has the path of `with scope(...)`,
 or of a PyTorch module; where no node has one, the lines of the program are the scopes.  A scope's

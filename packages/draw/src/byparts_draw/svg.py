@@ -168,5 +168,5 @@ def _clean(words: str) -> str:
 
 
 def _n(value: float) -> str:
-    """One digit after the point is enough."""
+    """The number with one digit after the point, which is enough."""
     return f"{value:.1f}".removesuffix(".0")

@@ -1,4 +1,4 @@
-"""What a program of torch can have that we cannot take."""
+"""Errors for what we cannot take from a program of torch."""
 
 from __future__ import annotations
 

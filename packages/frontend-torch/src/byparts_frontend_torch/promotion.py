@@ -77,7 +77,7 @@ def promote(a: str, b: str) -> str:
 
 
 def _meet(higher: str, lower: str) -> str:
-    """What a group of operands makes of the groups that count less."""
+    """The dtype that a group of operands makes together with the groups that count less."""
     return higher if _kind(higher) >= _kind(lower) else promote(higher, lower)
 
 

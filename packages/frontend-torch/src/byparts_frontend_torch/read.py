@@ -112,7 +112,7 @@ def _depends_on_data(node: Any) -> bool:
 
 
 def _value(node: Any, known: Mapping[str, Any], rules: Rules) -> Any:
-    """What a node is: a value, several, or a size."""
+    """The result of a node: a value, several, or a size."""
     meta, name = node.meta.get("val"), target_of(node)
     if hasattr(meta, "node") and name not in rules:
         return size_of(meta)

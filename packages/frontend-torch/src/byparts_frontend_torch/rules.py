@@ -1,4 +1,4 @@
-"""What we make of each op of torch: a table that other distributions may add to.
+"""The table of rules for ops of torch, to which other distributions may add.
 
 A rule takes what the op takes, in the order and under the names of its schema, and gives a value,
 or a tuple with one for each output (`None`: an output that we cannot give).

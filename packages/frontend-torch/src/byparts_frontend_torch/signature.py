@@ -1,4 +1,4 @@
-"""What goes into an exported program and what comes out of it, by the names people know.
+"""The inputs and outputs of an exported program, by the names people know.
 
 Torch gives every parameter and buffer a placeholder, also twice where two layers share a tensor.
 Here a shared tensor is one weight, so its gradients add up.
@@ -88,7 +88,7 @@ def _tensor(exported: Any, name: str) -> Any:
 
 
 def _tied(tensors: Mapping[str, Any]) -> dict[str, str]:
-    """Those that are the same elements of the same memory as one before."""
+    """Tensors that are the same elements of the same memory as one before, with its name."""
     first: dict[Any, str] = {}
     tied = {}
     for name, t in tensors.items():

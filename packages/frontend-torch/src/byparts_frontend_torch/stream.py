@@ -1,4 +1,4 @@
-"""Where dropout and its like draw from, while a program is imported.
+"""The stream that dropout and its like draw from, while a program is imported.
 
 A draw is a function of a key and a counter.  Both become weights of the imported program, and the
 counter after all draws is what the next run starts from, so a training step takes new numbers each

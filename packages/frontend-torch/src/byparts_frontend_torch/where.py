@@ -33,5 +33,5 @@ def _line(node: Any) -> str:
 
 
 def _name(kind: Any) -> str:
-    """Of a class, or of its full name."""
+    """The name of a class, or the last part of its full name."""
     return str(getattr(kind, "__name__", kind)).rpartition(".")[2]

@@ -92,7 +92,7 @@ def _refused(sentence: str, command: str = "") -> int:
 
 
 def _tell_notes() -> None:
-    """What parts wrote while they were loaded, and what else they should not have done."""
+    """Print what parts wrote while they were loaded, and what else they should not have done."""
     from byparts_graph_ir.parts.hub import parts
 
     for part in parts.all():
@@ -101,7 +101,7 @@ def _tell_notes() -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Its errors are one line; its help also lists the commands of other parts."""
+    """A parser whose errors are one line, and whose help also lists the commands of other parts."""
 
     def format_help(self) -> str:
         if " " in self.prog:  # the help of one command
@@ -168,7 +168,7 @@ def _parts(args: argparse.Namespace) -> int:
 
 
 def _width() -> int:
-    """Of the terminal; 0 where the output goes to a file or another program."""
+    """The width of the terminal; 0 where the output goes to a file or another program."""
     from shutil import get_terminal_size
 
     there = sys.stdout is not None and sys.stdout.isatty()
@@ -191,11 +191,11 @@ def _new(kind: str, name: str, folder: str) -> int:
     try:
         from byparts_graph_ir.parts.new import new_part
 
-        made = new_part(kind, name, folder)
+        part = new_part(kind, name, folder)
     except (PartError, ValueError, OSError) as error:
         return _refused(str(error), "new")
-    print(*made.files, sep="\n")
-    print(f"next: {made.advice}")
+    print(*part.files, sep="\n")
+    print(f"next: {part.advice}")
     return 0
 
 

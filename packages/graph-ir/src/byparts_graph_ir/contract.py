@@ -38,27 +38,27 @@ def checked(function: F, package: str = "") -> F:
     Raises:
         ArgumentError: (the result) an argument is of another kind.
     """
-    made: Any = function
-    positional = made.__code__.co_varnames[: made.__code__.co_argcount]
-    converters = _Converters(made)
+    callee: Any = function
+    positional = callee.__code__.co_varnames[: callee.__code__.co_argcount]
+    converters = _Converters(callee)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         for name, old in zip(positional, args):  # noqa: B905  # those that are given
             convert = converters[name]
             if convert is not None and (new := convert(old)) is not old:
                 i = positional.index(name)
-                args = (*args[:i], _taken(new, made, name, old), *args[i + 1 :])
+                args = (*args[:i], _taken(new, callee, name, old), *args[i + 1 :])
         for name, old in kwargs.items():
             convert = converters[name]
             if convert is not None and (new := convert(old)) is not old:
-                kwargs[name] = _taken(new, made, name, old)
+                kwargs[name] = _taken(new, callee, name, old)
         return function(*args, **kwargs)
 
     # What `functools.wraps` does, in 17 lines for each function; the module is where it is found.
-    call.__module__, call.__doc__ = package or made.__module__, made.__doc__
-    call.__name__, call.__qualname__ = made.__name__, made.__qualname__
-    call.__annotations__ = made.__annotations__
-    call.__dict__.update(made.__dict__, __wrapped__=made)
+    call.__module__, call.__doc__ = package or callee.__module__, callee.__doc__
+    call.__name__, call.__qualname__ = callee.__name__, callee.__qualname__
+    call.__annotations__ = callee.__annotations__
+    call.__dict__.update(callee.__dict__, __wrapped__=callee)
     return call  # type: ignore[return-value]  # it takes what the function takes
 
 
@@ -126,7 +126,7 @@ def _public(name: str) -> Any:
 
 
 def _named(meant: Any, scope: dict[str, Any], depth: int) -> Convert | None:
-    """What a name in the module of the function stands for: a class, or another annotation."""
+    """The check for a name in the module of the function: of a class, or another annotation."""
     is_alias = isinstance(meant, str) or hasattr(meant, "__origin__") or hasattr(meant, "__args__")
     if is_alias and depth < 4:
         return _of(str(meant), scope, depth + 1)
@@ -164,13 +164,13 @@ def _any_of(members: list[Convert | None]) -> Convert | None:
         return None
 
     def convert(value: Any) -> Any:
-        made = _WRONG
+        result = _WRONG
         for member in known:
             new = member(value)
             if new is value:
                 return value
-            made = new if made is _WRONG else made
-        return made
+            result = new if result is _WRONG else result
+        return result
 
     return convert
 
@@ -216,7 +216,7 @@ def _value(value: Any) -> Any:
 
 
 def _operand(value: Any) -> Any:
-    """What is no number is refused where it is lifted: that error says more."""
+    """Pass an operand on unchecked: lifting it refuses what is no number, with a better error."""
     return value
 
 
@@ -243,7 +243,7 @@ def _float(value: Any) -> Any:
 
 
 def _is_number(value: Any, method: str) -> bool:
-    """Whether it may be one: no bool, no array of several, and with the method of such numbers."""
+    """Whether a value may be a number: no bool, no array of several, and with this method."""
     shape = getattr(value, "shape", None)
     return not isinstance(value, bool) and hasattr(value, method) and shape in (None, ())
 

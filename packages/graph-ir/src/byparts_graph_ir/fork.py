@@ -1,4 +1,4 @@
-"""What a process that forks does with the locks and the work of its other threads.
+"""Keeps a forked process free of the locks and the unfinished work of its parent's other threads.
 
 A fork copies memory at one moment, and the thread that asks for it; the others stop wherever they
 are.  In the child a lock that one of them held is held by nobody, for ever; a variable that one was

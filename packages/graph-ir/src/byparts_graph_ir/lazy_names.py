@@ -78,8 +78,8 @@ def lazy_names(
     names; modules that import one another's functions call them unchecked.
     """
     homes, gone = (
-        {name: module for module, names in given.items() for name in names.split()}
-        for given in (modules, left_out or {})
+        {name: module for module, names in table.items() for name in names.split()}
+        for table in (modules, left_out or {})
     )
     this = sys.modules[package]
     this.__dict__.update(_homes=homes, _left_out=gone, _checked=checked)

@@ -1,4 +1,4 @@
-"""Where the extreme element stands: NumPy's own search, which writes i64 directly."""
+"""Kernel of argmax: NumPy's own search, which writes i64 directly."""
 
 from __future__ import annotations
 

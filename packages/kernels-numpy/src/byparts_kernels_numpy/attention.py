@@ -74,7 +74,7 @@ def attention_gradient(
 
 
 class _Work:
-    """How the queries are cut, and scratch memory for one block of them.
+    """The cut of the queries into blocks, and scratch memory for one block.
 
     A block is some rows of one matrix, or all rows of several: `heads` of them.
     """
@@ -99,7 +99,7 @@ class _Work:
         self.ones = ones(workspace, max(self.t, y.shape[2]), q.dtype)  # sums of rows
 
     def blocks(self) -> Iterator[tuple[slice, slice, slice]]:
-        """Which of the batch, which queries, and the keys that some of them see."""
+        """The blocks: range of the batch, range of queries, and the keys that some of them see."""
         for b in range(0, self.batch, self.heads):
             for i in range(0, self.s, self.rows):
                 end = min(self.s, i + self.rows)
@@ -111,7 +111,7 @@ class _Work:
         return self.flat[which][: prod(shape)].reshape(shape)
 
     def scores(self, q: Array, k: Array, start: int) -> tuple[Array, Array, Run]:
-        """Where the scores of a block will be, where q is scaled, and what computes both."""
+        """Views for the scores of a block and for the scaled q, and the run that computes both."""
         scores, scaled = self.memory(0, *q.shape[:2], k.shape[1]), self.memory(2, *q.shape)
         turned, scale = k.swapaxes(1, 2), self.scale
         late = scores[:, :, start:] if self.causal else scores[:, :, :0]

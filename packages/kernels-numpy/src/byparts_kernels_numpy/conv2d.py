@@ -182,7 +182,7 @@ def _scatter_columns(g: Geometry, dy: Array, w: Array, x: Array, shared: Shared)
 
 
 def _scatter_rows(g: Geometry, dy: Array, w: Array, x: Array, shared: Shared) -> Run:
-    """One product for each tap, added to the images while it is in cache."""
+    """Multiply for each tap, and add the product to the images while it is in cache."""
     ordered = w.transpose(3, 4, 0, 1, 2)  # [u, v, group, o, i]
     weights = merged(ordered, ordered.shape)
     steps: list[Run] = []

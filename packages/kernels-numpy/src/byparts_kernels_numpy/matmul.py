@@ -28,7 +28,7 @@ _LONG, _SMALL = 4 * LONGEST, 1 << 12  # products in a sum; elements of a result
 def matmul(
     op: MatMul, inputs: Sequence[Array], outputs: Sequence[Array], workspace: Workspace
 ) -> Run:
-    """One call."""
+    """Multiply in one call of NumPy."""
     (a, b), (y,) = inputs, outputs
     if y.size == 0 or a.size == 0:
         return partial(y.fill, 0)

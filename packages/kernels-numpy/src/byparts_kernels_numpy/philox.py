@@ -25,7 +25,7 @@ _MULTIPLIERS = np.array(MULTIPLIERS, np.uint64)[:, None]
 
 
 def filler(words: Array, each: Array, shared: Shared) -> Fill:
-    """What fills u32 `words`, four for each block, with the stream of a key from a counter on.
+    """The run that fills u32 `words`, four for each block, with a key's stream from a counter on.
 
     `each` has the numbers of the blocks: 0, 1, 2, ... in u64.
     """

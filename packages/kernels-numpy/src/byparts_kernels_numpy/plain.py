@@ -40,7 +40,7 @@ def plain(rule: KernelRule) -> Callable[..., Run]:
 
 
 def wrapping(y: Array) -> dict[str, Any]:
-    """How to call a ufunc that writes to y: into i4 its loop for i8, whose results wrap.
+    """Keywords for a ufunc that writes to y: for i4 they choose the loop of i8, whose results wrap.
 
     The loop for i4 itself is one of ml_dtypes, which may crash where it divides by 0.
     """

@@ -128,7 +128,7 @@ def max_pool_gradient_gradient(
     outputs: Sequence[Array],
     workspace: Workspace,
 ) -> Run:
-    """Of each window, the element of g at the position of the first maximum of x."""
+    """Give for each window the element of g at the position of the first maximum of x."""
     (x, y, g), (out,) = inputs, outputs
     integers = _integers_like(x)
     steps: list[Run] = []

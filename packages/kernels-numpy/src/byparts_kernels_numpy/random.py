@@ -52,7 +52,7 @@ def drawing(fill: Fill, inputs: Sequence[Array]) -> Run:
 def filled_from_words(
     words_each: int, count: int, start: Callable[[slice, Array], Run], shared: Shared
 ) -> Fill:
-    """What fills `count` elements, a part at a time, from random words.
+    """The run that fills `count` elements, a part at a time, from random words.
 
     Args:
         words_each: u32 words for each element, 1 or 2.
@@ -74,7 +74,7 @@ def filled_from_words(
 
 
 def uniform(out: Array, bits: int, shared: Shared) -> Fill:
-    """What fills `out`, f32 or f64 [n], with multiples of 2^-bits drawn from [0, 1)."""
+    """The run that fills `out`, f32 or f64 [n], with multiples of 2^-bits drawn from [0, 1)."""
     scale = out.dtype.type(2.0**-bits)
     double = out.dtype == np.float64
     number, signed, spare = (np.uint64, np.int64, 64) if double else (np.uint32, np.int32, 32)

@@ -45,7 +45,7 @@ def truncated_normal(
 def _filled_from_uniforms(
     y: Array, each: int, start: Callable[[Array, Array, Array], Run], shared: Shared
 ) -> Fill:
-    """What fills y, a part of CHUNK elements at a time, from uniforms.
+    """The run that fills y, a part of CHUNK elements at a time, from uniforms.
 
     Args:
         y: f32 or f64 [n].

@@ -94,7 +94,7 @@ def prod_of_others(
 
 
 def sum_along(axes: tuple[int, ...], x: Array, y: Array, workspace: Workspace) -> Run:
-    """What sums x over `axes` into y, given what `merged` returns."""
+    """The run that sums x over `axes` into y, given what `merged` returns."""
     length = prod(x.shape[a] for a in axes)
     if x.dtype.kind != "f" or length < 2 or x.size == 0 or x.ndim == 1:
         return _reduce(np.add.reduce, axes, x, y)

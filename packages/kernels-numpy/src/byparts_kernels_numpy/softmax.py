@@ -43,7 +43,7 @@ def line(block: Array, shared: Shared, name: str) -> Array:
 
 
 def summing(block: Array, out: Array, ones: Array) -> Run:
-    """What sums the lines of a block into `out`; four times faster by BLAS where rows are long.
+    """The run that sums the lines of a block into `out`; BLAS is four times faster for long rows.
 
     Very long ones by NumPy's pairwise sum, or in f64, so that their error does not grow with them.
     """

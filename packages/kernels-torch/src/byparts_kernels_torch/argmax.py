@@ -1,4 +1,4 @@
-"""Where the extreme element stands: torch's own search, which takes the first of equals."""
+"""Kernel of argmax: torch's own search, which takes the first of equals."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def attention_gradient(
 def attention_rows(
     op: AttentionRows, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """One group for each element of the batch: its heads are strided views, no copies."""
+    """Attend in a group for each element of the batch: its heads are strided views, no copies."""
     views = zip(*(x.transpose(1, 2) for x in (*inputs, outputs[0])), strict=True)
     sums = outputs[1].unsqueeze(-1)
     groups = [(*heads, s) for heads, s in zip(views, sums, strict=True)]
@@ -265,7 +265,7 @@ def _heads(x: Tensor) -> Tensor:
 
 
 def _heads_at_once(q: Tensor, k: Tensor) -> int:
-    """How many heads to compute at a time: their weights [s, t] fit in a chunk; at least one."""
+    """The number of heads computed at a time: their weights [s, t] fit in a chunk; at least one."""
     chunk_bytes = CHUNK_BYTES.get(q.device.type, OTHER_CHUNK_BYTES)
     return max(1, min(len(q), chunk_bytes // int(q.shape[1] * k.shape[1] * q.element_size())))
 

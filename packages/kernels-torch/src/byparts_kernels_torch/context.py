@@ -1,4 +1,4 @@
-"""What a run on torch goes on in: no autograd, denormal numbers as zero, a number of threads.
+"""The context of a run on torch: no autograd, denormals as zero, a number of threads.
 
 Kernels are compiled and bound in it too.
 

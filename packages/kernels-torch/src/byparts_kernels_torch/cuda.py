@@ -66,7 +66,7 @@ Setting = tuple[Any, str, Any]  # of an object, an attribute, the value it shall
 
 
 def settings(tf32: bool) -> list[Setting]:
-    """How torch shall multiply: process-wide, so set for a run and restored after it."""
+    """Settings of torch's products: process-wide, so set for a run and restored after it."""
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     half = [(matmul, f"allow_{t}_reduced_precision_reduction", False) for t in ("fp16", "bf16")]
     if hasattr(matmul, "fp32_precision"):  # torch >= 2.9

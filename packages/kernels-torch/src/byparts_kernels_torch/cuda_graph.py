@@ -22,7 +22,7 @@ _ONE = make_lock()
 
 
 def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:
-    """One run that replays all of them.
+    """Record the runs as a CUDA graph; returns a run that replays all of them.
 
     Args:
         gpu: where.

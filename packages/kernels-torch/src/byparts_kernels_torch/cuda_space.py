@@ -21,7 +21,7 @@ from byparts_kernels_torch.table import DTYPES, NAMES, Tensor, bytes_of
 
 @dataclass
 class Gpu:
-    """One GPU and its streams.
+    """A GPU and its streams.
 
     Attributes:
         index: its number, e.g. 1 of "cuda:1".
@@ -81,7 +81,7 @@ class CudaSpace(Space):
         self.gpu.stream().synchronize()
 
     def writer(self, memory: Any, offset: int, kind: TensorType) -> PinnedWriter:
-        """What copies arrays of type `kind` to `offset` in `memory`, one at each run."""
+        """A writer that copies arrays of type `kind` to `offset` in `memory`, one at each run."""
         place = bytes_of(memory)[offset : offset + kind.size_bytes]
         return PinnedWriter(self.gpu, place, kind)
 

@@ -1,4 +1,4 @@
-"""What the elementwise kernels share: one call with `out=`, numbers as tensors, no work at all.
+"""Elementwise kernels: one call with `out=`, numbers as tensors, or no work at all.
 
 A number beside a tensor is a 0-d tensor made when the step is bound: torch would otherwise make one
 of a Python number at each call (2.6 us instead of 1.1 on eight elements).

@@ -218,7 +218,7 @@ def room(g: Geometry, x: Tensor, workspace: Workspace) -> Tensor:
 
 
 def _chunk(g: Geometry, x: Tensor) -> int:
-    """How many images to compute at a time: their patches fit in CHUNK_BYTES; at least one."""
+    """The number of images computed at a time: their patches fit in CHUNK_BYTES; at least one."""
     image_bytes = g.groups * g.taps * g.pixels * int(x.element_size())
     return max(1, min(g.images, CHUNK_BYTES // image_bytes))
 

@@ -1,4 +1,4 @@
-"""What this part tells the hub; imports no torch."""
+"""The record of this part for the hub; imports no torch."""
 
 from byparts_graph_ir.parts.hooks import Backend, Ops, hookimpl
 
@@ -29,5 +29,5 @@ def byparts_backends() -> list[Backend]:
 
 @hookimpl
 def byparts_ops() -> list[Ops]:
-    """What passes of this backend put into graphs; the kit tries them too."""
+    """The ops that passes of this backend put into graphs; the kit tries them too."""
     return [Ops("torch", "byparts_kernels_torch.ops:OPS", doc="ops that torch has as one call")]

@@ -106,7 +106,7 @@ def max_pool_gradient(
 def max_pool_gradient_gradient(
     op: MaxPoolGradientGradient, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """Of each window, the element of g that stands at the first maximum."""
+    """Give for each window the element of g that stands at the first maximum."""
     x, y, g, out = (images(op, t) for t in (*inputs, *outputs))
     if out.numel() == 0:
         return filled(out, 0)
@@ -261,7 +261,7 @@ def _between(rows: Tensor, columns: Tensor, workspace: Workspace) -> Tensor:
 
 
 def _shares(op: AveragePool | AveragePoolGradient, x: Tensor, workspace: Workspace) -> Tensor:
-    """One over the number of elements in each window."""
+    """The reciprocal of the number of elements in each window."""
     count = divisors(op, in_layout(op, x), op.count_include_pad)
     if count.size and (count == count.flat[0]).all():
         count = count[:1, :1]

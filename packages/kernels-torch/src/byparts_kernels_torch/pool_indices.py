@@ -1,4 +1,4 @@
-"""Where the maximum of each window stands, as torch finds it.
+"""Kernels of the position of the maximum of each window, as torch finds it.
 
 Its kernel for images of NCHW takes one element at a time, that for the channels last many: on the
 CPU some images at a time are turned in scratch memory, which pays at any size.  Where torch cannot
@@ -45,7 +45,7 @@ class Found:
 def max_pool_indices(
     op: MaxPoolIndices, inputs: Tensors, outputs: Tensors, workspace: Workspace
 ) -> Run:
-    """One call where torch is fast on what is there, else some images at a time."""
+    """Search in one call where torch is fast on this layout, else some images at a time."""
     x, y, places = (images(op, t) for t in (*inputs, *outputs))
     if y.numel() == 0:
         return filled(y, 0)
@@ -196,7 +196,7 @@ def _to_plane(
 
 
 def _count(extent: int, padding: int, kernel: int, stride: int, ceil: bool) -> int:
-    """How many windows torch has."""
+    """The number of windows of torch."""
     room = extent + 2 * padding - kernel
     if not ceil:
         return room // stride + 1

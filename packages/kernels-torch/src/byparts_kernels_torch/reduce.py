@@ -24,7 +24,7 @@ Reduction = Union[Sum, Mean, Max, Min, LogSumExp, All, AnyOp, Prod]
 
 @kernels.on(Sum, workspace=True)
 def sum(op: Sum, inputs: Tensors, outputs: Tensors, workspace: Workspace) -> Run:
-    """Of half types over axes that are not neighbours torch would make a copy at each call."""
+    """Sum; half types over axes that are not neighbours are widened, or torch makes a copy."""
     axes = _axes(op, inputs[0])
     apart = len(axes) > 0 and axes[-1] - axes[0] >= len(axes)
     return (widened(_sum) if apart else _sum)(op, inputs, outputs, workspace)

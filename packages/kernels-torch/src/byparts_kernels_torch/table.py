@@ -64,7 +64,7 @@ def bytes_of(memory: Any) -> Tensor:
 
 
 def same_memory(x: Tensor, y: Tensor) -> bool:
-    """Whether they are one memory; what has no elements may be anywhere.
+    """Whether two tensors are in the same memory; tensors without elements always are.
 
     Tensors of torch's device "meta", which tests bind, all have the address 0.
     """

@@ -47,7 +47,7 @@ def widened_on_cpu(rule: Rule) -> Rule:
 
 
 def in_turn(runs: Sequence[Run]) -> Run:
-    """One run of several."""
+    """A run that makes all of these runs, in order."""
     if len(runs) == 1:
         return runs[0]
     several = tuple(runs)

@@ -1,4 +1,4 @@
-"""One arena for all intermediate values: lifetimes, in-place, offsets."""
+"""A planner of one arena for all intermediate values: lifetimes, in-place, offsets."""
 
 from byparts_graph_ir.lazy_names import lazy_names
 

@@ -48,7 +48,7 @@ def check_plan(graph: Graph, plan: Plan, kernels: Kernels | None = None) -> None
 
 
 def _facts(graph: Graph, kernels: Kernels | None) -> list[Facts]:
-    """What the kernel of each step says; without kernels the op, and no workspace."""
+    """The facts of the kernel of each step; without kernels those of the op, and no workspace."""
     known_kernels(kernels)  # refuses what is no function
     if kernels is None:
         return [Facts(0, node.op.inplace) for node in graph.nodes]
@@ -128,7 +128,7 @@ class _Machine:
         self._put(room, lower, upper, (~self.step, 0))
 
     def _views(self, node: Node) -> dict[int, Content]:
-        """What a reader finds in each output that lies where the op says that it is a view."""
+        """Content that a reader finds in each output that lies where the op has a view."""
         views = {}
         for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
             x, y = self.ids[node.inputs[p]], self.ids[node.outputs[o]]
@@ -239,7 +239,7 @@ def _held(origin: int) -> str:
 
 
 def _cut(s: _Piece, lower: int, upper: int) -> list[_Piece]:
-    """What is left of a piece once `[lower, upper)` is overwritten."""
+    """The rest of a piece once `[lower, upper)` is overwritten."""
     pieces = []
     if s.lower < lower:
         pieces.append(_Piece(s.lower, min(s.upper, lower), s.content))

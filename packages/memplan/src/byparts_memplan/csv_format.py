@@ -242,7 +242,7 @@ def _columns(header: _Row) -> dict[str, int]:
 
 
 def _advice(column: str) -> str:
-    """What may have gone wrong with a header."""
+    """The likely mistake in a header."""
     if any(mark in column for mark in ";\t|"):
         return "expected columns with commas between them: "
     if column.isdigit():

@@ -1,4 +1,4 @@
-"""Which nodes must run before a node, in any order of a graph."""
+"""Dependencies: the nodes that must run before a node, in any order of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much work a search may still do: counted, so that answers repeat, or limited by a clock."""
+"""Effort that a search may still spend: counted, so that answers repeat, or limited by a clock."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _DEEPEST = 3  # levels of lists in a field
 
 
 def placement_to_json(placement: Placement) -> str:
-    """One line; `placement_from_json` gives an equal value.
+    """The placement in one line; `placement_from_json` gives an equal value.
 
     Raises:
         PlanError: it is no placement.
@@ -50,7 +50,7 @@ def placement_from_json(text: str) -> Placement:
 
 
 def plan_to_json(plan: Plan) -> str:
-    """One line; `plan_from_json` gives an equal value.  The graph is not in it.
+    """The plan in one line; `plan_from_json` gives an equal value.  The graph is not in it.
 
     Raises:
         PlanError: it is no plan.

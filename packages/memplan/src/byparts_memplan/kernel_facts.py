@@ -1,4 +1,4 @@
-"""What the kernel of a node says that a plan must know: its workspace, and what it does in place.
+"""Facts of the kernel of a node that a plan must know: its workspace, and what is in place.
 
 A *workspace* is scratch memory of one step.  The kernel writes and reads it while the step runs;
 what it holds before is undefined, and nobody needs it afterwards.  It is disjoint from the inputs
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Pairs = tuple[tuple[int, int], ...]
 
     class KernelFacts(Protocol):
-        """What `kernels(node)` gives; a `Kernel` of graph-ir has both."""
+        """The interface of the result of `kernels(node)`; a `Kernel` of graph-ir has it."""
 
         @property
         def workspace_bytes(self) -> int:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Facts(Frozen):
-    """What a kernel says of itself, checked."""
+    """The facts of a kernel, checked."""
 
     workspace_bytes: int
     inplace: Pairs

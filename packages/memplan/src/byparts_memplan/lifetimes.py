@@ -1,4 +1,4 @@
-"""How long each value is needed, and which values are bytes of another: tables over a graph.
+"""Lifetimes of values, and which values are bytes of another: tables over a graph.
 
 Step `i` runs node `i`; one step more, `len(nodes)`, is the caller reading the outputs.  Inputs are
 there from step 0, together with whatever node 0 writes.  A value is needed until the last step that
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Decision(Frozen):
-    """One chance to share bytes, and what became of it.
+    """A chance to share bytes, and what became of it.
 
     Attributes:
         kind: "view", "in place" or "donation".

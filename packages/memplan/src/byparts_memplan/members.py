@@ -32,7 +32,7 @@ class Members:
 
     @cached_property
     def occupancy(self) -> Neighbours | Occupancy:
-        """Which bytes are taken when, by the means that is quicker for this problem."""
+        """The bytes that are taken, by the means that is quicker for this problem."""
         few = self.pairs <= FEW_PAIRS * len(self.members)
         if few and not any([b.gaps for b in self.members]):
             return Neighbours(self.members)

@@ -1,4 +1,4 @@
-"""Which bytes of an arena are taken during which steps, where few buffers are alive together.
+"""Bytes of an arena that are taken during some steps, where few buffers are alive together.
 
 Members stand in order of birth: those born during the life of a member are a slice right after it,
 and only those that were alive before it need a list.  Each look for a gap sorts them all.

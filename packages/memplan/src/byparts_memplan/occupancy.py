@@ -1,4 +1,4 @@
-"""Which bytes of an arena are taken during which steps: intervals of bytes on a tree over time.
+"""Bytes of an arena that are taken during some steps: intervals of bytes on a tree over time.
 
 A node of the tree stands for a range of steps.  It keeps the union of all bytes that are taken in
 any of its steps, and of those that one buffer takes in all of them; neighbours merge, so a stack of

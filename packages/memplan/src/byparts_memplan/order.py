@@ -72,7 +72,7 @@ def order(
 def peak_bytes(
     graph: Graph, external: Collection[int] = frozenset(), *, kernels: Optional[Kernels] = None
 ) -> int:
-    """What is alive at the worst step, once all that may share bytes does.
+    """The bytes alive at the worst step, once all that may share bytes does.
 
     Without padding; with `kernels`, workspaces count, and kernels say what is in place.
 

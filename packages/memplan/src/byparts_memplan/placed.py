@@ -1,4 +1,4 @@
-"""Where the buffers of a problem lie: what `place` returns."""
+"""Placements: the buffers of a problem and their offsets, as `place` returns them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from byparts_memplan.buffer import Buffer
 
 
 class Placement(Frozen):
-    """Where every buffer lies.
+    """The offset of every buffer, with what is proved of it.
 
     Attributes:
         buffers: the problem.

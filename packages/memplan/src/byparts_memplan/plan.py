@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Location(Frozen):
-    """Where a value begins: `offset` bytes into the arena (`root` is `None`) or input `root`.
+    """The place of a value: `offset` bytes into the arena (`root` is `None`) or input `root`.
 
     `space` is the memory whose arena it is; all is in one, "", unless the planner was told.
     """
@@ -101,7 +101,7 @@ class Plan(Frozen):
         return self.placement.lower_bound_bytes
 
     def report(self, graph: Graph | None = None, *, width: int | None = None) -> str:
-        """What was planned, saved and refused, for people; more of it with the graph at hand.
+        """A report on what was planned, saved and refused, for people; more of it with the graph.
 
         No line is longer than `width`, by default the terminal's, and 100 at most.
         """
@@ -183,7 +183,7 @@ def plan(
 
 
 def labels_of(values: Values, residents: Sequence[Sequence[int]]) -> tuple[str, ...]:
-    """What to call each buffer: by its first value, or as a workspace where it has none.
+    """Labels of buffers: the first value of each, or a workspace where it has none.
 
     Workspaces are in order of steps.
     """
@@ -277,7 +277,7 @@ def _residents(sharing: Sharing) -> tuple[tuple[int, ...], ...]:
 
 
 def _locations(sharing: Sharing, offsets: Sequence[int]) -> tuple[Location, ...]:
-    """Where each value begins, by id."""
+    """The location of each value, by id."""
     values, locations = sharing.values, []
     for root, at in zip(values.root, values.at, strict=True):
         home, space = sharing.home[root], values.space[root]

@@ -84,14 +84,14 @@ def _cost(name: str, size: int, naive: int, words: str) -> str:
 
 
 def _count(plan: Plan, kind: str) -> str:
-    """How many values share bytes in this way, of those that could perhaps."""
+    """The number of values that share bytes in this way, of those that could perhaps."""
     able = {d.target for d in plan.decisions if d.kind == kind}
     taken = {d.target for d in plan.decisions if d.kind == kind and d.taken}
     return f"{len(taken)} of {len(able)}"
 
 
 def _taken(plan: Plan, graph: Graph | None, rows: int) -> list[str]:
-    """Which values share bytes with which, the largest first."""
+    """Lines for the values that share bytes, the largest first."""
     name = _names(graph)
     taken = _largest_first(plan, graph, [d for d in plan.decisions if d.taken])
     lines = [

@@ -1,4 +1,4 @@
-"""Which values lie in the same buffer: views, values written over others, donated variables.
+"""Values that lie in the same buffer: views, values written over others, donated variables.
 
 An output is written over an input where `overwrite.py` allows it and no later step needs the old
 bytes.

@@ -32,7 +32,7 @@ Over = tuple[tuple[int, tuple[int, ...]], ...]  # (written storage, those it may
 
 
 def flops(node: Node) -> float:
-    """What running a node costs, in floating point operations: the default `Cost`.
+    """The cost of running a node, in floating point operations: the default `Cost`.
 
     The ops of `byparts-opset` count sums of products in full, and everything else as one operation
     for each element that it gives: as the published tables of such networks do.

@@ -29,7 +29,7 @@ from byparts_optimize.rules import number, rules
 
 @rules.on(Select)
 def choice(node: Node) -> Optional[Value]:
-    """One of two by a condition."""
+    """Simplify a choice of two values by a condition."""
     match node.inputs:
         case _, x, y if x is y: return x                                      # c ? x : x = x
         case c, x, _ if number(c) is True: return x                           # true ? x : y = x

@@ -108,7 +108,7 @@ def _parts(
 
 
 def _joint(ids: list[int], nodes: Sequence[Node], reads: Mapping[Value, int]) -> _Part:
-    """One `Fused` node for `nodes`; its inputs are in the order in which they are first read."""
+    """A `Fused` node for `nodes`; its inputs are in the order in which they are first read."""
     inside = Counter(v for node in nodes for v in node.inputs)
     made = dict.fromkeys(v for node in nodes for v in node.outputs)
     outputs = [v for v in made if reads.get(v, 0) > inside[v]]

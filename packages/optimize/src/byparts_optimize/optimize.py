@@ -36,7 +36,7 @@ def optimize(graph: Graph, *, fast_math: bool = False, limit_bytes: int = LIMIT_
 
 
 def _one_after_another(steps: tuple[Rule, ...]) -> Rule:
-    """One rule that applies each of `steps` to the result of the one before."""
+    """A rule that applies each of `steps` to the result of the one before."""
 
     def rule(node: Node) -> tuple[Value, ...]:
         for step in steps:

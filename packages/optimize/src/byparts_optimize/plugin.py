@@ -1,4 +1,4 @@
-"""What this part tells the hub; light."""
+"""The record of this part for the hub; light."""
 
 from byparts_graph_ir.parts.hooks import Pass, hookimpl
 

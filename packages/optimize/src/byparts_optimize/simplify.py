@@ -45,7 +45,7 @@ def simplify(graph: Graph, *, fast_math: bool = False) -> Graph:
 
 
 class Sweep:
-    """One pass over the nodes; `hits` names the ops that some rule replaced."""
+    """A pass over the nodes; `hits` names the ops that some rule replaced."""
 
     def __init__(self, fast_math: bool) -> None:
         self.fast_math = fast_math

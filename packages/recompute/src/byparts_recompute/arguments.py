@@ -1,4 +1,4 @@
-"""What callers give, checked once: limits, counts, costs.
+"""Checks of arguments, made once: limits, counts, costs.
 
 A number that cannot be meant is refused here, with its value, so that no search asks again.
 """
@@ -83,7 +83,7 @@ def _cost(node: Node, cost: Cost) -> float:
 
 
 def _number(given: Any) -> Optional[float]:
-    """As a float; `None` for what is none, such as text, or an integer beyond all floats."""
+    """The argument as a float; `None` for what is none: text, an integer beyond all floats."""
     try:
         return None if isinstance(given, str) else float(given)
     except (TypeError, ValueError, OverflowError):

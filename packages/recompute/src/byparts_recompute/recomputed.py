@@ -70,7 +70,7 @@ class Recomputation(Frozen):
 
     @property
     def optimal(self) -> bool:
-        """Whether it is proved that no cheaper schedule has this peak."""
+        """Whether a proof says that no cheaper schedule has this peak."""
         return self.extra_cost <= self.least_extra_cost + 1e-12
 
     def graph(self, *, barriers: bool = True) -> Graph:

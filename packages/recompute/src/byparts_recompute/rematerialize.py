@@ -107,7 +107,7 @@ def recomputation(
     kernels: Optional[Kernels] = None,
     progress: Optional[Progress] = None,
 ) -> Recomputation:
-    """What `rematerialize` computes again, with peaks and costs.  Arguments and errors as there."""
+    """Recomputations of `rematerialize`, with peaks and costs.  Arguments and errors as there."""
     if (budget_bytes is None) == (max_extra_cost is None):
         both = f"budget_bytes={budget_bytes}, max_extra_cost={max_extra_cost}"
         raise PlanError(f"{both}: give one of them; the other is what comes out")

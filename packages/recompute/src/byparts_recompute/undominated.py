@@ -1,4 +1,4 @@
-"""Which of several results are worth keeping, where each is measured by two numbers."""
+"""Results worth keeping, where each is measured by two numbers."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def undominated(items: Iterable[T], measure: Callable[[T], tuple[float, float]])
 
 
 def stairs(points: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Of points (bytes, cost) those with fewer bytes than all that cost no more, by cost."""
+    """The points (bytes, cost) with fewer bytes than all that cost no more, by cost."""
     return undominated(points, lambda point: (point[1], point[0]))

@@ -1,3 +1,3 @@
-"""What this part tells the hub: that it is there.  It provides nothing, it is the one that asks."""
+"""The record of this part for the hub, empty: the runtime provides nothing, and asks the hub."""
 
 BYPARTS_API = (1, 0)

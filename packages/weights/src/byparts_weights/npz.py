@@ -77,7 +77,7 @@ class NpzFile(ArrayFile):
 
 
 class _Header(NamedTuple):
-    """What a .npy file says of its array, in front of the elements."""
+    """The header of a .npy file: the type and the layout of its array."""
 
     type: TensorType
     fortran_order: bool

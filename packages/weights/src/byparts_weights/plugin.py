@@ -1,3 +1,3 @@
-"""What this part tells the hub: that it is installed.  It provides nothing through the hub."""
+"""The record of this part for the hub: it is installed, and provides nothing through the hub."""
 
 BYPARTS_API = (1, 0)

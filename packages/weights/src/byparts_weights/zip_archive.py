@@ -29,7 +29,7 @@ _END64, _LOCATOR64 = struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
 
 
 class Entry(NamedTuple):
-    """One line of the directory.
+    """An entry of the directory of an archive.
 
     Attributes:
         name: a key; never used as a path.

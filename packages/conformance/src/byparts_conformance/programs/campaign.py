@@ -54,7 +54,7 @@ class Failure:
 
 @dataclass
 class Report:
-    """What a campaign has found.
+    """The findings of a campaign.
 
     Attributes:
         programs: how many were tried.

@@ -78,7 +78,7 @@ def call(g: Growing) -> None:
 
 
 def branch(g: Growing) -> None:
-    """One of two bodies, as some values say."""
+    """Add a branch: one of two bodies runs, as some values say."""
     x, given = g.value(lambda v: is_number(v) and v.type.size > 0), _taken(g, 2)
     if x is None or not given:
         return

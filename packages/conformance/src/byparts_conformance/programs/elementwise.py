@@ -109,7 +109,7 @@ def powers(g: Growing) -> None:
 
 
 def unary(g: Growing) -> None:
-    """One operand, of numbers."""
+    """Add an op of one operand, of numbers."""
     x = g.value(is_number)
     if x is not None:
         names = ("neg", "square", "identity") if g.plain else _UNARY

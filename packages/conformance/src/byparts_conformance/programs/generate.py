@@ -141,7 +141,7 @@ def _finished(g: Growing, seed: int) -> Program:
 
 
 def _new_value(g: Growing, w: Value) -> Value | None:
-    """What a variable becomes: a value of its type, or a step away from what it is; or nothing."""
+    """A new value for a variable: any of its type, or a step away from its value; or `None`."""
     alike = [v for v in g.known if v.node is not None and v.type == w.type]
     if g.chance(0.2):
         return None

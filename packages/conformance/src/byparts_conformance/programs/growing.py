@@ -58,7 +58,7 @@ class Growing:
     # -- dice ----------------------------------------------------------------------------------
 
     def any_of(self, choices: Sequence[T]) -> T:
-        """One of them."""
+        """A random one of the choices."""
         return choices[self.random.randrange(len(choices))]
 
     def chance(self, probability: float) -> bool:
@@ -124,7 +124,7 @@ class Growing:
         return values[0] if values else None
 
     def evaluated(self, values: Sequence[Value]) -> list[Array]:
-        """What values hold that are made of known ones, through any number of new nodes."""
+        """The arrays of values that are made of known ones, through any number of new nodes."""
         fresh: dict[Value, Array] = {}
 
         def held(v: Value) -> Array:
@@ -141,7 +141,7 @@ class Growing:
         return [held(v) for v in values]
 
     def array(self, v: Value) -> Array:
-        """What a value holds."""
+        """The array of a value."""
         return self.known[v]
 
     def number(self, dtype: str) -> int | float:

@@ -44,7 +44,7 @@ def minimised(program: Program, wrong: Wrong, most_trials: int = 400) -> Program
 
 
 def _fewer_outputs(program: Program) -> Iterator[Program]:
-    """One output alone, then all but one."""
+    """Programs with one output alone, then with all but one."""
     count = len(program.graph.outputs)
     if count > 1:
         for k in range(count):
@@ -181,7 +181,7 @@ def _plainer_values(program: Program) -> Iterator[Program]:
 
 
 def _rank(a: Array, plainer: Sequence[Array]) -> int:
-    """How many of the plainer arrays come before one that a is already."""
+    """The number of plainer arrays that come before one that a is already."""
     for k, b in enumerate(plainer):
         if a.tobytes() == b.tobytes():
             return k

@@ -1,4 +1,4 @@
-"""What the outputs of a program may be: an error bound that is computed from the program itself.
+"""Error bounds for the outputs of a program, computed from the program itself.
 
 Monte Carlo arithmetic (Parker 1997; Verificarlo, Denis and others 2016): the program is evaluated
 several times, and each time every node that rounds gets noise of a few units in the last place of
@@ -53,7 +53,7 @@ _CENTRED: tuple[type[Op], ...] = (
 
 @dataclass(frozen=True)
 class Expected:
-    """What one output may be.
+    """The expected value of an output, and the error that is allowed.
 
     Attributes:
         value: what `evaluate` gives.
@@ -90,7 +90,7 @@ class Expected:
 
 
 def expected(program: Program, samples: int = SAMPLES) -> tuple[Expected, ...]:
-    """What each output of a program may be, from so many evaluations with noise."""
+    """The expected outputs of a program, from so many evaluations with noise."""
     return _bounds(program, samples, Noise(_numbers(program)), ALLOWED)
 
 

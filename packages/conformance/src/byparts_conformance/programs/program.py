@@ -35,7 +35,7 @@ class Program:
 
     @property
     def feeds(self) -> int:
-        """How many of the first inputs are feeds."""
+        """The number of feeds, which are the first inputs."""
         return len(self.arrays) - self.variables
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class Program:
 
 
 def side_by_side(programs: Sequence[Program]) -> Program:
-    """One program that computes what all of them do; none reads what another one makes.
+    """A program that computes what all of them do; none reads what another one makes.
 
     One build then compiles the kernels of all, which a compiler does sooner than one by one.
     """

@@ -53,7 +53,7 @@ def draw(g: Growing) -> None:
 
 
 def backward(g: Growing) -> None:
-    """What a node sends back to its inputs, of gradients that are any values of the right types."""
+    """Add the gradients of a node, for gradients of its outputs that are any fitting values."""
     y = g.value(lambda v: v.node is not None and is_float(v))
     if y is None or y.node is None or y.type.size > 5000:
         return

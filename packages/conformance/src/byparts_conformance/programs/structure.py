@@ -21,7 +21,7 @@ KINDS = (
 
 @dataclass
 class Structure:
-    """How many programs had each kind of thing.
+    """The number of programs that had each kind of thing.
 
     Attributes:
         programs: all that were built.

@@ -91,7 +91,7 @@ def difference(results: Sequence[tuple[Array, ...]], wants: Sequence[Expected]) 
 
 
 def trial(program: Program, wants: Sequence[Expected] | None = None, **options: Any) -> str:
-    """What is wrong with a program on these options, in a sentence; "" if it is right.
+    """The error of a program on these options, in a sentence; "" if it is right.
 
     Raises:
         MissingRule: no backend has one of its ops.

@@ -30,7 +30,7 @@ def _the_same(program: Program) -> Program:
 
 @dataclass(frozen=True)
 class Way:
-    """How programs are built.
+    """A way to build programs.
 
     Attributes:
         name: in reports.

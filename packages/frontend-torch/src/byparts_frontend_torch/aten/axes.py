@@ -35,7 +35,7 @@ def with_axis(x: Value) -> Value:
 
 
 def size_at(x: Value, axis: int) -> int:
-    """How long x is along an axis.
+    """The size of x along an axis.
 
     Raises:
         UnsupportedOp: the export left it open.

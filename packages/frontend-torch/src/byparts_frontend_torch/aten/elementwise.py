@@ -1,4 +1,4 @@
-"""One element at a time: arithmetic, functions, activations, choices."""
+"""Elementwise ops: arithmetic, functions, activations, choices."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ for _name, _logical in (
 
 @rules.on("aten.bitwise_not.default")
 def bitwise_not(x: Value) -> Value:
-    """Of an integer, all bits turned are -1 - x, and without a sign the greatest - x."""
+    """Turn all bits of an integer: -1 - x, and without a sign the greatest - x."""
     if x.type.dtype == "bool":
         return ops.logical_not(x)
     return ops.sub(as_value(255 if x.type.dtype == "u8" else -1, x.type.dtype), x)
@@ -326,5 +326,5 @@ def _held(x: Value, bound: Value, extreme: Any, beyond: Any) -> Value:
 
 
 def _true(x: Value) -> Value:
-    """Where x is not 0, as torch takes numbers for truth; nan is true."""
+    """The truth of x as torch takes numbers for it: whether x is not 0; nan is true."""
     return x if x.type.dtype == "bool" else ops.not_equal(x, 0)

@@ -111,7 +111,7 @@ def _from_front(index: Value, size: int) -> Value:
 
 
 def _checked(index: Value, axis: int, size: int) -> Value:
-    """One of several indices, which one too great would add to the index before it."""
+    """Check one of several indices, which one too great would add to the index before it."""
     return ops.in_range(_from_front(index, size), size, "index", axis)
 
 

@@ -38,7 +38,7 @@ def cross_entropy(
 def binary_cross_entropy(
     p: Value, target: Value, weight: Value | None = None, reduction: int = _MEAN
 ) -> Value:
-    """Of probabilities; torch has it, and its gradient, as one op."""
+    """The binary cross-entropy of probabilities; torch has it, and its gradient, as one op."""
     losses = ops.binary_cross_entropy(p, target)
     losses = losses if weight is None else losses * weight
     return _reduced(losses, reduction, ops.count_like(losses))

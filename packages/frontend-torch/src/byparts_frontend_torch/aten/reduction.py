@@ -220,5 +220,5 @@ def _least(x: Value, k: int) -> tuple[Value, Value]:
 
 
 def _summed(x: Value, dtype: str | None) -> Value:
-    """As torch sums it: in the dtype that is asked for, and otherwise integers as i64."""
+    """Cast x to the dtype of its sum: the one asked for, and without one i64 for integers."""
     return ops.cast(x, dtype or (x.type.dtype if x.type.dtype in FLOATS else "i64"))

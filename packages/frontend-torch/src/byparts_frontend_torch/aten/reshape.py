@@ -158,7 +158,7 @@ def select_scatter(x: Value, source: Value, dim: int, index: Size) -> Value:
 
 @rules.on("aten.diagonal.default", "aten.diagonal_copy.default")
 def diagonal(x: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
-    """Its elements, picked out of the two axes written as one, behind the other axes."""
+    """The elements of a diagonal, picked out of the two axes written as one, behind the others."""
     a, b = axis_of(x, dim1), axis_of(x, dim2)
     rows, columns = size_at(x, a), size_at(x, b)
     rest = [axis for axis in range(rank_of(x)) if axis not in (a, b)]

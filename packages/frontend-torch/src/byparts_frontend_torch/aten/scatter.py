@@ -96,7 +96,7 @@ def _put(rows: Value, values: Value, at: Value, accumulate: bool) -> Value:
 
 
 def _from_front(rows: Value, x: Value, axes: Sequence[int]) -> Value:
-    """What `joined` made of x, in the shape of x again."""
+    """Undo `joined`: bring its rows back to the shape of x."""
     shape = dims_of(x)
     front = [*axes, *(a for a in range(rank_of(x)) if a not in axes)]
     y = ops.reshape(rows, [shape[a] for a in front])
@@ -127,7 +127,7 @@ def _index_put_by_mask(
 
 
 def _in_order(source: Value, mask: Value, whole: bool = False) -> tuple[Value, Value]:
-    """Where mask [n] is true, the next slice of `source`; and the mask.
+    """The next slice of `source` for each place where mask [n] is true; and the mask.
 
     A mask that holds more than there are slices is an index out of range when the program runs;
     for `whole`, so is one that holds fewer.
@@ -143,7 +143,7 @@ def _in_order(source: Value, mask: Value, whole: bool = False) -> tuple[Value, V
 
 
 def _as_slices(values: Value, axes: Sequence[int], rows: Value, at: Value) -> Value:
-    """What `index` gives for x, with the axes of the index in front."""
+    """Reshape values to those that `index` gives for x, with the axes of the index in front."""
     new, rest = dims_of(at), dims_of(rows)[1:]
     together = list(axes) == list(range(axes[0], axes[-1] + 1))
     before = axes[0] if together else 0
@@ -167,7 +167,7 @@ def _assigned(x: Value, dim: int, index: Value, source: Value) -> Value:
 
 
 def _like(source: Value, index: Value) -> Value:
-    """As much of the source as there is index."""
+    """The beginning of the source, in the shape of the index."""
     if 0 in dims_of(index):  # which may have any rank
         return ops.zeros(dims_of(index), source.type.dtype)
     if rank_of(source) != rank_of(index):  # one of the two is 0-d, the other has one element

@@ -61,7 +61,7 @@ def linear_to(
 
 @rules.on("aten.upsample_bicubic2d.vec")
 def cubic(x: Value, output_size: Sizes, align_corners: bool, scale_factors: Scales) -> Value:
-    """Of four pixels in a row: the cubic convolution with a = -0.75."""
+    """Interpolate between four pixels in a row: the cubic convolution with a = -0.75."""
 
     def line(x: Value, axis: int, to: int, scale: float | None) -> Value:
         size, rank = size_at(x, axis), rank_of(x)
@@ -83,7 +83,7 @@ def cubic_to(
 
 
 def _cubic_weights(t: NDArray[Any]) -> list[NDArray[Any]]:
-    """Of the pixels at -1, 0, 1, 2 for a place `t` between those at 0 and 1."""
+    """The weights of the pixels at -1, 0, 1, 2 for a place `t` between those at 0 and 1."""
 
     def near(x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray((1.25 * x - 2.25) * x * x + 1)
@@ -130,13 +130,13 @@ def _counted(x: Value, to: int) -> NDArray[Any]:
 
 
 def _step(x: Value, size: int, to: int, scale: float | None) -> Any:
-    """How far one element of y goes in x, as a scalar of the dtype of coordinates."""
+    """The distance in x between elements of y, as a scalar of the dtype of coordinates."""
     dtype = _counted(x, 0).dtype.type
     return dtype(1 / scale) if scale else dtype(size) / dtype(to)
 
 
 def _between(x: Value, size: int, to: int, scale: float | None, corners: bool) -> NDArray[Any]:
-    """Where in x each element of y is; before the first pixel it is negative."""
+    """The place in x of each element of y; before the first pixel it is negative."""
     i = _counted(x, to)
     if corners:
         dtype = i.dtype.type

@@ -1,1 +1,1 @@
-"""What a backend gives: kernels in tables, spaces, regions of nodes."""
+"""The interface of a backend: kernels in tables, spaces, regions of nodes."""

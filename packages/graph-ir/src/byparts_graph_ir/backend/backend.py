@@ -40,7 +40,7 @@ _MOST_KERNELS = 4096  # that a backend remembers
 
 
 class CaptureRefused(GraphError):
-    """These runs cannot become one; the message says which of them forbids it."""
+    """Raised by a backend that cannot make one run of these; the message says which forbids it."""
 
 
 class Backend(Frozen):
@@ -168,13 +168,13 @@ class Backend(Frozen):
     def _kernel(self, op: Op, types: tuple[TensorType, ...], constants: frozenset[int]) -> Kernel:
         self._check_supported(op, types)
         if self.kernels.compiled(op):
-            made: Kernel = self.kernels[op](op, types, constants)
-            if not isinstance(made, Kernel):
+            kernel: Kernel = self.kernels[op](op, types, constants)
+            if not isinstance(kernel, Kernel):
                 raise GraphError(
                     f"backend {self.name!r}: the rule that compiles {type(op).__name__} returned "
-                    f"{made!r:.60}; return a Kernel, or raise Refused(why)"
+                    f"{kernel!r:.60}; return a Kernel, or raise Refused(why)"
                 )
-            return made
+            return kernel
         return _adapted(self, op, types)
 
     def _bound(
@@ -190,16 +190,16 @@ class Backend(Frozen):
         return partial(_call_and_copy, partial(function, op, *inputs), tuple(outputs))
 
     def _check_supported(self, op: Op, types: Sequence[TensorType]) -> None:
-        name, given = type(op).__name__, ", ".join(map(str, types))
+        name, inputs = type(op).__name__, ", ".join(map(str, types))
         if not self.supports(op):
             raise MissingRule(
-                f"backend {self.name!r} has no kernel for {name} on ({given}); "
+                f"backend {self.name!r} has no kernel for {name} on ({inputs}); "
                 f"add one with @kernels.on({name})"
             )
         results = op.infer(*types)
         narrow = SUB_BYTE.intersection([t.dtype for t in (*types, *results)])
         if narrow and not (self.sub_byte is not None and self.sub_byte(op)):
-            gives = f"({given}) -> ({', '.join(map(str, results))})"
+            gives = f"({inputs}) -> ({', '.join(map(str, results))})"
             raise Refused(
                 f"backend {self.name!r} has no kernel for {name} on {gives}: its arrays have no "
                 f"{min(narrow)} there; cast to i8 before, or add a backend that takes {min(narrow)}"

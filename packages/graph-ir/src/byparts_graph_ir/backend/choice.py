@@ -1,4 +1,4 @@
-"""Which nodes of a program stay as they are, and which are decomposed for the sake of a backend.
+"""Decides which nodes of a program stay as they are, and which are decomposed for a backend.
 
 Each node goes to the first backend that has a kernel for it, wants it in a region, or wants all
 that it decomposes into.  So a backend that computes max, sub, exp, sum and div in one loop gets

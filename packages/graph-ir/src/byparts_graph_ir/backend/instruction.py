@@ -42,7 +42,7 @@ class Counter:
 
     @property
     def value(self) -> int:
-        """What it holds now."""
+        """The number that the counter holds now."""
         return self._items[0]
 
     @value.setter

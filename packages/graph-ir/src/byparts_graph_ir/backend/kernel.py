@@ -37,7 +37,7 @@ class Refused(MissingRule):
 
 
 class Kernel(Frozen):
-    """What compiling an op for some types gives: facts for the planner, and how to bind.
+    """The result of compiling an op for some types: facts for the planner, and how to bind.
 
     Attributes:
         bind: `bind(inputs, outputs, workspace, persistent) -> run`.  Inputs and outputs are
@@ -125,7 +125,7 @@ class Workspace:
 
 
 def _after(top: int, type: TensorType) -> tuple[int, int]:
-    """Where an array begins that comes after `top` bytes, and where the next one does."""
+    """Offset of an array that comes after `top` bytes, and offset of what comes after the array."""
     return top, top + -(-type.size_bytes // ALIGNMENT) * ALIGNMENT
 
 
@@ -141,7 +141,7 @@ def in_c(run: Run) -> bool:
 
 
 def is_of_ctypes(run: Run) -> bool:
-    """Whether it is a `functools.partial` of a function of `ctypes`, unknown to NumPy."""
+    """Whether a run is a `functools.partial` of a function of `ctypes`, unknown to NumPy."""
     kinds = type(getattr(run, "func", None)).__mro__
     return any(c.__module__ == "_ctypes" for c in kinds)
 

@@ -51,11 +51,11 @@ class Region:
 
     def joined(self, other: Region, summary: Any = None) -> Region:
         """The nodes of both as one region with this summary.  O(1): nothing is copied yet."""
-        made = Region(self._node, self._reads, summary)
-        made.parts = (self, other)
-        made.size = self.size + other.size
-        made._nodes = None
-        return made
+        region = Region(self._node, self._reads, summary)
+        region.parts = (self, other)
+        region.size = self.size + other.size
+        region._nodes = None
+        return region
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -111,8 +111,8 @@ class Region:
         inputs: dict[Value, int] = {}
         for v in self._node.inputs:
             inputs[v] = inputs.get(v, 0) + 1
-        made = {v: self._reads[v] for v in self._node.outputs if self._reads.get(v)}
-        return inputs, made
+        outputs = {v: self._reads[v] for v in self._node.outputs if self._reads.get(v)}
+        return inputs, outputs
 
     def __repr__(self) -> str:
         names = [node.op.name for node in self.nodes[:8]]
@@ -121,7 +121,7 @@ class Region:
 
 
 def reads_of(graph: Graph) -> dict[Value, int]:
-    """How often each value is read by a node or is a result.  O(edges)."""
+    """The number of times that each value is read by a node or is a result.  O(edges)."""
     reads: dict[Value, int] = {}
     for values in (*[node.inputs for node in graph.nodes], graph.outputs):
         for v in values:
@@ -135,8 +135,8 @@ def _joined_bounds(a: Region, b: Region) -> tuple[dict[Value, int], dict[Value, 
     for v, count in b.inputs.items():
         inputs[v] = inputs.get(v, 0) + count
     outputs = {}
-    for made, read in ((a.outputs, b.inputs), (b.outputs, a.inputs)):
-        for v, count in made.items():
+    for written, read in ((a.outputs, b.inputs), (b.outputs, a.inputs)):
+        for v, count in written.items():
             inputs.pop(v, None)
             if count > (here := read.get(v, 0)):
                 outputs[v] = count - here

@@ -1,4 +1,4 @@
-"""What one package knows about each op: the only registry there is.
+"""Tables of what one package knows about each op: the only registry there is.
 
 `kernels.on(Tanh)` adds a rule, `kernels[op]` finds it.  Registering twice is an error that names
 both places; a missing rule is an error that says which line to write.

@@ -65,8 +65,8 @@ def make_op(name: str, attributes: Mapping[str, Any], ops: Ops) -> Op:
     try:
         return kind(**attributes)
     except Exception as error:  # a stranger's values may break any op's own checks in any way
-        given = ", ".join([f"{field}={shown(value)}" for field, value in attributes.items()])
-        raise FormatError(f"{name} refuses the attributes {given}: {error}") from error
+        fields = ", ".join([f"{field}={shown(value)}" for field, value in attributes.items()])
+        raise FormatError(f"{name} refuses the attributes {fields}: {error}") from error
 
 
 def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
@@ -74,12 +74,12 @@ def make_node(op: Op, inputs: tuple[Value, ...], where: str) -> Node:
     try:
         return Node(op, inputs, where)
     except Exception as error:  # as above: a rule may meet a type it was never written for
-        given = ", ".join(str(v.type) for v in inputs)
-        raise FormatError(f"{op.name} on ({given}): {error}") from error
+        types = ", ".join(str(v.type) for v in inputs)
+        raise FormatError(f"{op.name} on ({types}): {error}") from error
 
 
 def shown(value: object) -> str:
-    """What a message says of a value that came from outside: not all of it."""
+    """A value that came from outside, shortened for a message."""
     if isinstance(value, Graph):
         return f"a graph of {len(value.nodes)} nodes"
     from reprlib import Repr  # only for a message

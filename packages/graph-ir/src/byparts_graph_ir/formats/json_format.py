@@ -83,18 +83,18 @@ def from_json(text: str | bytes, ops: Ops | None = None) -> Graph:
     data = parsed(text)  # type: ignore[arg-type]  # bytes are refused there
     check_keys(data, ("format", "version", "graphs"), ())
     if (data["format"], data["version"], type(data["version"])) != (FORMAT, VERSION, int):
-        given = f"{shown(data['format'])} version {shown(data['version'])}"
-        raise FormatError(f"this reads {FORMAT!r} version {VERSION}, the file is {given}")
+        version = f"{shown(data['format'])} version {shown(data['version'])}"
+        raise FormatError(f"this reads {FORMAT!r} version {VERSION}, the file is {version}")
     ops = installed_ops() if ops is None else ops
-    made: list[Graph] = []
+    graphs: list[Graph] = []
     sizes: list[int] = []
     for i, item in enumerate(as_list(data["graphs"], ("graphs",))):
-        loader = _Loader(made, sizes, ops, ("graphs", i))
-        made.append(loader.graph(item))
-        sizes.append(len(made[i].nodes) + loader.inside)
-    if not made:
+        loader = _Loader(graphs, sizes, ops, ("graphs", i))
+        graphs.append(loader.graph(item))
+        sizes.append(len(graphs[i].nodes) + loader.inside)
+    if not graphs:
         raise FormatError("the file holds no graph")
-    return made[-1]
+    return graphs[-1]
 
 
 def _dump_graph(graph: Graph, index: Mapping[Graph, int], folder: str) -> Json:
@@ -105,8 +105,8 @@ def _dump_graph(graph: Graph, index: Mapping[Graph, int], folder: str) -> Json:
         item: Json = {"op": n.op.name, "inputs": [ids[v] for v in n.inputs]}
         if wrong := misfit(type(n.op), attributes):
             field, expected = wrong
-            given = shown(attributes[field])
-            raise GraphError(f"{n.op.name}: {field} is {given}; a file needs {expected}")
+            value = shown(attributes[field])
+            raise GraphError(f"{n.op.name}: {field} is {value}; a file needs {expected}")
         if attributes:
             item["attributes"] = {k: _dump(v, index, n) for k, v in attributes.items()}
         if n.where:
@@ -143,8 +143,10 @@ class _Loader:
     as often, and in a short file there may be two of a graph that is two of a graph, and so on.
     """
 
-    def __init__(self, made: Sequence[Graph], sizes: Sequence[int], ops: Ops, place: Place) -> None:
-        self.made, self.sizes, self.ops, self.place = made, sizes, ops, place
+    def __init__(
+        self, graphs: Sequence[Graph], sizes: Sequence[int], ops: Ops, place: Place
+    ) -> None:
+        self.graphs, self.sizes, self.ops, self.place = graphs, sizes, ops, place
         self.inside = 0  # nodes of the graphs inside its nodes
 
     def graph(self, data: Json) -> Graph:
@@ -168,11 +170,11 @@ class _Loader:
 
     def node(self, data: Json, values: Sequence[Value], place: Place) -> Node:
         check_keys(data, ("op", "inputs"), place, optional=("attributes", "where"))
-        given = data.get("attributes", {})
-        if not isinstance(given, dict):
-            raise fault((*place, "attributes"), "an object", given)
+        fields = data.get("attributes", {})
+        if not isinstance(fields, dict):
+            raise fault((*place, "attributes"), "an object", fields)
         name, where = as_text(data["op"], (*place, "op")), data.get("where", "")
-        attributes = {k: self.attribute(v, (*place, "attributes", k), 0) for k, v in given.items()}
+        attributes = {k: self.attribute(v, (*place, "attributes", k), 0) for k, v in fields.items()}
         inputs = _pick(values, data["inputs"], (*place, "inputs"))
         where = as_text(where, (*place, "where"))
         try:
@@ -193,7 +195,7 @@ class _Loader:
         if kind == "type":
             return _type(value, inside)
         if kind == "graph":
-            graph: Graph = _pick(self.made, [value], inside)[0]
+            graph: Graph = _pick(self.graphs, [value], inside)[0]
             self.inside += _pick(self.sizes, [value], inside)[0]
             if self.inside > MOST_NODES:
                 what = f"graphs of {self.inside} nodes inside it; expected at most {MOST_NODES}"

@@ -33,7 +33,7 @@ class Unfit:
 
 
 def parsed(text: str) -> Json:
-    """What stands in the text.
+    """Parse JSON.
 
     Raises:
         FormatError: it is no JSON; with line and column.
@@ -66,9 +66,9 @@ def _float(word: str) -> float | Unfit:
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json] | Unfit:
-    made = dict(pairs)
-    if len(made) == len(pairs):
-        return made
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -95,7 +95,7 @@ def check_keys(
 
 
 def as_list(data: Json, place: Place) -> list[Json]:
-    """What is there.
+    """The data, if it is a list.
 
     Raises:
         FormatError: it is no list.
@@ -106,7 +106,7 @@ def as_list(data: Json, place: Place) -> list[Json]:
 
 
 def as_text(data: Json, place: Place) -> str:
-    """What is there.
+    """The data, if it is a text.
 
     Raises:
         FormatError: it is no text.

@@ -64,7 +64,7 @@ _WORDS = {"True": True, "False": False, "None": None, "inf": float("inf"), "nan"
 
 
 class _Parser:
-    """One pass over the tokens; a comment belongs to the token before it."""
+    """Parser of a text, in one pass over the tokens; a comment belongs to the token before it."""
 
     def __init__(self, text: str, ops: Ops) -> None:
         self.text, self.ops, self.at = text, ops, 0
@@ -169,7 +169,7 @@ class _Parser:
         return self.typed(dtype, tuple(dims), start)
 
     def dimension(self) -> Dimension:
-        """One dimension: a number, `?`, or a name or an expression, up to the next `,` or `]`."""
+        """Parse a dimension: a number, `?`, a name or an expression, up to the next `,` or `]`."""
         kind, word, start = self.tokens[self.at]
         self.at += 1
         if word == "?" or (kind == "number" and self.peek() in (",", "]")):
@@ -223,7 +223,7 @@ class _Parser:
         return int(word)
 
     def string(self, at: int) -> str | bytes:
-        """What stands between quotes, its escapes those that `repr` writes."""
+        """The text between quotes, with the escapes that `repr` writes."""
         word, here = self.tokens[at][1:]
         start = word.index(word[-1]) + 1
         body = word[start:-1]

@@ -1,1 +1,1 @@
-"""What a program is: types, ops, values, nodes, graphs."""
+"""The data of a program: types, ops, values, nodes, graphs."""

@@ -28,7 +28,7 @@ arithmetic: dict[str, Callable[..., Any]] = {}
 
 
 def arithmetic_rule(what: str) -> Callable[..., Any]:
-    """What builds the operator called `what`.
+    """The function that builds the operator called `what`.
 
     Raises:
         GraphError: no op set has been imported.
@@ -145,7 +145,7 @@ class Arithmetic:
 
     @property
     def dtype(self) -> str:
-        """Of its elements, as "f32"."""
+        """The dtype of the elements, as "f32"."""
         return _type_of(self).dtype
 
     @property

@@ -46,8 +46,8 @@ def body_fields(cls: type[Op]) -> tuple[str, ...]:
     """The fields of a class of ops that may hold graphs, going by their annotations."""
     names = _body_fields.get(cls)
     if names is None:
-        given = {name: annotation for name, (annotation, _) in field_annotations(cls).items()}
-        texts = {name: a if isinstance(a, str) else repr(a) for name, a in given.items()}
+        annotations = {name: annotation for name, (annotation, _) in field_annotations(cls).items()}
+        texts = {name: a if isinstance(a, str) else repr(a) for name, a in annotations.items()}
         names = _body_fields[cls] = tuple([n for n, text in texts.items() if not _is_plain(text)])
     return names
 
@@ -57,7 +57,7 @@ _PLAIN = frozenset(["int", "float", "str", "bool", "bytes", "None", "tuple", "cl
 
 
 def _is_plain(annotation: str) -> bool:
-    """Whether it names only types that hold no graph; a name that is not known may hold one."""
+    """Whether an annotation names only types that hold no graph; an unknown name may hold one."""
     words = "".join([c if c.isalnum() or c == "_" else " " for c in annotation]).split()
     return _PLAIN.issuperset(words)
 
@@ -105,7 +105,7 @@ def map_bodies(op: Op, run: Callable[[Graph], Graph]) -> Op:
 
 
 def way_to(graph: Graph, inner: Graph) -> str:
-    """Where `inner` stands in `graph`, such as "body of while in then of if"; for a message."""
+    """The way from `graph` to `inner`, such as "body of while in then of if"; for a message."""
     todo = [(graph, "")]
     seen = {id(graph)}
     while todo:

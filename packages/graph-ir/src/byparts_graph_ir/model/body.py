@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Body:
-    """What `Graph` derives from, and nothing else does."""
+    """Base class of `Graph` alone."""
 
     __slots__ = ()
 

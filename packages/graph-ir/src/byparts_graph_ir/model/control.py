@@ -1,4 +1,4 @@
-"""How an op runs its bodies, as data from which a runtime can plan and run any such op.
+"""Control of the bodies of an op, as data from which a runtime can plan and run any such op.
 
 An op gives one of these from `Op.control`; its bodies are then programs whose memory is planned
 within the program, and no backend needs a kernel for the op.
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Branches(Frozen):
-    """One of the bodies runs, once, and gives the outputs.
+    """A call or a branch: one body runs, once, and gives the outputs.
 
     Attributes:
         bodies: of one body, it takes the inputs of the op.  Of two, the first input of the op is

@@ -1,4 +1,4 @@
-"""What a graph says, as 16 bytes: equal programs have equal ones, whatever their names.
+"""The meaning of a graph as 16 bytes: equal programs have equal ones, whatever their names.
 
 A hash of types, ops with their fields, wiring and order, in which values are numbers and a graph
 inside an op is its own digest.  Fields count as they print, so 0.0 is not -0.0 and 1 is not True.

@@ -129,7 +129,7 @@ def _normal(text: str) -> int | str:
 
 
 class _Parser:
-    """One pass over the tokens, each rule returns the polynomial of what it read."""
+    """Parser of an expression, in one pass; each rule returns the polynomial of what it read."""
 
     def __init__(self, text: str, names: Mapping[str, int | str | None]) -> None:
         self.text, self.names, self.at, self.depth = text, names, 0, 0

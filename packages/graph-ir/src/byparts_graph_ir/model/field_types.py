@@ -42,16 +42,16 @@ def misfit(kind: type, attributes: Mapping[str, object]) -> tuple[str, str] | No
 
 
 def wrong_field(op: object, error: Exception) -> Exception:
-    """What to raise where `error` was raised within the checks or the shape rule of an op.
+    """The error to raise where `error` was raised within the checks or the shape rule of an op.
 
     An `ArgumentError` if one of its fields is not of the type that the op says; else `error`.
     """
-    given = {n: getattr(op, n) for n in field_names(type(op)) if hasattr(op, n)}
-    wrong = misfit(type(op), given)
+    values = {n: getattr(op, n) for n in field_names(type(op)) if hasattr(op, n)}
+    wrong = misfit(type(op), values)
     if isinstance(error, GraphError) or wrong is None:
         return error
     name, wanted = wrong
-    return refusal(type(op).__name__, name, given[name], wanted)
+    return refusal(type(op).__name__, name, values[name], wanted)
 
 
 def _check(annotation: object, scope: dict[str, Any]) -> Check:
@@ -92,8 +92,8 @@ def _resolved(annotation: object, scope: dict[str, Any]) -> Any:
         elif get_origin(annotation) in (Annotated, Final):
             annotation = get_args(annotation)[0]
         elif hasattr(annotation, "__supertype__") or hasattr(annotation, "__value__"):
-            made: Any = annotation  # NewType; `type X = ...`
-            annotation = made.__supertype__ if hasattr(made, "__supertype__") else made.__value__
+            alias: Any = annotation  # NewType; `type X = ...`
+            annotation = alias.__supertype__ if hasattr(alias, "__supertype__") else alias.__value__
         else:
             return annotation
 
@@ -109,7 +109,7 @@ def _is_one_of(value: object, allowed: tuple[object, ...]) -> bool:
 
 
 def _is_row(value: object, accepts: list[Callable[[Any], bool]], endless: bool) -> bool:
-    """Whether it is a tuple with an item for each check, or with any number for the only one."""
+    """Whether a value is a tuple with an item for each check, or any number for the only one."""
     if not isinstance(value, tuple):
         return False
     checks = accepts * len(value) if endless else accepts

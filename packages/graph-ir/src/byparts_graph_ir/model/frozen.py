@@ -52,7 +52,7 @@ class _Fields:
 
 
 class _Parameters:
-    """What `dataclasses` reads about a base class."""
+    """The parameters that `dataclasses` reads about a base class."""
 
     init = repr = eq = frozen = True
     order = unsafe_hash = False
@@ -161,7 +161,7 @@ def field_defaults(cls: Any) -> dict[str, Any]:
 
 
 def field_annotations(cls: Any) -> dict[str, tuple[object, dict[str, Any]]]:
-    """Of each field its annotation, text or type, and the names that its module knows."""
+    """The annotation of each field, text or type, and the names that its module knows."""
     said: dict[str, tuple[object, dict[str, Any]]] = {}
     for definer in reversed(cls.__mro__):
         module = sys.modules.get(definer.__module__)
@@ -198,12 +198,12 @@ def _check_constants(cls: type, names: set[str]) -> None:
 
 @cache
 def _names_in(base: type) -> frozenset[str]:
-    """What the class and its bases have or annotate."""
+    """The names that the class and its bases define or annotate."""
     return frozenset(dir(base)).union(*map(_annotations, base.__mro__))
 
 
 def _is_lazy(cls: type) -> bool:
-    """Whether its fields are those of `Frozen`, and `dataclasses` has not asked for them yet."""
+    """Whether the fields are those of `Frozen`, and `dataclasses` has not asked for them yet."""
     return isinstance(vars(cls).get("__dataclass_fields__"), _Fields)
 
 
@@ -249,7 +249,7 @@ _keys: dict[type, Callable[[Any], Any]] = {}
 
 
 def _key(cls: Any) -> Callable[[Any], Any]:
-    """What instances are compared by."""
+    """The getter of the fields by which instances are compared."""
     key = _keys.get(cls)
     if key is None:
         names = cls.__match_args__

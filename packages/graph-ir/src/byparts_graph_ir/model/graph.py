@@ -49,14 +49,14 @@ class Graph(Frozen, Body):
                 of these is made by a node, or is there twice.
         """
         inputs, outputs = _values("inputs", inputs), _values("outputs", outputs)
-        made = producers((*order, *outputs))
-        nodes = _live(made, outputs)
-        given = set(inputs)
-        if len(given) < len(inputs) or any(v.node is not None for v in inputs):
+        makers = producers((*order, *outputs))
+        nodes = _live(makers, outputs)
+        distinct = set(inputs)
+        if len(distinct) < len(inputs) or any(v.node is not None for v in inputs):
             from byparts_graph_ir.model.mistakes import wrong_inputs  # only for a message
 
             raise wrong_inputs(inputs)
-        _check_closed(given, nodes, outputs)
+        _check_closed(distinct, nodes, outputs)
         return Graph(inputs, nodes, outputs)
 
     @cached_property
@@ -172,13 +172,13 @@ class Graph(Frozen, Body):
 
 def graph_of(inputs: Sequence[InputRow], nodes: Sequence[NodeRow], outputs: Sequence[int]) -> Graph:
     """The graph of these rows (`Graph.rows`), of new values.  O(nodes)."""
-    given = tuple([Input(kind, None, name, line) for kind, name, line in inputs])
-    values: list[Value] = list(given)
-    made: list[Node] = []
+    feeds = tuple([Input(kind, None, name, line) for kind, name, line in inputs])
+    values: list[Value] = list(feeds)
+    new_nodes: list[Node] = []
     for op, numbers, line in nodes:
-        made.append(Node(op, tuple([values[i] for i in numbers]), line))
-        values += made[-1].outputs
-    return Graph(given, tuple(made), tuple([values[i] for i in outputs]))
+        new_nodes.append(Node(op, tuple([values[i] for i in numbers]), line))
+        values += new_nodes[-1].outputs
+    return Graph(feeds, tuple(new_nodes), tuple([values[i] for i in outputs]))
 
 
 def _live(nodes: Iterable[Node], outputs: Iterable[Value]) -> tuple[Node, ...]:
@@ -193,16 +193,16 @@ def _live(nodes: Iterable[Node], outputs: Iterable[Value]) -> tuple[Node, ...]:
     return tuple(kept[::-1])
 
 
-def _values(what: str, given: Iterable[Value]) -> tuple[Value, ...]:
+def _values(what: str, argument: Iterable[Value]) -> tuple[Value, ...]:
     """`given` as a tuple, if it holds values and nothing else."""
-    if not isinstance(given, Value) and hasattr(given, "__iter__"):
-        values = tuple(given)
+    if not isinstance(argument, Value) and hasattr(argument, "__iter__"):
+        values = tuple(argument)
         if all(isinstance(v, Value) for v in values):
             return values
-        given = values
+        argument = values
     from byparts_graph_ir.model.mistakes import not_values  # only for a message
 
-    raise not_values(what, given)
+    raise not_values(what, argument)
 
 
 def _check_closed(inputs: set[Value], nodes: Iterable[Node], outputs: Iterable[Value]) -> None:

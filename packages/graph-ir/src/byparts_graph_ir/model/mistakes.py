@@ -1,4 +1,4 @@
-"""What is wrong with nodes and graphs that cannot be built, as errors.
+"""Errors for nodes and graphs that cannot be built.
 
 `graph.py` finds that something is wrong, and imports this to say what.
 """
@@ -32,10 +32,10 @@ def wrong_arity(op: Op, types: Sequence[TensorType], error: Exception, line: str
         signature(op.infer).bind(*types)
     except TypeError:
         names = ", ".join(signature(op.infer).parameters)
-        given = ", ".join(map(str, types)) or "nothing"
-        made = GraphError(f"{op.name}: takes the inputs ({names}), got {len(types)}: {given}")
-        add_note(made, f"created at {line}")
-        return made
+        got = ", ".join(map(str, types)) or "nothing"
+        mistake = GraphError(f"{op.name}: takes the inputs ({names}), got {len(types)}: {got}")
+        add_note(mistake, f"created at {line}")
+        return mistake
     return wrong_field(op, error)
 
 
@@ -50,11 +50,13 @@ def no_values(node: Node) -> ArgumentError:
     return ArgumentError(f"{node.op.name}: an input is no value: {kind}; give graph values")
 
 
-def not_values(what: str, given: object) -> ArgumentError:
+def not_values(what: str, argument: object) -> ArgumentError:
     """`given` to `Graph.of` as its `what`: no sequence, or one in which something is no value."""
-    if not isinstance(given, tuple):
-        return ArgumentError(f"Graph.of: {what} is {given!r:.60}; give a list of values, as in [x]")
-    i, wrong = next((i, v) for i, v in enumerate(given) if not isinstance(v, Arithmetic))
+    if not isinstance(argument, tuple):
+        return ArgumentError(
+            f"Graph.of: {what} is {argument!r:.60}; give a list of values, as in [x]"
+        )
+    i, wrong = next((i, v) for i, v in enumerate(argument) if not isinstance(v, Arithmetic))
     return ArgumentError(
         f"Graph.of: {what}[{i}] is no value: {type(wrong).__name__} {wrong!r:.60}; "
         "make one with Input(TensorType(dtype, shape), name=...) or with ops.constant(...)"
@@ -62,13 +64,13 @@ def not_values(what: str, given: object) -> ArgumentError:
 
 
 def wrong_inputs(inputs: Sequence[Value]) -> GraphError:
-    """What `verify` would refuse as G1: an input that a node makes, or that is there twice."""
+    """The error for inputs that break rule G1: a node makes one, or one is there twice."""
     seen: set[Value] = set()
     for i, v in enumerate(inputs):
         which = repr(getattr(v, "name", "")) if getattr(v, "name", "") else str(i)
         if v.node is not None:
-            made = v.node.op.name + (f" at {v.node.where}" if v.node.where else "")
-            wrong = f"is made by {made}; an input is made by no node"
+            maker = v.node.op.name + (f" at {v.node.where}" if v.node.where else "")
+            wrong = f"is made by {maker}; an input is made by no node"
             break
         if v in seen:
             wrong = "is listed twice; list each once"
@@ -86,6 +88,6 @@ def wrong_rewrite(rule: Rule, node: Node, new: object) -> GraphError:
     )
 
 
-def _is_op(given: object) -> bool:
-    """Whether it is an instance of `Op`, which imports the module that imports this one."""
-    return hasattr(given, "infer") and not isinstance(given, type)
+def _is_op(value: object) -> bool:
+    """Whether an object is an instance of `Op`, which this module cannot import."""
+    return hasattr(value, "infer") and not isinstance(value, type)

@@ -1,4 +1,4 @@
-"""What a node does: the class that every op derives from."""
+"""The class that every op derives from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Op(Frozen):
-    """What a node does.  The annotated names of a subclass are its fields, the attributes.
+    """The operation of a node.  The annotated names of a subclass are its fields, the attributes.
 
     Only `infer` is required.  What all backends must agree about is said here, as a constant or a
     method; what they may do differently stands in their tables.  A field may be a bool, int, float,
@@ -62,7 +62,7 @@ class Op(Frozen):
         return tuple(TensorType(dtype, None) for dtype in self.infer_dtypes(*types))
 
     def infer_inputs(self, inputs: Types, outputs: Types) -> Types:
-        """What is known of the inputs, given both sides: the shape rule run backwards."""
+        """Types of the inputs as far as both sides determine them: the shape rule backwards."""
         return inputs
 
     def evaluate(self, *inputs: Any, **_: Any) -> tuple[Any, ...]:
@@ -91,7 +91,7 @@ class Op(Frozen):
         return None
 
     def control(self, *types: Any, **_: Any) -> Control | None:
-        """How the op runs its bodies, on static types; `None` where it has none to run.
+        """The control of the op's bodies, on static types; `None` where it has none to run.
 
         With this a runtime runs the op on any backend; the bodies given are on inputs of `types`.
         """
@@ -108,7 +108,7 @@ class Op(Frozen):
     def covers(
         self, inputs: tuple[Value, ...], other: Op, given: tuple[Value, ...]
     ) -> tuple[int, ...] | None:
-        """Which outputs of this op on `inputs` are all those of `other` on `given`; or `None`."""
+        """Outputs of this op on `inputs` that are all those of `other` on `given`; or `None`."""
         return None
 
     def canonical(self, node: Node) -> tuple[Value, ...] | None:
@@ -147,7 +147,7 @@ class Op(Frozen):
 
 
 class Sample(Frozen):
-    """One case to try an op on.
+    """A case to try an op on.
 
     `ranges` gives `[low, high)` for each input, from which elements are drawn uniformly; an input
     without one is drawn from `[-1, 1)` if it is a float and from `{0, 1}` otherwise.

@@ -1,4 +1,4 @@
-"""What `inspect.signature` and `help` say of an op: the arguments that its shape rule names."""
+"""Signatures of ops for `inspect.signature` and `help`, made from their shape rules."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ class OpSignature:
 
 
 def _of_instance(op: Any) -> Signature:
-    """One value for each input of its shape rule."""
+    """The signature of an instance: a value for each input of its shape rule."""
     from inspect import Parameter, Signature, signature
 
-    given = list(signature(op.infer).parameters.values())
+    parameters = list(signature(op.infer).parameters.values())
     many, one = Parameter.VAR_POSITIONAL, Parameter.POSITIONAL_ONLY
     takes = [
         p.replace(kind=many if p.kind is many else one, annotation="Value")
-        for p in given
+        for p in parameters
         if p.kind is not Parameter.VAR_KEYWORD
     ]
     return Signature(takes, return_annotation="Value")
 
 
 def _of_class(kind: Any) -> Signature:
-    """One argument for each field."""
+    """The signature of the class: an argument for each field."""
     from inspect import Parameter, Signature
 
     from byparts_graph_ir.model.frozen import field_defaults, field_names

@@ -78,11 +78,11 @@ def _graph(graph: Graph, depth: int, folder: str) -> str:
 
 def _node(node: Node, names: Mapping[Value, str], depth: int, folder: str) -> str:
     left = ", ".join(f"%{names[v]}: {v.type}" for v in node.outputs)
-    given = [f"%{names[v]}" for v in node.inputs]
+    arguments = [f"%{names[v]}" for v in node.inputs]
     for key, value in attributes_of(node.op, defaults=False).items():
-        given.append(f"{key}={literal(value, depth + 1, folder)}")
+        arguments.append(f"{key}={literal(value, depth + 1, folder)}")
     line = f"{left} = " if left else ""
-    line += f"{node.op.name}({', '.join(given)})"
+    line += f"{node.op.name}({', '.join(arguments)})"
     return f"{line}  # {relative(node.where, folder)}" if node.where else line
 
 
@@ -105,7 +105,7 @@ def _check_depth(depth: int) -> None:
 
 
 def names_of(graph: Graph) -> dict[Value, str]:
-    """What each value of the graph is called in its text, without the `%`."""
+    """The name of each value in the text of the graph, without the `%`."""
     names = {v: str(i) for v, i in graph.ids.items()}
     taken: set[str] = set()
     for v in graph.inputs:

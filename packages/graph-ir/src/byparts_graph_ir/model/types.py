@@ -232,7 +232,7 @@ def compatible(known: TensorType, other: TensorType) -> bool:
 
 
 def unify(a: TensorType, b: TensorType) -> TensorType:
-    """What is known when a tensor is of both types: the more definite of each pair of dimensions.
+    """The type of a tensor that is of both types: the more definite of each pair of dimensions.
 
     Raises:
         ShapeError: dtypes, ranks or two numbers differ.

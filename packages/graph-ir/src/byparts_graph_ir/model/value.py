@@ -36,7 +36,7 @@ def _refuse_pickle(value: Any) -> Any:
 
 
 class Value(Arithmetic):
-    """One tensor of a program: what a node gives, or (`node` is `None`) an input of the graph."""
+    """A tensor of a program: the output of a node, or (`node` is `None`) an input of the graph."""
 
     __slots__ = ("node", "type")
     __match_args__: ClassVar[tuple[str, ...]] = ("type", "node")
@@ -164,7 +164,7 @@ def _visit(node: Node, seen: dict[Node, None]) -> None:
 
 
 def output_types(op: Op, types: Sequence[TensorType]) -> Types:
-    """What the op's shape rule gives, whether the ranks are known or not."""
+    """The output types by the op's shape rule, whether the ranks are known or not."""
     for t in types:
         if t.shape is None:
             return op.infer_unranked(*types)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Provenance(_local):
-    """What `inherit` and `scope` set, in each thread."""
+    """The location and the scope that `inherit` and `scope` set, in each thread."""
 
     where: str | None = None
     scope: str = ""

@@ -1,1 +1,1 @@
-"""What is installed: records, discovery, the hub, commands about parts."""
+"""The parts that are installed: records, discovery, the hub, commands about parts."""

@@ -30,7 +30,7 @@ from byparts_graph_ir.parts.isolate import captured, restored
 
 @dataclass
 class Part:
-    """One installed part, and the result of loading its plugin module.
+    """An installed part, and the result of loading its plugin module.
 
     Attributes:
         name: of its entry point.

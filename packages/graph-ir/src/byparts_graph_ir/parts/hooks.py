@@ -62,7 +62,7 @@ _LOAD = re.compile(r"\w+(\.\w+)*(:\w+(\.\w+)*)?")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One thing a part provides.
+    """An object that a part provides, by name.
 
     Attributes:
         name: what users write.

@@ -249,20 +249,20 @@ def start(part: Part, record: Record, make: Any) -> Any:
     try:
         begin(what)
         with captured(part.notes):
-            made = make()
+            backend = make()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise PartError(f"{what} does not start: {one_line(error)}") from error
     finally:
         end(what)
-    if isinstance(made, type) or not all(hasattr(made, name) for name in BACKEND_HAS):
-        raise PartError(f"{what}: {no_backend(record, repr(made))}")
-    return made
+    if isinstance(backend, type) or not all(hasattr(backend, name) for name in BACKEND_HAS):
+        raise PartError(f"{what}: {no_backend(record, repr(backend))}")
+    return backend
 
 
 def no_backend(record: Record, returned: str) -> str:
-    """What is wrong with a function that returns no backend, and what to write."""
+    """The error message for a function that returns no backend; says what to write."""
     how = f"end it with return byparts_graph_ir.Backend({record.name!r}, view, kernels)"
     return f"{record.load} returns {returned:.80}; {how}"
 

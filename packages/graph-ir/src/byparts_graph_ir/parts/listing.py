@@ -1,4 +1,4 @@
-"""What `byparts parts` prints: each installed part, what it provides, and what is wrong with it.
+"""The output of `byparts parts`: each installed part, what it provides, and what is wrong with it.
 
 Without `load` nothing of a part is imported but its plugin file and its op sets, whose names can
 clash; the functions that make a backend are read, not called.  With `load` every record is loaded
@@ -83,7 +83,7 @@ def _inspected(part: Part, *, load: bool) -> Part:
 
 
 def _problem(kind: str, part: Part, record: Record, *, load: bool) -> str:
-    """What is wrong with one record; "" if nothing is known to be."""
+    """The problem of a record; "" if nothing is known to be wrong."""
     if not load and kind != "ops":
         return _read(kind, record)
     try:
@@ -101,7 +101,7 @@ def _problem(kind: str, part: Part, record: Record, *, load: bool) -> str:
 
 
 def _read(kind: str, record: Record) -> str:
-    """What the source says without being run."""
+    """The problem that the source of a record shows without being run; "" if there is none."""
     module, _, name = record.load.partition(":")
     if not findable(module.partition(".")[0]):
         return f"{record.load}: there is no module {module.partition('.')[0]!r}"
@@ -112,13 +112,15 @@ def _read(kind: str, record: Record) -> str:
         tree = ast.parse(Path(str(spec.origin)).read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return f"{record.load}: {one_line(error)}"
-    made = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == name]
-    nothing = made and not made[-1].decorator_list and _returns_nothing(made[-1])
+    definitions = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name == name]
+    nothing = (
+        definitions and not definitions[-1].decorator_list and _returns_nothing(definitions[-1])
+    )
     return no_backend(record, "None") if nothing else ""
 
 
 def _spec(module: str) -> ModuleSpec | None:
-    """Where the module is; no package around it is imported."""
+    """The place of a module, found without importing a package around it."""
     top, *rest = module.split(".")
     spec, name = find_spec(top), top
     for last in rest:
@@ -129,14 +131,14 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 def _returns_nothing(function: ast.FunctionDef) -> bool:
-    """Whether it ends, and without a value."""
+    """Whether a function ends, and without a value."""
     values = [n.value for n in _own(function) if isinstance(n, ast.Return) and n.value is not None]
     some = [v for v in values if not (isinstance(v, ast.Constant) and v.value is None)]
     return not some and not isinstance(function.body[-1], ast.Raise)
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """What is inside, without the functions and classes inside."""
+    """The nodes inside, without the functions and classes inside."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             yield child

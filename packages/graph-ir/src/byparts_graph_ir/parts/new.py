@@ -41,7 +41,7 @@ _KIT = (*_RUN, "byparts-autodiff", "byparts-conformance")
 
 @dataclass(frozen=True)
 class _Kind:
-    """How the parts of one kind are written.
+    """Names, records and templates of the parts of one kind.
 
     Attributes:
         prefix: of the names of the distribution and the part.
@@ -85,21 +85,21 @@ def new_part(kind: str, name: str, folder: str = ".") -> New:
         ValueError: the name cannot be used, or is taken; nothing was written.
         OSError: a folder of this name exists, and nothing was written; or it cannot be written.
     """
-    given = KINDS[kind]
+    recipe = KINDS[kind]
     substitutions = _substitutions(kind, name)
     root = Path(folder, substitutions["distribution"])
     _refuse_taken(kind, substitutions, root)
-    made = []
-    for path, template in given.files.items():
+    paths = []
+    for path, template in recipe.files.items():
         file = root / _filled(path, substitutions)
         template_name = f"{_filled(template, substitutions)}.txt"
         text = files("byparts_graph_ir.parts") / "templates" / template_name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_filled(text.read_text(encoding="utf-8"), substitutions), encoding="utf-8")
-        made.append(file)
+        paths.append(file)
     install, tests = f"pip install -e {quote(str(root))}", quote(str(root / "tests"))
     check = f"byparts check {name}" if kind == "backend" else f"python -m pytest {tests}"
-    return New(tuple(made), f"{install} && {check}")
+    return New(tuple(paths), f"{install} && {check}")
 
 
 def _substitutions(kind: str, name: str) -> dict[str, str]:
@@ -116,18 +116,18 @@ def _substitutions(kind: str, name: str) -> dict[str, str]:
         raise ValueError(f"{name!r} has another meaning; take another name, as in my-{name}")
     if word in sys.stdlib_module_names:
         raise ValueError(f"{name!r} is a module of Python; take another name, as in my-{name}")
-    given, named = KINDS[kind], "".join(map(str.capitalize, name.split("-")))
-    module = f"byparts_{given.prefix}_{word}"
-    package = given.files is _PACKAGE
+    recipe, named = KINDS[kind], "".join(map(str.capitalize, name.split("-")))
+    module = f"byparts_{recipe.prefix}_{word}"
+    package = recipe.files is _PACKAGE
     return {
         "kind": kind,
         "name": name,
-        "part": f"{given.prefix}-{name}",
-        "distribution": f"byparts-{given.prefix}-{name}",
+        "part": f"{recipe.prefix}-{name}",
+        "distribution": f"byparts-{recipe.prefix}-{name}",
         "module": module,
         "plugin": f"{module}.plugin" if package else module,
         "include": module if package else f"{module}.py",
-        "test": ", ".join(['"pytest"', *(f'"{need}>=0.1,<1"' for need in given.tests_need)]),
+        "test": ", ".join(['"pytest"', *(f'"{need}>=0.1,<1"' for need in recipe.tests_need)]),
         "Class": named,
         "op": snake_case(named),
     }

@@ -1,1 +1,1 @@
-"""What is done with a graph: passes in a row, specialisation, verification."""
+"""Work on whole graphs: passes in a row, specialisation, verification."""

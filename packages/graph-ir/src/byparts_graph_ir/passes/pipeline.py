@@ -117,7 +117,7 @@ class Pipeline(Frozen):
 
 
 def applied(run: Callable[..., object], graph: Graph, *more: Any, **facts: Any) -> Graph:
-    """What a pass makes of a graph.
+    """Run a pass on a graph.
 
     Raises:
         GraphError: it takes other arguments, or returns something else than a graph.
@@ -127,8 +127,8 @@ def applied(run: Callable[..., object], graph: Graph, *more: Any, **facts: Any) 
     except TypeError as error:
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise  # from inside the pass
-        given = ", ".join(["graph", *("..." for _ in more), *(f"{name}=..." for name in facts)])
-        raise GraphError(f"{_place(run)} is called as pass({given}): {error}") from error
+        arguments = ", ".join(["graph", *("..." for _ in more), *(f"{name}=..." for name in facts)])
+        raise GraphError(f"{_place(run)} is called as pass({arguments}): {error}") from error
     return returned_graph(result, run)
 
 

@@ -59,7 +59,7 @@ def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]
 
 
 def infer_inputs(graph: Graph, types: Known = ()) -> Types:
-    """What is known of every input when the shape rules have run both ways, to a fixpoint.
+    """The types of the inputs, when the shape rules have run both ways, to a fixpoint.
 
     A sweep forwards and one backwards, until a sweep finds nothing new; each finding makes a
     dimension definite, so it ends.  O(nodes * sweeps), two sweeps in practice.
@@ -67,10 +67,10 @@ def infer_inputs(graph: Graph, types: Known = ()) -> Types:
     Raises:
         ShapeError: two rules contradict each other; names the node.
     """
-    given = _input_types(graph, types)
-    bound = _bind_symbols(graph, given)
+    input_types = _input_types(graph, types)
+    bound = _bind_symbols(graph, input_types)
     known: dict[Value, TensorType] = {}
-    for v, t in zip(graph.inputs, given, strict=True):
+    for v, t in zip(graph.inputs, input_types, strict=True):
         known[v] = _substitute(t, bound)
     changed = True
     while changed:
@@ -97,37 +97,37 @@ def body_for(op: Op, body: Graph, types: Sequence[TensorType]) -> Graph:
     if list(types) == own:
         return body
     _check_count(op, body, types)
-    made: dict[Types, Graph] = body.__dict__.setdefault("_specialized", {})
+    specialized: dict[Types, Graph] = body.__dict__.setdefault("_specialized", {})
     key = tuple(types)
-    if key not in made:
+    if key not in specialized:
         mine = _symbols(body)
         try:
             new = specialize(body, [_without(t, mine) for t in types])
         except GraphError as error:
             add_note(error, f"in a body of {op.name}")
             raise
-        made[key] = body if new == body else new
-    return made[key]
+        specialized[key] = body if new == body else new
+    return specialized[key]
 
 
 def result_types(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
-    """What the body gives for inputs of these types, in the caller's names of dimensions.
+    """The output types of the body for inputs of these types, in the caller's names of dimensions.
 
     Raises:
         ShapeError: as `body_for`.
     """
-    made = body_for(op, body, types)
+    special = body_for(op, body, types)
     names: dict[str, Dimension] = {}
     for v, t in zip(body.inputs, types, strict=True):
         dims = t.shape if t.shape is not None else (None,) * (v.type.rank or 0)
-        for own, given in zip(v.type.shape or (), dims, strict=False):
+        for own, size in zip(v.type.shape or (), dims, strict=False):
             if isinstance(own, str) and own.isidentifier() and names.get(own) is None:
-                names[own] = given
-    return tuple([_renamed(v.type, names) for v in made.outputs])
+                names[own] = size
+    return tuple([_renamed(v.type, names) for v in special.outputs])
 
 
 def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
-    """What the body knows of its inputs, given these types: `infer_inputs`, numbers alone.
+    """The types of the body's inputs, given these: `infer_inputs`, numbers alone.
 
     Raises:
         ShapeError: as `infer_inputs`.
@@ -146,8 +146,8 @@ def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
 def _check_count(op: Op, body: Graph, types: Sequence[TensorType]) -> None:
     own = [v.type for v in body.inputs]
     if len(types) != len(own):
-        takes, given = ", ".join(map(str, own)), ", ".join(map(str, types))
-        raise ShapeError(f"{op.name}: the graph inside takes ({takes}), got ({given})")
+        takes, got = ", ".join(map(str, own)), ", ".join(map(str, types))
+        raise ShapeError(f"{op.name}: the graph inside takes ({takes}), got ({got})")
 
 
 def _without(t: TensorType, names: set[str]) -> TensorType:

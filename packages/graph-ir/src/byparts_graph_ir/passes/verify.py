@@ -66,12 +66,12 @@ def _verify(graph: Graph) -> None:
 
 def _verify_types(node: Node, place: str) -> None:
     try:
-        given = output_types(node.op, [v.type for v in node.inputs])
+        inferred = output_types(node.op, [v.type for v in node.inputs])
     except GraphError as error:
         raise VerifyError(f"G5: the shape rule of {place} refuses its inputs: {error}") from error
     have = tuple(v.type for v in node.outputs)
-    if given != have or any(v.node is not node for v in node.outputs):
-        want, got = ", ".join(map(str, given)), ", ".join(map(str, have))
+    if inferred != have or any(v.node is not node for v in node.outputs):
+        want, got = ", ".join(map(str, inferred)), ", ".join(map(str, have))
         raise VerifyError(f"G5: {place} has outputs ({got}) where its shape rule gives ({want})")
 
 

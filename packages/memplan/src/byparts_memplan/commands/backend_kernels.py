@@ -1,4 +1,4 @@
-"""What the kernels of installed backends say of the nodes of a graph: `byparts plan --backend`."""
+"""Facts of the kernels of installed backends on the nodes of a graph: `byparts plan --backend`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands of this part print, and the files that they write."""
+"""The output of the commands of this part, and the files that they write."""
 
 from __future__ import annotations
 

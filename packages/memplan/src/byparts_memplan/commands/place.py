@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m byparts_me
 
 
 def _drop_output() -> None:
-    """What could not be written is not tried again when Python ends."""
+    """Discard what could not be written, so that Python does not try again when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

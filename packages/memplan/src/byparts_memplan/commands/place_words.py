@@ -1,4 +1,4 @@
-"""What `byparts place` says: words for people, and one JSON object for programs."""
+"""The output of `byparts place`: words for people, and one JSON object for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_NAMED = 40  # buffers of a reason
 
 
 def summary(made: Placement) -> str:
-    """One line for what was placed."""
+    """A line for what was placed."""
     bound = made.lower_bound_bytes
     over = 100 * (made.arena_bytes / bound - 1) if bound else 0
     verdict = "none is smaller" if made.optimal else f"it is {over:.2f} % over"

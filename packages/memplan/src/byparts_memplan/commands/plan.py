@@ -107,7 +107,7 @@ def _recomputed(
     kernels: BackendKernels | None,
     **limits: Any,
 ) -> Graph:
-    """Where it cannot be, with the budget for an arena that can, which is more than a peak."""
+    """Rematerialize; the error of an impossible budget names one that an arena can meet."""
     asked = {"effort": options.effort, "progress": print_progress(), **limits}
     try:
         rematerialize = parts.get("passes", "rematerialize")
@@ -165,7 +165,7 @@ def _said(
 def _summary(
     stages: Stages, external: frozenset[int], kernels: BackendKernels | None, budget: int | None
 ) -> list[str]:
-    """What each stage did to the bytes that are alive at the worst step, and what it cost."""
+    """Bytes alive at the worst step after each stage, and the cost of the stage."""
     graph = stages["as written"]
     lines = [
         f"{len(graph.nodes)} nodes, {len(graph.inputs)} inputs, {len(external)} of them outside "

@@ -1,4 +1,4 @@
-"""What no order can avoid: the least that is alive while one task runs.
+"""A bound that no order can avoid: the least that is alive while one task runs.
 
 When a task runs, what it waits for is done and what waits for it is not; the rest may be either.
 What is alive is a cut between the two, so the least is a minimum cut: some order reaches it (unless
@@ -17,7 +17,7 @@ from byparts_memplan.ordering.tasks import Tasks, saved_bytes
 
 
 class Bound(Frozen):
-    """How little can be alive while one task runs.
+    """A bound on the bytes that are alive while one task runs.
 
     Attributes:
         level_bytes: in no order is less alive while the task runs.

@@ -121,7 +121,7 @@ def _schedule(
 
 
 class _Live:
-    """Which storages are still read, while tasks run one after the other.
+    """The storages that are still read, while tasks run one after the other.
 
     Attributes:
         left: by storage, the tasks that still read it.
@@ -156,7 +156,7 @@ class _Live:
 
 
 class _LiveBackwards:
-    """Which storages are alive, while tasks are taken from the end backwards."""
+    """The storages that are alive, while tasks are taken from the end backwards."""
 
     def __init__(self, tasks: Tasks) -> None:
         self.tasks = tasks

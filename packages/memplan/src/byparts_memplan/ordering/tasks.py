@@ -133,7 +133,7 @@ class Tasks:
         return Graph(self.graph.inputs, tuple(_with_views(self, sequence)), self.graph.outputs)
 
     def _dependencies(self, steps: Steps) -> dict[Node, Before]:
-        """What each node waits for, by task; makes the joins, and lists the tasks as given."""
+        """The tasks that each node waits for; makes the joins, and lists the tasks as given."""
         numbers: dict[Node, int] = {node: t for t, node in enumerate(self.nodes)}
         self.given: list[int] = []
 

@@ -1,4 +1,4 @@
-"""How many bytes of a placement are alive when, and to which part of the program they belong.
+"""Profiles of a placement: bytes alive over time, and the part of the program they belong to.
 
 Times are steps, and there may be many more of them than buffers, so a profile lists only those at
 which something changes.
@@ -62,7 +62,7 @@ def scope_of(label: str) -> str:
 
 
 def workspaces_in_words(labels: Sequence[str], buffers: Sequence[Buffer]) -> str:
-    """How many buffers are workspaces, and their bytes together; "" where none is."""
+    """The number of buffers that are workspaces, and their bytes together; "" where none is."""
     labelled = zip(buffers, labels, strict=True)
     sizes = [b.size_bytes for b, label in labelled if label.startswith(_WORKSPACE)]
     if not sizes:
@@ -96,7 +96,7 @@ def scopes(
 
 
 def _largest(names: Sequence[str], areas: Sequence[int], most: int) -> set[str]:
-    """Those that take most bytes for most steps, all if they are not too many."""
+    """The names that take most bytes for most steps; all names if they are not too many."""
     area: dict[str, int] = {}
     for name, a in zip(names, areas, strict=True):
         area[name] = area.get(name, 0) + a

@@ -63,7 +63,7 @@ class Peak:
         return [head, *drawn.splitlines()]
 
     def _around(self) -> list[str]:
-        """What is alive a few steps before and after."""
+        """Lines on what is alive a few steps before and after the peak."""
         if self.graph is None:
             return []
         lower = max(0, self.step - AROUND)
@@ -125,7 +125,7 @@ class Peak:
         return [*lines, *_more(len(ranked), rows, "lines")]
 
     def _holder(self, i: int) -> tuple[str, str]:
-        """What is in a buffer at the worst step, and who needs its bytes last."""
+        """The value in a buffer at the worst step, and the node that needs its bytes last."""
         ids, values = self.plan.residents[i], self.values
         if not ids:
             return self.plan.labels[i], ""

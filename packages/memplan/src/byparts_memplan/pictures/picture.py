@@ -37,7 +37,7 @@ def cut(words: str, most: int) -> str:
 
 
 def fitted(words: str, room: float, size: float = 12) -> str:
-    """As much of a text as fits into `room` pixels, whatever font the reader has."""
+    """The beginning of a text that fits into `room` pixels, whatever font the reader has."""
     width = 0.0
     for k, c in enumerate(words):
         width += size * (1.0 if east_asian_width(c) in "WF" else _WIDE)

@@ -30,7 +30,7 @@ _LEAVE_EMPTY = -1  # a move: no member lies on the floor
 
 
 class Preferences(Frozen):
-    """What a run tries first.
+    """Preferences of a run: the members and offsets that it tries first.
 
     Attributes:
         rank: by member; lower ranks come first among those that suit a valley as well.
@@ -190,7 +190,7 @@ class BranchAndBound:
         return valleys
 
     def _moves(self, choice: _Choice, valley: _Valley) -> list[int]:
-        """What to try, the best last: members that fill the valley from side to side."""
+        """Members to try, the best last: those that fill the valley from side to side."""
         p, rank, noise = self.problem, self.preferences.rank, self.preferences.noise
         first, last = valley.sections[0], valley.sections[-1]
         begins, ends = p.begins, p.ends

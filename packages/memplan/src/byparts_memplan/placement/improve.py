@@ -38,7 +38,7 @@ def improve(best: Portfolio, effort: Effort, seed: int) -> None:
 
 
 def decide(some: tuple[Buffer, ...], capacity: int) -> bool | None:
-    """Whether these fit, with little effort."""
+    """Whether these buffers fit, with little effort."""
     return Feasibility(some).decide(capacity, Effort(DECIDE_EFFORT))
 
 

@@ -28,7 +28,7 @@ FINE = -1
 
 
 class PartialPlacement:
-    """Which members of `Sections` are placed, and where the others can still lie, in its units.
+    """The placed members of `Sections`, and where the others can still lie, in its units.
 
     Attributes:
         low: by member, the lowest offset that it can still have.

@@ -47,7 +47,7 @@ class Restarts:
         return fits
 
     def _preferences(self) -> Preferences:
-        """Those of the first runs; then random mixtures, one in three without known trouble."""
+        """Preferences of the first runs; then random mixtures, one in three without trouble."""
         if self.runs < len(FIRST_RUNS):
             by_size, by_life, by_load, spare, level = FIRST_RUNS[self.runs]
             self.search.state.forget_trouble()

@@ -94,7 +94,7 @@ class Chain(Frozen):
 
     @property
     def forward_cost(self) -> float:
-        """Of running every stage forward once."""
+        """The cost of running every stage forward once."""
         return sum(s.forward_cost for s in self.stages)
 
     def value_bytes(self, v: int) -> int:

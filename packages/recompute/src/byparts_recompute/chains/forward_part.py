@@ -1,4 +1,4 @@
-"""Which steps of a training graph run forward; all others run backward.
+"""The forward part of a training graph; all other steps run backward.
 
 The depth of a step is the longest path to it from the inputs.  The forward part ends at the depth
 that most bytes cross: of the steps there, the one with the longest path still to go, and all that

@@ -49,7 +49,7 @@ class Mixed:
         return self.columns[min(slots, self.most)].runs[steps]
 
     def split(self, steps: int, slots: int) -> tuple[int, int]:
-        """How many steps to run first, and the slots of the internal state held then; 0: hidden."""
+        """The steps to run first, and the slots of the internal state held then; 0: hidden."""
         _, first, held = self.columns[min(slots, self.most)].choices[steps]
         return first, held
 

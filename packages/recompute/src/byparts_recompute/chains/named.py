@@ -36,7 +36,7 @@ def sqrt_schedule(chain: Chain, segments: int | None = None) -> Schedule:
 
 
 def sequential_schedule(chain: Chain, segments: int) -> Schedule:
-    """That of `torch.utils.checkpoint_sequential`: the last segment saves at once.  O(stages).
+    """The schedule of `checkpoint_sequential` in torch: the last segment saves at once.  O(stages).
 
     Raises:
         PlanError: fewer than one segment, or more than stages.

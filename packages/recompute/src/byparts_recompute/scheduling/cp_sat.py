@@ -30,7 +30,7 @@ COST_UNITS = 2**50  # of the graph, where costs are not whole: the solver counts
 
 
 class Limits(Frozen):
-    """What is asked: the least extra cost for a budget, or the fewest bytes for an extra cost.
+    """The question: the least extra cost for a budget, or the fewest bytes for an extra cost.
 
     `cost` is the limit for all that is computed again, in the units of the graph's costs.
     """
@@ -51,14 +51,14 @@ class Limits(Frozen):
         return key
 
     def max_cost(self, steps: Steps, best: Sequence[int]) -> float:
-        """What a schedule that is better than the best known one may at most compute again."""
+        """The limit of recomputed cost for a schedule that is better than the best known one."""
         if self.budget_bytes is None or steps.peak_bytes(best) > self.budget_bytes:
             return self.cost
         return steps.total_cost(best) - steps.total_cost()
 
 
 class SolverAnswer(Frozen):
-    """What the solver found and proved.
+    """The schedule and the proofs of the solver.
 
     Attributes:
         sequence: of steps; the best known one where the solver found nothing better.
@@ -214,11 +214,11 @@ class _Question:
         model.minimize(self.bytes)
 
     def _caller_bytes(self) -> int:
-        """What the caller holds alive before and after all steps: a bound for every schedule."""
+        """Bytes that the caller holds before and after all steps: a bound for every schedule."""
         return self.steps.peak_bytes([])
 
     def _explained(self, best: list[int], status: Any, bound: float) -> SolverAnswer:
-        """What the status and the bound of the solver prove."""
+        """The answer that the status and the bound of the solver prove."""
         budget, everything = self.limits.budget_bytes, self.any_order and not self.clip
         complete = status in (self.cp.OPTIMAL, self.cp.INFEASIBLE)
         cost, floor, proved, said = 0.0, 0, 0.0, ""

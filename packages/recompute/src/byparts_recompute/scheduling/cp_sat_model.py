@@ -24,7 +24,7 @@ from byparts_memplan.steps import Steps
 
 
 class Run(Frozen):
-    """One possible computation of a step: its position, and whether it takes place.
+    """A possible computation of a step: its position, and whether it takes place.
 
     Attributes:
         step: in the numbers of `Steps`; -1 for the caller, who reads the outputs.

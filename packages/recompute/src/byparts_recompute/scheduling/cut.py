@@ -1,4 +1,4 @@
-"""What to keep across one moment of a schedule, and what to compute again after it: a minimum cut.
+"""Chooses what to keep across one moment of a schedule, and what to compute again: a minimum cut.
 
 Every storage that is read after the moment is kept, which costs its bytes, or computed again, which
 costs a price times its cost; then the same holds for everything that this computation reads.  The

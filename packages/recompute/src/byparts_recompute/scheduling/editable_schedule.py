@@ -212,7 +212,7 @@ class EditableSchedule:
             self._update_reused(last)
 
     def mark(self) -> Mark:
-        """What `undo` needs to return to the present state.  O(blocks of `LiveBytes`)."""
+        """A mark for `undo` to return to the present state.  O(blocks of `LiveBytes`)."""
         return len(self._trail), self.live.state(), self.cost
 
     def undo(self, mark: Mark) -> None:

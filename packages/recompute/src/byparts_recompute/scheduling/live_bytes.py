@@ -116,7 +116,7 @@ class LiveBytes:
             self._add_within(last, after, until, size)
 
     def state(self) -> State:
-        """What `restore` needs to return to the present state."""
+        """The present state, for `restore`."""
         return self.first[:], self.keys[:], self.live[:], self.added[:], self.top[:], self.low[:]
 
     def restore(self, state: State) -> None:

@@ -79,7 +79,7 @@ class Moves:
         self.work += self._unit
 
     def mark(self) -> Mark:
-        """What `undo` needs to return to the present state.  A mark is used once."""
+        """A mark for `undo` to return to the present state.  A mark is used once."""
         return len(self._log), self.schedule.mark(), self.cost
 
     def undo(self, mark: Mark) -> None:

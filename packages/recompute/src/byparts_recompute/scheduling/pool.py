@@ -153,7 +153,7 @@ class Pool:
         return chosen or ranked[:1]
 
     def starts_within(self, max_cost: float) -> list[Candidate]:
-        """Of each origin the candidate with the smallest peak that costs at most that; by peak."""
+        """The candidate of each origin with the smallest peak that costs at most that; by peak."""
         best: dict[str, Candidate] = {}
         for candidate in sorted(self.candidates, key=lambda c: (c.peak_bytes, c.weight)):
             if candidate.cost <= max_cost:

@@ -20,7 +20,7 @@ from byparts_recompute.scheduling.moves import Gap, Moves
 
 
 class RepairOptions(Frozen):
-    """How to repair.
+    """Options of a repair.
 
     Attributes:
         tries: gaps that are tried on the schedule for each batch that is taken.
@@ -67,7 +67,7 @@ def release(moves: Moves, budget: int, work: float = inf) -> None:
 
 
 class _Repair:
-    """One repair: the schedule, the budget and the excess that is left."""
+    """A repair: the schedule, the budget and the excess that is left."""
 
     def __init__(self, moves: Moves, budget: int, random: Random, options: RepairOptions) -> None:
         self.moves, self.budget, self.random, self.options = moves, budget, random, options
@@ -113,7 +113,7 @@ class _Repair:
         return [gap for _, _, gap in ranked]
 
     def _tried(self, gaps: Sequence[Gap]) -> list[Choice]:
-        """Those gaps that truly remove excess, best first; tried on the schedule, and undone."""
+        """The gaps that truly remove excess, best first; tried on the schedule, and undone."""
         moves, schedule, cost_before = self.moves, self.moves.schedule, self.moves.cost
         scores: dict[Gap, tuple[float, float]] = {}
         for gap in gaps:

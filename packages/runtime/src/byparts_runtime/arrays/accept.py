@@ -1,4 +1,4 @@
-"""What a caller may feed, or write to a variable: arrays of exactly the type that is expected.
+"""Checks arrays that a caller feeds or writes to a variable: they must be of the expected type.
 
 Nothing is cast in silence.  Python numbers and lists have no dtype, so they take the expected one,
 if it is of their kind: bool to bool, int to integers that can hold it and to floats, float to

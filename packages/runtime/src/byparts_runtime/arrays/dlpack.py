@@ -100,17 +100,17 @@ def capsule(
         max_version: what the consumer understands; `None`: nothing newer than 0.8.
         read_only: where the version can say it, the capsule does.
     """
-    made: Any = None
+    exported: Any = None
     if max_version is not None and max_version[0] >= _VERSION[0]:
         with suppress(TypeError):  # NumPy before 2.1
-            made = array.__dlpack__(max_version=_VERSION)
-    made = array.__dlpack__() if made is None else made
-    tensor, versioned = _content(made)
+            exported = array.__dlpack__(max_version=_VERSION)
+    exported = array.__dlpack__() if exported is None else exported
+    tensor, versioned = _content(exported)
     if bf16:
         tensor.code = _BF
     if versioned is not None and read_only:
         versioned.flags |= _READ_ONLY
-    return made
+    return exported
 
 
 def _capsule(value: Any) -> Any:

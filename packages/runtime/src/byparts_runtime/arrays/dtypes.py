@@ -39,7 +39,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
 @cache
 def carrier(name: str) -> np.dtype[Any]:
-    """What holds and moves elements: as `numpy_dtype`, but for bf16 and i4 bytes do as well."""
+    """The dtype that holds and moves elements; bytes for bf16 and i4, where NumPy has no dtype."""
     try:
         return numpy_dtype(name)
     except ImportError:

@@ -1,9 +1,10 @@
 """Compiles ops with bodies: a body is a program whose memory is the workspace of its node.
 
 An op says how its bodies run (`Op.control`).  Each body goes through the steps of `build`: lowered
-and compiled for the same backends, scheduled, planned by the same planner.  Its inputs are outside
-its arena (states, slices, what is given), its constants too; the arena is part of the workspace of
-the node, so the planner of the program around puts it where nothing else is alive.
+and compiled for the same backends, scheduled, placed by the same planner, its constants computed.
+Its inputs are outside its arena (states, slices, invariants), its constants too; the arena is part
+of the workspace of the node, so the planner of the program around puts it where nothing else is
+alive.
 `loops.py` compiles those that loop.
 """
 
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 from byparts_graph_ir import (
     Branches,
     Graph,
-    Input,
     Kernel,
     Loop,
     Op,
@@ -26,89 +26,23 @@ from byparts_graph_ir import (
     Types,
     add_note,
 )
-from byparts_graph_ir.model.frozen import Frozen, replace
+from byparts_graph_ir.model.frozen import replace
+from byparts_runtime.building.body import Body
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import NodeKernel, runtime_backend
-from byparts_runtime.building.load import computed_constants
+from byparts_runtime.building.load import with_constants
 from byparts_runtime.building.loops import loop_kernel, reversed_loop_kernel
 from byparts_runtime.building.lower import lower
-from byparts_runtime.building.options import BuildOptions, CaptureArgument
-from byparts_runtime.building.place import persistent_blocks
-from byparts_runtime.building.planning import planned
-from byparts_runtime.building.schedule import Schedule, schedule
+from byparts_runtime.building.options import BuildOptions
+from byparts_runtime.building.place import place
+from byparts_runtime.building.schedule import schedule
 from byparts_runtime.building.signature import signature_of
 from byparts_runtime.building.updates import Donations
-from byparts_runtime.memory.plan import Bytes, Location, Plan
-from byparts_runtime.run.bodies import BoundBody, BranchesRun
+from byparts_runtime.run.bodies import BranchesRun
 
 if TYPE_CHECKING:
     from byparts_graph_ir import Control
-
-
-class Body(Frozen):
-    """A body, compiled and planned.
-
-    Attributes:
-        name: in messages: "body of while".
-        schedule: what runs: its inputs, then its constants, then inputs that nobody reads, whose
-            bytes its results may take.
-        plan: where its values are: in its arena, or in an input.
-        constants: where the constants are.
-        persistent: for each node where its persistent block begins.
-        persistent_bytes: of all its nodes.
-        results: the outputs that its last inputs have memory for.
-    """
-
-    name: str
-    schedule: Schedule
-    plan: Plan
-    constants: tuple[Bytes, ...]
-    persistent: tuple[int, ...]
-    persistent_bytes: int
-    parts: Parts
-    capture: CaptureArgument
-    results: tuple[int, ...] = ()
-
-    @property
-    def types(self) -> Types:
-        """Of its outputs."""
-        return tuple([v.type for v in self.schedule.graph.outputs])
-
-    @property
-    def places(self) -> tuple[Location, ...]:
-        """Where its outputs are."""
-        graph = self.schedule.graph
-        return tuple([self.plan.locations[graph.ids[v]] for v in graph.outputs])
-
-    @property
-    def first_result(self) -> int:
-        """Position of the first input that has memory for an output."""
-        return len(self.schedule.graph.inputs) - len(self.results)
-
-    def moved(self, states: int) -> list[int]:
-        """The new states that stand where another old one is, or another part of their own."""
-        new_states = enumerate((at.root, at.offset) for at in self.places[:states])
-        return [k for k, at in new_states if at[0] in range(states) and at != (k, 0)]
-
-    def bind(
-        self,
-        given: Sequence[Bytes],
-        results: Sequence[Bytes],
-        arena: Bytes,
-        persistent: Bytes,
-        moving: Sequence[tuple[int, int]] = (),
-    ) -> BoundBody:
-        """The body on these bytes.
-
-        Args:
-            given: its inputs.
-            results: where the outputs `self.results` may go.
-            arena: its memory.
-            persistent: that of its kernels.
-            moving: inputs whose place moves from row to row: pairs (position, bytes of a row).
-        """
-        return BoundBody(self, (*given, *self.constants, *results), arena, persistent, moving)
 
 
 class Bodies:
@@ -163,7 +97,7 @@ class Bodies:
         )
         kernel = Kernel(
             partial(BranchesRun.bound, bodies, self.parts),
-            max(body.plan.arena_bytes for body in bodies),
+            max(body.arena_bytes for body in bodies),
             sum(body.persistent_bytes for body in bodies),
         )
         return kernel, bodies
@@ -197,39 +131,21 @@ class Bodies:
                 raise ShapeError(f"{name}: gives {types}, expected {list(wanted)}")
             compiled = compile_kernels(lowered, parts, lambda _: self, fixed)
             scheduled = schedule(compiled, parts, options)
+            scheduled = replace(scheduled, donate=_donations(scheduled.graph, states))
+            placed = place(scheduled, parts, options, feeds_outside=True, results=tuple(results))
+            return Body(name, with_constants(placed, parts, options))
         except Exception as error:
             add_note(error, f"in {name}")
             raise
-        graph = scheduled.graph
-        donate = _donations(graph, states)
-        if results:
-            places = [Input(wanted[j], None, "result", "") for j in results]
-            offered = {j: len(graph.inputs) + k for k, j in enumerate(results)}
-            graph = Graph((*graph.inputs, *places), graph.nodes, graph.outputs)
-            made = [j for j in _made_by_nodes(graph) if j in offered and j not in donate.values()]
-            donate = {**donate, **{offered[j]: j for j in made}}
-        scheduled = replace(scheduled, graph=graph, donate=donate)
-        external = frozenset(range(len(graph.inputs)))
-        plan = planned(graph, donate, compiled, parts, options, external)
-        constants = computed_constants(compiled, parts, options.alignment)
-        blocks = persistent_blocks(scheduled)
-        facts = *blocks, parts, options.capture, tuple(results)
-        return Body(name, scheduled, plan, constants, *facts)
 
 
 def _donations(graph: Graph, states: int) -> Donations:
     """Old state -> new state that may be written over it: once nobody wants the old one."""
-    given, wanted, taken = set(graph.inputs), set(graph.outputs), set()
+    inputs, wanted, taken = set(graph.inputs), set(graph.outputs), set()
     donations = {}
     for k in range(states):
         old, new = graph.inputs[k], graph.outputs[k]
-        if new not in given and old not in wanted and new not in taken and new.type == old.type:
+        if new not in inputs and old not in wanted and new not in taken and new.type == old.type:
             donations[k] = k
             taken.add(new)
     return donations
-
-
-def _made_by_nodes(graph: Graph) -> list[int]:
-    """The outputs that nodes make, each at its first place."""
-    first = {v: j for j, v in reversed(list(enumerate(graph.outputs)))}
-    return sorted([j for v, j in first.items() if v.node is not None])

@@ -92,7 +92,7 @@ def _built(
 
 
 def bodies_for(parts: Parts, options: BuildOptions) -> Callable[[str], BodyCompiler]:
-    """What makes the compiler of ops with bodies for a memory space, when such an op is met."""
+    """Make the compiler of ops with bodies for a memory space when such an op is first met."""
 
     def make(space: str) -> BodyCompiler:
         from byparts_runtime.building.bodies import Bodies  # not at the start of every program

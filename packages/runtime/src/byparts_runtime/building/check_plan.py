@@ -62,13 +62,13 @@ class _Room:
         starts[first:last], pieces[first:last] = begins, new
 
     def other(self, lower: int, upper: int, content: Content) -> Optional[int]:
-        """What else than this content is there: a value, ~step of a workspace; `None`: nothing."""
+        """Content of these bytes that differs from `content`: a value, ~step of a workspace."""
         first, last = self._span(lower, upper)
         held = 0
         for i in range(first, last):
-            start, (end, found) = self.starts[i], self.pieces[i]
-            if found[0] != content[0] or found[1] - start != content[1] - lower:
-                return found[0]
+            start, (end, piece) = self.starts[i], self.pieces[i]
+            if piece[0] != content[0] or piece[1] - start != content[1] - lower:
+                return piece[0]
             held += min(end, upper) - max(start, lower)
         return None if held == upper - lower else content[0]
 
@@ -132,7 +132,7 @@ class _Run:
         ids, who = self.ids, f"node {step} ({node.op.name})"
         kernel = None if self.kernels is None else self.kernels(node)
         read = [(p, ids[v]) for p, v in enumerate(node.inputs) if p not in node.op.ignores]
-        made = [ids[v] for v in node.outputs]
+        outputs = [ids[v] for v in node.outputs]
         for _, x in read:
             self._read(x, who)
         if kernel is not None and kernel.workspace_bytes:
@@ -142,13 +142,13 @@ class _Run:
             for _, x in read:
                 self._read(x, f"{who}, beside its workspace,")
         views = self._views(node)
-        for o, y in enumerate(made):
+        for o, y in enumerate(outputs):
             if o in views:
                 self.contents[y] = views[o]
             else:
                 self._check_over(node, read, o, node.op if kernel is None else kernel, who)
                 self._write(y)
-        for y in made if len(made) > 1 or views else ():
+        for y in outputs if len(outputs) > 1 or views else ():
             self._read(y, f"{who}, having written its outputs,")
 
     def _views(self, node: Node) -> dict[int, Content]:

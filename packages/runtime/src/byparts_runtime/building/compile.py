@@ -74,29 +74,35 @@ def compile_kernels(
     Raises:
         MissingRule: no backend takes a node.
     """
-    kernels, stages = Kernels(parts.backends, bodies), list(lowered.stages)
+    kernels = Kernels(parts.backends, bodies)
     with parts.context():
-        graph = _without_barriers(_parted(lowered.graph, kernels, parts, stages), stages)
+        stages = [*lowered.stages, *_parted(lowered.graph, kernels, parts)]
+        stages += _without_barriers(stages[-1].graph)
         start = perf_counter()
-        graph, constants = hoist(graph)
-        signature = replace(lowered.signature, constants=sum(len(n.outputs) for n in constants))
-        given = [graph.inputs[i] for i in fixed]
-        kernels.constants = frozenset((*signature.constant_values(graph), *given))
+        graph, constants = hoist(stages[-1].graph)
         stages.append(Stage("hoist", graph, perf_counter() - start))
+        signature = replace(lowered.signature, constants=sum(len(n.outputs) for n in constants))
+        unchanging = [graph.inputs[i] for i in fixed]
+        kernels.constants = frozenset((*signature.constant_values(graph), *unchanging))
         if parts.several:
-            graph = with_copies(graph, constants, signature, kernels, parts, stages)
+            stages.append(with_copies(graph, constants, signature, kernels, parts))
+        graph = stages[-1].graph
         for node in _each((*constants, *graph.nodes)):
             kernels(node)  # now: what is missing is said before anything is planned
     return Compiled(graph, signature, kernels, constants, tuple(stages))
 
 
-def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -> Graph:
-    """The graph without what no backend takes: regions are parted, other nodes decomposed.
+def _parted(graph: Graph, kernels: Kernels, parts: Parts) -> list[Stage]:
+    """Part the regions that no backend takes, and decompose other such nodes.
+
+    Returns a stage for each time that something was refused; the graph of the last one is what is
+    left.  Empty where backends take all nodes.
 
     The nodes of a refused region are legalized and fused again, in regions of at most half as many.
     A kernel may refuse the types of a node (no elements, some dtype) whose parts have kernels.
     """
     refused: set[Op] = set()
+    stages: list[Stage] = []
     while reasons := dict(_refused(graph.nodes, kernels, parts)):
         start = perf_counter()
         refused.update(op for op, _ in reasons if isinstance(op, Fused))
@@ -108,7 +114,7 @@ def _parted(graph: Graph, kernels: Kernels, parts: Parts, stages: list[Stage]) -
         for again in fusing(parts, refused):
             graph = again.run(graph)
         stages.append(Stage("part", graph, perf_counter() - start))
-    return graph
+    return stages
 
 
 def _refused(
@@ -145,18 +151,17 @@ def _each(nodes: Sequence[Node]) -> Iterator[Node]:
         yield node
 
 
-def _without_barriers(graph: Graph, stages: list[Stage]) -> Graph:
-    """The graph in the same order, without barriers.
+def _without_barriers(graph: Graph) -> list[Stage]:
+    """Take the barriers out, and keep the order of the other nodes; no stage if there are none.
 
     A barrier keeps what is computed twice on purpose from being merged or joined with the first
     time; nothing after this does that.
     """
     if not any(isinstance(node.op, OptimizationBarrier) for node in graph.nodes):
-        return graph
+        return []
     start = perf_counter()
     graph = graph.rewrite(past_barrier)
-    stages.append(Stage("barriers", graph, perf_counter() - start))
-    return graph
+    return [Stage("barriers", graph, perf_counter() - start)]
 
 
 def past_barrier(node: Node) -> Optional[tuple[Value, ...]]:
@@ -173,8 +178,8 @@ def hoist(graph: Graph) -> tuple[Graph, tuple[Node, ...]]:
     constants = tuple([node for node in graph.nodes if is_constant(node)])
     if not constants:
         return graph, ()
-    given = {
+    stand_ins = {
         n: tuple([Input(v.type, None, n.op.name, n.where) for v in n.outputs]) for n in constants
     }
-    inputs = (*graph.inputs, *(v for values in given.values() for v in values))
-    return Graph(inputs, graph.nodes, graph.outputs).rewrite(given.get), constants
+    inputs = (*graph.inputs, *(v for values in stand_ins.values() for v in values))
+    return Graph(inputs, graph.nodes, graph.outputs).rewrite(stand_ins.get), constants

@@ -53,7 +53,7 @@ def around(backends: Sequence[Backend]) -> Context:
 
 
 def contexts_of(backends: Sequence[Backend]) -> Optional[Context]:
-    """As `around`; `None` where no backend has a context of its own."""
+    """The context of these backends, silent too; `None` where no backend has one of its own."""
     wanted = tuple(b.around for b in backends if b.around is not None)
     return partial(_Nested, (Silent, *wanted)) if wanted else None
 

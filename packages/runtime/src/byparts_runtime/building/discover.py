@@ -69,7 +69,7 @@ class Parts(Frozen):
 
     @property
     def waits(self) -> tuple[Callable[[], None], ...]:
-        """What waits for each space.
+        """Runs that wait for the memory spaces, one for each object of a space.
 
         Backends of one memory may each bring an object for it, and know of their own work alone.
         """
@@ -83,7 +83,7 @@ class Parts(Frozen):
 
     @property
     def context(self) -> Callable[[], AbstractContextManager[object]]:
-        """What is entered while anything is compiled, bound or run."""
+        """The context to enter while anything is compiled, bound or run."""
         return around(self.backends)
 
 
@@ -213,32 +213,32 @@ def find_passes(passes: PassesArgument) -> tuple[Pass, ...]:
         passes = [name.strip() for name in passes.split("+")]
     if not isinstance(passes, Iterable):
         raise ArgumentError(f"passes={passes!r:.60}: give a tuple, e.g. passes=(merge,)")
-    return tuple([p for given in passes for p in _passes(given)])
+    return tuple([p for argument in passes for p in _passes(argument)])
 
 
-def _passes(given: Any) -> tuple[Pass, ...]:
-    """One pass; for "auto" those that are ours."""
-    if isinstance(given, str) and given == "auto":
+def _passes(argument: Any) -> tuple[Pass, ...]:
+    """The pass that is asked for; for "auto" the installed passes of ours."""
+    if isinstance(argument, str) and argument == "auto":
         optimize = _installed("passes", "optimize")
         return () if optimize is None else (Pass("optimize", optimize),)
-    return (given if isinstance(given, Pass) else _named_pass(given),)
+    return (argument if isinstance(argument, Pass) else _named_pass(argument),)
 
 
-def find_pass(name: str, given: PassArgument) -> Optional[GraphPass]:
+def find_pass(name: str, argument: PassArgument) -> Optional[GraphPass]:
     """The pass that is given, or named; for "auto" the one that is installed as `name`, if any.
 
     Raises:
         PartError: the one that is named is not installed.
         ArgumentError: it is no pass.
     """
-    if isinstance(given, str):
+    if isinstance(argument, str):
         graph_pass: GraphPass = (
-            _installed("passes", name) if given == "auto" else _hub().get("passes", given)
+            _installed("passes", name) if argument == "auto" else _hub().get("passes", argument)
         )
         return graph_pass
-    if given is not None and not callable(given):
-        raise _no_pass(given)
-    return given
+    if argument is not None and not callable(argument):
+        raise _no_pass(argument)
+    return argument
 
 
 def find_fuse(backends: Sequence[Backend]) -> Optional[GraphPass]:
@@ -268,7 +268,7 @@ def find_planner(planner: PlannerArgument) -> Planner:
     return named
 
 
-def _find_rematerialize(given: PassArgument) -> GraphPass:
+def _find_rematerialize(argument: PassArgument) -> GraphPass:
     """The pass that computes values again, which a limit cannot do without.
 
     Raises:
@@ -276,7 +276,7 @@ def _find_rematerialize(given: PassArgument) -> GraphPass:
         GraphError: it is no pass.
     """
     try:
-        named = find_pass("", "rematerialize" if given == "auto" else given)
+        named = find_pass("", "rematerialize" if argument == "auto" else argument)
     except PartError as error:
         add_note(error, "budget_bytes and max_extra_cost need it")
         raise
@@ -285,20 +285,20 @@ def _find_rematerialize(given: PassArgument) -> GraphPass:
     return named
 
 
-def _named_pass(given: Any) -> Pass:
-    if isinstance(given, str):
-        return Pass(given, _hub().get("passes", given))
-    if not callable(given):
-        raise _no_pass(given)
-    return Pass(getattr(given, "__name__", type(given).__name__), given)
+def _named_pass(argument: Any) -> Pass:
+    if isinstance(argument, str):
+        return Pass(argument, _hub().get("passes", argument))
+    if not callable(argument):
+        raise _no_pass(argument)
+    return Pass(getattr(argument, "__name__", type(argument).__name__), argument)
 
 
-def _no_pass(given: object) -> ArgumentError:
-    return ArgumentError(f"{given!r:.60} is no pass: give a function of a graph, or a name")
+def _no_pass(argument: object) -> ArgumentError:
+    return ArgumentError(f"{argument!r:.60} is no pass: give a function of a graph, or a name")
 
 
 def _installed(kind: str, name: str) -> Any:
-    """What is provided under this name, or `None`; a broken part is warned of."""
+    """The object provided under this name, or `None`; warns of a part that is broken."""
     if name not in _hub().names(kind):
         return None
     try:

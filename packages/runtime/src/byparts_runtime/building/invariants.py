@@ -40,20 +40,20 @@ def invariant_values(body: Graph, first: int) -> list[Value]:
 
 def split(body: Graph, first: int, values: Sequence[Value]) -> tuple[Graph, Graph]:
     """Two graphs: (invariants) -> `values`, and the body, which takes these behind its inputs."""
-    given: dict[Value, Value] = {v: Input(v.type, None, "invariant", "") for v in values}
-    env = {v: given.get(v, v) for v in body.inputs}
+    invariants: dict[Value, Value] = {v: Input(v.type, None, "invariant", "") for v in values}
+    env = {v: invariants.get(v, v) for v in body.inputs}
     for old in body.nodes:
         inputs = tuple([env[v] for v in old.inputs])
         node = old if inputs == old.inputs else Node(old.op, inputs, old.where)
         env.update(zip(old.outputs, node.outputs, strict=True))
-        env.update({v: given[v] for v in old.outputs if v in given})
-    inputs = (*body.inputs, *given.values())
+        env.update({v: invariants[v] for v in old.outputs if v in invariants})
+    inputs = (*body.inputs, *invariants.values())
     rounds = Graph.of(inputs, [env[v] for v in body.outputs], order=env.values())
     return Graph.of(body.inputs[first:], values), rounds
 
 
 def smallest(values: Collection[Value], most_bytes: int) -> list[Value]:
-    """As many of the values as fit in so many bytes, the smallest first."""
+    """The smallest of the values, in order, up to so many bytes in all."""
     fitting = []
     for v in sorted(values, key=lambda v: v.type.size_bytes):
         most_bytes -= v.type.size_bytes

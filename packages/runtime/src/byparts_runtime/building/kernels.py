@@ -29,7 +29,7 @@ from byparts_runtime.memory.plan import Bytes
 
 if TYPE_CHECKING:
     from byparts_graph_ir import Control
-    from byparts_runtime.building.bodies import Body
+    from byparts_runtime.building.body import Body
 
 
 class NodeKernel(Frozen):
@@ -49,7 +49,7 @@ class NodeKernel(Frozen):
 
     @property
     def workspace_bytes(self) -> int:
-        """What a planner has to find room for while the node runs."""
+        """Bytes for which a planner has to find room while the node runs."""
         return self.kernel.workspace_bytes
 
     @property
@@ -190,8 +190,8 @@ def describe(node: Node) -> str:
     """Op, types and line of a node, for errors."""
     inputs = ", ".join(str(v.type) for v in node.inputs)
     outputs = ", ".join(str(v.type) for v in node.outputs)
-    made = f", created at {node.where}" if node.where else ""
-    return f"{node.op.name}: ({inputs}) -> ({outputs}){made}"
+    origin = f", created at {node.where}" if node.where else ""
+    return f"{node.op.name}: ({inputs}) -> ({outputs}){origin}"
 
 
 def _missing(node: Node, refusals: Sequence[str]) -> MissingRule:

@@ -16,16 +16,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_graph_ir import Graph, Kernel, Loop, Op, ReversedLoop, TensorType, Types
-from byparts_graph_ir.model.frozen import Frozen, replace
+from byparts_graph_ir.model.frozen import replace
+from byparts_runtime.building.body import ALIGNMENT, Body, LoopBody
 from byparts_runtime.building.invariants import invariant_values, smallest, split
+from byparts_runtime.memory.plan import padded
 from byparts_runtime.run.bodies import BOOL
-from byparts_runtime.run.loops import loop_run, reversed_loop_run
+from byparts_runtime.run.loops import loop_run, reversed_loop_run, row_type
 
 if TYPE_CHECKING:
-    from byparts_runtime.building.bodies import Bodies, Body
+    from byparts_runtime.building.bodies import Bodies
     from byparts_runtime.building.kernels import NodeKernel
 
-ALIGNMENT = 64  # of what stands in a workspace behind an arena
 # Rows of this size and more are not copied (times the number of steps that are bound to them).
 # Measured with NumPy, a round of x + row: for 1 MiB 70 us with a copy, 39 us without, for 256 KiB
 # 14.0 and 11.2 us, for 128 KiB 8.1 and 8.2 us: a small row is still in the cache when the kernel
@@ -35,63 +36,13 @@ _SMALL_BYTES = 1024  # that a loop may take more, so that small values are compu
 _MOST_TRIES = 3  # to compute values once in no more memory; each compiles the body
 
 
-class LoopBody(Frozen):
-    """A body of a loop, compiled.
-
-    Attributes:
-        states: how many of its inputs and outputs are states.
-        each: what each round runs; it reads the values of `once` behind its other inputs.
-        once: (invariants) -> values that each round reads; `None`: there are none.
-        moving: the inputs of `each` that are rows of an array of the program, where they are, as
-            pairs (position, bytes of a row).
-    """
-
-    states: int
-    each: Body
-    once: Optional[Body] = None
-    moving: tuple[tuple[int, int], ...] = ()
-
-    @property
-    def spare(self) -> Types:
-        """What it needs in the workspace: the values of `once`, then new states to be moved."""
-        types = self.each.types
-        moved = tuple([types[k] for k in self.each.moved(self.states)])
-        return (*self.once.types, *moved) if self.once else moved
-
-    def slots(self, states: int, first: int) -> list[tuple[int, TensorType]]:
-        """Inputs of `each` with room for one row: those from `states` to `first` and results.
-
-        Gives positions and types, without those that move.
-        """
-        inputs = self.each.schedule.graph.inputs
-        rows = (*range(states, first), *range(self.each.first_result, len(inputs)))
-        moving = dict(self.moving)
-        return [(i, inputs[i].type) for i in rows if i not in moving]
-
-    @property
-    def arena_bytes(self) -> int:
-        """Of one of the two at a time."""
-        once_bytes = self.once.plan.arena_bytes if self.once else 0
-        return max(self.each.plan.arena_bytes, once_bytes)
-
-    @property
-    def persistent_bytes(self) -> int:
-        """Of the kernels of both."""
-        return self.each.persistent_bytes + (self.once.persistent_bytes if self.once else 0)
-
-    def needed_bytes(self, arena_bytes: int) -> int:
-        """What it takes beside bodies that need an arena of so many bytes."""
-        spare_bytes = sum(_padded(t.size_bytes) for t in self.spare)
-        return max(arena_bytes, self.arena_bytes) + spare_bytes + self.persistent_bytes
-
-
 def loop_kernel(
     bodies: Bodies, op: Op, types: Types, loop: Loop, constants: Collection[int]
 ) -> tuple[Kernel, tuple[Body, ...]]:
     """The kernel of an op that runs a loop, and the bodies; as `Bodies.compiled`."""
     s, q = loop.states, loop.states + loop.sequences
     compiler = _LoopBodies(bodies, [i for i in constants if i >= q])
-    wanted = (*types[:s], *map(_row, op.infer(*types)[s:]))
+    wanted = (*types[:s], *map(row_type, op.infer(*types)[s:]))
     cond = compiler.cond(op, loop)
     able = bodies.parts.space.name == "host" and loop.rounds != 0  # or there is no row 0
     results = [j for j in range(s, len(wanted)) if able and _is_large(wanted[j], 1)]
@@ -108,7 +59,7 @@ def loop_kernel(
 def reversed_loop_kernel(
     bodies: Bodies, op: Op, types: Types, control: ReversedLoop, constants: Collection[int]
 ) -> tuple[Kernel, tuple[Body, ...]]:
-    """As `loop_kernel`, of a loop and then its reverse."""
+    """The kernel of an op that runs a loop and then its reverse, and the bodies."""
     loop, carried, kept = control.loop, len(control.back.outputs), len(control.kept)
     s, first = loop.states, loop.states + carried
     compiler = _LoopBodies(bodies, [i - carried for i in constants if i >= first])
@@ -197,16 +148,15 @@ def _all(bodies: Sequence[LoopBody]) -> tuple[Body, ...]:
 
 def _moving(body: Body, slices: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """The slices and the results of a body that its kernels are bound to where they are."""
-    graph, at = body.schedule.graph, body.plan.locations
-    kernels = body.schedule.compiled.kernels
-    results = range(body.first_result, len(graph.inputs))
+    loaded, results = body.loaded, body.offered
+    graph, at = loaded.graph, loaded.plan.locations
     touched: dict[int, list[NodeKernel]] = {i: [] for i in (*slices, *results)}
     for node in graph.nodes:
         for root in {at[graph.ids[v]].root for v in (*node.inputs, *node.outputs)}:
             if root is not None and root in touched:
-                touched[root].append(kernels(node))
-    read = {at[graph.ids[v]].root for v in graph.outputs} - set(results)  # and copied: they stay
-    plain = {b.name for b in body.parts.backends}
+                touched[root].append(loaded.kernels(node))
+    read = {place.root for place in body.places} - set(results)  # and copied: they stay
+    plain = {b.name for b in loaded.parts.backends}
     return tuple(
         (i, graph.inputs[i].type.size_bytes)
         for i, node_kernels in touched.items()
@@ -222,21 +172,12 @@ def _is_large(row: TensorType, steps: int) -> bool:
 
 
 def _layout(bodies: Sequence[LoopBody], types: Iterable[TensorType]) -> tuple[tuple[int, ...], int]:
-    """Where values are in a workspace behind the arena of the bodies; and its size.
+    """Offsets of values in a workspace behind the arena of the bodies; and its size.
 
     The values are those of `types`, then the spare ones of each body.
     """
     sizes = [t.size_bytes for t in (*types, *[t for body in bodies for t in body.spare])]
     starts = [0]
     for size in (max(body.arena_bytes for body in bodies), *sizes):
-        starts.append(starts[-1] + _padded(size))
+        starts.append(starts[-1] + padded(size, ALIGNMENT))
     return tuple(starts[1:-1]), starts[-1]
-
-
-def _padded(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def _row(t: TensorType) -> TensorType:
-    """Of one slice along axis 0."""
-    return TensorType(t.dtype, t.dims[1:])

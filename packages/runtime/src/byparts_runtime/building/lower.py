@@ -68,7 +68,7 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
 
 
 def kept(name: str, run: GraphPass, graph: Graph) -> Graph:
-    """What a pass makes of a graph: it has the same inputs and outputs, and is well formed.
+    """Run a pass; its graph must have the same inputs and outputs and be well formed.
 
     Raises:
         GraphError: it is no such graph; says what the pass was given and what it returned.
@@ -154,7 +154,7 @@ def _passes_of(backends: Sequence[Backend], i: int) -> list[Pass]:
 
 
 def _unless_taken(before: Sequence[Backend], run: Callable[[Graph], Graph], graph: Graph) -> Graph:
-    """What the pass makes of a graph, or the graph where it replaces what these backends run."""
+    """Run the pass; return the graph unchanged where the pass replaces what these backends run."""
     new = applied(run, graph)
     if new is graph:
         return graph
@@ -204,9 +204,9 @@ def _static(graph: Graph) -> Graph:
             )
     for v in graph.values:
         if not v.type.static:
-            made = v.node.op.name if v.node else "input"
+            maker = v.node.op.name if v.node else "input"
             raise ShapeError(
-                f"{made}: its result {v.type} is not static though all inputs are: its shape "
+                f"{maker}: its result {v.type} is not static though all inputs are: its shape "
                 "depends on data; use Executor, which runs such a graph in stages"
             )
     return graph

@@ -1,4 +1,4 @@
-"""How a program is built: the one list of options, with their defaults and what they mean."""
+"""Options of `build`: the one list of them, with their defaults and their meaning."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMMITS = ("auto", "copy")
 
 
 class BuildOptions(Frozen):
-    """How `build` and `Executor` build a program.
+    """Options of `build` and `Executor`.
 
     Attributes:
         backends: names or objects; each node goes to the first that has a kernel for it.  Feeds and
@@ -107,15 +107,15 @@ def with_changes(options: object, changes: Mapping[str, Any]) -> BuildOptions:
     return replace(options, **changes) if changes else options
 
 
-def _is_whole(given: Any) -> bool:
-    shape = getattr(given, "shape", None)  # an array of several is no number
-    return not isinstance(given, bool) and hasattr(given, "__index__") and shape in (None, ())
+def _is_whole(number: Any) -> bool:
+    shape = getattr(number, "shape", None)  # an array of several is no number
+    return not isinstance(number, bool) and hasattr(number, "__index__") and shape in (None, ())
 
 
-def _is_size(given: Any, method: str) -> bool:
-    """Whether it is a number of that kind, of 0 or more, or not given."""
-    single = not getattr(given, "shape", ())
-    return given is None or (hasattr(given, method) and single and bool(given >= 0))
+def _is_size(number: Any, method: str) -> bool:
+    """Whether a size is a number of that kind, of 0 or more, or not given."""
+    single = not getattr(number, "shape", ())
+    return number is None or (hasattr(number, method) and single and bool(number >= 0))
 
 
 DEFAULTS = BuildOptions()

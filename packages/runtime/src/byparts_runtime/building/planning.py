@@ -56,8 +56,8 @@ def planned(
     except TypeError as error:
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise  # from inside the planner
-        given = ", ".join(f"{name}=..." for name in ("external", "alignment", *facts))
-        raise GraphError(f"the planner is called as plan(graph, {given}): {error}") from error
+        keywords = ", ".join(f"{name}=..." for name in ("external", "alignment", *facts))
+        raise GraphError(f"the planner is called as plan(graph, {keywords}): {error}") from error
     sizes = [kernels(node).workspace_bytes for node in graph.nodes]
     if any(sizes) and hasattr(plan, "arena_bytes") and not getattr(plan, "workspaces", ()):
         plan = _WithWorkspace(plan, sizes, options.alignment)

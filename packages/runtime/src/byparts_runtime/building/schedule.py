@@ -31,7 +31,7 @@ _MAX_TRIES = 6  # to meet a budget; most graphs need one or two
 
 
 class Schedule(Frozen):
-    """What step 3 gives: a compiled graph with its nodes in the order in which they run.
+    """The result of step 3: a compiled graph with its nodes in the order in which they run.
 
     Attributes:
         graph: the nodes in order, some of them twice where there is a budget.
@@ -90,9 +90,8 @@ class _Scheduling:
 
     def planned(self, schedule: Schedule) -> Schedule:
         """The schedule with its plan, whose arena a budget is about."""
-        compiled = schedule.compiled
-        known = schedule.graph, schedule.donate, compiled
-        outside = compiled.signature.outside
+        known = schedule.graph, schedule.donate, schedule.compiled
+        outside = schedule.compiled.signature.outside
         plan = planned(*known, self.parts, self.options, outside, schedule.updates)
         return replace(schedule, plan=plan)
 
@@ -168,9 +167,9 @@ class _Scheduling:
         """The graph after a pass over all nodes but the updates at its end."""
         first = len(graph.nodes) - self.updates
         nodes, updates = graph.nodes[:first], graph.nodes[first:]
-        made = {v for n in updates for v in n.outputs}
+        late = {v for n in updates for v in n.outputs}
         read = (*graph.outputs, *(v for n in updates for v in n.inputs))
-        needed = tuple(dict.fromkeys(v for v in read if v not in made))
+        needed = tuple(dict.fromkeys(v for v in read if v not in late))
         before = Graph(graph.inputs, nodes, needed)
         changed = kept(_name(change), change, before)
         if changed.inputs != graph.inputs:
@@ -199,6 +198,6 @@ def _kept(plain: Schedule, note: str) -> Schedule:
 
 
 def _extra(cost: Cost, before: Graph, after: Graph) -> float:
-    """How much more work, as a fraction."""
+    """The additional work, as a fraction of the work before."""
     old, new = (sum(map(cost, graph.nodes)) for graph in (before, after))
     return new / old - 1 if old else 0.0

@@ -1,4 +1,4 @@
-"""Which inputs of a graph are variables, which outputs their new values; checked.
+"""Finds which inputs of a graph are variables and which outputs their new values, and checks both.
 
 A variable is the value of the input of its name, wherever that input stands and in whatever order
 the variables are given: two variables of one shape in the wrong order would run, and be wrong.
@@ -52,7 +52,7 @@ class Signature(Frozen):
 
     @property
     def inputs(self) -> int:
-        """How many inputs there are."""
+        """The number of inputs: feeds, variables and constants."""
         return self.first_constant + self.constants
 
     @property
@@ -127,26 +127,26 @@ def bind_variables(graph: Graph, variables: VariablesArgument) -> Bound:
     names = [getattr(v, "name", "") for v in graph.inputs]
     if isinstance(variables, Store):
         variables = _named_in(variables, names)
-    given = known_variables("variables", variables)
-    if len(given) > len(graph.inputs):
-        raise GraphError(f"{len(given)} variables for a graph of {len(graph.inputs)} inputs")
+    sequence = known_variables("variables", variables)
+    if len(sequence) > len(graph.inputs):
+        raise GraphError(f"{len(sequence)} variables for a graph of {len(graph.inputs)} inputs")
     positions: dict[str, list[int]] = {}
     for i, name in enumerate(names):
         positions.setdefault(name, []).append(i)
     bound: Bound = {}
     by_position: list[Variable] = []
-    for variable in given:
+    for variable in sequence:
         at = positions.get(variable.name, []) if variable.name else []
         if not at:
             by_position.append(variable)
         elif len(at) > 1 or at[0] in bound:
-            raise _not_unique(variable.name, names, given)
+            raise _not_unique(variable.name, names, sequence)
         else:
             bound[at[0]] = variable
     free = [i for i in range(len(names)) if i not in bound]
     free = free[len(free) - len(by_position) :]
     if any(names[i] for i in free):
-        raise _no_input(by_position, names, given)
+        raise _no_input(by_position, names, sequence)
     bound.update(zip(free, by_position, strict=True))
     return dict(sorted(bound.items()))
 
@@ -158,15 +158,15 @@ def feeds_first(graph: Graph, bound: Bound) -> Graph:
     return graph if inputs == graph.inputs else Graph(inputs, graph.nodes, graph.outputs)
 
 
-def known_variables(what: str, given: object) -> tuple[Variable, ...]:
+def known_variables(what: str, argument: object) -> tuple[Variable, ...]:
     """A sequence of variables as a tuple; `what` names the argument.
 
     Raises:
         GraphError: it is no sequence of variables.
     """
-    if not isinstance(given, Iterable) or isinstance(given, (str, bytes)):
-        raise GraphError(f"{what} is {given!r:.60}: give a sequence of variables, as in [w, b]")
-    variables: tuple[Any, ...] = tuple(given)
+    if not isinstance(argument, Iterable) or isinstance(argument, (str, bytes)):
+        raise GraphError(f"{what} is {argument!r:.60}: give a sequence of variables, as in [w, b]")
+    variables: tuple[Any, ...] = tuple(argument)
     for i, variable in enumerate(variables):
         if not isinstance(variable, Variable):
             kind = f"{type(variable).__name__} {variable!r:.60}"
@@ -189,16 +189,16 @@ def _bound_as_given(graph: Graph, variables: Mapping[Any, Any]) -> Bound:
 
 
 def _named_in(store: Store, names: Sequence[str]) -> list[Variable]:
-    """Those variables of a store that inputs are named after."""
+    """The variables of a store that inputs are named after."""
     named = [v for v in store if v.name in names]
     if len(store) and not named:
         raise _no_input(list(store), names, list(store))
     return named
 
 
-def _not_unique(name: str, names: Sequence[str], given: Sequence[Variable]) -> GraphError:
+def _not_unique(name: str, names: Sequence[str], variables: Sequence[Variable]) -> GraphError:
     counts = (
-        f"{names.count(name)} inputs and {sum(v.name == name for v in given)} variables "
+        f"{names.count(name)} inputs and {sum(v.name == name for v in variables)} variables "
         f"are named {name!r}"
     )
     return GraphError(
@@ -208,11 +208,11 @@ def _not_unique(name: str, names: Sequence[str], given: Sequence[Variable]) -> G
 
 
 def _no_input(
-    unknown: Sequence[Variable], names: Sequence[str], given: Sequence[Variable]
+    unknown: Sequence[Variable], names: Sequence[str], known: Sequence[Variable]
 ) -> GraphError:
     """The error for variables that name no input: lists the variables and the inputs."""
     missing = _listed([repr(v.name) for v in unknown])
-    variables = _listed([repr(v.name) for v in given])
+    variables = _listed([repr(v.name) for v in known])
     inputs = _listed([repr(name) if name else "(no name)" for name in names])
     return GraphError(
         f"variables: no input is named {missing}: the variables are {variables}; the inputs of the "

@@ -25,9 +25,8 @@ def with_copies(
     signature: Signature,
     kernels: Kernels,
     parts: Parts,
-    stages: list[Stage],
-) -> Graph:
-    """The graph in which each node reads values of its own space.
+) -> Stage:
+    """The stage with the graph in which each node reads values of its own space.
 
     Raises:
         GraphError: the nodes have no spaces for which that is so.
@@ -39,8 +38,7 @@ def with_copies(
         before = graph
         graph = applied(parts.transfer, graph, kernels.space, inputs, outputs)
         if graph is before:
-            stages.append(Stage("transfer", graph, perf_counter() - start))
-            return graph
+            return Stage("transfer", graph, perf_counter() - start)
     raise GraphError("a node moves to another space whenever its inputs are copied to this one")
 
 
@@ -49,8 +47,8 @@ def input_spaces(
 ) -> tuple[str, ...]:
     """The space of each input of a compiled graph; `first` is that of the feeds."""
     variables = [v.space.name for v in signature.variables]
-    made = [kernels.space(node) for node in constants for _ in node.outputs]
-    return (*[first.name] * signature.feeds, *variables, *made)
+    constant_spaces = [kernels.space(node) for node in constants for _ in node.outputs]
+    return (*[first.name] * signature.feeds, *variables, *constant_spaces)
 
 
 def space_of_values(
@@ -60,9 +58,9 @@ def space_of_values(
 
     Inputs behind those of the signature stand for memory of the caller, in the first space.
     """
-    given = list(input_spaces(signature, constants, kernels, first))
-    given += [first.name] * (len(graph.inputs) - len(given))
-    spaces: dict[Value, str] = dict(zip(graph.inputs, given, strict=True))
+    of_inputs = list(input_spaces(signature, constants, kernels, first))
+    of_inputs += [first.name] * (len(graph.inputs) - len(of_inputs))
+    spaces: dict[Value, str] = dict(zip(graph.inputs, of_inputs, strict=True))
     for node in graph.nodes:
         spaces.update(dict.fromkeys(node.outputs, kernels.space(node)))
     return spaces.__getitem__

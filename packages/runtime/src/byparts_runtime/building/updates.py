@@ -111,10 +111,13 @@ def _with_late(
     late: dict[Node, list[Node]] = {}
     for update in updates if len(updates) > 1 else ():
         makers = dict.fromkeys(v.node for v in update.inputs if v.node is not None)
-        made = [n for n in makers if uses[n.outputs[0]] == 1 and _is_late(n, variables)]
-        late[update] = [n for n in made if kernels(n).kernel.atomic]
+        gradients = [n for n in makers if uses[n.outputs[0]] == 1 and _is_late(n, variables)]
+        late[update] = [n for n in gradients if kernels(n).kernel.atomic]
     early = [n for n in updates if not late.get(n)]
-    return (*early, *(n for update, made in late.items() if made for n in (*made, update)))
+    return (
+        *early,
+        *(n for update, gradients in late.items() if gradients for n in (*gradients, update)),
+    )
 
 
 def _is_late(node: Node, variables: frozenset[Value]) -> bool:

@@ -18,7 +18,7 @@ _NARROW = 6  # letters: no cell is cut to fewer
 
 
 class Column(Frozen):
-    """One column; a `least` of 0 says that its cells stay whole."""
+    """A column of a table; a `least` of 0 says that its cells stay whole."""
 
     head: str
     least: int = 0  # how narrow it may be
@@ -86,7 +86,7 @@ def _line(columns: Sequence[Column], row: Row, widths: dict[int, int]) -> str:
 
 
 def fitted(cell: Cell, width: int, *, tail: bool = False) -> str:
-    """As much of a cell as fits; of a list the first items, and how many there are."""
+    """The cell, shortened to the width: a list to its first items, with their number."""
     text = _text(cell)
     if len(text) <= width:
         return text

@@ -1,4 +1,4 @@
-"""What it costs to run a node, in measured seconds: for passes that choose what to compute again.
+"""Measured seconds of nodes: for passes that choose what to compute again.
 
     costs = program.costs(x, labels)             # of this program, on this machine
     build(step, budget_bytes=2**30, costs=costs)

@@ -15,17 +15,17 @@ from textwrap import wrap
 from typing import Optional
 
 from byparts_graph_ir import Fused, Graph, GraphError, Loop, Node, ReversedLoop, Stage, Value
-from byparts_runtime.building.kernels import Kernels
 from byparts_runtime.inspect.columns import Cell, Column, Row, table
 from byparts_runtime.inspect.profile import Profile
 from byparts_runtime.inspect.rounds import BodyProfile
-from byparts_runtime.memory.plan import Location, separate
+from byparts_runtime.memory.plan import separate
+from byparts_runtime.run.loaded import Loaded
 from byparts_runtime.run.machine import Machine
 from byparts_runtime.run.step import aliased_nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from byparts_runtime.building.bodies import Body
+    from byparts_runtime.building.body import Body
 
 WIDTH = 100  # where there is no terminal
 _LEAST = 40
@@ -57,24 +57,23 @@ def explain(
     """
     most = _width(width)
     loaded = machine.loaded
-    kernels = loaded.placed.schedule.compiled.kernels
-    rows = list(_Rows(loaded.graph, loaded.plan.locations, kernels, profile).rows())
-    made = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
+    rows = list(_Rows(loaded, profile).rows())
+    history = [line for stage in stages for line in _wrapped(str(stage), 2, most)]
     totals = [line for total in _totals(machine, profile) for line in _wrapped(total, 11, most)]
     body = [line for row in table(_COLUMNS, rows, most) for line in _wrapped(row, 6, most)]
-    sources = _sources(loaded.graph.nodes, kernels) if source else ()
-    return "\n".join([*made, "", *body, "", *totals, *sources])
+    sources = _sources(loaded) if source else ()
+    return "\n".join([*history, "", *body, "", *totals, *sources])
 
 
-def _sources(nodes: Sequence[Node], kernels: Kernels) -> Iterator[str]:
-    """The code generated for nodes, and for those of their bodies; equal code once."""
+def _sources(loaded: Loaded) -> Iterator[str]:
+    """The code generated for the nodes of a graph and of their bodies; equal code once."""
     names: dict[str, list[str]] = {}
-    for node in nodes:
-        chosen = kernels(node)
+    for node in loaded.graph.nodes:
+        chosen = loaded.kernels(node)
         if chosen.kernel.source:
             names.setdefault(chosen.kernel.source, []).append(_op(node))
         for body in chosen.bodies:
-            yield from _sources(body.schedule.graph.nodes, body.schedule.compiled.kernels)
+            yield from _sources(body.loaded)
     for text, ops in names.items():
         yield f"\n{', '.join(f'{n} of {op}' for op, n in Counter(ops).items())}:\n{text}"
 
@@ -97,7 +96,7 @@ def _wrapped(line: str, indent: int, width: int) -> list[str]:
 
 
 def _op(node: Node) -> str:
-    """Its name; of a region, what it is made of."""
+    """The name of the op of a node; for a region, the ops that it is made of."""
     if not isinstance(node.op, Fused):
         return node.op.name
     names = Counter(n.op.name for n in node.op.graph.nodes)
@@ -109,27 +108,24 @@ class _Rows:
     """The rows of a graph that is placed: of a program, or of a body in one.
 
     Args:
-        graph: whose nodes run.
-        locations: where its values are.
-        kernels: of its nodes.
+        loaded: the graph, its plan and its kernels.
         profile: how long its steps took, if that is known.
         indent: how deep in bodies it is.
     """
 
     def __init__(
         self,
-        graph: Graph,
-        locations: Sequence[Location],
-        kernels: Kernels,
+        loaded: Loaded,
         profile: Profile | BodyProfile | None,
         indent: int = 0,
     ) -> None:
-        self.graph, self.locations, self.kernels = graph, locations, kernels
-        self.profile, self.indent = profile, indent
-        self.names, self.aliased = _names(graph), aliased_nodes(graph, locations)
+        self.graph, self.locations = loaded.graph, loaded.plan.locations
+        self.kernels, self.profile, self.indent = loaded.kernels, profile, indent
+        self.names = _names(self.graph)
+        self.aliased = aliased_nodes(self.graph, self.locations)
 
     def rows(self) -> Iterator[Row]:
-        """One for each node; below a node with bodies one for each body, and the body's own."""
+        """Rows for the nodes; below a node with bodies a row for each, and the body's own rows."""
         i = -1
         for node in self.graph.nodes:
             runs = node not in self.aliased
@@ -142,19 +138,13 @@ class _Rows:
             profiles = self.profile.bodies[i] if self.profile else [None] * len(chosen.bodies)
             for body, profile in zip(chosen.bodies, profiles, strict=True):
                 yield self._body(node, body, profile)
-                yield from _Rows(
-                    body.schedule.graph,
-                    body.plan.locations,
-                    body.schedule.compiled.kernels,
-                    profile,
-                    self.indent + 2,
-                ).rows()
+                yield from _Rows(body.loaded, profile, self.indent + 2).rows()
 
     def _body(self, node: Node, body: Body, profile: Optional[BodyProfile]) -> Row:
         """The row that begins a body: which, how many rounds, its arena."""
         rounds = _rounds(node) if profile is None else _times(profile.rounds)
         name = body.name.partition(" of ")[0]  # the op stands above
-        arena = body.plan.arena_bytes
+        arena = body.arena_bytes
         spots = f"workspace [0, {arena})" if arena else ""
         time = _time(sum(profile.step_s)) if profile else ""
         return ("", self._indented(f" {name}"), "", "", rounds, spots, "", "", "", time)
@@ -194,7 +184,7 @@ class _Rows:
 
 
 def _rounds(node: Node) -> str:
-    """How many rounds a body of a loop runs, as far as that is known before it runs."""
+    """The number of rounds of a body of a loop, as far as that is known before it runs."""
     control = node.op.control(*[v.type for v in node.inputs])
     loop = control.loop if isinstance(control, ReversedLoop) else control
     if not isinstance(loop, Loop) or loop.rounds is None:
@@ -218,8 +208,7 @@ def _totals(machine: Machine, profile: Optional[Profile]) -> list[str]:
     ).arena_bytes
     bound = getattr(plan, "lower_bound_bytes", None)
     constants = sum(v.type.size_bytes for v in signature.constant_values(graph))
-    kernels = loaded.placed.schedule.compiled.kernels
-    workspace = max((kernels(n).workspace_bytes for n in graph.nodes), default=0)
+    workspace = max((loaded.kernels(n).workspace_bytes for n in graph.nodes), default=0)
     persistent = loaded.placed.persistent_bytes
     lines = [
         f"arena      {plan.arena_bytes:,} bytes{_shared(machine)}",
@@ -252,6 +241,6 @@ def _commit(machine: Machine) -> str:
 
 def _names(graph: Graph) -> list[str]:
     """The name of a value if no other has it, as for constants; else its number."""
-    given = [getattr(v, "name", "") for v in graph.values]
-    count = Counter(given)
-    return [name if name and count[name] == 1 else str(i) for i, name in enumerate(given)]
+    names = [getattr(v, "name", "") for v in graph.values]
+    count = Counter(names)
+    return [name if name and count[name] == 1 else str(i) for i, name in enumerate(names)]

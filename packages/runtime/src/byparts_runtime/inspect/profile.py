@@ -1,4 +1,4 @@
-"""Where the time goes: each step timed on its own, as a table or as a Chrome trace.
+"""Times each step on its own, for a table or a Chrome trace.
 
 A measured run commits to copies of what it would commit to, so that the cost of the commit is seen
 and the variables stay as they are.  Two clock readings a step (some 0.1 us) are in what is shown.
@@ -99,7 +99,7 @@ def profile(cycle: Cycle, refill: Callable[[], object], runs: int) -> Profile:
 
 
 def chrome_trace(cycle: Cycle, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
-    """One run in the Trace Event Format; also written to `path`."""
+    """Measure a run and return it in the Trace Event Format; also write it to `path`."""
     spans, measured = _measure(cycle)
     zero = spans[0][0]
     events: list[dict[str, Any]] = []

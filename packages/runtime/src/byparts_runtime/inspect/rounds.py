@@ -49,7 +49,7 @@ class BodyProfile(Frozen):
 
 
 class Round(Frozen):
-    """One round of a body, measured: which it was, counted from 1, and when its steps ran."""
+    """A measured round of a body: its number, counted from 1, and when its steps ran."""
 
     number: int
     span: Span

@@ -1,1 +1,1 @@
-"""What programs compute in: arenas, plans, variables."""
+"""The memory that programs compute in: arenas, plans, variables."""

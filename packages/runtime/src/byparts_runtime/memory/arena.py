@@ -48,7 +48,7 @@ class Tenant(Protocol):
 
     @property
     def needs_bytes(self) -> int:
-        """How many from its start."""
+        """Bytes that the tenant needs, from the start of the arena."""
 
     def move(self, block: Optional[Block]) -> None:
         """Let go of the memory it has had; `None`: for now there is no other."""
@@ -86,19 +86,19 @@ class Arena:
 
     @property
     def size_bytes(self) -> int:
-        """Of its memory; 0 as long as it has no program."""
+        """The size of the arena's memory; 0 as long as it has no program."""
         block = self._block()
         return 0 if block is None else block.size_bytes
 
     @property
     def needed_bytes(self) -> int:
-        """What the largest program in it takes."""
+        """Bytes that the largest program in the arena needs."""
         with self.lock:
             return max((t.needs_bytes for t in self._tenants), default=0)
 
     @property
     def programs(self) -> int:
-        """How many live in it, those bound to a caller's arrays counted apart."""
+        """The number of programs in the arena, those bound to a caller's arrays counted apart."""
         return len(self._tenants)
 
     def beside(self, space: Space) -> Arena:
@@ -122,7 +122,7 @@ class Arena:
             self._tenants.add(tenant)
 
     def make_room(self, tenant: Tenant) -> None:
-        """As `join`, of one that may be a tenant already.  The caller holds the lock."""
+        """Give a program room that may be a tenant already.  The caller holds the lock."""
         block = None  # not the present one: whoever holds that keeps it from being freed
         if self._block() is None or self.size_bytes < tenant.needs_bytes:
             block = self._resize(max(tenant.needs_bytes, self.reserve_bytes))

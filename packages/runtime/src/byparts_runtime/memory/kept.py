@@ -27,7 +27,7 @@ class Keeper(Protocol):
 
     @property
     def kept(self) -> Sequence[KeptSet]:
-        """Its sets."""
+        """The sets of memory that are kept for next calls."""
 
     def drop(self, gone: KeptSet) -> None:
         """Keep one of them no longer."""
@@ -50,7 +50,7 @@ class KeptResults:
 
     @property
     def size_bytes(self) -> int:
-        """Of all that is kept, also where an array of the caller is in it."""
+        """The size of all memory that is kept, also where an array of the caller is in it."""
         return sum(kept.size_bytes for keeper in self._keepers for kept in keeper.kept)
 
     def add(self, keeper: Keeper) -> None:

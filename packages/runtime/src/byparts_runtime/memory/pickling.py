@@ -1,4 +1,4 @@
-"""What is bound to the memory of a process is not pickled, and says what to send instead.
+"""Refuses to pickle what is bound to the memory of a process, and says what to send instead.
 
 A copy of a variable in another process would be another variable, which no program here writes.
 """

@@ -1,4 +1,4 @@
-"""What the runtime asks of a memory planner, and what it does without one.
+"""The interface of a memory planner, and the plan that the runtime makes without one.
 
 A planner is `planner(graph, external=frozenset(...), alignment=64, donate={...}, kernels=...)` and
 returns a `Plan`.  `external` are the positions of graph inputs whose bytes live outside the arena
@@ -22,7 +22,7 @@ from byparts_graph_ir.model.frozen import Frozen
 
 
 class Location(Protocol):
-    """Where the bytes of a value are."""
+    """The place of the bytes of a value."""
 
     @property
     def root(self) -> Optional[int]:
@@ -38,11 +38,11 @@ class Location(Protocol):
 
 
 class Plan(Protocol):
-    """Where every value is: `locations[i]` is that of `graph.values[i]`."""
+    """The places of all values: `locations[i]` is that of `graph.values[i]`."""
 
     @property
     def locations(self) -> Sequence[Location]:
-        """One for each value."""
+        """The location of each value."""
 
     @property
     def arena_bytes(self) -> int:
@@ -61,6 +61,14 @@ class Bytes(Frozen):
 
     memory: Any
     offset: int
+
+
+NOWHERE = Bytes(None, 0)  # of what has no bytes
+
+
+def after(place: Bytes, offset: int) -> Bytes:
+    """The place so many bytes behind another."""
+    return Bytes(place.memory, place.offset + offset)
 
 
 class SeparateLocation(Frozen):
@@ -89,7 +97,7 @@ class Separate(Frozen):
         return dict(self.space_bytes)
 
     def report(self, graph: Optional[Graph] = None) -> str:
-        """What was planned, in a sentence."""
+        """A sentence that says how large the plan is."""
         return f"arena of {self.arena_bytes:,} bytes, no two of {len(self.locations)} values in one"
 
 

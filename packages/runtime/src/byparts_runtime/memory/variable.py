@@ -1,4 +1,4 @@
-"""What a program remembers between runs: named tensors, outside every arena.
+"""Variables: named tensors that a program remembers between runs, outside every arena.
 
     w = Variable("w", np.zeros((784, 10), "float32"))
     seen = w.lend()  # read-only, without a copy; follows each step
@@ -89,11 +89,11 @@ class Variable:
             GraphError: it cannot be used as it is, or belongs to a variable already.
         """
         memory, kind = adopt(array, space, f"variable {name!r}")
-        made = cls.__new__(cls)
-        made._begin(name, kind, space, memory, lock)
+        variable = cls.__new__(cls)
+        variable._begin(name, kind, space, memory, lock)
         if space.name == "host":
-            claim(made, memory, name)
-        return made
+            claim(variable, memory, name)
+        return variable
 
     def _begin(
         self, name: str, kind: TensorType, space: Space, memory: Any, lock: Optional[Any]
@@ -106,7 +106,7 @@ class Variable:
 
     @property
     def version(self) -> int:
-        """How often it was written: by `write`, and by runs of programs that update it.
+        """The number of times the variable was written: by `write`, and by programs that update it.
 
         Two equal versions, read while the lock is held, mean that the value is the same.
         """
@@ -134,7 +134,7 @@ class Variable:
         dl_device: Optional[tuple[int, int]] = None,
         copy: Optional[bool] = None,
     ) -> Any:
-        """What `torch.from_dlpack(variable)` asks for: the value, as `lend` gives it.
+        """The value as a DLPack capsule, for `torch.from_dlpack(variable)`; read-only like `lend`.
 
         Libraries that know read-only arrays get one.  Torch does not: what is written to its
         tensor is the variable's value, and not counted by `version`.
@@ -259,7 +259,7 @@ class Variable:
         return self.read().item()
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is this very variable.
+        """Whether the other one is this very variable.
 
         Raises:
             ArgumentError: `other` is a number or an array.

@@ -1,4 +1,4 @@
-"""Binds a placed graph to memory: kernels, copies and readers, at addresses."""
+"""Binds a program to memory: steps (`bound.py`), feeds, fetches and the commit, as one cycle."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from functools import partial
 from operator import setitem
 from typing import Any, Optional
 
-from byparts_graph_ir import Node, Space, TensorType
+from byparts_graph_ir import Node, Space, TensorType, Value
 from byparts_graph_ir.backend.kernel import Run, is_of_ctypes
 from byparts_runtime.arrays.access import fetcher, view, writer
 from byparts_runtime.arrays.dtypes import carrier
 from byparts_runtime.building.context import contexts_of
+from byparts_runtime.building.discover import Parts
 from byparts_runtime.memory.arena import Arena
-from byparts_runtime.memory.plan import Bytes, Location
+from byparts_runtime.memory.plan import Bytes
+from byparts_runtime.run.bound import Bound, persistent_memory
 from byparts_runtime.run.capture import capture
 from byparts_runtime.run.commit import Commit
 from byparts_runtime.run.cycle import Cycle
 from byparts_runtime.run.loaded import Loaded
 from byparts_runtime.run.results import Changing, Results
-from byparts_runtime.run.step import Binder, Step, aliased_nodes
+from byparts_runtime.run.step import Step, run_all
 
 FeedWriter = tuple[Callable[[Any], object], Any, tuple[int, ...]]  # of arrays of dtype and shape
 
 
 class Binding:
-    """A placed graph, bound.
+    """The graph of a program, bound to memory, with what a call does around its steps.
 
     Args:
         loaded: what to bind.
@@ -49,88 +51,84 @@ class Binding:
         arena: Arena,
         shares: bool,
     ) -> None:
-        self._loaded, self._memory, self._feeds = loaded, memory, feeds
+        self._loaded, self._feeds = loaded, feeds
         self._arena, self._shares, self._written = arena, shares, loaded.placed.written
-        self._aliased = aliased_nodes(loaded.graph, loaded.plan.locations)
         self.results: Optional[Results] = None
-        places = self._places()
-        self.cycle = self._cycle(places)
-        self.feed_writers = self._feed_writers(places)
+        arenas = {name: Bytes(block, 0) for name, block in memory.items()}
+        self._persistent = persistent_memory(loaded.placed, loaded.parts.spaces)
+        self._bound = Bound(loaded.placed, self._inputs(), arenas, self._persistent)
+        self.cycle = self._cycle()
+        self.feed_writers = self._feed_writers()
 
-    def _feed_writers(self, places: Sequence[Bytes]) -> tuple[FeedWriter, ...]:
+    def _inputs(self) -> dict[int, Bytes]:
+        """Position of each input outside the arena -> its bytes."""
+        loaded, signature = self._loaded, self._loaded.signature
+        variables = [Bytes(v.memory, 0) for v in signature.variables]
+        inputs = dict(enumerate(self._feeds))
+        inputs.update(enumerate((*variables, *loaded.constants), signature.feeds))
+        used = {at.root for at in loaded.plan.locations}
+        for k in loaded.placed.offered:
+            fixed = k in used and k not in loaded.placed.results
+            size_bytes = loaded.graph.inputs[k].type.size_bytes
+            inputs[k] = Bytes(loaded.space.allocate(size_bytes) if fixed else None, 0)
+        return inputs
+
+    def _feed_writers(self) -> tuple[FeedWriter, ...]:
         inputs = self._loaded.graph.inputs[: self._loaded.signature.feeds]
-        types = [v.type for v in inputs] if not self._feeds else []
-        return tuple(map(self._feed_writer, places, types))
+        return () if self._feeds else tuple(map(self._feed_writer, inputs))
 
-    def _feed_writer(self, place: Bytes, kind: TensorType) -> FeedWriter:
+    def _feed_writer(self, feed: Value) -> FeedWriter:
+        place, kind = self._bound.place(feed), feed.type
         write = writer(self._loaded.space, place.memory, place.offset, kind)
         return write, carrier(kind.dtype), kind.dims
 
-    def _cycle(self, places: Sequence[Bytes]) -> Cycle:
+    def _cycle(self) -> Cycle:
         loaded = self._loaded
         signature, parts = loaded.signature, loaded.parts
         with parts.context():
-            self._clear_feeds(places)
-            bound = self._bound(places)
-            staging, plain = self._copies(places)
+            self._clear_feeds()
+            bound = self._steps()
+            staging, plain = self._copies()
             writes = [self._updates(step) for step in bound]
             first = writes.index(True) if True in writes else len(bound)
             steps, updates = bound[:first], bound[first:]  # `updates` has late gradients, too
             plain.runs = tuple(partial(step.run) for step in updates)
             wanted = loaded.options.capture
-            made = capture(wanted, parts.backends, steps, staging, updates, plain)
-            readers = tuple(self._reader(places, i) for i in range(signature.fetches))
+            captured = capture(wanted, parts.backends, steps, staging, updates, plain)
+            readers = tuple(self._reader(i) for i in range(signature.fetches))
         waits = parts.waits
-        finish = partial(_call_all, waits) if len(waits) != 1 else waits[0]
-        runs = (*made.runs, finish) if self._waits() else made.runs
+        finish = partial(run_all, waits) if len(waits) != 1 else waits[0]
         around = contexts_of(parts.backends)
-        called = *made.runs[: len(made.spans)], *made.commit.runs
-        silent = around is None and all(map(is_of_ctypes, called))
-        rest = (
-            made.commit,
-            around,
-            updates,
-            plain,
-            finish,
-            made.note,
-            made.spans,
-            signature.updates,
-        )
-        return Cycle(steps, tuple(staging), runs, readers, *rest, silent, self._persistent)
-
-    def _bound(self, places: Sequence[Bytes]) -> tuple[Step, ...]:
-        placed, graph, plan = self._loaded.placed, self._loaded.graph, self._loaded.plan
-        parts = self._loaded.parts
-        kernels = placed.schedule.compiled.kernels
-        spaces = [kernels(node).backend.space for node in graph.nodes]
-        starts = getattr(plan, "workspaces", ()) or [0] * len(graph.nodes)
-        workspaces = [Bytes(self._memory[s.name], at) for s, at in zip(spaces, starts, strict=True)]
-        # Zeroed anew: what was prepared there may hold addresses of the arena as it was.
-        size = placed.persistent_bytes
-        memory = {n: s.allocate(size) if size else None for n, s in parts.spaces.items()}
-        self._persistent, starts = memory, placed.persistent
-        persistent = [Bytes(memory[s.name], at) for s, at in zip(spaces, starts, strict=True)]
-        binder = Binder(graph, places, kernels, workspaces, persistent)
-        nodes = [node for node in graph.nodes if node not in self._aliased]
-        if not placed.results:
-            return binder.bound(nodes)
-        touched = [node for node in nodes if self._touches_results(node)]
-        changing = {node: Changing() for node in touched}
-        types = {k: graph.inputs[k].type for k in placed.results}
-        bind = partial(_bound_to_results, self._loaded, binder, touched)
-        self.results = Results(types, bind, tuple(changing.values()), self._arena.results)
-        others = iter(binder.bound([node for node in nodes if node not in changing]))
-        names = {node: kernels(node).backend.name for node in touched}
-        return tuple(
-            Step(n, names[n], changing[n]) if n in changing else next(others) for n in nodes
+        called = *captured.runs[: len(captured.spans)], *captured.commit.runs
+        return Cycle(
+            steps=steps,
+            staging=tuple(staging),
+            runs=(*captured.runs, finish) if self._waits() else captured.runs,
+            readers=readers,
+            commit=captured.commit,
+            around=around,
+            updates=updates,
+            plain=plain,
+            finish=finish,
+            note=captured.note,
+            spans=captured.spans,
+            written=signature.updates,
+            silent=around is None and all(map(is_of_ctypes, called)),
+            persistent=self._persistent,
         )
 
-    def _touches_results(self, node: Node) -> bool:
-        at, ids = self._loaded.plan.locations, self._loaded.graph.ids
+    def _steps(self) -> tuple[Step, ...]:
+        """The steps; those that touch large fetches are bound to the memory of each call."""
         results = self._loaded.placed.results
-        return any(at[ids[v]].root in results for v in (*node.inputs, *node.outputs))
+        if not results:
+            return self._bound.steps()
+        changing = {node: Changing() for node in self._bound.touching(results)}
+        types = {k: self._loaded.graph.inputs[k].type for k in results}
+        bind = partial(_bound_to_results, self._loaded.parts, self._bound, tuple(changing))
+        self.results = Results(types, bind, tuple(changing.values()), self._arena.results)
+        return self._bound.steps(changing)
 
-    def _clear_feeds(self, places: Sequence[Bytes]) -> None:
+    def _clear_feeds(self) -> None:
         """Zero the feeds before recording, which may run the steps.
 
         Bytes that another program left in a shared arena could be indices out of range.
@@ -139,9 +137,9 @@ class Binding:
         records = loaded.options.capture is not False
         records = records and any(b.capture for b in loaded.parts.backends)
         if records and self._shares and not self._feeds:
-            inputs = loaded.graph.inputs[: loaded.signature.feeds]
-            for place, v in zip(places, inputs, strict=False):
-                loaded.space.write(place.memory, place.offset, bytes(v.type.size_bytes))
+            for feed in loaded.graph.inputs[: loaded.signature.feeds]:
+                place = self._bound.place(feed)
+                loaded.space.write(place.memory, place.offset, bytes(feed.type.size_bytes))
 
     def _waits(self) -> bool:
         """Whether a run waits for the space before the commit, so that failures come before it.
@@ -163,38 +161,15 @@ class Binding:
         ids = self._loaded.graph.ids
         return any(ids[v] in self._written for v in step.node.outputs)
 
-    def _places(self) -> tuple[Bytes, ...]:
-        outside, first = self._outside(), self._loaded.space.name
-        several = self._loaded.parts.several
-        return tuple(
-            _place(at, self._memory[at.space if several else first], outside)
-            for at in self._loaded.plan.locations
-        )
-
-    def _outside(self) -> dict[int, Bytes]:
-        """Input position -> bytes outside the arena."""
-        signature = self._loaded.signature
-        outside = dict(enumerate(self._feeds))
-        values = [Bytes(v.memory, 0) for v in signature.variables]
-        outside.update(enumerate(values, signature.feeds))
-        outside.update(enumerate(self._loaded.constants, signature.first_constant))
-        used = {at.root for at in self._loaded.plan.locations}
-        inputs = self._loaded.graph.inputs
-        for k in range(signature.inputs, len(inputs)):  # of large fetches
-            fixed = k in used and k not in self._loaded.placed.results
-            memory = self._loaded.space.allocate(inputs[k].type.size_bytes) if fixed else None
-            outside[k] = Bytes(memory, 0)
-        return outside
-
-    def _reader(self, places: Sequence[Bytes], output: int) -> Callable[[], Any]:
+    def _reader(self, output: int) -> Callable[[], Any]:
         loaded, value = self._loaded, self._loaded.graph.outputs[output]
         for slot, j in loaded.placed.results.items():
             if j == output and self.results is not None:
                 return self.results.reader(slot)
-        place = places[loaded.graph.ids[value]]
+        place = self._bound.place(value)
         return fetcher(loaded.parts.results, loaded.space, place.memory, place.offset, value.type)
 
-    def _copies(self, places: Sequence[Bytes]) -> tuple[list[Run], Commit]:
+    def _copies(self) -> tuple[list[Run], Commit]:
         """Copies to make before the commit, and the commit with its copies over the old values.
 
         The first are of old values that become new values of other variables, as in a swap.
@@ -207,7 +182,7 @@ class Binding:
             if i in self._written:
                 continue
             memory, space = variable.memory, variable.space
-            kind, place = loaded.graph.values[i].type, places[i]
+            kind, place = loaded.graph.values[i].type, self._bound.places[i]
             source = self._look(place, kind, space)
             if id(place.memory) in old_values:
                 staged = self._look(Bytes(space.allocate(kind.size_bytes), 0), kind, space)
@@ -226,27 +201,10 @@ class Binding:
         return look(place.memory, place.offset, kind)
 
 
-def _call_all(runs: Sequence[Run]) -> None:
-    """One after the other."""
-    for run in runs:
-        run()
-
-
-def _place(at: Location, arena: Any, outside: Mapping[int, Bytes]) -> Bytes:
-    if at.root is None:
-        return Bytes(arena, at.offset)
-    base = outside[at.root]
-    return Bytes(base.memory, base.offset + at.offset)
-
-
 def _bound_to_results(
-    loaded: Loaded, binder: Binder, nodes: Sequence[Node], results: Mapping[int, Bytes]
+    parts: Parts, bound: Bound, nodes: Sequence[Node], results: Mapping[int, Bytes]
 ) -> list[Run]:
-    """The kernels that write or read large fetches, bound to this memory of the fetches."""
-    for i, at in enumerate(loaded.plan.locations):
-        if at.root is not None and at.root in results:
-            base = results[at.root]
-            binder.places[i] = Bytes(base.memory, base.offset + at.offset)
-    binder.forget_views()  # of the memory before
-    with loaded.parts.context():
-        return [step.run for step in binder.bound(nodes)]
+    """Bind the kernels that write or read large fetches to this memory of the fetches."""
+    bound.move(results)
+    with parts.context():
+        return [bound.run(node) for node in nodes]

@@ -6,18 +6,20 @@ Where all steps are one backend's that takes loops, what a run does is also a li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import length_hint
 from typing import TYPE_CHECKING, Any, Optional
 
-from byparts_graph_ir import Backend, Node, TensorType, Value, add_note
+from byparts_graph_ir import Backend, Node, TensorType, add_note
 from byparts_graph_ir.backend.instruction import Jump, Label
 from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime.arrays.access import view
+from byparts_runtime.building.body import Body
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.kernels import describe
-from byparts_runtime.memory.plan import Bytes
+from byparts_runtime.memory.plan import NOWHERE, Bytes, after
+from byparts_runtime.run.bound import Bound
 from byparts_runtime.run.capture import in_stretches
 from byparts_runtime.run.lines import (
     AtRound,
@@ -29,11 +31,10 @@ from byparts_runtime.run.lines import (
     row_copy,
 )
 from byparts_runtime.run.moving import MovingStep, moves
-from byparts_runtime.run.step import Binder, Step, aliased_nodes
+from byparts_runtime.run.step import Step
 
 if TYPE_CHECKING:
     from byparts_graph_ir.backend.instruction import Line
-    from byparts_runtime.building.bodies import Body
 
 BOOL = TensorType("bool", ())
 _MOST_ROWS = 4096  # that are kept as arrays, of some hundred bytes each
@@ -44,7 +45,8 @@ class BoundBody:
 
     Args:
         body: what runs.
-        given: the bytes of all its inputs.
+        inputs: the bytes of its inputs, but for constants and results.
+        results: memory for the outputs that are offered some (`Body.offered`).
         arena: where its arena begins.
         persistent: where the persistent blocks of its kernels begin.
         moving: inputs whose place moves from row to row: pairs (position, bytes of a row).
@@ -57,37 +59,25 @@ class BoundBody:
     def __init__(
         self,
         body: Body,
-        given: Sequence[Bytes],
+        inputs: Sequence[Bytes],
+        results: Sequence[Bytes],
         arena: Bytes,
         persistent: Bytes,
-        moving: Sequence[tuple[int, int]],
+        moving: Sequence[tuple[int, int]] = (),
     ) -> None:
-        graph, plan = body.schedule.graph, body.plan
-        roots = [arena if at.root is None else given[at.root] for at in plan.locations]
-        places = [after(base, at.offset) for base, at in zip(roots, plan.locations, strict=True)]
-        starts = getattr(plan, "workspaces", ()) or [0] * len(graph.nodes)
-        workspaces = [after(arena, at) for at in starts]
-        blocks = [after(persistent, at) for at in body.persistent]
-        binder = Binder(graph, places, body.schedule.compiled.kernels, workspaces, blocks)
-        aliased = aliased_nodes(graph, plan.locations)
-        self.name = body.name
-        nodes = [node for node in graph.nodes if node not in aliased]
-        located = zip(graph.values, plan.locations, strict=True)
-        row_bytes = dict(moving)
-        moved = {v: row_bytes[at.root] for v, at in located if at.root in row_bytes}
-        touched = {n: _moving_step(n, binder, moved) for n in nodes if _touches(n, moved)}
-        moving_steps = tuple(touched.values())
-        self.before: tuple[AtRound, ...] = (moves(moving_steps),) if moving_steps else ()
-        others = iter(binder.bound([node for node in nodes if node not in touched]))
-        names = {n: binder.kernels(n).backend.name for n in touched}
-        self.steps = tuple(
-            [Step(n, names[n], touched[n]) if n in touched else next(others) for n in nodes]
-        )
-        self.runs, self.spans = in_stretches(body.capture, body.parts.backends, self.steps)
-        self.outputs = [places[graph.ids[v]] for v in graph.outputs]
+        loaded, space = body.loaded, body.loaded.space.name
+        outside = dict(enumerate((*inputs, *loaded.constants, *results)))
+        bound = Bound(loaded.placed, outside, {space: arena}, {space: persistent})
+        rows = dict(moving)
+        moving_steps = {node: _moving_step(node, bound, rows) for node in bound.touching(rows)}
+        self.name, self.outputs = body.name, bound.outputs
+        self.before = (moves(tuple(moving_steps.values())),) if moving_steps else ()
+        self.steps = bound.steps(moving_steps)
+        options, backends = loaded.options, loaded.parts.backends
+        self.runs, self.spans = in_stretches(options.capture, backends, self.steps)
 
     def lines(self, backend: Backend) -> Lines:
-        """Its steps as instructions; `None` where one of them is not the backend's."""
+        """The steps of the body as instructions; `None` where one of them is not the backend's."""
         lines: list[Line] = []
         for i, step in enumerate(self.steps):
             own = lines_of_step(step, backend)
@@ -109,19 +99,15 @@ class BoundBody:
             raise
 
 
-def _touches(node: Node, values: Collection[Value]) -> bool:
-    return any(v in values for v in (*node.inputs, *node.outputs))
-
-
-def _moving_step(node: Node, binder: Binder, moved: Mapping[Value, int]) -> MovingStep:
-    """The step of a node; `moved` are the values that move, with the bytes of a row."""
-    compiled, ids = binder.kernels(node), binder.graph.ids
-    inputs, outputs, workspace, persistent = binder.arguments(node)
+def _moving_step(node: Node, bound: Bound, row_bytes: Mapping[int, int]) -> MovingStep:
+    """The step of a node that touches moving inputs; `row_bytes` has the bytes of a row of each."""
+    compiled = bound.kernel(node)
+    inputs, outputs, workspace, persistent = bound.arguments(node)
     rows = [
-        (side, k, binder.places[ids[v]], v.type, moved[v])
+        (side, k, bound.place(v), v.type, row_bytes[root])
         for side, values in enumerate((node.inputs, node.outputs))
         for k, v in enumerate(values)
-        if v in moved
+        if (root := bound.root(v)) in row_bytes and root is not None
     ]
     arrays = inputs, outputs
     return MovingStep(compiled.kernel, compiled.backend, arrays, workspace, persistent, rows)
@@ -153,7 +139,7 @@ def bodies_of(step: Step) -> tuple[BoundBody, ...]:
 
 
 class BranchesRun:
-    """One of two bodies, by a value; or the only one."""
+    """The run of a branch, which chooses one of two bodies by a value, or of a call."""
 
     def __init__(
         self,
@@ -175,17 +161,17 @@ class BranchesRun:
         workspace: Optional[Bytes],
         persistent: Optional[Bytes],
     ) -> BranchesRun:
-        """As a kernel binds."""
+        """Bind the bodies to addresses: `Kernel.bind`, behind the first two arguments."""
         copies = Copies(parts)
-        block = persistent or NOWHERE
-        made, moves = [], []
+        shared, block = inputs[len(bodies) - 1 :], persistent or NOWHERE
+        runs, moves = [], []
         for body in bodies:
-            bound = body.bind(inputs[len(bodies) - 1 :], outputs, workspace or NOWHERE, block)
+            bound = BoundBody(body, shared, outputs, workspace or NOWHERE, block)
             block = after(block, body.persistent_bytes)
-            made.append(bound)
+            runs.append(bound)
             moves.append(copies.between(bound.outputs, outputs, body.types))
         choose = copies.asked(inputs[0]) if len(bodies) > 1 else bool
-        return cls(choose, made, moves, inputs[0] if len(bodies) > 1 else NOWHERE)
+        return cls(choose, runs, moves, inputs[0] if len(bodies) > 1 else NOWHERE)
 
     def __call__(self) -> None:
         """Run the one that the condition chooses."""
@@ -246,13 +232,13 @@ class Copies:
         return row_copy(sequence, slot, row, out, arrays)
 
     def asked(self, place: Bytes) -> Callable[[], bool]:
-        """What says whether the bool there is true."""
+        """A callable that says whether the bool there is true."""
         if self.space.name == "host":
             return partial(bool, self.look(place, BOOL))
         return partial(self._ask, place)
 
     def rows(self, place: Bytes, kind: TensorType) -> Any:
-        """What gives and takes the rows along axis 0 of the array there, by index."""
+        """An object that gives and takes the rows along axis 0 of the array there, by index."""
         return self.look(place, kind) if self.space.name == "host" else _Rows(self, place, kind)
 
     def _ask(self, place: Bytes) -> bool:
@@ -283,20 +269,12 @@ class _Rows:
 
 
 def _told(steps: Sequence[Step], first: int, last: int) -> str:
-    """Which of the steps of a body failed, or among which it is."""
+    """A note that says which step of a body failed, or among which steps the failing one is."""
     step = steps[first]
     if last - first > 1:
         return f"in one of steps {first + 1} to {last} of {len(steps)} on {step.backend!r}"
     place = f"step {last} of {len(steps)}"
     return f"in {place} on {step.backend!r}, {describe(step.node)}"
-
-
-NOWHERE = Bytes(None, 0)  # of what has no bytes
-
-
-def after(place: Bytes, offset: int) -> Bytes:
-    """The place so many bytes behind another."""
-    return Bytes(place.memory, place.offset + offset)
 
 
 def _same(a: Bytes, b: Bytes) -> bool:

@@ -24,7 +24,7 @@ from byparts_runtime.run.step import Step
 
 
 class Captured(Frozen):
-    """What a cycle calls, and what to say of it.
+    """The runs of a cycle, and the note on them.
 
     Attributes:
         runs: of the steps before the commit, then `staging`.
@@ -47,7 +47,7 @@ def capture(
     updates: Sequence[Step],
     commit: Commit,
 ) -> Captured:
-    """One run for each stretch of steps that a backend can make one of; the others as they are.
+    """Make one run of each stretch of steps where a backend can; leave the other steps as they are.
 
     Args:
         wanted: with "auto" the steps stay single runs where a backend refuses; `True` raises.

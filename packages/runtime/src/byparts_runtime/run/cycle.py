@@ -22,7 +22,7 @@ from byparts_runtime.run.step import Step
 
 
 class Cycle(Frozen):
-    """What a call of a program does.
+    """The parts of a call of a program, in the order in which they run.
 
     Attributes:
         steps: the nodes, bound.

@@ -43,7 +43,7 @@ _Look = Callable[[], Optional[int]]  # gives a set, if one can be had now
 
 
 class _Use(NamedTuple):
-    """What a set is used for; sets that are free have none."""
+    """The use of a set of arrays; sets that are free have none."""
 
     kind: str
     number: int  # which `next` it is

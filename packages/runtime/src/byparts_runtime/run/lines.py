@@ -44,18 +44,18 @@ class CopyRun(partial):  # type: ignore[type-arg]  # of setitem; a call of it ex
     @classmethod
     def of(cls, source: Bytes, target: Bytes, kind: TensorType, arrays: Sequence[Any]) -> CopyRun:
         """The copy between these places, where these arrays are."""
-        made = cls(setitem, arrays[1], ..., arrays[0])
-        made.moved = source, target, kind
-        return made
+        copy = cls(setitem, arrays[1], ..., arrays[0])
+        copy.moved = source, target, kind
+        return copy
 
     def lines(self, backend: Backend) -> Sequence[Line]:
-        """One."""
+        """The copy as a list of one instruction."""
         source, target, kind = self.moved
         return (Move(_at(backend, target, kind), _at(backend, source, kind), kind.size_bytes),)
 
 
 def lines_of(runs: Iterable[Run], backend: Backend) -> Lines:
-    """Of all these runs, each of which has lines itself."""
+    """The instructions of all these runs, each of which has `lines`; `None` where one has none."""
     lines: list[Line] = []
     for run in runs:
         own = run.lines(backend)  # type: ignore[attr-defined]  # CopyRun, BoundBody
@@ -66,7 +66,7 @@ def lines_of(runs: Iterable[Run], backend: Backend) -> Lines:
 
 
 def lines_of_step(step: Step, backend: Backend) -> Lines:
-    """Of one step: its run, if it is the backend's, or what the run consists of."""
+    """The instructions of a step: its run, if that is the backend's, or the parts of the run."""
     own = getattr(step.run, "lines", None)
     if own is not None:
         lines: Lines = own(backend)

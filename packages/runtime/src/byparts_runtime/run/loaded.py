@@ -1,13 +1,16 @@
-"""`Loaded`: a placed graph with its constants computed; several machines may run it."""
+"""`Loaded`: a placed graph with its constants computed; several machines may run it.
+
+A body is one, too, with a name (`building/body.py`): its memory is in the workspace of its node.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from byparts_graph_ir import GraphError, Space
+from byparts_graph_ir import Graph, GraphError, Space
 from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.discover import Parts
+from byparts_runtime.building.kernels import Kernels
 from byparts_runtime.building.options import BuildOptions
 from byparts_runtime.building.place import Placed
 from byparts_runtime.building.signature import Signature
@@ -15,7 +18,7 @@ from byparts_runtime.memory.plan import Bytes, Plan
 
 
 class Loaded(Frozen):
-    """What all machines that run a program share.
+    """The part of a program that all its machines share; bodies have it too.
 
     Attributes:
         placed: the graph, its kernels and its plan.
@@ -30,18 +33,23 @@ class Loaded(Frozen):
     constants: tuple[Bytes, ...]
 
     @property
-    def graph(self) -> Any:
-        """The graph that runs; constants are its last inputs."""
-        return self.placed.schedule.graph
+    def graph(self) -> Graph:
+        """The graph that runs; behind feeds and variables it has inputs for the constants."""
+        return self.placed.graph
 
     @property
     def signature(self) -> Signature:
-        """The roles of its inputs and outputs."""
-        return self.placed.schedule.compiled.signature
+        """The roles of the inputs and outputs of the graph."""
+        return self.placed.signature
+
+    @property
+    def kernels(self) -> Kernels:
+        """The kernel of each node of the graph."""
+        return self.placed.kernels
 
     @property
     def plan(self) -> Plan:
-        """Where the values of the graph are."""
+        """The plan: where the values of the graph are."""
         return self.placed.plan
 
     @property

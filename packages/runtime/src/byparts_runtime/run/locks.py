@@ -1,4 +1,4 @@
-"""What is held while a program reads and writes its variables."""
+"""Locks that a program holds while it reads and writes its variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _acquire, _release = methodcaller("acquire"), methodcaller("release")
 
 
 def lock_of(variables: Sequence[Variable]) -> Any:
-    """What to hold while these, one at least, are used: one lock as a rule, that of their store."""
+    """The lock to hold while these variables (one at least) are used: mostly their store's."""
     locks = {id(v.lock): v.lock for v in variables}
     return next(iter(locks.values())) if len(locks) == 1 else _Locks(locks)
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Optional, Union
+from typing import Optional, Union
 
 from byparts_graph_ir import Backend, Loop, ReversedLoop, TensorType, Types
 from byparts_graph_ir.backend.instruction import Counter
 from byparts_graph_ir.backend.kernel import Run
+from byparts_runtime.building.body import LoopBody
 from byparts_runtime.building.discover import Parts
-from byparts_runtime.memory.plan import Bytes
-from byparts_runtime.run.bodies import NOWHERE, BodiesRun, BoundBody, Copies, after
+from byparts_runtime.memory.plan import NOWHERE, Bytes, after
+from byparts_runtime.run.bodies import BodiesRun, BoundBody, Copies
 from byparts_runtime.run.lines import AtRound, Lines
 from byparts_runtime.run.rounds import Condition, Rounds, bound
 from byparts_runtime.run.stack import Stack, StackLines
-
-if TYPE_CHECKING:
-    from byparts_runtime.building.loops import LoopBody
 
 
 def loop_run(
@@ -50,18 +48,19 @@ def loop_run(
     """
     copies, s, q = Copies(parts), loop.states, loop.states + loop.sequences
     arena, block = workspace or NOWHERE, persistent or NOWHERE
-    with_slot, first_result = [i for i, _ in body.slots(s, q)], body.each.first_result
+    with_slot = [i for i, _ in body.slots(s, q)]
     counts = len(with_slot), len(body.spare)
     in_slots, of_body, of_cond = _divided([after(arena, at) for at in starts], counts)
     slots = dict(zip(with_slot, in_slots, strict=True))
-    results = [slots.get(i, outputs[j]) for i, j in enumerate(body.each.results, first_result)]
+    results = [slots.get(i, outputs[j]) for i, j in body.each.offered.items()]
     slices = [slots.get(i, inputs[i]) for i in range(s, q)]
     states, invariants = outputs[:s], inputs[q:]
-    given = inputs[:s], states, slices, invariants
-    rounds = Rounds(body, copies, *given, of_body, arena, block, results)
+    values = inputs[:s], states, slices, invariants
+    rounds = Rounds(body, copies, *values, of_body, arena, block, results)
     if cond is not None:
         block = after(block, body.persistent_bytes)
-        rounds.cond = _condition(cond, copies, states, invariants, of_cond, arena, block)
+        where = states, invariants, of_cond, arena, block
+        rounds.cond = Condition(*bound(cond, copies, *where), copies)
     sequences = [(inputs[i], slots[i], types[i]) for i in range(s, q) if i in slots]
     rounds.before = _before_round(rounds, copies, sequences)
     rounds.after = _after_round(rounds, copies, body, outputs[s:], loop.rounds)
@@ -112,7 +111,7 @@ def reversed_loop_run(
     of_body, of_cond, of_back = [(own, arena) for own in spare]
     forward = Rounds(body, copies, inputs[:s], states, (), invariants, *of_body, block)
     block = after(block, body.persistent_bytes)
-    forward.cond = _condition(cond, copies, states, invariants, *of_cond, block)
+    forward.cond = Condition(*bound(cond, copies, states, invariants, *of_cond, block), copies)
     block = after(block, cond.persistent_bytes)
     backward = Rounds(back, copies, inputs[s:first], outputs, slots, invariants, *of_back, block)
     if control.kept:
@@ -142,29 +141,17 @@ def _divided(places: Sequence[Bytes], counts: Sequence[int]) -> list[Sequence[By
     return [places[i:j] for i, j in zip(ends, (*ends[1:], len(places)), strict=True)]
 
 
-def _condition(
-    cond: LoopBody,
-    copies: Copies,
-    states: Sequence[Bytes],
-    invariants: Sequence[Bytes],
-    spare: Sequence[Bytes],
-    arena: Bytes,
-    persistent: Bytes,
-) -> Condition:
-    return Condition(*bound(cond, copies, states, invariants, spare, arena, persistent), copies)
-
-
 def _before_round(
     rounds: Rounds, copies: Copies, sequences: Iterable[tuple[Bytes, Bytes, TensorType]]
 ) -> list[AtRound]:
-    """What a round does before its body: bind steps to its rows, and copy slices to their slots.
+    """Work of a round before its body: bind steps to its rows, and copy slices to their slots.
 
     Args:
         rounds: of the loop.
         copies: of the space.
         sequences: of those that are copied slice by slice: the array, its slot, its type.
     """
-    takes = [copies.row(sequence, t, slot, _row(t)) for sequence, slot, t in sequences]
+    takes = [copies.row(sequence, t, slot, row_type(t)) for sequence, slot, t in sequences]
     return [*rounds.body.before, *takes]
 
 
@@ -175,7 +162,7 @@ def _after_round(
     stacks: Sequence[Bytes],
     count_of_rounds: Optional[int],
 ) -> list[AtRound]:
-    """What a round does after its body: copy each row to its stack, unless kernels write there."""
+    """Work of a round after its body: copy each row to its stack, unless kernels write there."""
     each, moving, s = body.each, dict(body.moving), body.states
     rows = zip(stacks, rounds.body.outputs[s:], each.types[s:], each.places[s:], strict=True)
     return [
@@ -191,7 +178,8 @@ def _bodies(*of: Union[Rounds, Condition]) -> list[BoundBody]:
     return [run for run in runs if isinstance(run, BoundBody)]
 
 
-def _row(t: TensorType) -> TensorType:
+def row_type(t: TensorType) -> TensorType:
+    """The type of one slice along axis 0."""
     return TensorType(t.dtype, t.dims[1:])
 
 

@@ -38,7 +38,7 @@ class _Elsewhere:
         self.block: Optional[Block] = None
 
     def move(self, block: Optional[Block]) -> None:
-        """As `Machine.move`."""
+        """Forget what is bound to the memory, as `Machine.move` does, and take the new one."""
         if (forget := self._moved()) is not None:
             forget()
         self.block = block
@@ -78,15 +78,15 @@ class Machine:
         self._elsewhere: dict[str, _Elsewhere] = {}  # by the name of a space but the first
         for name, space in loaded.parts.spaces.items():
             if name != loaded.space.name:
-                made = _Elsewhere(arena_bytes(loaded.plan, name), WeakMethod(self.forget))
-                self._elsewhere[name] = made
-                self.arena.beside(space).join(made)
+                room = _Elsewhere(arena_bytes(loaded.plan, name), WeakMethod(self.forget))
+                self._elsewhere[name] = room
+                self.arena.beside(space).join(room)
         with self.lock, self.arena.lock:
             self.cycle()
 
     @property
     def needs_bytes(self) -> int:
-        """How many bytes of its arena it uses."""
+        """The number of bytes of its arena that the program uses."""
         several = self.loaded.parts.several
         return arena_bytes(self.loaded.plan, self.loaded.space.name if several else None)
 
@@ -102,7 +102,7 @@ class Machine:
         self.feed_writers = ()
 
     def cycle(self) -> Cycle:
-        """What a call runs.  The caller holds both locks."""
+        """The cycle that a call runs, bound if it is not.  The caller holds both locks."""
         if unknown:
             for variable in self.variables:
                 variable.check_known()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # for people who look, and then imported; not at the start of
 
 
 class Program:
-    """What `build` makes.  Several threads may call it; one call runs at a time."""
+    """The program that `build` makes.  Several threads may call it; one call runs at a time."""
 
     @checked
     def __init__(self, loaded: Loaded, arena: Optional[Arena] = None) -> None:
@@ -73,9 +73,7 @@ class Program:
         loaded.check_count(feeds)
         types = self.feed_types
         names = [loaded.feed_name(i) for i in range(len(types))]
-        memory = [
-            _memory_of(*given, loaded.space) for given in zip(feeds, types, names, strict=True)
-        ]
+        memory = [_memory_of(*each, loaded.space) for each in zip(feeds, types, names, strict=True)]
         if memory:
             known = loaded.placed.schedule, loaded.parts, loaded.options
             loaded = replace(loaded, placed=place(*known, feeds_outside=True))
@@ -99,16 +97,16 @@ class Program:
     @property
     def graph(self) -> Graph:
         """The graph that runs, after all passes; constants are its last inputs."""
-        return self._loaded.placed.schedule.graph
+        return self._loaded.graph
 
     @property
     def kernels(self) -> Kernels:
         """Node of `graph` -> its kernel: workspace, what it may compute in place, backend."""
-        return self._loaded.placed.schedule.compiled.kernels
+        return self._loaded.kernels
 
     @property
     def plan(self) -> Plan:
-        """Where each value of `graph` is."""
+        """The plan: where each value of `graph` is."""
         return self._loaded.plan
 
     @property
@@ -163,7 +161,7 @@ class Program:
         return costs_of(self.graph.nodes, self.steps, self.profile(*feeds, runs=runs).step_s)
 
     def trace(self, *feeds: object, path: Union[str, PathLike[str], None] = None) -> dict[str, Any]:
-        """One run as a Chrome trace (for Perfetto).  The variables stay as they are."""
+        """Run once, timed, for a Chrome trace (Perfetto).  The variables stay as they are."""
         from byparts_runtime.inspect.profile import chrome_trace
 
         machine, self._called = self._machine, True
@@ -199,14 +197,14 @@ class BoundProgram:
     __reduce__ = Program.__reduce__
 
 
-def _memory_of(given: object, kind: TensorType, name: str, space: Space) -> Bytes:
+def _memory_of(feed: object, kind: TensorType, name: str, space: Space) -> Bytes:
     what = f"bind: feed {name}"
-    if resident(given, space, what) is not None:
-        return Bytes(accepted(given, kind, space, what), 0)
-    known = isinstance(given, np.ndarray) or hasattr(given, "__dlpack__")
-    if not known or hasattr(given, "carried"):  # a variable
-        raise ShapeError(f"{what} is no array: {type(given).__name__} {given!r:.60}")
-    array = as_array(given, kind, what)
+    if resident(feed, space, what) is not None:
+        return Bytes(accepted(feed, kind, space, what), 0)
+    known = isinstance(feed, np.ndarray) or hasattr(feed, "__dlpack__")
+    if not known or hasattr(feed, "carried"):  # a variable
+        raise ShapeError(f"{what} is no array: {type(feed).__name__} {feed!r:.60}")
+    array = as_array(feed, kind, what)
     if space.name != "host":
         raise GraphError(f"{what} is in host memory, the program in {space.name}; bind one there")
     if not (array.flags.c_contiguous and array.flags.aligned):

@@ -38,7 +38,7 @@ class Changing:
 
     @property
     def bodies(self) -> tuple[Any, ...]:
-        """Those that the present run runs."""
+        """The bodies that the present run runs."""
         return getattr(self.run, "bodies", ())
 
     def __call__(self) -> None:
@@ -58,7 +58,7 @@ class _Set:
         self.free: list[int] = []
 
     def references(self) -> list[int]:
-        """How often each memory is referred to."""
+        """The reference count of each memory."""
         return [sys.getrefcount(owner) for owner in self.owners]
 
     def is_free(self) -> bool:
@@ -122,12 +122,12 @@ class Results:
         return array
 
     def _new(self) -> _Set:
-        made = _Set([kind.size_bytes for kind in self.types.values()])
-        made.runs = tuple(self._bind(dict(zip(self.types, made.places, strict=True))))
-        made.free = made.references()
-        self.kept = [*self.kept[-_MOST_SETS + 1 :], made]
-        self._limit.shrink(self._limit.most_bytes, made)
-        return made
+        new_set = _Set([kind.size_bytes for kind in self.types.values()])
+        new_set.runs = tuple(self._bind(dict(zip(self.types, new_set.places, strict=True))))
+        new_set.free = new_set.references()
+        self.kept = [*self.kept[-_MOST_SETS + 1 :], new_set]
+        self._limit.shrink(self._limit.most_bytes, new_set)
+        return new_set
 
     def _use(self, chosen: _Set) -> None:
         self._now = chosen

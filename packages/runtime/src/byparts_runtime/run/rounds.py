@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Optional
 from byparts_graph_ir import Backend, TensorType, add_note
 from byparts_graph_ir.backend.instruction import Add, Counter, Jump, Label, Move, Set
 from byparts_graph_ir.backend.kernel import Run
-from byparts_runtime.memory.plan import Bytes
-from byparts_runtime.run.bodies import BOOL, BoundBody, Copies, after
+from byparts_runtime.building.body import LoopBody
+from byparts_runtime.memory.plan import Bytes, after
+from byparts_runtime.run.bodies import BOOL, BoundBody, Copies
 from byparts_runtime.run.lines import AtRound, Lines, lines_of, noted
+from byparts_runtime.run.step import run_all
 
 if TYPE_CHECKING:
     from byparts_graph_ir.backend.instruction import Line
-    from byparts_runtime.building.loops import LoopBody
 
 COUNTER = TensorType("i64", ())
 
@@ -88,13 +89,13 @@ class Rounds:
             spare: memory for the values `body.spare`.
             arena: where the arena of the body begins.
             persistent: where the persistent blocks of its kernels begin.
-            results: memory for outputs, as for `Body.bind`.
+            results: memory for outputs, as for `BoundBody`.
         """
         s = len(states)
         types = body.each.types[:s]
-        given = (*states, *slots)
+        inputs = (*states, *slots)
         memory = arena, persistent
-        self.body, self.once = bound(body, copies, given, invariants, spare, *memory, results)
+        self.body, self.once = bound(body, copies, inputs, invariants, spare, *memory, results)
         self.start = copies.between(first, states, types)
         self.before: Sequence[AtRound] = self.body.before
         self.after: Sequence[AtRound] = ()
@@ -126,12 +127,12 @@ class Rounds:
                 if cond is not None:
                     name = cond.name
                     if k == 1:
-                        _run_all(cond.once)
+                        run_all(cond.once)
                     if not cond():
                         return k - 1
                     name = body.name
                 if k == 1:  # not if there is no round: it might fail
-                    _run_all(self.once)
+                    run_all(self.once)
                 at = most - k if reverse and most is not None else k - 1
                 for call in before:
                     call(at)
@@ -169,12 +170,12 @@ class Rounds:
 
 
 def _in_round(name: str, k: Counter, lines: Sequence[Line]) -> Sequence[Line]:
-    """What belongs to round k of a body, counted from 0."""
+    """The instructions of round k of a body, counted from 0, with notes that name the round."""
     return noted(lines, lambda: f"in {name}, round {k.value + 1}")
 
 
 def _once(runs: Sequence[Run], backend: Backend, k: Counter) -> Lines:
-    """What is made in the first round alone."""
+    """The instructions of these runs, which are made in the first round alone."""
     lines = lines_of(runs, backend)
     if not lines:
         return lines
@@ -190,7 +191,7 @@ def _copy(backend: Backend, target: Counter, source: Counter) -> Move:
 def bound(
     body: LoopBody,
     copies: Copies,
-    given: Sequence[Bytes],
+    inputs: Sequence[Bytes],
     invariants: Sequence[Bytes],
     spare: Sequence[Bytes],
     arena: Bytes,
@@ -198,17 +199,12 @@ def bound(
     results: Sequence[Bytes] = (),
 ) -> tuple[BoundBody, Sequence[Run]]:
     """Bind a body; returns it with the runs to make before the first round."""
-    once, each = body.once, body.each
+    once, each, moving = body.once, body.each, body.moving
     if once is None:
-        return each.bind((*given, *invariants), results, arena, persistent, body.moving), ()
+        return BoundBody(each, (*inputs, *invariants), results, arena, persistent, moving), ()
     values = spare[: len(once.types)]
     block = after(persistent, each.persistent_bytes)
-    first = once.bind(invariants, values, arena, block)
+    first = BoundBody(once, invariants, values, arena, block)
     moves = copies.between(first.outputs, values, once.types)
-    given = (*given, *invariants, *values)
-    return each.bind(given, results, arena, persistent, body.moving), (first, *moves)
-
-
-def _run_all(runs: Sequence[Run]) -> None:
-    for run in runs:
-        run()
+    inputs = (*inputs, *invariants, *values)
+    return BoundBody(each, inputs, results, arena, persistent, moving), (first, *moves)

@@ -25,7 +25,7 @@ Look = Callable[[Bytes, TensorType], Any]
 
 
 class Stack:
-    """One row for each round, of some values.
+    """A stack with a row of some values for each round.
 
     Args:
         name: of the op, for errors.
@@ -83,7 +83,7 @@ class Stack:
             target[...] = rows[row]
 
     def chunk(self, k: int) -> Sequence[Bytes]:
-        """Where the rows of the chunk of round k begin, for each value; takes memory for it.
+        """Places where the rows of the chunk of round k begin, by value; takes memory for them.
 
         Raises:
             MemoryError: as `push`.
@@ -135,11 +135,11 @@ class StackLines:
         return Set(self._end, 0), Set(self._begin, 1 << 62)
 
     def push(self, backend: Backend, at: Counter) -> Sequence[Line]:
-        """As `Stack.push` at the round that the counter says."""
+        """Instructions that push the values of the round that the counter says."""
         return self._lines(backend, at, (at, self._end), 1)
 
     def pop(self, backend: Backend, at: Counter) -> Sequence[Line]:
-        """As `Stack.pop`."""
+        """Instructions that bring back the values of the round that the counter says."""
         return self._lines(backend, at, (self._begin, at), -1)
 
     def _lines(

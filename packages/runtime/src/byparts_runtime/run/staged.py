@@ -68,9 +68,9 @@ class Staged(Frozen):
         known = dict(zip(first.outputs, self._stage(first, feeds, ()), strict=True))
         results = run_node(self.executor, node, [known[v] for v in node.inputs])
         known.update(zip(node.outputs, results, strict=True))
-        given = {v: _type_of(v, x) for v, x in known.items() if v.node}
-        rest = self._rest(tuple(given.items()))
-        return self._stage(rest, (*feeds, *[known[v] for v in given]), self.updates)
+        types = {v: _type_of(v, x) for v, x in known.items() if v.node}
+        rest = self._rest(tuple(types.items()))
+        return self._stage(rest, (*feeds, *[known[v] for v in types]), self.updates)
 
     @cached_property
     def _first(self) -> Graph:
@@ -79,8 +79,8 @@ class Staged(Frozen):
         at = graph.nodes.index(node)
         before, behind = graph.nodes[:at], graph.nodes[at + 1 :]
         read = (*node.inputs, *[v for n in behind for v in n.inputs], *graph.outputs)
-        made = {v for n in before for v in n.outputs} | (set(node.inputs) & set(graph.inputs))
-        kept = [v for v in dict.fromkeys(read) if v in made]
+        available = {v for n in before for v in n.outputs} | (set(node.inputs) & set(graph.inputs))
+        kept = [v for v in dict.fromkeys(read) if v in available]
         return Graph.of(graph.inputs, kept, order=[v for n in before for v in n.outputs])
 
     @cached_property
@@ -93,8 +93,8 @@ class Staged(Frozen):
         behind = graph.nodes[graph.nodes.index(self.node) + 1 :]
 
         @lru_cache(maxsize=self.executor.capacity)
-        def rest(given: tuple[tuple[Value, TensorType], ...]) -> Graph:
-            return _with_inputs(graph, behind, dict(given), variables)
+        def rest(types: tuple[tuple[Value, TensorType], ...]) -> Graph:
+            return _with_inputs(graph, behind, dict(types), variables)
 
         return rest
 
@@ -133,10 +133,10 @@ def run_node(executor: Executor, node: Node, arrays: Sequence[Any]) -> Sequence[
 
 
 def _with_inputs(
-    graph: Graph, nodes: Sequence[Node], given: Mapping[Value, TensorType], variables: int
+    graph: Graph, nodes: Sequence[Node], types: Mapping[Value, TensorType], variables: int
 ) -> Graph:
     """The last nodes of a graph, with further feeds for the values that they are given."""
-    further = {v: Input(t, None, "", "") for v, t in given.items()}
+    further = {v: Input(t, None, "", "") for v, t in types.items()}
     env: dict[Value, Value] = {v: v for v in graph.inputs}
     env.update(further)
     for old in nodes:

@@ -1,118 +1,36 @@
-"""Binds kernels to addresses: each node becomes one step, a callable of no arguments.
+"""Steps: bound nodes, each a callable of no arguments; and the nodes that need none.
 
-Backends of one space look at the same bytes, each through its own view.  Values of one type on the
-same bytes share a view: NumPy sees that `out is x` and skips its search for overlap, 0.28 us a tiny
-op instead of 0.46.  A node whose outputs already *are* bytes of its inputs (the op says so, the
-plan placed them so) needs no step.
+A node whose outputs already *are* bytes of its inputs (the op says so, the plan placed them so)
+needs no step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Optional
+from collections.abc import Sequence
 
-from byparts_graph_ir import (
-    Backend,
-    Graph,
-    GraphError,
-    Node,
-    TensorType,
-    Value,
-    add_note,
-    has_effect,
-)
+from byparts_graph_ir import Graph, Node, has_effect
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.frozen import Frozen
-from byparts_runtime.building.kernels import NodeKernel, describe
-from byparts_runtime.memory.plan import Bytes, Location
-
-KernelOf = Callable[[Node], NodeKernel]
+from byparts_runtime.memory.plan import Location
 
 
 class Step(Frozen):
-    """One node, bound."""
+    """A bound node.
+
+    Attributes:
+        backend: the name of the backend that compiled the kernel of the node.
+        run: runs the kernel on the bytes to which it is bound.
+    """
 
     node: Node
     backend: str
     run: Run
 
 
-class Binder:
-    """Binds the nodes of a graph.
-
-    Args:
-        graph: whose values are at `places`.
-        places: by value id.
-        kernels: node -> its kernel.
-        workspaces: by node, in the order of the graph; `None` where it needs none.
-        persistent: by node, as `workspaces`.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        places: Sequence[Bytes],
-        kernels: KernelOf,
-        workspaces: Sequence[Optional[Bytes]],
-        persistent: Sequence[Optional[Bytes]],
-    ) -> None:
-        self.graph, self.places, self.kernels = graph, list(places), kernels
-        self.blocks = dict(zip(graph.nodes, zip(workspaces, persistent, strict=True), strict=True))
-        self._views: dict[tuple[str, int, int, TensorType], Any] = {}
-
-    def bound(self, nodes: Sequence[Node]) -> tuple[Step, ...]:
-        """The steps of these nodes, in order.  O(nodes).
-
-        Raises:
-            Exception: what a backend raised while binding, with a note that says for which node.
-        """
-        return tuple(map(self._step, nodes))
-
-    def forget_views(self) -> None:
-        """Drop cached views; call it before `places` change, since their memory may be freed."""
-        self._views.clear()
-
-    def _step(self, node: Node) -> Step:
-        compiled = self.kernels(node)
-        backend, kernel = compiled.backend, compiled.kernel
-        try:
-            run = kernel.bind(*self.arguments(node))
-        except Exception as error:
-            add_note(error, f"while binding {describe(node)} on {backend.name!r}")
-            raise
-        if not callable(run):
-            raise GraphError(
-                f"{node.op.name}: the kernel rule of backend {backend.name!r} gave {run!r:.60}; it "
-                "must return a callable of no arguments, e.g. partial(np.tanh, x, y)"
-            )
-        return Step(node, backend.name, run)
-
-    def arguments(self, node: Node) -> tuple[list[Any], list[Any], Any, Any]:
-        """What the kernel of a node is bound to: inputs, outputs, workspace, persistent block."""
-        compiled = self.kernels(node)
-        backend, kernel = compiled.backend, compiled.kernel
-        workspace, persistent = self.blocks[node]
-        return (
-            self._look(backend, node.inputs),
-            self._look(backend, node.outputs),
-            self._block(backend, workspace, kernel.workspace_bytes),
-            self._block(backend, persistent, kernel.persistent_bytes),
-        )
-
-    def _look(self, backend: Backend, values: Sequence[Value]) -> list[Any]:
-        return [self._view(backend, self.places[self.graph.ids[v]], v.type) for v in values]
-
-    def _view(self, backend: Backend, place: Bytes, type: TensorType) -> Any:
-        key = (backend.name, id(place.memory), place.offset, type)
-        if key not in self._views:
-            self._views[key] = backend.view(place.memory, place.offset, type)
-        return self._views[key]
-
-    def _block(self, backend: Backend, place: Optional[Bytes], size: int) -> Any:
-        if not size:
-            return None
-        assert place is not None, "the plan has room for each workspace"
-        return backend.view(place.memory, place.offset, TensorType("u8", (size,)))
+def run_all(runs: Sequence[Run]) -> None:
+    """Call some runs, one after the other."""
+    for run in runs:
+        run()
 
 
 def aliased_nodes(graph: Graph, locations: Sequence[Location]) -> frozenset[Node]:
