@@ -9,23 +9,30 @@ sentence is gone.  Tables between the marks "written by tools/claims.py" are mad
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "integration"))
 
-from byparts_kernels_numpy import make
+from absent import ABSENT
+from budgets import lines_of
+from byparts_conformance.kernel import ABSENT as NOWHERE
+from byparts_conformance.presence import presence
+from byparts_graph_ir.parts.hub import parts as hub
 from byparts_opset import OPS
 from combinations.environment import build_wheels, wheel_of
 from combinations.facts import closure, read_parts
 from combinations.plan import SMALL_DEVICE
 from device_wheels import device_wheels
+from layers import layers
 from op_facts import made_of
 from ops_table import recorded_kernels
+from weekend import closure as weekend
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = ROOT / "packages/graph-ir/src/byparts_graph_ir/model"
@@ -43,6 +50,7 @@ class Claim:
     tolerance: float = 0.0
 
 
+WEEKEND = ("README.md", "docs/architecture.md")
 CLAIMS = (
     Claim("README.md", r"As wheels they are (\d+) KB", "wheels", SIZE),
     Claim("README.md", r"KB,\s+or (\d+) KB \[without", "device", SIZE),
@@ -66,27 +74,31 @@ CLAIMS = (
     ),
     Claim("docs/benchmarks.md", r"For devices, KB: .*together (\d+)", "device", SIZE),
     Claim("packages/graph-ir/README.md", r"a wheel of (\d+) KB", "wheel graph-ir", SIZE),
-    Claim(
-        "docs/architecture.md", r"`graph.py` in graph-ir are the model, (\d+) lines", "model", 0.1
-    ),
+    Claim("docs/architecture.md", r"`graph.py` in graph-ir, (\d+) lines", "model", 0.1),
+    *(Claim(page, r"(\d+) files of [\d,]+ lines", "weekend files", 0.1) for page in WEEKEND),
+    *(Claim(page, r"\d+ files of ([\d,]+) lines", "weekend lines", 0.1) for page in WEEKEND),
 )
 _BLOCK = re.compile(
-    r"(<!-- written by tools/claims.py: (\w+) -->\n).*?(<!-- end of what is written -->)",
+    r"(<!-- written by tools/claims.py: ([\w-]+) -->\n).*?(<!-- end of what is written -->)",
     re.DOTALL,
 )
 
 
 def facts(*, wheels: bool) -> dict[str, int]:
     """What is so.  Wheels, which take seconds, on demand."""
-    made = {
+    files = weekend().values()
+    known = {
         "ops": len(OPS),
         "primitive": sum(not made_of(op) for op in OPS.values()),
-        "numpy": sum(op in make().kernels for op in OPS.values()),
         "torch": len(recorded_kernels()),
         "model": sum(lines_of(MODEL / f"{name}.py") for name in ("op", "value", "graph")),
+        "weekend files": len(files),
+        "weekend lines": sum(map(lines_of, files)),
+        "names of TensorFlow": len(_names_of_tensorflow()),
+        **_backends(),
         **_imported(),
     }
-    return made | _wheels() if wheels else made
+    return known | _wheels() if wheels else known
 
 
 def stale(page: Path, known: Facts) -> Iterator[str]:
@@ -96,7 +108,7 @@ def stale(page: Path, known: Facts) -> Iterator[str]:
         match = re.search(claim.words, text)
         if match is None:
             yield f"{claim.page}: no sentence has the words {claim.words!r}"
-        elif abs(int(match[1]) - known[claim.fact]) > claim.tolerance * known[claim.fact]:
+        elif abs(_number(match) - known[claim.fact]) > claim.tolerance * known[claim.fact]:
             yield f"{claim.page}: {match[0]!r}, and {claim.fact} is {known[claim.fact]}"
     if _with_blocks(text, known) != text:
         yield f"{page.relative_to(ROOT)}: a table is stale"
@@ -109,24 +121,52 @@ def updated(page: Path, known: Facts) -> str:
         match = re.search(claim.words, text)
         if match is None:
             raise SystemExit(f"{claim.page}: no sentence has the words {claim.words!r}")
-        if abs(int(match[1]) - known[claim.fact]) > claim.tolerance * known[claim.fact] / 2:
-            text = text[: match.start(1)] + str(known[claim.fact]) + text[match.end(1) :]
+        if abs(_number(match) - known[claim.fact]) > claim.tolerance * known[claim.fact] / 2:
+            text = text[: match.start(1)] + _written(claim, known) + text[match.end(1) :]
     return _with_blocks(text, known)
 
 
 def pages() -> list[Path]:
     """All that may have claims."""
     named = {ROOT / claim.page for claim in CLAIMS}
-    return sorted(named | {p for p in ROOT.glob("docs/*.md") if _BLOCK.search(p.read_text())})
-
-
-def lines_of(path: Path) -> int:
-    """Of a file."""
-    return len(path.read_text(encoding="utf-8").splitlines())
+    return sorted(
+        named | {p for p in ROOT.glob("docs/*.md") if _BLOCK.search(p.read_text("utf-8"))}
+    )
 
 
 def _claims(page: Path, known: Facts) -> list[Claim]:
     return [c for c in CLAIMS if ROOT / c.page == page and c.fact in known]
+
+
+def _number(match: re.Match[str]) -> int:
+    return int(match[1].replace(",", ""))
+
+
+def _written(claim: Claim, known: Facts) -> str:
+    """The number; with a comma, and rounded to hundreds, where the pattern allows commas."""
+    number = known[claim.fact]
+    return f"{round(number, -2):,}" if "," in claim.words.partition("(")[2][:8] else str(number)
+
+
+def _names_of_tensorflow() -> set[str]:
+    """Names, such as "nn.relu", in the tables of all parts that have some."""
+    tables = sorted(ROOT.glob("packages/*/src/*/names.tsv"))
+    rows = [line for table in tables for line in table.read_text(encoding="utf-8").splitlines()]
+    return {row.partition("\t")[0] for row in rows}
+
+
+def _backends() -> dict[str, int]:
+    """Of each backend that starts here: ops with a kernel, and ops that it runs.
+
+    Generated kernels for GPUs are counted without one.
+    """
+    os.environ.setdefault("BYPARTS_CUDA", "emulated")
+    counts = {}
+    for name in sorted({"numpy", "native", "cuda"} & set(hub.names("backends"))):
+        backend = hub.backend(name)
+        counts[name] = sum(op in backend.kernels for op in OPS.values())
+        counts[f"{name} runs"] = sum(presence(backend, op) != NOWHERE for op in OPS.values())
+    return counts
 
 
 def _imported() -> dict[str, int]:
@@ -163,9 +203,11 @@ def _has(known: Facts) -> str:
     beside = f"and {known['beside']} beside"
     rows = {
         "standard ops": f"{known['ops']}, {known['primitive']} of them primitive",
-        "kernels on NumPy": f"of {known['numpy']} ops; the others are decomposed",
+        "kernels on NumPy": _of(known, "numpy"),
+        "generated kernels for CPUs": _of(known, "native"),
+        "generated kernels for NVIDIA GPUs": _of(known, "cuda"),
         "kernels on PyTorch, for CPUs and GPUs": f"of {known['torch']} ops",
-        "kernels of our own for GPUs": "none",
+        "names of TensorFlow 1": f"{known['names of TensorFlow']:,}",
         "ops of PyTorch that are imported": (
             f"{known['imported']} of the {known['core']} of its core set, {beside}"
         ),
@@ -174,7 +216,37 @@ def _has(known: Facts) -> str:
     return "\n".join(["| what | how many |", "|---|---|", *lines, ""])
 
 
-_TABLES = {"has": _has}
+def _of(known: Facts, backend: str) -> str:
+    return f"of {known[backend]} ops; {known[f'{backend} runs']} of {known['ops']} run"
+
+
+def _has_not(_: Facts) -> str:
+    return "".join(f"- {claim.sentence}\n" for claim in ABSENT)
+
+
+def _parts(_: Facts) -> str:
+    """The parts, the lowest layer first, with the descriptions that their distributions have."""
+    lines = ["| layer | part | |", "|---|---|---|"]
+    for number, layer in enumerate(reversed(layers())):
+        for part in layer:
+            line = f"| {number} | [{part}](packages/{part}/README.md) | {_description(part)} |"
+            lines.append(line)
+    return "\n".join([*lines, ""])
+
+
+def _description(part: str) -> str:
+    """What the distribution says of itself."""
+    text = (ROOT / "packages" / part / "pyproject.toml").read_text(encoding="utf-8")
+    match = re.search(r'^description = "(.+)"$', text, re.MULTILINE)
+    assert match is not None, f"packages/{part}/pyproject.toml has no description"
+    return match[1]
+
+
+_TABLES: Mapping[str, Callable[[Facts], str]] = {
+    "has": _has,
+    "has-not": _has_not,
+    "parts": _parts,
+}
 
 
 def main() -> None:

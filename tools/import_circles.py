@@ -27,15 +27,20 @@ def sources(part: Path) -> dict[str, Path]:
 def imports(modules: Mapping[str, Path]) -> dict[str, set[str]]:
     """Module -> the modules of the same part that it imports."""
     trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules.items()}
-    homes = {
+    homes = lazy_homes(trees)
+    return {
+        name: {home for to in imported(tree) if (home := home_of(to, modules, homes))} - {name}
+        for name, tree in trees.items()
+    }
+
+
+def lazy_homes(trees: Mapping[str, ast.Module]) -> dict[str, str]:
+    """Public name that is imported on use -> the module that it lives in; both in full."""
+    return {
         f"{package}.{name}": f"{package}.{home}"
         for package, tree in trees.items()
         for home, names in _lazy_homes(tree)
         for name in names.split()
-    }
-    return {
-        name: {found for to in _imported(tree) if (found := _home(to, modules, homes))} - {name}
-        for name, tree in trees.items()
     }
 
 
@@ -70,20 +75,20 @@ def _module(path: Path) -> str:
     return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
 
 
-def _imported(tree: ast.AST) -> Iterator[str]:
+def imported(tree: ast.AST) -> Iterator[str]:
     """Full names, `package.module` or `package.module.name`, of all imports that can run."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            yield from _imported(ast.Module(node.orelse, []))
+            yield from imported(ast.Module(node.orelse, []))
         elif isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         else:
-            yield from _imported(node)
+            yield from imported(node)
 
 
-def _home(name: str, modules: Mapping[str, Path], homes: Mapping[str, str]) -> str:
+def home_of(name: str, modules: Mapping[str, Path], homes: Mapping[str, str]) -> str:
     """The module that an imported name is or lives in; "" if it is none of the part."""
     if name in homes:
         return homes[name]

@@ -16,9 +16,6 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-sys.path.insert(0, str(Path(__file__).parent.parent / "integration" / "examples"))
-
-from layers import layers_svg
 
 import byparts_opset as ops
 from byparts_autodiff import gradients
@@ -26,6 +23,7 @@ from byparts_graph_ir import Graph, Input, TensorType, Value, inherit
 from byparts_memplan import curve_svg, live_bytes, order, plan
 from byparts_optimize import optimize
 from byparts_recompute import rematerialize, tradeoff, tradeoff_svg
+from layers import layers_svg
 from memory.networks import training
 
 ROOT = Path(__file__).parent.parent

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+import budgets
 import claims
-from byparts_graph_ir import ITEM_BYTES
+import weekend
+from absent import ABSENT, Absent
 from byparts_graph_ir.model.frozen import field_names
 from byparts_opset import OPS
 
@@ -31,7 +33,10 @@ def known() -> dict[str, int]:
 @pytest.mark.parametrize("page", claims.pages(), ids=lambda page: page.name)
 def test_numbers_in_the_pages_are_so(page: Path, known: dict[str, int]) -> None:
     """`python tools/claims.py` writes them."""
-    assert list(claims.stale(page, known)) == []
+    if not {"cuda", "native"} <= known.keys():
+        pytest.skip("needs a C++ compiler: what is generated is counted")
+
+    assert list(claims.stale(page, known)) == [], "run python tools/claims.py"
 
 
 def test_a_wrong_number_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,34 +97,35 @@ def test_every_file_that_a_readme_names_is_there() -> None:
         assert not named - files, readme
 
 
-# What docs/why.md says that there is not.  Whoever adds one mends the page.
+@pytest.mark.parametrize("claim", ABSENT, ids=lambda claim: claim.sentence[:30])
+def test_what_is_said_not_to_be_there_is_not(claim: Absent) -> None:
+    """Who adds one takes its sentence out of `tools/absent.py`."""
+    assert claim.holds()
+
+
+def test_a_page_names_every_part() -> None:
+    """A new part has its place in docs/architecture.md, in words."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\]\(\.\./packages/([\w-]+)/README.md\)", text))
+
+    assert named == {path.name for path in budgets.parts()}
+
+
+@pytest.mark.parametrize("page", claims.WEEKEND)
+def test_the_folders_to_read_are_named(page: str) -> None:
+    """`python tools/weekend.py` prints those that `build` imports."""
+    paragraph = re.search(r"files of [\d,]+ lines(.*?)\n\n", (ROOT / page).read_text(), re.DOTALL)
+    assert paragraph is not None
+    named = set(re.findall(r"`([a-z-]+/[a-z]+)`", paragraph[1]))
+
+    assert named == {name for name in weekend.folders(weekend.closure()) if "/" in name}
 
 
 def test_loops_and_branches_are_the_ops_with_bodies() -> None:
-    """These, and the gradient of a loop without a bound; docs/why.md counts four."""
+    """These, and the gradient of a loop without a bound."""
     fields = {
         op: [str(op.__annotations__.get(name)) for name in field_names(op)] for op in OPS.values()
     }
-    found = {op.name for op, types in fields.items() if any("Graph" in t for t in types)}
+    with_bodies = {op.name for op, types in fields.items() if any("Graph" in t for t in types)}
 
-    assert found == {"call", "if", "while", "scan", "while_gradient"}
-
-
-def test_dtypes_are_plain_numbers() -> None:
-    """No quantised, complex or text types, and no elements that share a byte."""
-    assert all(re.fullmatch(r"bf16|f\d+|[iu]\d+|bool", name) for name in ITEM_BYTES)
-    assert min(ITEM_BYTES.values()) == 1
-
-
-def test_there_is_no_eager_mode_onnx_or_distributed_training() -> None:
-    """They would be parts."""
-    parts = {p.parent.name for p in ROOT.glob("packages/*/pyproject.toml")}
-
-    assert not parts & {"eager", "nn", "onnx", "frontend-onnx", "distributed"}
-
-
-def test_the_cuda_part_has_no_kernels() -> None:
-    """No module with a table of them."""
-    sources = ROOT.glob("packages/kernels-cuda/src/**/*.py")
-
-    assert not [p for p in sources if "Table(" in p.read_text(encoding="utf-8")]
+    assert with_bodies == {"call", "if", "while", "scan", "while_gradient"}

@@ -16,7 +16,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 BOX, GAP, ROW, HEIGHT, LEFT = 172, 12, 64, 48, 16
 
 Edges = dict[str, set[str]]
