@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from budgets import lines_of, parts
@@ -19,17 +20,17 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = "byparts_runtime.building.build"
 
 
+@cache
 def closure(root: str = BUILD) -> dict[str, Path]:
     """Module -> file, of all that importing `root` imports."""
     modules = {name: file for part in parts() for name, file in sources(part).items()}
-    trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in modules.items()}
-    homes = lazy_homes(trees)
+    homes = lazy_homes({n: _tree(f) for n, f in modules.items() if f.name == "__init__.py"})
     reached, todo = set[str](), [root]
     while todo:
         module = todo.pop()
         if module not in reached:
             reached.add(module)
-            named = (home_of(name, modules, homes) for name in _at_the_top(trees[module]))
+            named = (home_of(name, modules, homes) for name in _at_the_top(_tree(modules[module])))
             todo += [name for name in named if name]
     return {name: modules[name] for name in sorted(reached)}
 
@@ -43,6 +44,10 @@ def folders(modules: Mapping[str, Path]) -> dict[str, list[Path]]:
         folder = f"{part}/{inside[0]}" if file.parent.name != package else part
         result.setdefault(folder, []).append(file)
     return result
+
+
+def _tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def _at_the_top(tree: ast.Module) -> Iterator[str]:
