@@ -27,7 +27,9 @@ from byparts_tf_files import errors
 from byparts_tf_files.array_files import array_of, arrays_of
 from byparts_tf_files.plain_objects import plain_object
 
-_RECORDED = Path(__file__).parents[2] / "packages/tf-files/tests/recorded"
+_PACKAGES = Path(__file__).parents[2] / "packages"
+_FILES = _PACKAGES / "tf-files/tests/recorded"
+_PROGRAMS = _PACKAGES / "frontend-tf/tests/recorded"
 _REFUSALS = (ValueError, NotImplementedError, errors.OpError, OSError)
 
 
@@ -57,7 +59,7 @@ def _changed(random: Random, seed: Any) -> Data:
 
 def graph_import() -> Reader:
     """`tf.import_graph_def`, of graphs that TensorFlow froze and of ours."""
-    files = [_RECORDED / "frozen" / f"{name}.pb" for name in ("arrays", "sequences")]
+    files = [_PROGRAMS / "frozen" / f"{name}.pb" for name in ("arrays", "sequences")]
     seeds = [tf.GraphDef.FromString(path.read_bytes()) for path in files]
 
     def read(data: bytes) -> Any:
@@ -73,7 +75,7 @@ def graph_import() -> Reader:
 
 def meta_graph() -> Reader:
     """`tf.train.import_meta_graph`, of a model that TensorFlow trained and of one of ours."""
-    theirs = tf.MetaGraphDef.FromString((_RECORDED / "trained_model/model-3.meta").read_bytes())
+    theirs = tf.MetaGraphDef.FromString((_PROGRAMS / "trained_model/model-3.meta").read_bytes())
     with _alone():
         x = tf.placeholder(tf.float32, [None, 3], "x")
         y = tf.matmul(x, tf.get_variable("w", [3, 2]))
@@ -97,7 +99,7 @@ def meta_graph() -> Reader:
 def saved_model() -> Reader:
     """`tf.saved_model.load`, with the variables that TensorFlow saved."""
     folder = scratch_folder() / "model"
-    copytree(_RECORDED / "saved_model", folder)
+    copytree(_FILES / "saved_model", folder)
     kind = tf.core.protobuf.saved_model_pb2.SavedModel
     seed = kind.FromString((folder / "saved_model.pb").read_bytes())
 
