@@ -110,7 +110,8 @@ class Binding:
         memory = {n: s.allocate(size) if size else None for n, s in parts.spaces.items()}
         self._persistent, starts = memory, placed.persistent
         persistent = [Bytes(memory[s.name], at) for s, at in zip(spaces, starts, strict=True)]
-        binder = Binder(graph, places, kernels, workspaces, persistent)
+        value_spaces = [at.space for at in plan.locations] if parts.several else None
+        binder = Binder(graph, places, kernels, workspaces, persistent, value_spaces)
         nodes = [node for node in graph.nodes if node not in self._aliased]
         if not placed.results:
             return binder.bound(nodes)

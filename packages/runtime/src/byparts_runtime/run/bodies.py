@@ -177,10 +177,10 @@ class BranchesRun:
     ) -> BranchesRun:
         """As a kernel binds."""
         copies = Copies(parts)
-        block = persistent or NOWHERE
+        arena, block = workspace or copies.empty(), persistent or NOWHERE
         made, moves = [], []
         for body in bodies:
-            bound = body.bind(inputs[len(bodies) - 1 :], outputs, workspace or NOWHERE, block)
+            bound = body.bind(inputs[len(bodies) - 1 :], outputs, arena, block)
             block = after(block, body.persistent_bytes)
             made.append(bound)
             moves.append(copies.between(bound.outputs, outputs, body.types))
@@ -221,6 +221,10 @@ class Copies:
 
     def __init__(self, parts: Parts) -> None:
         self.space, self._view = parts.space, parts.backends[0].view
+
+    def empty(self) -> Bytes:
+        """The arena of a body whose values have no bytes: memory of the space, as all arenas."""
+        return Bytes(self.space.untouched(0), 0)
 
     def look(self, place: Bytes, kind: TensorType) -> Any:
         """The array there."""
@@ -291,7 +295,7 @@ def _told(steps: Sequence[Step], first: int, last: int) -> str:
     return f"in {place} on {step.backend!r}, {describe(step.node)}"
 
 
-NOWHERE = Bytes(None, 0)  # of what has no bytes
+NOWHERE = Bytes(None, 0)  # of kernels that keep nothing
 
 
 def after(place: Bytes, offset: int) -> Bytes:

@@ -46,6 +46,7 @@ class Binder:
         kernels: node -> its kernel.
         workspaces: by node, in the order of the graph; `None` where it needs none.
         persistent: by node, as `workspaces`.
+        spaces: by value id, the name of the memory space; `None`: there is one.
     """
 
     def __init__(
@@ -55,8 +56,9 @@ class Binder:
         kernels: KernelOf,
         workspaces: Sequence[Optional[Bytes]],
         persistent: Sequence[Optional[Bytes]],
+        spaces: Optional[Sequence[str]] = None,
     ) -> None:
-        self.graph, self.places, self.kernels = graph, list(places), kernels
+        self.graph, self.places, self.kernels, self.spaces = graph, list(places), kernels, spaces
         self.blocks = dict(zip(graph.nodes, zip(workspaces, persistent, strict=True), strict=True))
         self._views: dict[tuple[str, int, int, TensorType], Any] = {}
 
@@ -93,14 +95,25 @@ class Binder:
         backend, kernel = compiled.backend, compiled.kernel
         workspace, persistent = self.blocks[node]
         return (
-            self._look(backend, node.inputs),
-            self._look(backend, node.outputs),
+            [self._input(backend, node, i) for i in range(len(node.inputs))],
+            [self._array(backend, v) for v in node.outputs],
             self._block(backend, workspace, kernel.workspace_bytes),
             self._block(backend, persistent, kernel.persistent_bytes),
         )
 
-    def _look(self, backend: Backend, values: Sequence[Value]) -> list[Any]:
-        return [self._view(backend, self.places[self.graph.ids[v]], v.type) for v in values]
+    def _input(self, backend: Backend, node: Node, i: int) -> Any:
+        """Input `i` of a node: its array, or one of its type where no kernel could see it.
+
+        An input whose bytes the op ignores is not copied to the space of the node.
+        """
+        v, here = node.inputs[i], backend.space.name
+        there = here if self.spaces is None else self.spaces[self.graph.ids[v]]
+        if i in node.op.ignores and there != here:
+            return backend.view(backend.space.untouched(v.type.size_bytes), 0, v.type)
+        return self._array(backend, v)
+
+    def _array(self, backend: Backend, v: Value) -> Any:
+        return self._view(backend, self.places[self.graph.ids[v]], v.type)
 
     def _view(self, backend: Backend, place: Bytes, type: TensorType) -> Any:
         key = (backend.name, id(place.memory), place.offset, type)
