@@ -39,6 +39,7 @@ def computed_constants(compiled: Compiled, parts: Parts, alignment: int) -> tupl
     graph = Graph((), tuple(nodes), tuple(v for n in nodes for v in n.outputs))
     names = [compiled.kernels.space(node) for node in nodes]
     space = {v: name for node, name in zip(nodes, names, strict=True) for v in node.outputs}
+    alignment = compiled.kernels.aligned(alignment)
     plan = separate(graph, alignment=alignment, kernels=compiled.kernels, space=space.__getitem__)
     memory = {name: parts.spaces[name].allocate(size) for name, size in plan.space_bytes}
     places = [Bytes(memory[at.space], at.offset) for at in plan.locations]
