@@ -139,7 +139,7 @@ def test_work_waits_until_somebody_waits_for_it(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     ("starts", "said"),
     [
-        ((0, 256, 516), "MISALIGNED_ADDRESS.* z of 256 bytes at .* is not aligned to 16 bytes"),
+        ((0, 256, 516), "MISALIGNED_ADDRESS.* z of 256 bytes at .* is not aligned to 32 bytes"),
         ((0, 256, 832), "ILLEGAL_ADDRESS.* z of 256 bytes at .* is in no memory"),
         ((0, 256, 128), "add: z, which is written, overlaps x"),
         ((0, 256, 0), "add: z, which is written, overlaps x"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 from region_graphs import arrays_of, graphs_that_move, graphs_that_reduce
 
 import byparts_opset as ops
-from byparts_graph_ir import Graph, Op, Refused
+from byparts_graph_ir import Graph, Input, Op, Refused, TensorType
 from byparts_kernels_cuda.loops import loops_of
 from byparts_opset.dtypes import type_of
 from byparts_opset.evaluate import evaluate
@@ -125,3 +125,13 @@ def test_sums_of_fewer_rounds_than_a_part_has(number: int) -> None:
     run(launches, [x, result], 0)
 
     np.testing.assert_allclose(result, op.evaluate(x)[0], rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("dims", [(5, 2), (3, 40), (70, 3), (64, 64)])
+def test_a_sum_of_all_beside_sums_of_columns(dims: tuple[int, int]) -> None:
+    """One loop over rows and columns: the columns are rounds of the one, elements of the other."""
+    x = Input(TensorType("f32", dims))
+    columns = ops.sum(x, axes=(0,))
+    outputs = [ops.min(x), columns, columns - ops.max(columns)]
+
+    _check_region(Graph.of([x], outputs), 0)

@@ -6,11 +6,12 @@ from itertools import combinations, product
 from random import Random
 
 import pytest
-from planned_ops import Add, AddTo, Copy, Neg, Reshape, Twins, add, copy, given, neg
+from planned_ops import Add, AddTo, Copy, Neg, Reshape, Rows, Twins, add, copy, given, neg
 
 from byparts_graph_ir import Graph, Input, Node, Value
 from byparts_memplan import check_plan, peak_bytes, plan
 from byparts_memplan.buffer import Buffer, lower_bound
+from byparts_memplan.kernel_facts import Facts
 from byparts_memplan.lifetimes import Values
 from byparts_memplan.share import Sharing
 
@@ -111,6 +112,21 @@ def test_in_another_space_a_view_is_a_copy() -> None:
 
     assert [d.reason for d in made.decisions] == ["they are in 'near' and 'far'"]
     assert len(made.residents) == 3
+
+
+@pytest.mark.parametrize(("start", "reasons"), [(1, ["byte 4 is no multiple of 16"]), (4, [""])])
+def test_a_view_at_an_odd_byte_is_a_copy_where_kernels_need_it(
+    start: int, reasons: list[str]
+) -> None:
+    """The kernel says so: its memory space has an alignment."""
+    x = given(12)
+    graph = Graph.of([x], [neg(Rows(start, 8)(copy(x)))])
+    facts = Facts(0, (), 16)
+    made = plan(graph, kernels=lambda node: facts)
+    check_plan(graph, made, lambda node: facts)
+
+    assert [d.reason for d in made.decisions] == reasons
+    assert len(made.residents) == (4 if reasons[0] else 3)
 
 
 def test_a_variable_in_another_space_is_not_written_over() -> None:

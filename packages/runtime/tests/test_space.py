@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from far_backend import Adopting, Far, Memory, far_backend
 from toy_backend import (
+    TOY,
     add,
     build_by_hand,
     donating,
@@ -23,8 +24,18 @@ from toy_backend import (
     product,
     raising,
 )
+from toy_loops import Repeat
 
-from byparts_graph_ir import Backend, CaptureRefused, GraphError, ShapeError, TensorType
+from byparts_graph_ir import (
+    Backend,
+    CaptureRefused,
+    GraphError,
+    Op,
+    ShapeError,
+    Table,
+    TensorType,
+    Types,
+)
 from byparts_graph_ir.backend.kernel import Run
 from byparts_runtime import Executor, Program, Store, Variable
 
@@ -336,3 +347,40 @@ def test_an_error_in_a_replay_says_how_to_find_the_step() -> None:
 def _at_once(rule: Any, op: Any, xs: Any, ys: Any) -> Run:
     """A kernel that does not wait for its turn, so that an error comes from its step."""
     return rule(op, xs, ys).args[0]  # type: ignore[no-any-return]
+
+
+class Like(Op):
+    """x, whatever the second input holds."""
+
+    ignores = (1,)
+
+    def infer(self, x: TensorType, like: TensorType) -> Types:
+        return (x,)
+
+
+def test_an_ignored_input_in_another_space_is_not_bound() -> None:
+    """The kernel gets an array of its own space with the type."""
+    pytest.importorskip("byparts_optimize", reason="needs byparts-optimize, which copies")
+    far = far_backend()
+    table: Table[Any] = Table("kernel")
+
+    @table.on(Like)
+    def like(op: Like, inputs: Any, outputs: Any) -> Any:
+        assert all(isinstance(a, Far) for a in inputs)
+        return partial(outputs[0].__setitem__, ..., inputs[0])
+
+    device = Backend("far", far.view, table, space=far.space)
+    x = given("x", 2)
+    graph = graph_of([x], Like()(x, add(x, x)))
+    program = build_by_hand(graph, backends=(TOY, device))
+
+    assert program(ONE)[0].tolist() == [1, 1]
+
+
+def test_a_body_without_bytes_runs_on_a_device() -> None:
+    """Its arena is memory of the device, as all arenas."""
+    x, a = given("x", 0), given("a", 0)
+    body = graph_of([a], add(mul(a, a), a))
+    program = build_by_hand(graph_of([x], Repeat(body, 2)(x)), backends=(far_backend(),))
+
+    assert program(np.zeros(0, np.float32))[0].tolist() == []

@@ -18,7 +18,7 @@ from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_cuda.code import Argument, KernelCode, function, later
 from byparts_kernels_cuda.gpu import Gpu, backend_mode
-from byparts_kernels_cuda.memory import DeviceArray
+from byparts_kernels_cuda.memory import DeviceArray, check_places
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
 from byparts_tensor_ir.cache import keep_text, kept_text
 from byparts_tensor_ir.taking_part import short_key
@@ -119,8 +119,13 @@ def bound(
     workspace: DeviceArray | None,
     persistent: Any = None,
 ) -> Run:
-    """The launches on these arrays, as one call or as several in order."""
+    """The launches on these arrays, as one call or as several in order.
+
+    Raises:
+        GraphError: an array begins where no kernel could read it.
+    """
     arrays = (*inputs, *outputs)
+    check_places(arrays)
     gpu = arrays[0].gpu
     start = 0 if workspace is None else workspace.address
     with gpu:

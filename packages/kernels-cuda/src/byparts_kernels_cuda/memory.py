@@ -7,11 +7,12 @@ An array is an address with a type.  `y[...] = x` copies on the GPU; `torch.from
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterable
 from ctypes import c_char
 from typing import Any, Optional
 
 from byparts_graph_ir import GraphError, TensorType
-from byparts_kernels_cuda.driver.functions import HOST_PORTABLE
+from byparts_kernels_cuda.driver.functions import ALIGNMENT, HOST_PORTABLE
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.stream_call import StreamCall
 
@@ -183,6 +184,23 @@ def array(memory: Any, offset: int, type: TensorType, gpu: Gpu) -> DeviceArray:
         gpu: where it is.
     """
     return DeviceArray(memory, address_of(memory) + offset, type, gpu)
+
+
+def check_places(arrays: Iterable[DeviceArray]) -> None:
+    """Refuse arrays of a caller that begin where a kernel cannot read them.
+
+    What a plan places is aligned (`Space.alignment`); an array that a program is bound to need not
+    be, and a misaligned access would lose the GPU.
+
+    Raises:
+        GraphError: says which array, and what to do.
+    """
+    for x in arrays:
+        if x.address % ALIGNMENT and x.type.size_bytes:
+            raise GraphError(
+                f"the array {x.type} begins {x.address % ALIGNMENT} bytes after a multiple of "
+                f"{ALIGNMENT}, where kernels of {x.gpu.name} read none: give a copy, as x.clone()"
+            )
 
 
 def address_of(memory: Any) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from byparts_graph_ir import ITEM_BYTES, Space, TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_kernels_cuda import flags
-from byparts_kernels_cuda.driver.functions import EVENT_WITHOUT_TIMING
+from byparts_kernels_cuda.driver.functions import ALIGNMENT, EVENT_WITHOUT_TIMING
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.memory import DeviceArray, DeviceMemory, Event, Pinned, address_of
 
@@ -30,6 +30,8 @@ class CudaSpace(Space):
     A kernel that finds an index out of range does not lose the GPU, so a run waits before it writes
     variables (`sticky` is False).
     """
+
+    alignment = ALIGNMENT
 
     def __init__(self, gpu: Gpu) -> None:
         self.gpu, self.name = gpu, gpu.name

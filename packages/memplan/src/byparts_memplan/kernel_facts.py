@@ -1,10 +1,11 @@
-"""Facts of the kernel of a node that a plan must know: its workspace, and what is in place.
+"""Facts of the kernel of a node that a plan must know: workspace, in place, alignment.
 
 A *workspace* is scratch memory of one step.  The kernel writes and reads it while the step runs;
 what it holds before is undefined, and nobody needs it afterwards.  It is disjoint from the inputs
 and outputs of the step, and from all else that is alive then; another step may have the same bytes.
 A kernel also knows best which outputs it may write over which inputs: one generated for a `Fused`
-region may, where the op says nothing.
+region may, where the op says nothing.  Kernels of some memories take no array that begins at an odd
+byte: there a view whose bytes would begin so is no view, and the kernel of its node makes a copy.
 
 Facts are asked of a function of the node, because order and recomputation make nodes anew.
 """
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     Pairs = tuple[tuple[int, int], ...]
 
     class KernelFacts(Protocol):
-        """The interface of the result of `kernels(node)`; a `Kernel` of graph-ir has it."""
+        """The interface of the result of `kernels(node)`; a `Kernel` of graph-ir has both.
+
+        It may have `alignment`, bytes: views begin at a multiple of it in the value they are of.
+        """
 
         @property
         def workspace_bytes(self) -> int:
@@ -43,6 +47,7 @@ class Facts(Frozen):
 
     workspace_bytes: int
     inplace: Pairs
+    alignment: int = 1
 
 
 class KnownKernels:
@@ -90,6 +95,7 @@ def checked_facts(node: Node, kernel: Any) -> Facts:
         return Facts(
             _bytes(kernel.workspace_bytes),
             tuple([(_position(p), _position(o)) for p, o in kernel.inplace]),
+            getattr(kernel, "alignment", 1),
         )
     except (AttributeError, TypeError, ValueError) as error:
         line = f" ({node.where})" if node.where else ""

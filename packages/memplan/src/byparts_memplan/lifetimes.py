@@ -59,6 +59,7 @@ class Values:
         inplace: for each step, pairs (input, output): this output may be written over that input;
             only those that the node has.
         workspace: for each step, the bytes of its kernel's workspace.
+        alignment: for each step, bytes: its views begin at multiples in what they are views of.
     """
 
     def __init__(
@@ -70,10 +71,12 @@ class Values:
         self.graph = graph
         self.inplace: list[Pairs] = [node.op.inplace for node in graph.nodes]
         self.workspace = [0] * len(graph.nodes)
+        self.alignment = [1] * len(graph.nodes)
         if (known := known_kernels(kernels)) is not None:
             facts = [known(node) for node in graph.nodes]
             self.inplace = [f.inplace for f in facts]
             self.workspace = [f.workspace_bytes for f in facts]
+            self.alignment = [f.alignment for f in facts]
         self.space = [""] * len(graph.values) if space is None else list(map(space, graph.values))
         self.types: list[TensorType] = [v.type for v in graph.values]
         self.size = _sizes(graph)
@@ -112,10 +115,15 @@ class Values:
         return readers
 
     def _find_views(self, step: int, node: Node) -> None:
-        """Record which outputs of a node are bytes of which inputs."""
-        for p, o, offset in node.op.views(*[v.type for v in node.inputs]):
+        """Record which outputs of a node are bytes of which inputs.
+
+        Where one of them begins at an odd byte, none is a view: the kernel writes all its outputs.
+        """
+        views = node.op.views(*[v.type for v in node.inputs])
+        odd = odd_view(views, self.alignment[step])
+        for p, o, offset in views:
             source, target = _view_ids(self, step, node, p, o, offset)
-            reason = spaces_differ(self, source, target)
+            reason = spaces_differ(self, source, target) or odd
             if self.root[target] != target:
                 reason = f"it is a view of %{self.root[target]} already"
             elif not reason:
@@ -188,6 +196,12 @@ def spaces_differ(values: Values, x: int, y: int) -> str:
     """Why two values cannot share bytes: they are in different spaces; "" if they are in one."""
     here, there = values.space[x], values.space[y]
     return f"they are in {here!r} and {there!r}" if here != there else ""
+
+
+def odd_view(views: Iterable[tuple[int, int, int]], alignment: int) -> str:
+    """Why the outputs of a node are no views: one begins at an odd byte; "" if none does."""
+    odd = next((offset for _, _, offset in views if offset % alignment), None)
+    return "" if odd is None else f"byte {odd} is no multiple of {alignment}"
 
 
 def padded(size_bytes: int, alignment: int) -> int:

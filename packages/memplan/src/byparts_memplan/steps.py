@@ -88,7 +88,7 @@ class Steps:
     def __reduce__(self) -> tuple[Any, ...]:
         values, facts = self.values, None  # functions may be local: what they said goes along
         if self.kernels is not None:
-            facts = [*zip(values.workspace, values.inplace, strict=True)]
+            facts = [*zip(values.workspace, values.inplace, values.alignment, strict=True)]
         return _again_from, (self.graph, self.outside, self.cost, facts)
 
     @cached_property
@@ -241,7 +241,7 @@ def _again_from(
     graph: Graph,
     outside: frozenset[int],
     cost: list[float],
-    facts: Optional[list[tuple[int, Pairs]]],
+    facts: Optional[list[tuple[int, Pairs, int]]],
 ) -> Steps:
     kernels: Optional[Kernels] = None
     if facts is not None:

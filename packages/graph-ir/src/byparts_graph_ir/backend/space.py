@@ -28,10 +28,14 @@ class Space:
         name: of the memory: backends whose spaces have the same name share arrays.
         sticky: whether all work after a failure fails too, as on a GPU.  Where this is False the
             runtime waits for the steps of a run before it writes variables.
+        alignment: bytes: each array that a kernel is bound to begins at a multiple of it.  An
+            output that is bytes of an input by its op (`Op.views`) is a copy of them where it would
+            begin elsewhere.
     """
 
     name: str
     sticky: bool = False
+    alignment: int = 1
 
     def allocate(self, size_bytes: int) -> Any:
         """New zeroed memory, of a byte at least, on 64 bytes at least, private to the process.

@@ -14,13 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from byparts_kernels_cuda.driver.double_memory import Block, Memories
+from byparts_kernels_cuda.driver.functions import ALIGNMENT
 from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_caller
 from byparts_tensor_ir.emit.shadow import FAULT_BYTES
 from byparts_tensor_ir.faults import KernelFault
 
 MARK = b"byparts emulation\n"
 ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, UNKNOWN = 700, 716, 999
-_ALIGNMENT = 16  # of each argument, for vector loads
 
 
 class Fault(Exception):
@@ -149,8 +149,8 @@ class Function:
             raise Fault(ILLEGAL_ADDRESS, f"{what} is in no memory that was allocated")
         if block.device != self.module.device:
             raise Fault(ILLEGAL_ADDRESS, f"{what} is memory of device {block.device}")
-        if address % _ALIGNMENT:
-            raise Fault(MISALIGNED_ADDRESS, f"{what} is not aligned to {_ALIGNMENT} bytes")
+        if address % ALIGNMENT:
+            raise Fault(MISALIGNED_ADDRESS, f"{what} is not aligned to {ALIGNMENT} bytes")
 
     def _check_overlap(self, addresses: Sequence[int]) -> None:
         spans = list(zip(self.kernel.arguments, addresses, strict=True))

@@ -75,3 +75,4 @@ STREAM_DEFAULT, STREAM_NON_BLOCKING = 0, 1  # the first waits for the stream 0 o
 EVENT_TIMING, EVENT_WITHOUT_TIMING = 0, 2
 CAPTURE_THREAD_LOCAL = 1  # what other threads call meanwhile is their own business
 HOST_PORTABLE = 1  # pinned memory that all contexts know
+ALIGNMENT = 32  # bytes, of each array that a kernel takes: matrix units load so, vectors take 16

@@ -30,6 +30,7 @@ from typing import Any, Union
 
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.driver.api import driver
+from byparts_kernels_cuda.driver.functions import ALIGNMENT
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.libraries.library import Library, LibraryError, opened
 from byparts_kernels_cuda.stream_call import StreamCall
@@ -58,7 +59,6 @@ TRANSA, TRANSB, EPILOGUE, BIAS_POINTER = 3, 4, 7, 8  # CUBLASLT_MATMUL_DESC_...
 EPILOGUE_BIAS = 4
 BATCH_COUNT, BATCH_OFFSET = 5, 6  # CUBLASLT_MATRIX_LAYOUT_...
 MOST_WORKSPACE, ALIGNMENTS = 1, (5, 6, 7, 8)  # CUBLASLT_MATMUL_PREF_...
-_ALIGNMENT = 64  # of our arrays
 _MOST_WORKSPACE_BYTES = 32 << 20  # what NVIDIA advises for an H100
 
 
@@ -200,9 +200,9 @@ class Matmul:
         limit = c_uint64(self.p.workspace_bytes)
         self._set("cublasLtMatmulPreference", preference, MOST_WORKSPACE, limit)
         for attribute in ALIGNMENTS:
-            self._set("cublasLtMatmulPreference", preference, attribute, c_uint32(_ALIGNMENT))
+            self._set("cublasLtMatmulPreference", preference, attribute, c_uint32(ALIGNMENT))
         if self.p.added == "bias":  # its alignment counts
-            self._set("cublasLtMatmulDesc", self.operation, BIAS_POINTER, c_uint64(_ALIGNMENT))
+            self._set("cublasLtMatmulDesc", self.operation, BIAS_POINTER, c_uint64(ALIGNMENT))
         best, count = Heuristic(), c_int()
         layouts = (self.b, self.a, self.y, self.y)
         self.library.cublasLtMatmulAlgoGetHeuristic(

@@ -11,7 +11,7 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.libraries import choice
 from byparts_kernels_cuda.libraries.library import LibraryError
-from byparts_kernels_cuda.memory import DeviceArray
+from byparts_kernels_cuda.memory import DeviceArray, check_places
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
 
 _LARGE = 1 << 22  # multiplications; where nothing is measured, a library gets what is larger
@@ -66,6 +66,7 @@ def either(
     def bind(
         inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, more: Any
     ) -> Run:
+        check_places((*inputs, *outputs))
         gpu = outputs[0].gpu
         ways: choice.Ways = {
             "own": lambda addresses: of_own(gpu, addresses),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import lcm
 from typing import TYPE_CHECKING, Any, Protocol
 
 from byparts_graph_ir import (
@@ -24,7 +25,7 @@ from byparts_graph_ir import (
     has_effect,
 )
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.model.frozen import Frozen
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.memory.plan import Bytes
 
 if TYPE_CHECKING:
@@ -40,12 +41,14 @@ class NodeKernel(Frozen):
         kernel: compiled for the op and the types of the node.
         constants: positions of its inputs that are the same at each run.
         bodies: those that the node runs, compiled, in the order in which they are bound.
+        alignment: of arrays in the memory that it computes in, in bytes: no view begins elsewhere.
     """
 
     backend: Backend
     kernel: Kernel
     constants: tuple[int, ...] = ()
     bodies: tuple[Body, ...] = ()
+    alignment: int = 1
 
     @property
     def workspace_bytes(self) -> int:
@@ -78,12 +81,14 @@ class Kernels:
 
     Attributes:
         constants: the inputs of the program that are the same at each run.
+        alignments: by memory space, in bytes: what its backends need of arrays there.
     """
 
     def __init__(self, backends: Sequence[Backend], bodies: Callable[[str], BodyCompiler]) -> None:
         self.backends, self.bodies = tuple(backends), bodies
         self.spaces: dict[str, Space] = {b.space.name: b.space for b in backends}
         self.constants: frozenset[Value] = frozenset()
+        self.alignments = alignments(backends)
         self._compiled: dict[tuple[int, Types, tuple[int, ...]], NodeKernel] = {}
         self._shared: dict[tuple[int, tuple[int, ...]], NodeKernel] = {}  # by kernel and constants
         self._ops: list[Op] = []  # kept alive: their ids are keys
@@ -100,6 +105,9 @@ class Kernels:
         compiled = self._compiled.get(key)
         if compiled is None:
             compiled = self._compile(node, types, constants)
+            if not isinstance(node.op, Copy):  # which reads bytes of any space at any place
+                aligned = self.alignments[compiled.backend.space.name]
+                compiled = replace(compiled, alignment=aligned)
             same = id(compiled.kernel), compiled.constants  # one object for all that share it
             compiled = self._compiled[key] = self._shared.setdefault(same, compiled)
             self._ops.append(node.op)
@@ -108,6 +116,11 @@ class Kernels:
     def space(self, node: Node) -> str:
         """The name of the memory space in which a node computes."""
         return self(node).backend.space.name
+
+    def aligned(self, alignment: int) -> int:
+        """This alignment of values, raised to a multiple of what each memory space needs."""
+        needed = lcm(*self.alignments.values())
+        return alignment if alignment % needed == 0 else lcm(alignment, needed)
 
     def _is_constant(self, v: Value) -> bool:
         return v in self.constants if v.node is None else is_constant(v.node)
@@ -154,6 +167,17 @@ class Kernels:
             f"{node.op.name}: its bodies run in one memory space, and none has kernels for all of "
             f"their nodes; {said}"
         )
+
+
+def alignments(backends: Sequence[Backend]) -> dict[str, int]:
+    """By the name of a memory space, the alignment of arrays that suits all its backends, in bytes.
+
+    Backends of one memory may each bring an object for it, with needs of its own.
+    """
+    found: dict[str, int] = {}
+    for b in backends:
+        found[b.space.name] = lcm(found.get(b.space.name, 1), b.space.alignment)
+    return found
 
 
 def is_constant(node: Node) -> bool:

@@ -44,7 +44,7 @@ def _constants(compiled: Compiled, parts: Parts, alignment: int) -> tuple[Bytes,
     """Run the nodes that depend on nothing, once; returns their outputs, in memory of their own."""
     if not compiled.constants:
         return ()
-    placed = place_constants(compiled, alignment)
+    placed = place_constants(compiled, compiled.kernels.aligned(alignment))
     spaces = {n: parts.spaces[n] for n in map(placed.kernels.space, compiled.constants)}
     arenas = {n: Bytes(s.allocate(arena_bytes(placed.plan, n)), 0) for n, s in spaces.items()}
     bound = Bound(placed, {}, arenas, persistent_memory(placed, spaces))

@@ -38,7 +38,7 @@ def planned(
         donate: inputs whose bytes outputs may be written to; positions.
         compiled: has the kernels, whose facts the planner needs.
         parts: with the planner.
-        options: with the alignment.
+        options: with the alignment, which is raised to what the memory spaces need.
         external: positions of the inputs that are not in the arena.
         updates: how many nodes at the end run when all fetches are read.
 
@@ -51,8 +51,9 @@ def planned(
         facts["space"] = space_of_values(
             graph, compiled.constants, compiled.signature, kernels, parts.space
         )
+    alignment = kernels.aligned(options.alignment)
     try:
-        plan = parts.planner(graph, external=external, alignment=options.alignment, **facts)
+        plan = parts.planner(graph, external=external, alignment=alignment, **facts)
     except TypeError as error:
         if error.__traceback__ is None or error.__traceback__.tb_next is not None:
             raise  # from inside the planner
@@ -60,8 +61,10 @@ def planned(
         raise GraphError(f"the planner is called as plan(graph, {keywords}): {error}") from error
     sizes = [kernels(node).workspace_bytes for node in graph.nodes]
     if any(sizes) and hasattr(plan, "arena_bytes") and not getattr(plan, "workspaces", ()):
-        plan = _WithWorkspace(plan, sizes, options.alignment)
+        plan = _WithWorkspace(plan, sizes, alignment)
     check_plan(graph, plan, external, kernels, facts.get("space"))
+    if any(n > 1 for n in kernels.alignments.values()):
+        _check_alignment(graph, plan, kernels)
     try:
         from byparts_runtime.building.check_plan import check_run
     except LeftOut:  # of a wheel for devices, which plan with ours
@@ -145,3 +148,17 @@ def _check_workspaces(
                 f"plan: the workspace of node {i} ({graph.nodes[i].op.name}) has bytes "
                 f"[{start}, {start + size}) of an arena of {room}"
             )
+
+
+def _check_alignment(graph: Graph, plan: Plan, kernels: Callable[[Node], Any]) -> None:
+    for node in graph.nodes:
+        alignment = kernels(node).alignment
+        read = [v for i, v in enumerate(node.inputs) if i not in node.op.ignores]
+        for v in (*read, *node.outputs) if alignment > 1 else ():
+            offset = plan.locations[graph.ids[v]].offset
+            if offset % alignment and v.type.size_bytes:
+                raise GraphError(
+                    f"plan: value {graph.ids[v]} begins at byte {offset}, and the kernel of "
+                    f"{node.op.name} takes arrays at multiples of {alignment}; the planner must "
+                    "take `kernels` into account"
+                )

@@ -6,9 +6,10 @@ and must not be written: variables, constants, a caller's own arrays.  Everythin
 arena.  Outputs of the graph keep their bytes until the last step is done.  `donate` maps positions
 of external inputs to positions of outputs that may be written over them: the planner may do so, or
 decline.  `kernels(node)` has the facts of a node's kernel: `workspace_bytes`, for which the plan
-has room in `workspaces` while the node runs, and `inplace`, pairs (input, output) that may be the
-same bytes.  Only where a program is in several spaces, `space(value)` names that of a value: each
-has an arena of its own (`Plan.arenas`, by name), and locations say in which they are (`space`).
+has room in `workspaces` while the node runs, `inplace`, pairs (input, output) that may be the same
+bytes, and `alignment`: views that would begin at no multiple of it are values of their own.  Only
+where a program is in several spaces, `space(value)` names that of a value: each has an arena of its
+own (`Plan.arenas`, by name), and locations say in which they are (`space`).
 """
 
 from __future__ import annotations

@@ -164,9 +164,10 @@ class BranchesRun:
         """Bind the bodies to addresses: `Kernel.bind`, behind the first two arguments."""
         copies = Copies(parts)
         shared, block = inputs[len(bodies) - 1 :], persistent or NOWHERE
+        arena = workspace or copies.empty()
         runs, moves = [], []
         for body in bodies:
-            bound = BoundBody(body, shared, outputs, workspace or NOWHERE, block)
+            bound = BoundBody(body, shared, outputs, arena, block)
             block = after(block, body.persistent_bytes)
             runs.append(bound)
             moves.append(copies.between(bound.outputs, outputs, body.types))
@@ -207,6 +208,10 @@ class Copies:
 
     def __init__(self, parts: Parts) -> None:
         self.space, self._view = parts.space, parts.backends[0].view
+
+    def empty(self) -> Bytes:
+        """The arena of a body whose values have no bytes: memory of the space, as all arenas."""
+        return Bytes(self.space.untouched(0), 0)
 
     def look(self, place: Bytes, kind: TensorType) -> Any:
         """The array there."""

@@ -46,6 +46,7 @@ class Bound:
     ) -> None:
         graph, plan = placed.graph, placed.plan
         self._graph, self._locations = graph, plan.locations
+        self._several = len(arenas) > 1  # where there is one space, locations need not name it
         self.places = _places(plan.locations, inputs, arenas)
         kernels = [placed.kernels(node) for node in graph.nodes]
         names = [kernel.backend.space.name for kernel in kernels]
@@ -127,7 +128,7 @@ class Bound:
         compiled, workspace, persistent = self._of_node[node]
         backend, kernel = compiled.backend, compiled.kernel
         return (
-            [self._view(backend, v) for v in node.inputs],
+            [self._input(backend, node, i) for i in range(len(node.inputs))],
             [self._view(backend, v) for v in node.outputs],
             _block(backend, workspace, kernel.workspace_bytes),
             _block(backend, persistent, kernel.persistent_bytes),
@@ -136,6 +137,17 @@ class Bound:
     def _step(self, node: Node, runs: Mapping[Node, Run]) -> Step:
         run = runs[node] if node in runs else self.run(node)
         return Step(node, self.kernel(node).backend.name, run)
+
+    def _input(self, backend: Backend, node: Node, i: int) -> Any:
+        """Input `i` of a node: its array, or any of its type where no kernel could see it.
+
+        An input whose bytes the op ignores is not copied to the space of the node.
+        """
+        v, here = node.inputs[i], backend.space.name
+        there = self._locations[self._graph.ids[v]].space if self._several else here
+        if i in node.op.ignores and there != here:
+            return backend.view(backend.space.untouched(v.type.size_bytes), 0, v.type)
+        return self._view(backend, v)
 
     def _view(self, backend: Backend, value: Value) -> Any:
         place = self.place(value)

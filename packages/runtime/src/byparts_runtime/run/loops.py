@@ -47,7 +47,7 @@ def loop_run(
         persistent: where its persistent block is.
     """
     copies, s, q = Copies(parts), loop.states, loop.states + loop.sequences
-    arena, block = workspace or NOWHERE, persistent or NOWHERE
+    arena, block = workspace or copies.empty(), persistent or NOWHERE
     with_slot = [i for i, _ in body.slots(s, q)]
     counts = len(with_slot), len(body.spare)
     in_slots, of_body, of_cond = _divided([after(arena, at) for at in starts], counts)
@@ -102,7 +102,8 @@ def reversed_loop_run(
         workspace: where its workspace is.
         persistent: where its persistent block is.
     """
-    copies, arena, block = Copies(parts), workspace or NOWHERE, persistent or NOWHERE
+    copies, block = Copies(parts), persistent or NOWHERE
+    arena = workspace or copies.empty()
     body, cond, back = bodies
     s, first = control.loop.states, control.loop.states + len(outputs)
     invariants = inputs[first:]

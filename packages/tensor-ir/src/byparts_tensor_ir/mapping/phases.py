@@ -150,11 +150,15 @@ def _moved_out(loop: For, nest: Sequence[For], around: Surroundings) -> bool:
 
 
 def _only_sums(nest: Sequence[For], added: Sequence[For], around: Surroundings) -> bool:
-    """Whether all rounds of these loops add to one element each, in any order."""
+    """Whether all rounds of these loops add to one element each, in any order.
+
+    One store may add over two loops what another, indexed by the second, adds over the first: a sum
+    of all beside sums of columns.  That one has many elements.
+    """
     body = nest[-1].body
-    inner = {x.var for x in walk(body) if isinstance(x, For)}
+    within = {x.var for x in (*added, *walk(body)) if isinstance(x, For)}
     to_many = any(
-        variables(i) & inner
+        variables(i) & within
         for s in stores(body)
         if any(_over(s, x) for x in added)
         for i in s.index
