@@ -29,11 +29,11 @@ from byparts_graph_ir import Backend, MissingRule, Op
 from byparts_graph_ir.backend.kernel import in_c
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
+from byparts_op_loops.function import ERROR_WORDS
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import FLAGS
 from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
-from byparts_tensor_ir.lowering.function import ERROR_WORDS
 
 Array = NDArray[Any]
 MAIN = r"""

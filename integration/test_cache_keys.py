@@ -16,11 +16,15 @@ import pytest
 import byparts_opset as ops
 from byparts_graph_ir import Graph, Input, Table, TensorType, Value
 from byparts_graph_ir.model.frozen import replace
+from byparts_kernels_cuda.launch import PACKAGES as CUDA
+from byparts_kernels_cuda.loops import loops
+from byparts_kernels_native.generated import PACKAGES as NATIVE
 from byparts_kernels_numpy import make
+from byparts_op_loops import keys as code_keys
+from byparts_op_loops.elementwise import element
+from byparts_op_loops.keys import OURS, files, short_key
 from byparts_runtime import Executor
-from byparts_tensor_ir import cache, taking_part
-from byparts_tensor_ir.lowering.elementwise import element
-from byparts_tensor_ir.taking_part import OURS, files, short_key
+from byparts_tensor_ir import cache
 from byparts_tensor_ir.target import TARGETS, target
 
 compiled = pytest.mark.skipif(
@@ -44,7 +48,7 @@ OUTSIDE = """
     from byparts_graph_ir import Op
     from byparts_opset.elementwise import Unary
     from byparts_opset.dtypes import Array
-    from byparts_tensor_ir.lowering.elementwise import element
+    from byparts_op_loops.elementwise import element
     import byparts_kernels_native.backend
 
     class Twice(Unary):
@@ -64,7 +68,7 @@ RUN_OUTSIDE = """
     from byparts_graph_ir import Graph, Input, TensorType
     from byparts_runtime import build
     from acme_twice import Twice
-    from byparts_tensor_ir.lowering.regions import axes
+    from byparts_op_loops.regions import axes
 
     x = Input(TensorType("f32", (4,)), name="x")
     program = build(Graph.of((x,), (ops.tanh(Twice()(x)) + 1.0,)), backends=("native", "numpy"))
@@ -113,7 +117,7 @@ def test_a_change_of_an_outside_rule_is_followed(tmp_path: Path) -> None:
     assert found == ["[0.2, 0.2, 0.2, 0.2]\n", "[0.3, 0.3, 0.3, 0.3]\n"]
 
 
-@pytest.mark.parametrize("package", [*OURS, "byparts_kernels_native"])
+@pytest.mark.parametrize("package", [*OURS, *NATIVE, *CUDA])
 def test_the_files_of_each_package_are_in_the_key(
     package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,13 +125,14 @@ def test_the_files_of_each_package_are_in_the_key(
     made = tmp_path / "part"
     made.mkdir()
     (made / "rule.py").write_text("x = 1\n")
-    monkeypatch.setattr(taking_part, "files", lambda p: _lines(made) if p == package else p)
+    monkeypatch.setattr(code_keys, "files", lambda p: _lines(made) if p == package else p)
 
-    keys = [short_key("byparts_kernels_native", (ops.Tanh,))]
+    backend = CUDA if package in CUDA else NATIVE
+    keys = [short_key(backend, (ops.Tanh,))]
     (made / "rule.py").write_text("x = 10\n")
-    keys.append(short_key("byparts_kernels_native", (ops.Tanh,)))
+    keys.append(short_key(backend, (ops.Tanh,)))
     os.utime(made / "rule.py", ns=(10**18, 10**18))
-    keys.append(short_key("byparts_kernels_native", (ops.Tanh,)))
+    keys.append(short_key(backend, (ops.Tanh,)))
     assert len({*keys}) == 3 and None not in keys
 
 
@@ -142,10 +147,19 @@ def test_files_are_those_of_the_package() -> None:
 def test_an_op_or_rule_of_others_has_no_short_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its code is found by its text alone."""
     kind = redefined("2 * x")
-    assert short_key("byparts_kernels_native", (ops.Tanh, kind)) is None
-    assert short_key("byparts_kernels_native", (ops.Tanh,)) is not None
+    assert short_key(NATIVE, (ops.Tanh, kind)) is None
+    assert short_key(NATIVE, (ops.Tanh,)) is not None
     monkeypatch.setitem(element._rules, ops.Tanh, lambda op, x: x)
-    assert short_key("byparts_kernels_native", (ops.Tanh,)) is None
+    assert short_key(NATIVE, (ops.Tanh,)) is None
+
+
+def test_a_rule_of_others_in_a_table_of_the_backend_has_no_short_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Loops for a GPU are a table of their own."""
+    assert short_key(CUDA, (ops.TopK,), (loops,)) is not None
+    monkeypatch.setitem(loops._rules, ops.TopK, lambda op, types: None)
+    assert short_key(CUDA, (ops.TopK,), (loops,)) is None
 
 
 @pytest.mark.parametrize("variable", ["BYPARTS_TARGET", "BYPARTS_EMITTER", "BYPARTS_CXXFLAGS"])

@@ -19,6 +19,8 @@ WRITTEN = [
     "memplan.pictures",
     "recompute",
     "runtime",
+    "gpu_ir",
+    "op_loops",
     "tensor_ir",
     "weights",
 ]

@@ -17,7 +17,7 @@ from functools import partial
 from types import CodeType, FunctionType
 from typing import Any
 
-_IR, _OPT = "byparts_tensor_ir", "byparts_optimize"
+_IR, _LOOPS, _OPT = "byparts_tensor_ir", "byparts_op_loops", "byparts_optimize"
 _MEM, _RUN = "byparts_memplan", "byparts_runtime"
 
 
@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "lowering": (
         *_modules(
-            f"{_IR}.lowering",
+            _LOOPS,
             "elementwise index function movement narrow reduction running pooling window random "
             "regions.axes regions.layout regions.region regions.steps regions.inplace "
             "regions.joins",

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from byparts_gpu_ir import emulation
+from byparts_gpu_ir.emit.emulate import emulate
+from byparts_gpu_ir.emulation import emulated_caller
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import Op, TensorType
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir import compile
-from byparts_tensor_ir.emit.emulate import emulate
-from byparts_tensor_ir.emit.emulated import emulated_caller
 from byparts_tensor_ir.interpret import NUMPY, interpret
-from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer, Func
 
 Array = Any
@@ -73,7 +73,7 @@ def _emulations(kernels: Sequence[Func], modes: Sequence[str]) -> list[Way]:
             source = emulate(kernel, mode)
             name = hashlib.sha256(source.body.encode()).hexdigest()[:16]
             sources[kernel, mode] = source.renamed(f"emulated_{name}")
-    addresses = compile.compiled(list(sources.values()))
+    addresses = emulation.compiled(list(sources.values()))
 
     def caller(kernel: Func, mode: str) -> Callable[[Sequence[Array]], None]:
         source = sources[kernel, mode]

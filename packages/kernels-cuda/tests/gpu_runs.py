@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from byparts_tensor_ir.build import build
+from byparts_gpu_ir.emulation import build
+from byparts_gpu_ir.launches import Launches
+from byparts_gpu_ir.mapping.machine import Machine
 from byparts_tensor_ir.interpret import NUMPY, interpret
-from byparts_tensor_ir.launches import Launches
-from byparts_tensor_ir.mapping.machine import Machine
 from byparts_tensor_ir.statement import Buffer
 
 # So little that small arrays need several blocks, teams and warps, and do not fit.
@@ -26,7 +26,7 @@ def run(
         launches: of any function.
         arrays: for its parameters.
         seed: of the order of threads, for the interpreter.
-        emulation: one of `build.EMULATIONS`; by the interpreter if not given.
+        emulation: one of `emulated.MODES`; by the interpreter if not given.
     """
     memory: dict[Buffer, np.ndarray[Any, Any]] = {}
     for b, a in zip(launches.parameters, arrays, strict=True):
@@ -38,7 +38,7 @@ def run(
     for kernel in launches.kernels:
         given = [memory[b] for b in kernel.params]
         if emulation:
-            build(kernel, emitter=emulation)(*given)
+            build(kernel, emulation)(*given)
         else:
             interpret(kernel, *given, seed=seed)
 

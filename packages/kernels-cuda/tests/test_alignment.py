@@ -9,14 +9,14 @@ import pytest
 from emulation import compiled
 
 import byparts_opset as ops
+from byparts_gpu_ir.emit.cuda_matrices import FIRST_BYTES
+from byparts_gpu_ir.emit.wide import WIDEST_BYTES
 from byparts_graph_ir import Backend, Graph, GraphError, Input, TensorType
 from byparts_kernels_cuda import make
 from byparts_kernels_cuda.driver.functions import ALIGNMENT
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import CudaSpace
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.emit.cuda_matrices import FIRST_BYTES
-from byparts_tensor_ir.emit.wide import WIDEST_BYTES
 
 runtime = pytest.importorskip("byparts_runtime", reason="needs byparts-runtime")
 pytest.importorskip("byparts_memplan", reason="needs byparts-memplan: without, nothing is a view")

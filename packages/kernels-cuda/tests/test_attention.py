@@ -9,15 +9,15 @@ import pytest
 from emulation import assert_computes, assert_emulated, compiled
 
 import byparts_opset as ops
+from byparts_gpu_ir.emit.emulated import MODES
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.attention.backward import attention_gradient_launches
 from byparts_kernels_cuda.attention.forward import attention_launches
 from byparts_kernels_cuda.attention.sizes import BLOCKS, MOST_SHARED_BYTES, sizes_of
 from byparts_kernels_cuda.attention.team import Block
 from byparts_opset.dtypes import numpy_dtype, type_of
-from byparts_tensor_ir.emit.emulated import MODES
 from byparts_tensor_ir.expression import BYTES
-from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.matrix import MultiplyAdd
 from byparts_tensor_ir.statement import walk
 

@@ -16,6 +16,8 @@ from emulation import assert_emulated, compiled, samples
 from kernel_mutants import mutants
 
 import byparts_opset as ops
+from byparts_gpu_ir.faults import KernelFault
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import Op, TensorType
 from byparts_kernels_cuda.attention.backward import attention_gradient_launches
 from byparts_kernels_cuda.attention.forward import attention_launches
@@ -23,8 +25,6 @@ from byparts_kernels_cuda.attention.team import Block
 from byparts_kernels_cuda.products.matmul import matmul_launches
 from byparts_kernels_cuda.products.tiles import Tile, WarpTile
 from byparts_opset.dtypes import type_of
-from byparts_tensor_ir.faults import KernelFault
-from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Barrier, Func, rebuilt, walk
 
 BLOCK, MATRICES = Block(2, 1, 1), Block(1, 4, 2, matrices=True)

@@ -167,10 +167,10 @@ def test_a_gpu_newer_than_the_library_gets_ptx() -> None:
 
 def test_the_text_of_a_kernel_is_kept_on_the_disk(gpu: Gpu) -> None:
     """It is made again where nothing is there, or where it is damaged."""
+    from byparts_gpu_ir.launches import Launches
     from byparts_kernels_cuda.launch import launched
     from byparts_kernels_cuda.products.matmul import matmul_launches
     from byparts_opset import MatMul
-    from byparts_tensor_ir.launches import Launches
 
     made: list[int] = []
 

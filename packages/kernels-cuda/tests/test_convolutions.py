@@ -9,12 +9,12 @@ import pytest
 from emulation import assert_computes, assert_emulated, compiled, samples
 
 import byparts_opset as ops
+from byparts_gpu_ir.emit.emulated import MODES
 from byparts_graph_ir import Refused, Sample, TensorType
 from byparts_kernels_cuda.convolutions import convolution_launches
 from byparts_kernels_cuda.phases import phases
 from byparts_kernels_cuda.products.tiles import Tile
 from byparts_opset.window import remade
-from byparts_tensor_ir.emit.emulated import MODES
 
 TILE = Tile(16, 16, 4, 4, 2)  # of one warp
 KINDS = (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)

@@ -8,10 +8,10 @@ import pytest
 from emulation import assert_emulated, compiled, samples
 
 import byparts_opset as ops
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import Fused, Graph, Input, TensorType, Value
 from byparts_kernels_cuda.epilogues import epilogue_launches, epilogues
 from byparts_kernels_cuda.libraries import cublas, cudnn
-from byparts_tensor_ir.launches import Launches
 
 Body = Callable[..., Value]
 LAYER: Body = lambda x, w, b: ops.relu(ops.AddMatmul()(b, x, w))  # noqa: E731  # a line each

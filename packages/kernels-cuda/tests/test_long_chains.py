@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from byparts_gpu_ir.emit.cuda import emit_cuda
+from byparts_gpu_ir.emit.emulate import emulate
+from byparts_gpu_ir.mapping import mapped
 from byparts_graph_ir import Graph, Input, TensorType, Value
-from byparts_tensor_ir.emit.cuda import emit_cuda
-from byparts_tensor_ir.emit.emulate import emulate
-from byparts_tensor_ir.lowering.regions.region import RegionLoops
-from byparts_tensor_ir.mapping import mapped
+from byparts_op_loops.regions.region import RegionLoops
 
 
 @pytest.mark.parametrize("n", [1, 8, 1000])

@@ -11,12 +11,12 @@ from hypothesis import given, settings, strategies as st
 from region_graphs import arrays_of, graphs_that_move, graphs_that_reduce
 
 import byparts_opset as ops
+from byparts_gpu_ir.mapping import mapped
 from byparts_graph_ir import Graph, Input, Op, Refused, TensorType
 from byparts_kernels_cuda.loops import loops_of
+from byparts_op_loops.regions.region import RegionLoops
 from byparts_opset.dtypes import type_of
 from byparts_opset.evaluate import evaluate
-from byparts_tensor_ir.lowering.regions.region import RegionLoops
-from byparts_tensor_ir.mapping import mapped
 
 
 @given(graphs_that_reduce(), st.integers(0, 3))

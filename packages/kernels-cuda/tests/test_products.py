@@ -9,6 +9,7 @@ from emulation import assert_computes, assert_emulated, compiled, samples
 from hypothesis import given, settings, strategies as st
 
 import byparts_opset as ops
+from byparts_gpu_ir.emit.emulated import MODES
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.products.matmul import add_matmul_launches, contraction, matmul_launches
 from byparts_kernels_cuda.products.narrow import narrow
@@ -21,7 +22,6 @@ from byparts_kernels_cuda.products.tiles import (
     parts,
     tile_of,
 )
-from byparts_tensor_ir.emit.emulated import MODES
 
 # Of one warp, so that the interpreter has something to do in reasonable time.
 SMALL = (Tile(16, 16, 4, 4, 2), Tile(8, 32, 4, 2, 4), Tile(32, 8, 8, 8, 1))

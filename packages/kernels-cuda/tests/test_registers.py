@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from emitters import needs_nvcc, ptxas_report
+from nvcc import needs_nvcc, ptxas_report
 
 import byparts_opset as ops
+from byparts_gpu_ir.emit.cuda import CudaSource, emit_cuda
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.attention.backward import attention_gradient_launches
 from byparts_kernels_cuda.attention.forward import attention_launches
@@ -25,8 +27,6 @@ from byparts_kernels_cuda.products.tiles import TILES, TILES_OF_8_BYTES, TILES_O
 from byparts_kernels_cuda.updates import update_launches
 from byparts_opset.conv2d import _transposed_padding
 from byparts_opset.window import remade
-from byparts_tensor_ir.emit.cuda import CudaSource, emit_cuda
-from byparts_tensor_ir.launches import Launches
 
 GOLDEN = Path(__file__).parent / "golden" / "registers.txt"
 ARCHITECTURES = ("sm_80", "sm_90")

@@ -13,13 +13,13 @@ from emulation import compiled
 from gpu_runs import run
 
 import byparts_opset as ops
+from byparts_gpu_ir.emit.cuda import emit_cuda
+from byparts_gpu_ir.faults import KernelFault
+from byparts_gpu_ir.launches import Launches
+from byparts_gpu_ir.mapping import mapped
 from byparts_graph_ir import Graph, Input, TensorType, Value
+from byparts_op_loops.regions.region import RegionLoops
 from byparts_opset.evaluate import evaluate
-from byparts_tensor_ir.emit.cuda import emit_cuda
-from byparts_tensor_ir.faults import KernelFault
-from byparts_tensor_ir.launches import Launches
-from byparts_tensor_ir.lowering.regions.region import RegionLoops
-from byparts_tensor_ir.mapping import mapped
 from byparts_tensor_ir.statement import Barrier, rebuilt
 
 Body = Callable[[Value, Value], Value]

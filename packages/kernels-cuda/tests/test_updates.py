@@ -12,8 +12,8 @@ import byparts_opset as ops
 from byparts_graph_ir import Refused, Sample, TensorType
 from byparts_kernels_cuda import updates
 from byparts_kernels_cuda.updates import update_launches
+from byparts_op_loops.regions.updates import UPDATES
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.lowering.regions.updates import UPDATES
 
 SAMPLES = [sample for kind in UPDATES for sample in kind.samples()]
 

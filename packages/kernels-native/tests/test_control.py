@@ -19,9 +19,9 @@ from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, GraphError, Input, Op, TensorType, Types, Value
 from byparts_graph_ir.backend.kernel import in_c
 from byparts_kernels_numpy.table import kernels as numpy_kernels
+from byparts_op_loops.regions import columns
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import Program, Store, build
-from byparts_tensor_ir.lowering.regions import columns
 
 pytestmark = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"

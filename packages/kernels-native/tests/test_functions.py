@@ -11,11 +11,11 @@ import pytest
 import byparts_opset as ops
 from byparts_graph_ir import Graph, GraphError, Input, Op, TensorType
 from byparts_kernels_native import make
+from byparts_op_loops.function import function
 from byparts_opset.dtypes import type_of
 from byparts_opset.evaluate import evaluate
 from byparts_runtime import build as build_program
 from byparts_tensor_ir.interpret import interpret
-from byparts_tensor_ir.lowering.function import function
 
 needs_compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="no C++ compiler on the path"

@@ -12,8 +12,8 @@ import byparts_opset as ops
 from byparts_autodiff import gradients
 from byparts_graph_ir import Graph, Input, TensorType, Value
 from byparts_kernels_native import threads
+from byparts_op_loops.regions.region import RegionLoops
 from byparts_runtime import build
-from byparts_tensor_ir.lowering.regions.region import RegionLoops
 from byparts_tensor_ir.statement import loops
 from byparts_tensor_ir.threads import threads as number_of_threads
 

@@ -7,9 +7,9 @@ import pytest
 from emitters import each_emitter
 
 from byparts_tensor_ir.build import build
+from byparts_tensor_ir.cascade import BLOCK, cascaded
 from byparts_tensor_ir.interpret import interpret
 from byparts_tensor_ir.lower import lower
-from byparts_tensor_ir.lowering.cascade import BLOCK, cascaded
 from byparts_tensor_ir.schedule.schedule import Schedule
 from byparts_tensor_ir.statement import For, Func, Store, stores, walk
 from byparts_tensor_ir.substitute import variables

@@ -33,16 +33,16 @@ from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.space import space_of
 from byparts_kernels_cuda.stream_call import run_of
 from byparts_kernels_cuda.sums import PASSES
+from byparts_op_loops.elementwise import takes
+from byparts_op_loops.function import function
+from byparts_op_loops.keys import kinds_of
+from byparts_op_loops.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
+from byparts_op_loops.regions.joins import joins
+from byparts_op_loops.regions.updates import UPDATES
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.lowering.elementwise import takes
-from byparts_tensor_ir.lowering.function import function
-from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
-from byparts_tensor_ir.lowering.regions.joins import joins
-from byparts_tensor_ir.lowering.regions.updates import UPDATES
-from byparts_tensor_ir.taking_part import kinds_of
 
 if TYPE_CHECKING:
-    from byparts_tensor_ir.launches import Launches
+    from byparts_gpu_ir.launches import Launches
 
 _MOST_NAMES = 4  # of ops in the name of a kernel
 Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
@@ -117,8 +117,8 @@ def region_kernel(graph: Graph) -> Kernel:
 
     def launches() -> Launches:
         # Not where the text is on the disk.
-        from byparts_tensor_ir.lowering.regions.region import RegionLoops
-        from byparts_tensor_ir.mapping import mapped
+        from byparts_gpu_ir.mapping import mapped
+        from byparts_op_loops.regions.region import RegionLoops
 
         made = RegionLoops(graph)
         return mapped(replace(made.func, name=_title(graph)), made.inplace)

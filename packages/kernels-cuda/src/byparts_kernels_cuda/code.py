@@ -156,8 +156,8 @@ def _built(codes: Sequence[KernelCode], target: Target) -> dict[str, Union[bytes
 
 
 def _emulated(codes: Sequence[KernelCode]) -> bytes:
+    from byparts_gpu_ir.emit.emulated import EmulatedSource, emulated_file
     from byparts_kernels_cuda.driver import double_kernels as double
-    from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_file
 
     kernels, sources = {}, []
     for c in codes:

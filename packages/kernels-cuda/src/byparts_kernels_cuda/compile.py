@@ -16,10 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from byparts_gpu_ir.emit.emulated import emulation_flags
 from byparts_kernels_cuda.nvrtc import nvrtc
 from byparts_tensor_ir.cache import cache_directory, keep_source, kept, put
 from byparts_tensor_ir.compile import CompilerError, compiler
-from byparts_tensor_ir.emit.emulated import emulation_flags
 from byparts_tensor_ir.private import working_folder
 
 FLAGS = ("--fmad=false", "--std=c++17")  # what is rounded once is written as `fma`

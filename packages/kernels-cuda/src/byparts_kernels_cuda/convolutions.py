@@ -21,6 +21,8 @@ from itertools import product
 from math import prod
 from typing import Union
 
+from byparts_gpu_ir.launches import Launches
+from byparts_gpu_ir.mapping import mapped
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
 from byparts_kernels_cuda.phases import Phase, phases
@@ -36,13 +38,11 @@ from byparts_kernels_cuda.products.contraction import (
 from byparts_kernels_cuda.products.sides import AnyTile
 from byparts_kernels_cuda.products.tiled import tiled
 from byparts_kernels_cuda.products.tiles import tile_of
+from byparts_op_loops.function import function
 from byparts_opset import Conv2d, Conv2dFilterGradient, Conv2dTranspose
 from byparts_opset.convolution import TO_OIHW, placed
 from byparts_opset.window import TO_NCHW
 from byparts_tensor_ir.expression import Expr
-from byparts_tensor_ir.launches import Launches
-from byparts_tensor_ir.lowering.function import function
-from byparts_tensor_ir.mapping import mapped
 from byparts_tensor_ir.statement import Buffer, Func
 
 Op = Union[Conv2d, Conv2dTranspose, Conv2dFilterGradient]

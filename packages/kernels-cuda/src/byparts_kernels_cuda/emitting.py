@@ -30,13 +30,13 @@ def code_of(
         Refused: no GPU launches so many blocks.
     """
     if mode:
-        from byparts_tensor_ir.emit.emulate import emulate
+        from byparts_gpu_ir.emit.emulate import emulate
 
         made = emulate(func, "forward" if mode == "emulated" else mode, aliases)
         launch = made.name, made.body, made.grid, made.block, 0
         code = KernelCode(*launch, arguments, made.mode, made.statements, made.buffers)
     else:
-        from byparts_tensor_ir.emit.cuda import emit_cuda
+        from byparts_gpu_ir.emit.cuda import emit_cuda
 
         cuda = emit_cuda(func, aliases)
         launch = cuda.name, cuda.text, cuda.grid, cuda.block, cuda.dynamic_bytes

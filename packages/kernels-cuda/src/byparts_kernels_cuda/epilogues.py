@@ -22,8 +22,8 @@ from byparts_opset import AddMatmul, Conv2d, Conv2dTranspose, Fill, MatMul
 from byparts_tensor_ir.expression import FLOATS
 
 if TYPE_CHECKING:
+    from byparts_gpu_ir.launches import Launches
     from byparts_tensor_ir.expression import Expr
-    from byparts_tensor_ir.launches import Launches
 
 _PRODUCTS = (MatMul, AddMatmul)
 _CONVOLUTIONS = (Conv2d, Conv2dTranspose)
@@ -63,7 +63,7 @@ def epilogue_launches(graph: Graph) -> Launches:
     from byparts_kernels_cuda.convolutions import convolution_launches
     from byparts_kernels_cuda.products.after import After
     from byparts_kernels_cuda.products.matmul import add_matmul_launches, matmul_launches
-    from byparts_tensor_ir.lowering.elementwise import element
+    from byparts_op_loops.elementwise import element
 
     product, *rest = graph.nodes
     more = graph.inputs[len(product.inputs) :]
@@ -144,7 +144,7 @@ class _Finder:
 
 def _follows(node: Node, chain: Sequence[Node]) -> bool:
     """Whether the node is elementwise on what the chain makes, and reads little beside."""
-    from byparts_tensor_ir.lowering.elementwise import element  # as in `epilogue_launches`
+    from byparts_op_loops.elementwise import element  # as in `epilogue_launches`
 
     (y,) = chain[0].outputs
     if [v.type for v in node.outputs] != [y.type] or element.get(node.op) is None:

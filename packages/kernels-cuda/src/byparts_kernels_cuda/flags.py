@@ -13,7 +13,7 @@ from byparts_graph_ir import TensorType
 from byparts_graph_ir.fork import make_lock
 from byparts_kernels_cuda.gpu import Gpu
 from byparts_kernels_cuda.memory import DeviceArray, DeviceMemory, Pinned
-from byparts_tensor_ir.lowering.function import ERROR_WORDS
+from byparts_op_loops.function import ERROR_WORDS
 
 _CELL_BYTES = 32  # of a flag, aligned as arguments are
 _CELLS = 1024  # of a page

@@ -21,9 +21,9 @@ from byparts_kernels_cuda.launch import launched
 from byparts_kernels_cuda.loops import loops_of
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
+from byparts_op_loops.function import refuse
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import ExpressionError
-from byparts_tensor_ir.lowering.function import refuse
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -32,7 +32,7 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     Raises:
         Refused: a dtype that its expressions do not have.
     """
-    from byparts_tensor_ir.mapping import mapped  # loads the schedules
+    from byparts_gpu_ir.mapping import mapped  # loads the schedules
 
     results = op.infer(*types)
     about = f"{op_text(op)} of {', '.join(map(str, types))}"

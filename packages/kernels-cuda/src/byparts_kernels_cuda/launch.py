@@ -18,16 +18,17 @@ from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_cuda.code import Argument, KernelCode, function, later
 from byparts_kernels_cuda.gpu import Gpu, backend_mode
+from byparts_kernels_cuda.loops import loops
 from byparts_kernels_cuda.memory import DeviceArray, check_places
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
+from byparts_op_loops.keys import short_key
 from byparts_tensor_ir.cache import keep_text, kept_text
-from byparts_tensor_ir.taking_part import short_key
 
 if TYPE_CHECKING:
-    from byparts_tensor_ir.launches import Launches
+    from byparts_gpu_ir.launches import Launches
     from byparts_tensor_ir.statement import Buffer, Func
 
-PACKAGE = "byparts_kernels_cuda"
+PACKAGES = ("byparts_gpu_ir", "byparts_kernels_cuda")
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
 
 
@@ -48,7 +49,7 @@ def launched(
     Raises:
         EmitError: a launch has no form in C.
     """
-    mode, ours = backend_mode(), short_key(PACKAGE, kinds)
+    mode, ours = backend_mode(), short_key(PACKAGES, kinds, (loops,))
     about = f"{mode}\0{ours}".encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = None if ours is None else kept_text(name)
@@ -81,8 +82,8 @@ def emitted(
     launches: Launches, func: Func, aliases: Sequence[tuple[Buffer, Buffer]], mode: str
 ) -> KernelCode:
     """The text of one launch; `aliases` are parameters that may be one array."""
+    from byparts_gpu_ir.launches import size_bytes
     from byparts_kernels_cuda.emitting import code_of  # loads the emitter
-    from byparts_tensor_ir.launches import size_bytes
 
     position = {b: i for i, b in enumerate(launches.parameters)}
     offsets = launches.offsets()

@@ -17,15 +17,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import Graph, Input, Refused, TensorType
 from byparts_graph_ir.model.frozen import replace
 from byparts_kernels_cuda.builder import Builder, array
 from byparts_kernels_cuda.products.contraction import has_kernels
+from byparts_op_loops.elementwise import element
+from byparts_op_loops.regions.axes import CONSTANTS, RESHAPES
+from byparts_op_loops.regions.updates import Update
 from byparts_tensor_ir.expression import Expr, const
-from byparts_tensor_ir.launches import Launches
-from byparts_tensor_ir.lowering.elementwise import element
-from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES
-from byparts_tensor_ir.lowering.regions.updates import Update
 from byparts_tensor_ir.statement import Buffer, Func
 
 MOST_POINTERS = 500  # parameters of a kernel are 4096 bytes at most

@@ -28,13 +28,13 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import panels, products, sums, updates, walk
 from byparts_kernels_native.converted import in_f32
 from byparts_kernels_native.regions import nothing, region_kernel
+from byparts_op_loops.function import function
+from byparts_op_loops.regions import columns
+from byparts_op_loops.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
+from byparts_op_loops.regions.joins import joins
+from byparts_op_loops.regions.updates import UPDATES
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.compile import default_emitter
-from byparts_tensor_ir.lowering.function import function
-from byparts_tensor_ir.lowering.regions import columns
-from byparts_tensor_ir.lowering.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
-from byparts_tensor_ir.lowering.regions.joins import joins
-from byparts_tensor_ir.lowering.regions.updates import UPDATES
 
 
 class _Kernels(Table[Any]):

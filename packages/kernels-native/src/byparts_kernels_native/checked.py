@@ -9,7 +9,7 @@ from typing import Any
 from byparts_graph_ir import Op, TensorType
 from byparts_graph_ir.backend.instruction import Host, Jump, Label
 from byparts_kernels_native import code
-from byparts_tensor_ir.lowering.function import ERROR_WORDS, refuse
+from byparts_op_loops.function import ERROR_WORDS, refuse
 
 
 class Checked:

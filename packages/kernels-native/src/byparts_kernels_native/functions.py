@@ -16,10 +16,10 @@ from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
 from byparts_kernels_native.generated import generated
+from byparts_op_loops.function import function
 from byparts_opset import TopK
 from byparts_opset.dtypes import numpy_dtype
 from byparts_tensor_ir.expression import ExpressionError
-from byparts_tensor_ir.lowering.function import function
 
 _SORTED = 256  # numbers moved for each element, which take longer than to sort
 

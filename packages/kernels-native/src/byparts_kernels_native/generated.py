@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
+from byparts_op_loops.keys import short_key
 from byparts_tensor_ir.cache import keep_text, kept_text
 from byparts_tensor_ir.emit.source import LlvmSource, Source
-from byparts_tensor_ir.taking_part import short_key
 from byparts_tensor_ir.target import target
 
 if TYPE_CHECKING:
     from byparts_tensor_ir.statement import Func
 
-PACKAGE = "byparts_kernels_native"
+PACKAGES = ("byparts_kernels_native",)
 Pairs = tuple[tuple[int, int], ...]  # (input, output) that may be one array
 
 
@@ -55,12 +55,12 @@ def generated(
         make: the loops, and the pairs that may be one array.
         kinds: the ops that it lowers; if any is not of ours, it is made again in each process.
     """
-    emitter, ours = code.emitter(), short_key(PACKAGE, kinds)
+    emitter, ours = code.emitter(), short_key(PACKAGES, kinds)
     about = "\0".join([emitter, target().name, ours or ""]).encode()
     name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
     text = None if ours is None else kept_text(name)
     if text is None:
-        from byparts_tensor_ir.lowering.cascade import cascaded  # not where the code is on the disk
+        from byparts_tensor_ir.cascade import cascaded  # not where the code is on the disk
 
         func, inplace = make()
         source = emitted(cascaded(func), inplace)
@@ -89,4 +89,4 @@ def emitted(func: Func, inplace: Pairs = ()) -> Source | LlvmSource:
 
 def our_code() -> str:
     """Sizes and times of our files, which change whenever one that generates code does."""
-    return short_key(PACKAGE, ()) or ""
+    return short_key(PACKAGES, ()) or ""

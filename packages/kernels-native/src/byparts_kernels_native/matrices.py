@@ -26,6 +26,7 @@ from byparts_kernels_native.tilings import (
     packed_bytes,
     width_of,
 )
+from byparts_op_loops.narrow import held, loaded, stored, wide
 from byparts_tensor_ir import (
     Func,
     Schedule,
@@ -38,7 +39,6 @@ from byparts_tensor_ir import (
     sum as sum_over,
 )
 from byparts_tensor_ir.expression import Expr, const
-from byparts_tensor_ir.lowering.narrow import held, loaded, stored, wide
 from byparts_tensor_ir.statement import loops
 from byparts_tensor_ir.tensor import Reduction, Tensor
 

@@ -23,7 +23,7 @@ from byparts_tensor_ir.expression import BYTES
 from byparts_tensor_ir.target import target
 
 _MOST_COLUMNS = 15
-_LONGEST, _BLOCK = 4096, 256  # additions in turn, as in `byparts_tensor_ir.lowering.cascade`
+_LONGEST, _BLOCK = 4096, 256  # additions in turn, as in `byparts_tensor_ir.cascade`
 _FEWEST_ROWS = 8
 
 

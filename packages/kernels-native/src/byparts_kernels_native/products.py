@@ -18,10 +18,10 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import blas, choice, code, dots, narrow
 from byparts_kernels_native.generated import Generated, Pairs, generated
 from byparts_kernels_native.tilings import Matrices, Tiling, packed_bytes, tiling_of
+from byparts_op_loops.narrow import held, takes
 from byparts_tensor_ir.compile import default_emitter
 from byparts_tensor_ir.emit.source import Source
 from byparts_tensor_ir.expression import BYTES
-from byparts_tensor_ir.lowering.narrow import held, takes
 from byparts_tensor_ir.target import target
 from byparts_tensor_ir.threads import threads
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from byparts_graph_ir import Graph, Kernel
 from byparts_kernels_native import walk
 from byparts_kernels_native.generated import Pairs, generated
-from byparts_tensor_ir.taking_part import kinds_of
+from byparts_op_loops.keys import kinds_of
 from byparts_tensor_ir.target import target
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def region_kernel(graph: Graph) -> Kernel:
     def loops() -> tuple[Func, Pairs]:
         # Imported here: where the code is on the disk, nothing needs them.
         from byparts_kernels_native.threads import shared
-        from byparts_tensor_ir.lowering.regions.region import RegionLoops
+        from byparts_op_loops.regions.region import RegionLoops
 
         region = RegionLoops(graph, _FEW_COLUMNS)
         small = {o for o, y in enumerate(graph.outputs) if y.type.size_bytes <= _SMALL_BYTES}

@@ -12,8 +12,8 @@ from itertools import product as pairs
 from math import gcd
 
 from byparts_graph_ir import Refused, TensorType
+from byparts_op_loops.narrow import held, wide
 from byparts_tensor_ir.expression import BYTES, FLOATS
-from byparts_tensor_ir.lowering.narrow import held, wide
 
 _LINE_BYTES = 64
 _FIRST_CACHE_BYTES = 1 << 15

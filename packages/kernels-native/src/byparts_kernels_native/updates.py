@@ -9,7 +9,7 @@ from byparts_graph_ir import Graph, Kernel, TensorType
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import walk
 from byparts_kernels_native.regions import nothing, region_kernel
-from byparts_tensor_ir.lowering.regions.updates import updates_of_each
+from byparts_op_loops.regions.updates import updates_of_each
 
 
 def update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:

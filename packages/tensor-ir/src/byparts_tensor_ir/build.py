@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from byparts_tensor_ir import compile as c_compiler
 from byparts_tensor_ir.compile import EMITTERS, CompilerError, default_emitter
 from byparts_tensor_ir.emit.c import emit_c
-from byparts_tensor_ir.emit.emulate import emulate
-from byparts_tensor_ir.emit.emulated import emulated_caller
 from byparts_tensor_ir.statement import Func, dtype_name, expression_sizes
 from byparts_tensor_ir.target import target
-
-EMULATIONS = {"emulated": "forward", "reversed": "reversed", "checked": "checked"}
 
 
 def build(func: Func, vector: int | None = None, emitter: str | None = None) -> Any:
@@ -22,14 +19,18 @@ def build(func: Func, vector: int | None = None, emitter: str | None = None) -> 
     their shapes.
 
     Args:
-        func: any function without GPU threads; for an emulation, one with them.
+        func: any function without GPU threads.
         vector: bytes of a vector register; by default those of this machine.
-        emitter: one of `EMITTERS`, or of `EMULATIONS` of a GPU; by default `default_emitter()`.
+        emitter: one of `EMITTERS`; by default `default_emitter()`.
 
     Raises:
         CompilerError: there is no compiler, or no llvmlite.
     """
-    source, call = _compiled(func, vector, emitter or default_emitter())
+    return of_arrays(func, *_compiled(func, vector, emitter or default_emitter()))
+
+
+def of_arrays(func: Func, source: Any, call: Callable[..., object]) -> Any:
+    """A function of NumPy arrays that calls code of addresses and sizes, and has `source`."""
 
     def run(*arrays: Any) -> None:
         given = []
@@ -46,11 +47,8 @@ def build(func: Func, vector: int | None = None, emitter: str | None = None) -> 
 
 def _compiled(func: Func, vector: int | None, emitter: str) -> tuple[Any, Any]:
     """(source, function of addresses and sizes)."""
-    if emitter in EMULATIONS:
-        return _emulated(func, EMULATIONS[emitter])
     if emitter not in EMITTERS:
-        known = ", ".join([*EMITTERS, *EMULATIONS])
-        raise CompilerError(f"no emitter {emitter!r}; one of {known}")
+        raise CompilerError(f"no emitter {emitter!r}; one of {', '.join(EMITTERS)}")
     if emitter == "c":
         source = emit_c(func, vector or target().vector_bytes)
         return source, c_compiler.callable_of(source)
@@ -63,10 +61,3 @@ def _compiled(func: Func, vector: int | None, emitter: str) -> tuple[Any, Any]:
         ) from error
     code = emit_llvm(func, vector or target().vector_bytes)
     return code, jit.callable_of(code)
-
-
-def _emulated(func: Func, mode: str) -> tuple[Any, Any]:
-    """The same of an emulation; the function raises the faults that a checked one finds."""
-    source = emulate(func, mode)
-    call = emulated_caller(source, c_compiler.compiled([source])[source.name])
-    return source, lambda pointers, sizes: call(pointers)

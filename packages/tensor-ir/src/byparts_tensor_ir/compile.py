@@ -17,7 +17,6 @@ from pathlib import Path
 from byparts_graph_ir import GraphError
 from byparts_tensor_ir import threads
 from byparts_tensor_ir.cache import cache_directory, keep_source, kept, put, trim
-from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_file, emulation_flags
 from byparts_tensor_ir.emit.source import Source, file_of
 from byparts_tensor_ir.emit.vectors import HEADER
 from byparts_tensor_ir.private import is_private, move, working_folder
@@ -97,29 +96,41 @@ def _probe(path: str, version: str, flags: str) -> None:
     compiled([_PROBE])
 
 
-def compiled(sources: Sequence[Source] | Sequence[EmulatedSource]) -> dict[str, int]:
-    """Compile functions in one file, all of them emulated or none; their addresses by name.
+def compiled(sources: Sequence[Source]) -> dict[str, int]:
+    """Compile functions in one file; their addresses by name.
 
     Raises:
         CompilerError: there is no compiler, it refuses the source, or there is no room on the disk.
     """
-    more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
-    plain = [s for s in sources if isinstance(s, Source)]
-    emulated = [s for s in sources if isinstance(s, EmulatedSource)]
-    try:
-        if emulated:
-            file = _object(emulated_file(emulated), [*emulation_flags(), *more], header=False)
-        else:
-            file = _object(file_of(plain, ""), [*FLAGS, *target().compiler_flags, *more])
-        library = ctypes.CDLL(str(file))
-        if any(s.parallel for s in plain):
+    library = loaded(file_of(sources, ""), [*FLAGS, *target().compiler_flags])
+    if any(s.parallel for s in sources):
+        try:
             ctypes.c_void_p.in_dll(library, "byparts_parallel").value = _pool()
+        except OSError as error:
+            raise _not_loaded(error) from error
+    return addresses(library, [s.name for s in sources])
+
+
+def loaded(text: str, command: Sequence[str], header: bool = True) -> ctypes.CDLL:
+    """The shared object of a source, compiled by these flags after `HEADER` or not.
+
+    Raises:
+        CompilerError: as `compiled`.
+    """
+    more = os.environ.get("BYPARTS_CXXFLAGS", "").split()  # e.g. -O1, or -fsanitize=address
+    try:
+        return ctypes.CDLL(str(_object(text, [*command, *more], header)))
     except OSError as error:
-        raise CompilerError(f"compiled code cannot be made or loaded: {error}") from error
-    addresses = {}
-    for s in sources:
-        addresses[s.name] = ctypes.cast(getattr(library, s.name), ctypes.c_void_p).value or 0
-    return addresses
+        raise _not_loaded(error) from error
+
+
+def addresses(library: ctypes.CDLL, names: Sequence[str]) -> dict[str, int]:
+    """The address of each function of a library, by name."""
+    return {n: ctypes.cast(getattr(library, n), ctypes.c_void_p).value or 0 for n in names}
+
+
+def _not_loaded(error: OSError) -> CompilerError:
+    return CompilerError(f"compiled code cannot be made or loaded: {error}")
 
 
 @lru_cache(maxsize=1)

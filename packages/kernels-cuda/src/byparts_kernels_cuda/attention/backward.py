@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.attention.matrices import team_of
 from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
@@ -24,7 +25,6 @@ from byparts_kernels_cuda.products.tiles import WARP
 from byparts_opset import AttentionGradient
 from byparts_tensor_ir.expression import Expr, as_expr, const
 from byparts_tensor_ir.functions import call, cast, minimum, select
-from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer, Func
 
 _WARPS = 8  # of a block that computes delta

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.attention.matrices import team_of
 from byparts_kernels_cuda.attention.sizes import Sizes, block_for, sizes_of
@@ -20,7 +21,6 @@ from byparts_kernels_cuda.products.contraction import decoded
 from byparts_opset import Attention
 from byparts_tensor_ir.expression import Expr, as_expr, const
 from byparts_tensor_ir.functions import call, maximum, minimum, select
-from byparts_tensor_ir.launches import Launches
 from byparts_tensor_ir.statement import Buffer, Func
 
 

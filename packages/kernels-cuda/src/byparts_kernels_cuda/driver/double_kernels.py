@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from byparts_gpu_ir.emit.emulated import EmulatedSource
+from byparts_gpu_ir.emit.shadow import FAULT_BYTES
+from byparts_gpu_ir.emulation import emulated_caller
+from byparts_gpu_ir.faults import KernelFault
 from byparts_kernels_cuda.driver.double_memory import Block, Memories
 from byparts_kernels_cuda.driver.functions import ALIGNMENT
-from byparts_tensor_ir.emit.emulated import EmulatedSource, emulated_caller
-from byparts_tensor_ir.emit.shadow import FAULT_BYTES
-from byparts_tensor_ir.faults import KernelFault
 
 MARK = b"byparts emulation\n"
 ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, UNKNOWN = 700, 716, 999

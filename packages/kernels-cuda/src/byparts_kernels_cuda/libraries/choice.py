@@ -18,9 +18,10 @@ from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.fork import make_lock
 from byparts_kernels_cuda.driver.errors import DeviceMemoryError
 from byparts_kernels_cuda.gpu import Gpu
+from byparts_kernels_cuda.launch import PACKAGES
 from byparts_kernels_cuda.memory import DeviceMemory, Event
+from byparts_op_loops.keys import short_key
 from byparts_tensor_ir.cache import keep_text, kept_text
-from byparts_tensor_ir.taking_part import short_key
 
 MOST_SCRATCH_BYTES = 1 << 30  # of more nothing is measured
 _ROUNDS, _CALLS = 5, 4  # measurements of each way; calls of one
@@ -74,7 +75,7 @@ def _measured(gpu: Gpu, ways: Ways, sizes_bytes: Sequence[int]) -> str:
 
 
 def _file(gpu: Gpu) -> str:
-    ours = short_key("byparts_kernels_cuda", ())  # what was fastest is so for this code
+    ours = short_key(PACKAGES, ())  # what was fastest is so for this code
     about = f"{gpu.title}\0{ours}"
     return f"fastest-cuda-{hashlib.sha256(about.encode()).hexdigest()[:16]}.json"
 

@@ -15,7 +15,7 @@ from byparts_kernels_cuda.libraries.either import Addresses, Way, either
 from byparts_kernels_cuda.stream_call import StreamCall
 
 if TYPE_CHECKING:
-    from byparts_tensor_ir.launches import Launches
+    from byparts_gpu_ir.launches import Launches
 
 Types = Sequence[TensorType]
 

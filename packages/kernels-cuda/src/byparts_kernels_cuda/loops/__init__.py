@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from byparts_graph_ir import Op, Table, TensorType
-from byparts_tensor_ir.lowering.function import Function, Functions, Rule, function
+from byparts_op_loops.function import Function, Functions, Rule, function
 
 loops: Table[Rule] = Functions.lazily(  # op -> rule(op, types of inputs)
     "function of loops for a GPU",

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 import byparts_opset as ops
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.loops import loops
-from byparts_tensor_ir.expression import INDEX, Expr, as_expr, const, variable
-from byparts_tensor_ir.functions import cast, maximum, minimum, select
-from byparts_tensor_ir.lowering.function import (
+from byparts_op_loops.function import (
     Body,
     Function,
     Loops,
@@ -28,7 +26,9 @@ from byparts_tensor_ir.lowering.function import (
     local,
     of_bits,
 )
-from byparts_tensor_ir.lowering.narrow import bits
+from byparts_op_loops.narrow import bits
+from byparts_tensor_ir.expression import INDEX, Expr, as_expr, const, variable
+from byparts_tensor_ir.functions import cast, maximum, minimum, select
 from byparts_tensor_ir.statement import For, Func, If, Store, stores
 from byparts_tensor_ir.tensor import MAX, SUM
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import byparts_opset as ops
 from byparts_graph_ir import FLOATS, TensorType
 from byparts_kernels_cuda.loops import loops
+from byparts_op_loops.function import Body, Function, Loops, buffer, folded, local
 from byparts_tensor_ir.expression import Expr, const, variable
 from byparts_tensor_ir.functions import cast, select
-from byparts_tensor_ir.lowering.function import Body, Function, Loops, buffer, folded, local
 from byparts_tensor_ir.statement import For, Func, Store
 from byparts_tensor_ir.tensor import ARGMAX, ARGMIN, identity_values
 

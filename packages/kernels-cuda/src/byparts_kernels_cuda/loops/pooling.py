@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import byparts_opset as ops
 from byparts_graph_ir import Op, TensorType
 from byparts_kernels_cuda.loops import loops
-from byparts_tensor_ir.lowering.function import Function, function
+from byparts_op_loops.function import Function, function
 from byparts_tensor_ir.schedule.place import inline
 
 

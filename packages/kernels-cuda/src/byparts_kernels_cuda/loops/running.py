@@ -8,9 +8,7 @@ from math import isqrt
 import byparts_opset as ops
 from byparts_graph_ir import TensorType
 from byparts_kernels_cuda.loops import loops
-from byparts_tensor_ir.expression import Expr, const, variable
-from byparts_tensor_ir.functions import minimum, select
-from byparts_tensor_ir.lowering.function import (
+from byparts_op_loops.function import (
     Body,
     Function,
     Loops,
@@ -19,6 +17,8 @@ from byparts_tensor_ir.lowering.function import (
     function,
     local,
 )
+from byparts_tensor_ir.expression import Expr, const, variable
+from byparts_tensor_ir.functions import minimum, select
 from byparts_tensor_ir.statement import For, Func, If, Store
 from byparts_tensor_ir.tensor import SUM
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import prod
 from typing import Union
 
+from byparts_gpu_ir.launches import Launches
 from byparts_graph_ir import Refused, TensorType
 from byparts_kernels_cuda.builder import array
 from byparts_kernels_cuda.products.after import After, addend, addends_of, followed
@@ -28,7 +29,6 @@ from byparts_kernels_cuda.products.tiled import tiled
 from byparts_kernels_cuda.products.tiles import tile_of
 from byparts_opset import AddMatmul, MatMul
 from byparts_tensor_ir.expression import Expr, const
-from byparts_tensor_ir.launches import Launches
 
 Product = Union[MatMul, AddMatmul]
 Choice = tuple[AnyTile, int]  # and how many blocks share a sum

@@ -1,0 +1,278 @@
+"""CUDA C for a function of loops that are bound to blocks and threads.
+
+No header is included: NVRTC has none.  Compiled with `-fmad=false`, so that arithmetic rounds as it
+does on a CPU: what rounds once is written as `fmaf`.  Indices are of 32 bits where bounds prove
+that they fit.  Buffers begin at multiples of 16 bytes, of 32 where a kernel loads matrices from
+them, which whoever launches it checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from byparts_gpu_ir.emit.cuda_matrices import FIRST_BYTES, CudaMatrices, is_multiple
+from byparts_gpu_ir.emit.cuda_values import HELPERS, TYPES
+from byparts_gpu_ir.emit.inline import bare
+from byparts_gpu_ir.emit.thread import LOCAL
+from byparts_gpu_ir.emit.wide import WIDEST_BYTES, Wide
+from byparts_tensor_ir.emit.strategy import EmitError, elements_of, flat_index
+from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
+from byparts_tensor_ir.matrix import MatrixBox
+from byparts_tensor_ir.statement import (
+    MATRICES,
+    Barrier,
+    Buffer,
+    Exchange,
+    For,
+    Func,
+    Instruction,
+    Shuffle,
+    Statement,
+    walk,
+)
+from byparts_tensor_ir.substitute import loads, substituted
+from byparts_tensor_ir.transfer import CloseGroup, CopyAsync, WaitGroups
+
+STATIC_SHARED_BYTES = 48 << 10  # more is asked for at the launch
+FLAGS = ("-fmad=false",)
+
+
+@dataclass(frozen=True)
+class CudaSource:
+    """Emitted CUDA C.
+
+    Attributes:
+        name: of the kernel.
+        body: the kernel alone, `extern "C" __global__ void NAME(...) {...}`.
+        grid: how many blocks there are along x, y, z; 0 along an axis: nothing is to be launched.
+        block: how many threads a block has along x, y, z.
+        shared_bytes: of shared memory that the kernel itself declares.
+        dynamic_bytes: of shared memory that the launch asks for; 0 if `shared_bytes` is not.
+        parameters: names of the arguments, which are addresses, in order.
+        alignment: bytes; each argument is an address that is a multiple of it.
+        helpers: names of the functions before the kernel, `cuda_values.HELPERS`, that it calls.
+    """
+
+    name: str
+    body: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    dynamic_bytes: int
+    parameters: tuple[str, ...]
+    alignment: int
+    helpers: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """A whole file."""
+        return cuda_file([self])
+
+
+def cuda_file(sources: Sequence[CudaSource]) -> str:
+    """One file of several kernels."""
+    used = dict.fromkeys(h for s in sources for h in s.helpers)
+    return "\n".join([*[text for name, text in HELPERS.items() if name in used], *_bodies(sources)])
+
+
+def _bodies(sources: Sequence[CudaSource]) -> list[str]:
+    return [s.body for s in sources]
+
+
+def emit_cuda(func: Func, aliases: Sequence[tuple[Buffer, Buffer]] = ()) -> CudaSource:
+    """CUDA C for the function.
+
+    Args:
+        func: loops bound to blocks and threads (`nest_of`), of static shapes.
+        aliases: pairs of parameters that the caller may give as one block of memory.
+
+    Raises:
+        NestError: it is no GPU function.
+        EmitError: a buffer that a GPU function cannot have, or a statement that has no CUDA C.
+    """
+    return _Cuda(func, aliases).source()
+
+
+class _Cuda(CudaMatrices):
+    def __init__(self, func: Func, aliases: Sequence[tuple[Buffer, Buffer]]) -> None:
+        super().__init__(func)
+        self.aliased = {b for pair in aliases for b in pair}
+        self.written = {*self.exchanged} - {*self.func.locals}
+        for b in self.func.locals:
+            if b.scope == "global":
+                raise EmitError(f"{func.name}: {b} is global: make it a parameter of the kernel")
+        self.shared = [b for b in self.func.locals if b.scope == "shared"]
+        self.find_shapes()
+        boxes = any(isinstance(s, MatrixBox) for s in self.all_statements())
+        self.alignment = FIRST_BYTES if boxes else WIDEST_BYTES
+        total = sum(self.aligned_bytes(b) for b in self.shared)
+        self.dynamic_bytes = total if total > STATIC_SHARED_BYTES else 0
+        self.shared_bytes = 0 if self.dynamic_bytes else total
+
+    def source(self) -> CudaSource:
+        func = self.func
+        self.declare_indices()
+        self.declare_shared()
+        self.declare_locals()
+        self.statements(self.nest.body)
+        name = f"byparts_{func.name}"
+        params = ",\n    ".join(map(self.parameter, func.params))
+        threads = prod(self.block_shape)
+        # Without the 1, the assembler may spill so that more of such small blocks run at once.
+        least = ", 1" if self.shared and threads < 256 else ""
+        head = f'extern "C" __global__ void __launch_bounds__({threads}{least})'
+        where = [f"// {func.where}"] if func.where else []
+        body = "\n".join([*where, f"{head} {name}(\n    {params}) {{", *self.lines, "}\n"])
+        return CudaSource(
+            name,
+            body,
+            self.grid_shape,
+            self.block_shape,
+            self.shared_bytes,
+            self.dynamic_bytes,
+            tuple([self.names[p] for p in func.params]),
+            self.alignment,
+            tuple(sorted(self.helpers)),
+        )
+
+    def parameter(self, p: Buffer) -> str:
+        const = "" if p in self.written else "const "
+        restrict = "" if p in self.aliased else " __restrict__"
+        return f"{const}{TYPES[p.dtype]} *{restrict} {self.names[p]}"
+
+    def declare_indices(self) -> None:
+        """The numbers of the block and of the thread, by the names of the loops."""
+        for kind in ("block", "thread"):
+            for axis, s in self.bound(kind):
+                low = f" + {s.var.attr.low}" if s.var.attr.low else ""
+                self.line(f"const int {self.name(s.var, s.name)} = {kind}Idx.{axis}{low};")
+
+    def declare_shared(self) -> None:
+        if not self.dynamic_bytes:
+            for b in self.shared:
+                self.line(f"__shared__ __align__({self.alignment}) {self.declared(b)};")
+            return
+        memory = self.fresh("shared_memory")
+        self.line(f"extern __shared__ __align__({self.alignment}) unsigned char {memory}[];")
+        offset = 0
+        for b in self.shared:
+            kind = TYPES[b.dtype]
+            star = "&" if not b.shape else "*"
+            place = f"({kind} *)({memory} + {offset})"
+            place = place if b.shape else f"*{place}"
+            self.line(f"{kind} {star}{self.names[b]} = {place};")
+            offset += self.aligned_bytes(b)
+
+    def aligned_bytes(self, b: Buffer) -> int:
+        """Of a shared buffer, with what is left free behind it."""
+        size = max(1, elements_of(b)) * BYTES[b.dtype]
+        return -(-size // self.alignment) * self.alignment
+
+    def declare_locals(self) -> None:
+        for b in self.func.locals:
+            if b.scope in MATRICES:
+                self.line(f"{self.declared_matrix(b)};")
+            elif b.scope in LOCAL:
+                self.line(f"{self.declared(b)};")
+
+    def declared(self, b: Buffer) -> str:
+        extent = f"[{max(1, elements_of(b))}]" if b.shape else ""
+        return f"{TYPES[b.dtype]} {self.names[b]}{extent}"
+
+    # -- statements ----------------------------------------------------------------------------
+
+    def loop_head(self, s: For) -> str:
+        if s.kind in ("unroll", "vectorize") and s.extent.op == "const":
+            self.line("#pragma unroll")
+        low, end = s.var.attr.low, s.extent + s.var.attr.low
+        kind = "int" if self.fits(s.var) and self.fits(end) else "long long"
+        text = self.index(end)
+        name = self.name(s.var, s.name)
+        return f"for ({kind} {name} = {low}; {name} < {text}; ++{name})"
+
+    def forget(self, s: Statement) -> None:
+        super().forget(s)
+        if any(isinstance(x, Barrier) for x in walk([s])):
+            self.forget_exchanged()
+
+    def forget_exchanged(self) -> None:
+        """After a barrier other threads have written what this one has read."""
+        for scope in self.scopes:
+            for e in [e for e in scope if any(x.attr in self.exchanged for x in loads(e))]:
+                del scope[e]
+
+    def barrier(self, s: Barrier) -> None:
+        self.line("__syncthreads();")
+        self.forget_exchanged()
+
+    def instruction(self, s: Instruction) -> None:
+        if isinstance(s, (CopyAsync, CloseGroup, WaitGroups)):
+            return self.transfer(s)
+        if not isinstance(s, (Shuffle, Exchange)):
+            return self.matrix_statement(s)
+        how, lanes = ("xor", s.mask) if isinstance(s, Exchange) else ("down", s.delta)
+        text = f"__shfl_{how}_sync(0xffffffffu, {bare(self.deep_value(s.value, None))}, {lanes})"
+        self.write(s.target, (), text, s.value)
+        self.forget(s)
+
+    def transfer(self, s: CopyAsync | CloseGroup | WaitGroups) -> None:
+        """Instructions that copy while the thread goes on."""
+        if isinstance(s, CloseGroup):
+            self.line('asm volatile("cp.async.commit_group;" ::: "memory");')
+        elif isinstance(s, WaitGroups):
+            self.line(f'asm volatile("cp.async.wait_group {s.pending};" ::: "memory");')
+            self.forget_exchanged()
+        else:
+            self.copy(s)
+
+    def copy(self, s: CopyAsync) -> None:
+        for buffer, index in ((s.target, s.index), (s.source, s.at)):
+            if not is_multiple(flat_index(buffer, index), s.count):
+                raise EmitError(
+                    f"{s}: not always at a multiple of {s.size_bytes} bytes in {buffer.name}"
+                )
+        kind = "cg" if s.size_bytes == 16 else "ca"  # past the first cache, or through it
+        self.line(
+            'asm volatile("{ .reg .u64 to, from; cvta.to.shared.u64 to, %0; '
+            "cvta.to.global.u64 from, %1; "
+            f'cp.async.{kind}.shared.global [to], [from], {s.size_bytes}; }}"'
+        )
+        to, source = self.element(s.target, s.index, True), self.element(s.source, s.at, False)
+        self.line(f'  :: "l"(&{to}), "l"(&{source}) : "memory");')
+        self.forget(s)
+
+    # -- neighbours ----------------------------------------------------------------------------
+
+    def array_type(self, dtype: str) -> str:
+        return f"__align__(16) {TYPES[dtype]}"
+
+    def wide_load(self, load: Expr, wide: Wide, array: str, loop: For) -> None:
+        kind = f"{_VECTORS[load.dtype]}{wide.width}"
+        for k, first in self.firsts(wide, loop):
+            at = self.element(load.attr, [substituted(i, first) for i in load.args], False)
+            self.line(f"*({kind} *){self.lane(array, k)} = *(const {kind} *)&{at};")
+
+    def wide_store(
+        self, buffer: Buffer, index: tuple[Expr, ...], wide: Wide, array: str, loop: For
+    ) -> None:
+        kind = f"{_VECTORS[buffer.dtype]}{wide.width}"
+        for k, first in self.firsts(wide, loop):
+            at = self.element(buffer, [substituted(i, first) for i in index], True)
+            self.line(f"*({kind} *)&{at} = *({kind} *){self.lane(array, k)};")
+
+    def firsts(self, wide: Wide, loop: For) -> Iterator[tuple[int, dict[Expr, Expr]]]:
+        """Of each piece, the number of its first lane, and that lane."""
+        low = loop.var.attr.low
+        for k in range(0, wide.pieces * wide.width, wide.width):
+            yield k, {loop.var: const(low + k)}
+
+    def lane(self, array: str, k: int) -> str:
+        """C for the address of an element of an array of lanes."""
+        return f"({array} + {k})" if k else array
+
+
+_VECTORS = {"f32": "float", "f64": "double", "i32": "int", "u32": "uint", "i64": "longlong"}
+_VECTORS |= dict.fromkeys(HALVES, "ushort")
+_VECTORS |= {"u64": "ulonglong", "i16": "short", "i8": "char", "u8": "uchar", "bool": "uchar"}

@@ -1,0 +1,184 @@
+"""Where the values of a node lie on the axes of its iteration space.
+
+    mean(x, -1)      x: [i0, i1]       y: [i0]           in a space of (rows, columns)
+    x - expand(y)    x: [i0, i1]       y: [i0]
+    x[:, 4:]         x: [i0, i1 + 4]   result: [i0, i1]
+    concat(x, y, 1)  x: [i0, i1]       y: [i0, i2]       result: [i0, i1] and [i0, i2 + 4]
+
+Dimensions of size 1 are left out, so a shape of (5, 1, 3) is that of (5, 3): broadcasting,
+reductions with and without `keepdims`, `expand_dims` and the like all say the same then.  A place
+is plain if its indices are the axes themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Union
+
+import byparts_opset as ops
+from byparts_graph_ir import Node, Op, Refused, TensorType, Value
+from byparts_op_loops.elementwise import element, takes
+from byparts_op_loops.movement import At, Place, movement
+from byparts_op_loops.reduction import reduction
+
+CONSTANTS = (ops.Constant, ops.Fill)
+RESHAPES = (ops.Reshape, ops.Flatten, ops.ExpandDims, ops.Squeeze)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a node does over some of its axes.
+
+    Attributes:
+        reads: (number of the input, where it is read); none: a constant is written.
+        write: where in the output.
+        value: the constant.
+    """
+
+    reads: tuple[tuple[int, Place], ...]
+    write: Place
+    value: Union[int, float] = 0
+
+    def on(self, axes: Callable[[int], At]) -> Part:
+        """The part over other axes: `axes(a)` is the index that stands in place of its axis a."""
+        reads = tuple([(i, composed(read, axes)) for i, read in self.reads])
+        return Part(reads, composed(self.write, axes), self.value)
+
+
+def composed(place: Place, axes: Callable[[int], At]) -> Place:
+    """The place over other axes: `axes(a)` is the index that stands in place of its axis a."""
+    out = []
+    for offset, steps in place:
+        sum, more = offset, []
+        for axis, step in steps:
+            to = axes(axis)
+            sum += step * to.offset
+            more += [(i, step * s) for i, s in to.steps]
+        out.append(At(sum, tuple(more)))
+    return tuple(out)
+
+
+def is_plain(v: Value, place: Place, dims: Sequence[int]) -> bool:
+    """Whether the indices of v are axes, each over its whole dimension."""
+    return all(spans(at, dims, n) for at, n in zip(place, long_dims(v.type), strict=True))
+
+
+def spans(at: At, dims: Sequence[int], extent: int) -> bool:
+    """Whether an index is an axis of this extent itself."""
+    return at.offset == 0 and [(s, dims[a]) for a, s in at.steps] == [(1, extent)]
+
+
+def kinds() -> set[type[Op]]:
+    """The ops that regions may have, on some dtypes."""
+    return {*element, *reduction, *movement, ops.BroadcastTo} - {*CONSTANTS}
+
+
+def wanted(node: Node) -> bool:
+    """Whether a region should have the node: not one whose output is its input's bytes as it is."""
+    return taken(node) and not node.op.views(*[v.type for v in node.inputs])
+
+
+def taken(node: Node) -> bool:
+    """Whether regions may have the node: its op, and dtypes that expressions have."""
+    values = (*node.inputs, *node.outputs)
+    if not all(v.type.static and takes(v.type.dtype) for v in values):
+        return False
+    if not all(v.type.size for v in (node.outputs if node.op in movement else values)):
+        return False
+    kind = type(node.op)
+    if kind in CONSTANTS:
+        return False  # it is in place before the first run
+    return kind in element or kind in reduction or kind is ops.BroadcastTo or node.op in movement
+
+
+# -- of one node ----------------------------------------------------------------------------------
+
+
+def parts_of(node: Node) -> tuple[tuple[int, ...], list[Part]]:
+    """Extents of the axes, and the parts, of a node that is `taken` or a reshape of ones.
+
+    Raises:
+        Refused: another reshape.
+    """
+    (y,) = node.outputs
+    if node.op in movement:
+        return _moving_parts(node, y)
+    if type(node.op) in reduction:
+        (x,) = node.inputs
+        dims, index = _numbered(x.type.dims)
+        gone = reduced(node)
+        kept = [at for i, at in enumerate(index) if i not in gone and at is not None]
+        return dims, [Part(((0, _long(index)),), tuple(kept))]
+    if type(node.op) in RESHAPES and not is_reshape_of_ones(node):
+        raise Refused(f"{node.op.name} from {node.inputs[0].type} to {y.type} has no axes")
+    dims, index = _numbered(y.type.dims)
+    reads = []
+    for i, x in enumerate(node.inputs):
+        aligned = index
+        if type(node.op) not in RESHAPES:
+            ends = zip(x.type.dims, index[len(index) - len(x.type.dims) :], strict=True)
+            aligned = [None if n == 1 else at for n, at in ends]
+        reads.append((i, _long(aligned)))
+    return dims, [Part(tuple(reads), _long(index))]
+
+
+def _moving_parts(node: Node, y: Value) -> tuple[tuple[int, ...], list[Part]]:
+    """The axes and parts of an op that moves elements.
+
+    Axes of two pieces are one axis if they have one position and one extent.
+    """
+    pieces = movement[node.op](node.op, *[v.type for v in node.inputs])
+    found = {(d, n) for p in pieces for d, n in enumerate(p.dims) if n != 1}
+    number = {key: i for i, key in enumerate(sorted(found))}
+    parts = []
+    for p in pieces:
+
+        def on(axis: int, extents: Sequence[int] = p.dims) -> At:
+            n = extents[axis]
+            return At(0, () if n == 1 else ((number[axis, n], 1),))
+
+        source = p.source
+        reads = () if source is None else ((source, _of_long(p.read, node.inputs[source])),)
+        parts.append(Part(reads, _of_long(p.write, y), p.value).on(on))
+    return tuple([n for _, n in sorted(found)]), parts
+
+
+def _of_long(place: Place, v: Value) -> Place:
+    """The place without the indices of dimensions of size 1."""
+    return tuple([at for at, n in zip(place, v.type.dims, strict=True) if n != 1])
+
+
+def reduced(node: Node) -> set[int]:
+    """The dimensions of the input that a reduction combines, counted from the front."""
+    rank = len(node.inputs[0].type.dims)
+    axes = node.op.axes  # type: ignore[attr-defined]  # a Reduction
+    return set(range(rank)) if axes is None else {a % rank for a in axes}
+
+
+def _numbered(dims: Sequence[int]) -> tuple[tuple[int, ...], list[At | None]]:
+    """The dimensions that are not 1, and for each dimension its index by them."""
+    index: list[At | None] = []
+    kept: list[int] = []
+    for n in dims:
+        index.append(None if n == 1 else At(0, ((len(kept), 1),)))
+        kept += [n] if n != 1 else []
+    return tuple(kept), index
+
+
+def _long(index: Sequence[At | None]) -> Place:
+    """The indices of the dimensions that are not 1."""
+    return tuple([at for at in index if at is not None])
+
+
+def is_reshape_of_ones(node: Node) -> bool:
+    """Whether a reshape only adds or drops dimensions of size 1."""
+    if type(node.op) not in RESHAPES:
+        return False
+    x, y = node.inputs[0].type, node.outputs[0].type
+    return x.static and y.static and long_dims(x) == long_dims(y)
+
+
+def long_dims(t: TensorType) -> list[int]:
+    """The dimensions that are not 1."""
+    return [n for n in t.dims if n != 1]
