@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -15,12 +15,9 @@ from byparts_graph_ir import (
     Backend,
     Fused,
     Graph,
-    Input,
     Kernel,
-    Node,
     Op,
     Refused,
-    Table,
     TensorType,
 )
 from byparts_graph_ir.backend.kernel import Run
@@ -34,42 +31,20 @@ from byparts_kernels_cuda.space import space_of
 from byparts_kernels_cuda.stream_call import run_of
 from byparts_kernels_cuda.sums import PASSES
 from byparts_op_loops.elementwise import takes
-from byparts_op_loops.function import function
 from byparts_op_loops.keys import kinds_of
-from byparts_op_loops.regions.axes import CONSTANTS, RESHAPES, kinds, taken, wanted
+from byparts_op_loops.regions.axes import RESHAPES, wanted
 from byparts_op_loops.regions.joins import joins
 from byparts_op_loops.regions.updates import UPDATES
+from byparts_op_loops.rules import LoopKernels, Pairs, Rule, later
 from byparts_opset.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
     from byparts_gpu_ir.launches import Launches
 
 _MOST_NAMES = 4  # of ops in the name of a kernel
-Rule = Callable[[Op, Sequence[TensorType], frozenset[int]], Kernel]
 
 
-class _Kernels(Table[Any]):
-    """Rules of this part; beside them all ops of the table `function` have one.
-
-    Whether an op is in that table loads its lowering, so it is asked when the op is met.
-    """
-
-    def get(self, op: Op | type[Op]) -> Any:
-        """The rule for an op, or `None`."""
-        rule = super().get(op)
-        if rule is None and function.get(op) is not None:
-            kind = op if isinstance(op, type) else type(op)
-            self._compiled.add(kind)
-            rule = self._rules[kind] = _later("functions", "whole")
-        return rule
-
-    def __iter__(self) -> Iterator[type[Op]]:
-        for kind in function:
-            self.get(kind)
-        return super().__iter__()
-
-
-kernels: Table[Any] = _Kernels("kernel")
+kernels = LoopKernels(later("byparts_kernels_cuda.functions", "whole"))
 
 
 def make(index: int = 0) -> Backend:
@@ -142,18 +117,9 @@ def fused(op: Fused, types: Sequence[TensorType], constants: frozenset[int]) -> 
     return region_kernel(op.graph)
 
 
-def _alone(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-    """One op as a region of one node."""
-    inputs = tuple([Input(t) for t in types])
-    node = Node(op, inputs)
-    if not any(v.type.size for v in node.outputs):
-        return Kernel(lambda _, outputs, *__: run_of(outputs[0].gpu, ()))
-    if not any(t.size for t in types):
-        return _constant(op, types, constants)
-    if not taken(node):
-        given = ", ".join(map(str, types))
-        raise Refused(f"{type(op).__name__} on ({given}) is not generated")
-    return region_kernel(Graph.of(inputs, node.outputs))
+def _nothing(pairs: Pairs) -> Kernel:
+    """The kernel of what has no elements: it does nothing."""
+    return Kernel(lambda _, outputs, *__: run_of(outputs[0].gpu, ()))
 
 
 def _constant(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -206,28 +172,15 @@ def _made_by(module: str, name: str) -> Rule:
     return rule
 
 
-def _later(module: str, name: str) -> Rule:
-    """A rule whose module is imported when it is needed."""
-
-    def rule(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
-        found: Rule = getattr(import_module(f"byparts_kernels_cuda.{module}"), name)
-        return found(op, types, constants)
-
-    return rule
-
-
-for _kind in kinds():
-    kernels.compiles(_kind)(_alone)
-for _kind in (*CONSTANTS, ops.Range, ops.Eye):
-    kernels.compiles(_kind)(_constant)
-kernels.compiles(ops.Print)(_later("functions", "printed"))
-for _kind in (ops.MatMul, ops.AddMatmul):
-    kernels.compiles(_kind)(_later("libraries.rules", "product"))
+kernels.add_regions(region_kernel, _nothing, _constant)
+_OURS = "byparts_kernels_cuda"
+kernels.compiles(ops.Print)(later(f"{_OURS}.functions", "printed"))
+kernels.compiles(ops.MatMul, ops.AddMatmul)(later(f"{_OURS}.libraries.rules", "product"))
+kernels.compiles(ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient)(
+    later(f"{_OURS}.libraries.rules", "convolution")
+)
 kernels.compiles(ops.Attention)(_made_by("attention.forward", "attention_launches"))
 kernels.compiles(ops.AttentionGradient)(
     _made_by("attention.backward", "attention_gradient_launches")
 )
-for _kind in (ops.Conv2d, ops.Conv2dTranspose, ops.Conv2dFilterGradient):
-    kernels.compiles(_kind)(_later("libraries.rules", "convolution"))
-for _kind in UPDATES:
-    kernels.compiles(_kind)(_made_by("updates", "update_launches"))
+kernels.compiles(*UPDATES)(_made_by("updates", "update_launches"))

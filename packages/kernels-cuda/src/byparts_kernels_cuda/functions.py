@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import GraphError, Kernel, Op, Refused, TensorType
+from byparts_graph_ir import GraphError, Kernel, Op, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_cuda.flags import Flag, flag
 from byparts_kernels_cuda.launch import launched
 from byparts_kernels_cuda.loops import loops_of
 from byparts_kernels_cuda.memory import DeviceArray
 from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
 from byparts_op_loops.function import refuse
+from byparts_op_loops.rules import Pairs, function_code
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.expression import ExpressionError
+from byparts_tensor_ir.statement import Func
 
 
 def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Kernel:
@@ -34,17 +34,10 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     """
     from byparts_gpu_ir.mapping import mapped  # loads the schedules
 
-    results = op.infer(*types)
-    about = f"{op_text(op)} of {', '.join(map(str, types))}"
-    try:
-        made = loops_of(op, types)
-        plain = over = launched(about.encode(), lambda: mapped(made.func), len(types), (type(op),))
-        if (func := made.over) is not None:
-            key = f"{about} in place".encode()
-            over = launched(key, lambda: mapped(func, ((0, 0),)), len(types), (type(op),))
-    except ExpressionError as error:  # some are met when a sum is emitted
-        given, gives = (", ".join(map(str, kinds)) for kinds in (types, results))
-        raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
+    def compiled(key: bytes, func: Func, pairs: Pairs) -> Kernel:
+        return launched(key, lambda: mapped(func, pairs), len(types), (type(op),))
+
+    made, plain, over, pairs = function_code(op, types, loops_of, compiled)
 
     def bind(
         inputs: Sequence[DeviceArray], outputs: Sequence[DeviceArray], workspace: Any, _: Any
@@ -62,7 +55,6 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
         checked.run = run_of(gpu, calls, (checked,))
         return checked.run
 
-    pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
     atomic = made.indices is None and plain.atomic and over.atomic
     size = max(plain.workspace_bytes, over.workspace_bytes)
     return Kernel(bind, size, 0, pairs, atomic, plain.source)

@@ -7,8 +7,6 @@ process that finds its text on the disk needs neither.
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import partial
@@ -21,8 +19,7 @@ from byparts_kernels_cuda.gpu import Gpu, backend_mode
 from byparts_kernels_cuda.loops import loops
 from byparts_kernels_cuda.memory import DeviceArray, check_places
 from byparts_kernels_cuda.stream_call import StreamCall, run_of
-from byparts_op_loops.keys import short_key
-from byparts_tensor_ir.cache import keep_text, kept_text
+from byparts_op_loops.keys import kept_record, short_key
 
 if TYPE_CHECKING:
     from byparts_gpu_ir.launches import Launches
@@ -50,14 +47,7 @@ def launched(
         EmitError: a launch has no form in C.
     """
     mode, ours = backend_mode(), short_key(PACKAGES, kinds, (loops,))
-    about = f"{mode}\0{ours}".encode()
-    name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
-    text = None if ours is None else kept_text(name)
-    if text is None:
-        text = json.dumps(record(make(), inputs, mode))
-        if ours is not None:
-            keep_text(name, text)
-    return kernel_of(json.loads(text))
+    return kernel_of(kept_record((mode,), ours, key, lambda: record(make(), inputs, mode)))
 
 
 def record(launches: Launches, inputs: int, mode: str) -> dict[str, Any]:

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from byparts_graph_ir import Kernel, Op, Refused, TensorType
+from byparts_graph_ir import Kernel, Op, TensorType
 from byparts_graph_ir.backend.kernel import Run
-from byparts_graph_ir.model.digest import op_text
 from byparts_kernels_native import code
 from byparts_kernels_native.checked import Checked
-from byparts_kernels_native.generated import generated
+from byparts_kernels_native.generated import Generated, generated
 from byparts_op_loops.function import function
+from byparts_op_loops.rules import Pairs, function_code
 from byparts_opset import TopK
 from byparts_opset.dtypes import numpy_dtype
-from byparts_tensor_ir.expression import ExpressionError
+from byparts_tensor_ir.statement import Func
 
 _SORTED = 256  # numbers moved for each element, which take longer than to sort
 
@@ -30,18 +30,11 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
     Raises:
         Refused: a dtype that its expressions do not have.
     """
-    results = op.infer(*types)
-    about = f"{op_text(op)} of {', '.join(map(str, types))}"
-    try:
-        made = function[op](op, types)
-        plain = over = generated(about.encode(), lambda: (made.func, ()), (type(op),))
-        if (func := made.over) is not None:
-            in_place = f"{about} in place".encode()
-            over = generated(in_place, lambda: (func, ((0, 0),)), (type(op),))
-    except ExpressionError as error:  # some are met when a sum is emitted
-        given = ", ".join(map(str, types))
-        gives = ", ".join(map(str, results))
-        raise Refused(f"{type(op).__name__} on ({given}) -> ({gives}): {error}") from error
+
+    def compiled(key: bytes, func: Func, pairs: Pairs) -> Generated:
+        return generated(key, lambda: (func, pairs), (type(op),))
+
+    made, plain, over, pairs = function_code(op, types, lambda o, t: function[o](o, t), compiled)
 
     def bind(inputs: Sequence[int], outputs: Sequence[int], workspace: Any, _: Any) -> Run:
         name = (over if inputs[:1] == outputs[:1] else plain).name
@@ -49,7 +42,6 @@ def whole(op: Op, types: Sequence[TensorType], constants: frozenset[int]) -> Ker
             return code.call(name, [*inputs, *outputs, workspace or 0])
         return Checked(op, types, made.indices, name, (*inputs, *outputs), workspace or 0)
 
-    pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
     return Kernel(bind, plain.workspace_bytes, 0, pairs, made.indices is None, plain.source)
 
 

@@ -6,8 +6,6 @@ import; a process that finds its code compiled needs neither.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from byparts_graph_ir import Kernel, Op
 from byparts_graph_ir.backend.kernel import Run
 from byparts_kernels_native import code
-from byparts_op_loops.keys import short_key
-from byparts_tensor_ir.cache import keep_text, kept_text
+from byparts_op_loops.keys import kept_record, short_key
 from byparts_tensor_ir.emit.source import LlvmSource, Source
 from byparts_tensor_ir.target import target
 
@@ -55,22 +52,17 @@ def generated(
         make: the loops, and the pairs that may be one array.
         kinds: the ops that it lowers; if any is not of ours, it is made again in each process.
     """
-    emitter, ours = code.emitter(), short_key(PACKAGES, kinds)
-    about = "\0".join([emitter, target().name, ours or ""]).encode()
-    name = f"{hashlib.sha256(about + key).hexdigest()[:32]}.json"
-    text = None if ours is None else kept_text(name)
-    if text is None:
+
+    def made() -> dict[str, Any]:
         from byparts_tensor_ir.cascade import cascaded  # not where the code is on the disk
 
         func, inplace = make()
-        source = emitted(cascaded(func), inplace)
-        record = {**asdict(source), "inplace": inplace}
-        if ours is not None:
-            keep_text(name, json.dumps(record, default=sorted))
-    else:
-        record = json.loads(text)
-        inplace = tuple([(i, o) for i, o in record.pop("inplace")])
-        source = (LlvmSource if emitter == "llvm" else Source).of(record)
+        return {**asdict(emitted(cascaded(func), inplace)), "inplace": inplace}
+
+    emitter, ours = code.emitter(), short_key(PACKAGES, kinds)
+    record = kept_record((emitter, target().name), ours, key, made)
+    inplace = tuple([(i, o) for i, o in record.pop("inplace")])
+    source = (LlvmSource if emitter == "llvm" else Source).of(record)
     return Generated(code.later(source), source.workspace_bytes, inplace, source.body)
 
 

@@ -9,8 +9,10 @@ rules there is no short key: their code is emitted in each process, and found by
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Any
 
 from byparts_graph_ir import Graph, Op, Table
 from byparts_graph_ir.model.bodies import nested
-from byparts_tensor_ir.cache import files_of
+from byparts_tensor_ir.cache import files_of, keep_text, kept_text
 
 OURS = ("byparts_graph_ir", "byparts_opset", "byparts_tensor_ir", "byparts_op_loops")
 _TABLES = {  # of rules, by the modules that own them; one that is not loaded has no rules
@@ -46,6 +48,28 @@ def short_key(
         if any(root_of(who) not in packages for who in (kind, *_rules(kind, tables))):
             return None
     return "\n".join(map(files, packages))
+
+
+def kept_record(
+    about: Sequence[str], ours: str | None, key: bytes, make: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """The record of generated code as JSON has it: from the disk, or made and kept there.
+
+    Args:
+        about: what the code is made for beside `key`: an emitter, a target.
+        ours: the short key; `None`: the record is made in each process.
+        key: what is computed, and of which types.
+        make: the record.
+    """
+    start = "\0".join([*about, ours or ""]).encode()
+    name = f"{hashlib.sha256(start + key).hexdigest()[:32]}.json"
+    text = None if ours is None else kept_text(name)
+    if text is None:
+        text = json.dumps(make(), default=sorted)
+        if ours is not None:
+            keep_text(name, text)
+    record: dict[str, Any] = json.loads(text)
+    return record
 
 
 def kinds_of(graph: Graph) -> set[type[Op]]:
