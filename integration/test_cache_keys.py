@@ -87,6 +87,7 @@ def run(text: str, *arguments: str, cache: Path, path: tuple[Path, ...] = ()) ->
 
 
 @compiled
+@pytest.mark.long
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_change_of_the_op_set_alone_is_followed(backend: str, tmp_path: Path) -> None:
     """Philox with 7 rounds draws other numbers, on the backend whose code is kept as on NumPy."""
@@ -101,6 +102,7 @@ def test_a_change_of_the_op_set_alone_is_followed(backend: str, tmp_path: Path) 
     assert run(NOISE, backend, cache=cache) == before
 
 
+@pytest.mark.long
 @compiled
 def test_a_change_of_an_outside_rule_is_followed(tmp_path: Path) -> None:
     """In a file that is not ours, of the same size."""
@@ -163,6 +165,7 @@ def test_a_rule_of_others_in_a_table_of_the_backend_has_no_short_key(
 
 
 @pytest.mark.parametrize("variable", ["BYPARTS_TARGET", "BYPARTS_EMITTER", "BYPARTS_CXXFLAGS"])
+@pytest.mark.long
 @compiled
 def test_the_target_the_emitter_and_the_flags_are_in_the_key(
     variable: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -44,6 +44,7 @@ def test_every_op_conforms(backend: str) -> None:
     assert int(of) == len(parts.ops()) + len(OWN)  # and `fused`, `optimization_barrier`
 
 
+@pytest.mark.long
 @compiled
 @pytest.mark.parametrize("mode", ["emulated", "checked", "reversed"])
 def test_kernels_of_a_gpu_are_tried_without_one(mode: str) -> None:
