@@ -28,7 +28,7 @@ PROVIDED = {
         "kernels-torch": "torch-cuda torch",
     },
     "frontends": {"frontend-tf": "tinyflow", "frontend-torch": "torch"},
-    "commands": {"conformance": "check", "memplan": "plan place", "recompute": "tradeoff"},
+    "commands": {"conformance": "check fuzz", "memplan": "plan place", "recompute": "tradeoff"},
     "pictures": {"draw": "svg"},
 }
 
