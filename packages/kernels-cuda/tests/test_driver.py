@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from ctypes import byref, c_int, c_uint64
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doubled import add_code, gpu_on
 
-from byparts_graph_ir import ArgumentError, TensorType
+from byparts_graph_ir import ArgumentError, GraphError, TensorType
 from byparts_kernels_cuda.driver import api
 from byparts_kernels_cuda.driver.api import Driver
 from byparts_kernels_cuda.driver.double import Double
@@ -139,7 +140,6 @@ def test_work_waits_until_somebody_waits_for_it(gpu: Gpu) -> None:
 @pytest.mark.parametrize(
     ("starts", "said"),
     [
-        ((0, 256, 516), "MISALIGNED_ADDRESS.* z of 256 bytes at .* is not aligned to 32 bytes"),
         ((0, 256, 832), "ILLEGAL_ADDRESS.* z of 256 bytes at .* is in no memory"),
         ((0, 256, 128), "add: z, which is written, overlaps x"),
         ((0, 256, 0), "add: z, which is written, overlaps x"),
@@ -150,6 +150,26 @@ def test_wrong_arguments_are_found(gpu: Gpu, starts: tuple[int, ...], said: str)
 
     with pytest.raises(DriverError, match=said):
         launched(gpu, arrays)
+
+
+def test_an_array_at_an_odd_byte_is_refused_before_a_launch(gpu: Gpu) -> None:
+    with pytest.raises(GraphError, match=r"f32\[64\] begins 4 bytes after a multiple of 32"):
+        launched(gpu, three(gpu, 0, 256, 516))
+
+
+def test_the_double_finds_a_misaligned_argument(gpu: Gpu) -> None:
+    """Of a workspace, which is no array of a caller."""
+    code = add_code(64)
+    code = replace(
+        code, arguments=(*code.arguments[:2], replace(code.arguments[2], at=4, in_workspace=True))
+    )
+    x, y, z = three(gpu, 0, 256, 512)
+    run = bound((code,), [x, y], [], z)
+    said = "MISALIGNED_ADDRESS.* z of 256 bytes at .* is not aligned to 32 bytes"
+    with gpu:
+        run()
+        with pytest.raises(DriverError, match=said):
+            gpu.wait()
 
 
 def test_what_may_be_one_array_may(gpu: Gpu) -> None:

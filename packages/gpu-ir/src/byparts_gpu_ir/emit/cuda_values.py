@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Sequence
 from math import isfinite, isnan, prod
 
-from byparts_gpu_ir.emit.inline import MOST_LETTERS, bare, enclosed, inlines, uses_of
+from byparts_gpu_ir.emit.inline import MOST_LETTERS, NeedsLine, bare, enclosed, inlines, uses_of
 from byparts_gpu_ir.emit.thread import KEYWORDS, LOCAL, ThreadCode
 from byparts_tensor_ir.expression import BYTES, FLOATS, HALVES, INDEX, VALUE_BYTES, Expr
 from byparts_tensor_ir.functions import FUNCTIONS
@@ -113,6 +113,7 @@ class CudaValues(ThreadCode):
         self.root: Expr | None = None  # the value that is stored next
         self.constant: set[str] = set()  # names of values
         self.deep = False  # whether a chain is being computed that is too long for Python's stack
+        self.in_line = False  # whether an arm is being written that may have no line of its own
 
     def type_of(self, e: Expr, lanes: object, text: str = "") -> str:
         return VALUE_TYPES[e.dtype]
@@ -143,15 +144,27 @@ class CudaValues(ThreadCode):
 
     def one_arm(self, e: Expr, test: str) -> str:
         """C computes one arm of `?:`, if both can be written in one line."""
-        kept = len(self.lines), self.count
+        if self.in_line:
+            return self.named(e, self.both_arms(e, test), None)
+        kept, depth, self.in_line = self.count, len(self.scopes), True
         self.scopes.append({})
-        arms = [self.arm(x) for x in e.args[1:]]
-        self.scopes.pop()
-        if len(self.lines) == kept[0]:
-            return self.named(e, f"{test} ? {arms[0]} : {arms[1]}", None)
-        del self.lines[kept[0] :]
-        self.count = kept[1]
-        return super().one_arm(e, test)
+        try:
+            text = self.both_arms(e, test)
+        except NeedsLine:
+            text, self.count = "", kept
+        finally:
+            self.in_line = False
+            del self.scopes[depth:]
+        return self.named(e, text, None) if text else super().one_arm(e, test)
+
+    def both_arms(self, e: Expr, test: str) -> str:
+        """Both arms as one text.  A line in one of them ends all that are being written so."""
+        return f"{test} ? {self.arm(e.args[1])} : {self.arm(e.args[2])}"
+
+    def line(self, text: str) -> None:
+        if self.in_line:
+            raise NeedsLine
+        super().line(text)
 
     def arm(self, e: Expr) -> str:
         if e.op == "load" and not self.known(e):

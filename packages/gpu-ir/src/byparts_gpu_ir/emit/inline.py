@@ -16,6 +16,10 @@ MOST_LETTERS = 56  # of a text that is written where it is used
 _TWICE = ("min", "max", "abs")
 
 
+class NeedsLine(Exception):
+    """A value that is to be part of a text needs a line before it."""
+
+
 def uses_of(statements: Sequence[Statement]) -> dict[Expr, int]:
     """How often each value is used by another, or by a statement; of functions by what they are.
 

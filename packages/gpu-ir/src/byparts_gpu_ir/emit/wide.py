@@ -9,7 +9,7 @@ from byparts_tensor_ir.emit.strategy import flat_index
 from byparts_tensor_ir.expression import BYTES, Expr, const
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.statement import Buffer, For, If, Statement, Store, walk
-from byparts_tensor_ir.substitute import substituted, variables
+from byparts_tensor_ir.substitute import subexpressions, substituted, variables
 
 WIDEST_BYTES = 16  # of one access
 MOST_LANES = 16
@@ -77,19 +77,20 @@ def wide_access(buffer: Buffer, index: Sequence[Expr], var: Expr, lanes: int) ->
 
 
 def always_read(e: Expr, safe: Callable[[Expr], bool]) -> list[Expr]:
-    """The loads that are made whatever is chosen, and those that may be made (`safe`)."""
-    found: dict[Expr, None] = {}
-    seen: set[Expr] = set()
-    todo = [e]
-    while todo:
-        x = todo.pop()
-        if x in seen:
-            continue
-        seen.add(x)
-        if x.op == "load":
-            found[x] = None
+    """The loads that are made whatever is chosen, and those that may be made (`safe`).
+
+    What both arms of a `select` read is read, whichever is chosen.
+    """
+    read: dict[Expr, dict[Expr, None]] = {}
+    for x in subexpressions(e):
         held = x.args
         if x.op == "select" or (x.dtype == "bool" and x.op in ("and", "or")):
             held = (x.args[0], *[a for a in x.args[1:] if safe(a)])
-        todo += reversed(held)
-    return list(found)
+        own: dict[Expr, None] = {x: None} if x.op == "load" else {}
+        for a in held:
+            own |= read[a]
+        if x.op == "select":
+            _, a, b = x.args
+            own |= {load: None for load in read[a] if load in read[b]}
+        read[x] = own
+    return list(read[e])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from byparts_tensor_ir.emit.idioms import halves_of, limit_function
 from byparts_tensor_ir.emit.patterns import remainders, repeated
 from byparts_tensor_ir.emit.strategy import (
     EmitError,
@@ -21,7 +22,7 @@ from byparts_tensor_ir.guards import room
 from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Buffer, Func
-from byparts_tensor_ir.substitute import substituted
+from byparts_tensor_ir.substitute import renewed, substituted
 
 
 class Values(Strategy):
@@ -123,7 +124,7 @@ class Values(Strategy):
             return self.rare(e, lanes)
         uniform = lanes is None or not self.varies(condition, lanes)
         if is_safe(a) and is_safe(b):
-            if lanes is not None and (limit := _limit(e)):
+            if lanes is not None and (limit := limit_function(e)):
                 v = self.value_vector(e.dtype, lanes.lanes)
                 return self.named(
                     e, f"{limit}_{v}({self.wide(a, lanes)}, {self.wide(b, lanes)})", lanes
@@ -179,14 +180,36 @@ class Values(Strategy):
         return Lanes(lanes.var, lanes.base, lanes.lanes, None if count is most else count)
 
     def lane_by_lane(self, e: Expr, lanes: Lanes) -> str:
-        """The value computed for one lane after the other."""
-        name, lane = self.fresh(), self.fresh("l")
+        """The value computed for one lane after the other.
+
+        The loop variable has the extent that it has outside, so that what is known of indices is
+        known in a lane too.
+        """
+        name, lane, at = self.fresh(), self.fresh("l"), self.fresh("i")
         v = self.vector(e.dtype, lanes.lanes)
         self.line(f"{v} {name} = {{}};")
         with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
-            at = lanes.base + make("name", (), INDEX, (lane, 0))
-            self.line(f"{name}[{lane}] = {self.value(substituted(e, {lanes.var: at}), None)};")
+            first = make("name", (), INDEX, (lane, 0))
+            self.line(f"const int64_t {at} = {self.index(lanes.base + first)};")
+            here = substituted(e, {lanes.var: renewed(lanes.var, name=at)})
+            self.line(f"{name}[{lane}] = {self.value(here, None)};")
         self.scopes[-1][e] = name
+        return name
+
+    def operation_by_lane(self, e: Expr, lanes: Lanes) -> str:
+        """An operation that vectors do not have, on one lane of its operands after the other."""
+        name, lane = self.fresh(), self.fresh("l")
+        operands = [
+            f"{self.value(a, lanes)}[{lane}]" if self.varies(a, lanes) else self.value(a, None)
+            for a in e.args
+        ]
+        numbers = [
+            make("name", (), a.dtype, (text, 0)) for a, text in zip(e.args, operands, strict=True)
+        ]
+        self.line(f"{self.vector(e.dtype, lanes.lanes)} {name} = {{}};")
+        with self.block(f"for (int64_t {lane} = 0; {lane} < {self.count_of(lanes)}; ++{lane})"):
+            number = self.scalar(make(e.op, tuple(numbers), e.dtype, e.attr))
+            self.line(f"{name}[{lane}] = {number};")
         return name
 
     def count_of(self, lanes: Lanes) -> str:
@@ -242,7 +265,7 @@ class Values(Strategy):
             return f"({' + '.join(parts)} + {e.attr[1]})"
         if e.dtype == "bool":
             return self.vector_condition(e, lanes)
-        if op == "mul" and (halves := _halves(e)):
+        if op == "mul" and (halves := halves_of(e)):
             a, b = (self.wide(x, lanes) for x in halves)
             return f"half_product_{self.vector(e.dtype, n)}({a}, {b})"
         args = [self.wide(a, lanes) for a in e.args if a.dtype != "bool"]
@@ -275,7 +298,9 @@ class Values(Strategy):
             return self.vector_bitcast(e, args[0], n)
         if op in FUNCTIONS:
             return self.called(e, args, lanes)
-        return self.lane_by_lane(e, lanes)
+        if e.dtype == INDEX or any(a.dtype == "bool" for a in e.args):
+            return self.lane_by_lane(e, lanes)
+        return self.operation_by_lane(e, lanes)
 
     def called(self, e: Expr, args: list[str], lanes: Lanes) -> str:
         """A function of the C library of one lane after the other."""
@@ -349,7 +374,7 @@ class Values(Strategy):
             whole = f"__builtin_convertvector({self.value(x, lanes)}, {wide})"
             return f"__builtin_convertvector({whole}, {v})"
         if x.dtype in FLOATS and e.dtype == "u64":
-            return self.lane_by_lane(e, lanes)
+            return self.operation_by_lane(e, lanes)
         if x.dtype in FLOATS and e.dtype == "u32":  # of a negative number modulo 2^bits
             wide = self.vector("i64", lanes.lanes)
             whole = f"__builtin_convertvector({self.value(x, lanes)}, {wide})"
@@ -502,28 +527,6 @@ class Values(Strategy):
         return self.value(e, None)
 
 
-def _limit(e: Expr) -> str:
-    """The function that `a if a < b else b`, or with `>`, of floats is; else ""."""
-    condition, a, b = e.args
-    if condition.op != "lt" or e.dtype not in FLOATS:
-        return ""
-    if condition.args == (a, b):
-        return "lesser"
-    return "greater" if condition.args == (b, a) else ""
-
-
-def _halves(e: Expr) -> tuple[Expr, ...]:
-    """The factors of a product of u64 whose upper halves are not to count; else none."""
-    factors = []
-    for x in e.args if e.dtype == "u64" else ():
-        if x.op == "const" and x.attr <= _HALF:
-            factors.append(x)
-        elif x.op == "and" and x.args[1].op == "const" and x.args[1].attr == _HALF:
-            factors.append(x.args[0])
-    return tuple(factors) if len(factors) == 2 else ()
-
-
-_HALF = (1 << 32) - 1
 _OPERATORS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^"}
 _COMPARISONS = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
 _INDEX_OPS = ("linear", "mul", "floordiv", "mod", "min", "max")
