@@ -518,9 +518,9 @@ print(plan(Graph.of(chain[:1], chain[-1:])).report().partition("\n\n")[0])
 # %%
 from importlib.resources import files
 
-import byparts_frontend_tf
+import byparts_tinyflow
 
-with np.load(str(files(byparts_frontend_tf) / "data" / "digits.npz")) as data:
+with np.load(str(files(byparts_tinyflow) / "data" / "digits.npz")) as data:
     images = data["images"].reshape(-1, 64).astype("float32") / 16 - 0.5
     labels = data["labels"].astype("int64")
 shuffled = np.random.default_rng(0).permutation(len(images))

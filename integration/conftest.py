@@ -30,3 +30,13 @@ def acme_c(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     environment = make(folder / "env", ACME_BYPARTS_C_CACHE=str(folder / "cache"))
     environment.install(HERE / "acme-byparts-c")
     return environment
+
+
+@pytest.fixture(scope="session")
+def acme_tf(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """One with `third_party/acme-byparts-tf`, which adds names to TensorFlow's API."""
+    if NEEDS:
+        pytest.skip(f"needs {', '.join(NEEDS)}")
+    environment = make(tmp_path_factory.mktemp("acme-tf") / "env")
+    environment.install(HERE / "acme-byparts-tf")
+    return environment

@@ -128,7 +128,7 @@ def programs(recipe: Recipe, seed: int, tests: int) -> tuple[Program, Program]:
 
 def digits(seed: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
     """1497 images [n, 64] in [-0.5, 0.5] with labels to train on, 300 to test."""
-    with np.load(str(files("byparts_frontend_tf") / "data" / "digits.npz")) as file:
+    with np.load(str(files("byparts_tinyflow") / "data" / "digits.npz")) as file:
         images = file["images"].reshape(-1, 64).astype("float32") / 16 - 0.5
         labels = file["labels"].astype("int64")
     order = np.random.default_rng(seed).permutation(len(images))

@@ -8,10 +8,16 @@ from pathlib import Path
 import pytest
 
 from byparts_graph_ir.parts.hooks import KINDS, Record
-from byparts_graph_ir.parts.hub import Part, PartError, parts
+from byparts_graph_ir.parts.hub import Part, PartError, parts, resolve
 from byparts_graph_ir.parts.install import PROVIDED
 
-DECLARED = [(kind, part, record) for kind in KINDS for part, record in parts.records(kind)]
+DECLARED = [
+    (kind, part, record)
+    for kind in KINDS
+    for part, record in parts.records(kind)
+    if kind != "names"  # tables of several parts, merged by the front-end
+]
+NAMES = [(part, record) for part, record in parts.records("names")]
 
 
 def test_every_installed_part_is_usable() -> None:
@@ -26,6 +32,13 @@ def test_every_record_resolves(kind: str, part: Part, record: Record) -> None:
         pytest.skip(f"{part.distribution} needs {missing[0]}")
 
     assert parts.get(kind, record.name) is record.resolve()
+
+
+@pytest.mark.parametrize(("part", "record"), NAMES, ids=[f"{p.name}-{r.name}" for p, r in NAMES])
+def test_every_table_of_names_is_read(part: Part, record: Record) -> None:
+    table: dict[str, str] = resolve("names", part, record)
+
+    assert all(place.partition(":")[0].startswith("byparts_") for place in table.values())
 
 
 def test_advice_knows_each_part_of_the_workspace() -> None:

@@ -117,7 +117,7 @@ def test_a_data_loader_with_two_workers_is_right(backend: str) -> None:
 @needs_fork
 def test_a_session_of_tinyflow_trains_in_a_child() -> None:
     """And the parent's goes on from where it was."""
-    tf = pytest.importorskip("byparts_frontend_tf.tinyflow", reason="frontend-tf is not installed")
+    tf = pytest.importorskip("byparts_tinyflow", reason="frontend-tf is not installed")
     v = tf.Variable(tf.zeros(shape=[3]), name="v")
     step = tf.assign(v, v + 1.0)
     session = tf.Session(backends=("numpy",))

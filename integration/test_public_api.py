@@ -34,7 +34,7 @@ PARTS = {
         "byparts_recompute": "",
         "byparts_conformance": "",
     },
-    **{"byparts_weights": "", "byparts_kernels_numpy": "", "byparts_frontend_tf.tinyflow": ""},
+    **{"byparts_weights": "", "byparts_kernels_numpy": "", "byparts_tinyflow": ""},
     **{"byparts_kernels_torch": "torch", "byparts_frontend_torch": "torch"},
 }
 # Not called: `lazy_names` style machinery and protocols have nothing to check.

@@ -77,3 +77,29 @@ def test_the_listing_shows_what_it_brings(acme: Environment) -> None:
         said.stdout,
         re.MULTILINE,
     )
+
+
+def test_a_stranger_adds_names_to_tensorflow(acme_tf: Environment) -> None:
+    """Functions, a namespace that is imported, and an operation that a file names."""
+    done = acme_tf.run("-c", _SWISH)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "AcmeSwish [0.0, 0.731, 1.762] [0.5]\n"
+
+
+_SWISH = """
+import byparts_frontend_tf as tf
+from byparts_frontend_tf.contrib.acme import swish
+
+x = tf.placeholder(tf.float32, [None], "x")
+y = swish(x, name="y")
+assert tf.contrib.acme.swish is swish
+slope, = tf.gradients(y, x)
+saved = tf.get_default_graph().as_graph_def()
+with tf.Session() as session:
+    values, slopes = session.run([y, slope], {x: [0.0, 1.0, 2.0]})
+with tf.Graph().as_default(), tf.Session() as session:
+    (again,) = tf.import_graph_def(saved, return_elements=["y:0"], name="")
+    assert (session.run(again, {"x:0": [0.0, 1.0, 2.0]}) == values).all()
+    print(again.op.type, [round(v, 3) for v in values.tolist()], slopes.tolist()[:1])
+"""

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import byparts_frontend_tf.tinyflow as tf
+import byparts_tinyflow as tf
 from byparts_frontend_tf.running.pure import pure_graph
 from byparts_memplan import check_plan
 from byparts_runtime import Executor, Program, Variable as Stored

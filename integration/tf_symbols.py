@@ -14,10 +14,11 @@ from pathlib import Path
 
 import byparts_frontend_tf as tf
 from byparts_frontend_tf import names
-from byparts_frontend_tf.written_names import written
+from byparts_frontend_tf.written_names import text, write
+from byparts_graph_ir.parts.hooks import Names
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("byparts_frontend_tf",)
+PARTS = ("frontend-tf", "tf-input", "tf-keras", "tf-estimator", "tf-contrib")
 USED = ROOT / "packages/frontend-tf/tests/data/symbols.csv"
 PAGE = ROOT / "docs/tf1-symbols.md"
 
@@ -66,9 +67,36 @@ def _lines() -> Iterator[str]:
             )
 
 
+def parts_of_names() -> dict[str, str]:
+    """A name, or a namespace all of whose names one part gives, -> that part, if it is another."""
+    owners = {
+        name: "byparts-" + part
+        for part in PARTS[1:]
+        for name in Names("tf", f"{module(part)}:names.tsv").resolve()
+    }
+    spaces: dict[str, set[str]] = {}
+    for name in [*owners, *names.own()]:
+        for space in _spaces_around(name):
+            spaces.setdefault(space, set()).add(owners.get(name, ""))
+    whole = {space: min(owner) for space, owner in spaces.items() if len(owner) == 1}
+    rows = {**{name: part for name, part in whole.items() if part}, **owners}
+    inner = {name for name in rows if any(space in whole for space in _spaces_around(name))}
+    return dict(sorted((name, part) for name, part in rows.items() if name not in inner))
+
+
+def _spaces_around(name: str) -> list[str]:
+    return [name[:i] for i, letter in enumerate(name) if letter == "."]
+
+
+def module(part: str) -> str:
+    """The package of a part."""
+    return "byparts_" + part.replace("-", "_")
+
+
 if __name__ == "__main__":
-    for package in PACKAGES:
-        file, text = written(package)
-        file.write_text(text, encoding="utf-8")
-    names.table.cache_clear()  # it was read before
+    for part in PARTS:
+        write(module(part))
+    Path(tf.__file__).with_name("parts.tsv").write_text(text(parts_of_names()), encoding="utf-8")
+    for read in (names.own, names.table):
+        read.cache_clear()  # what was written now
     PAGE.write_text(page(), encoding="utf-8")

@@ -21,7 +21,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2] / "integration"))
 
-import byparts_frontend_tf.tinyflow as tf
+import byparts_tinyflow as tf
 import test_tinyflow_golden as golden
 from byparts_graph_ir import Graph
 from byparts_memplan import order, plan

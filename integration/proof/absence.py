@@ -112,9 +112,19 @@ def without_optimize_an_op_without_kernel_names_the_part_that_decomposes() -> No
 
 
 @where(lambda spec: spec.has("frontend-tf") and not spec.has("kernels-numpy"))
-def tinyflow_without_kernels_names_the_backend() -> None:
-    session = import_module("byparts_frontend_tf.tinyflow").Session
-    expect(PartError, r"no backend 'numpy'; installed: ", session)
+def tensorflow_without_kernels_names_the_backend() -> None:
+    tf = import_module("byparts_frontend_tf")
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [])
+        run = tf.Session(backends=("numpy",)).run
+        expect(Exception, r"no backend 'numpy'; installed: ", run, x + 1.0, {x: 1.0})
+
+
+@where(lambda spec: spec.has("frontend-tf") and not spec.has("tf-keras"))
+def a_name_of_tensorflow_names_the_part_that_gives_it() -> None:
+    how = re.escape(install_command("byparts-tf-keras"))
+    said = f"tf.keras is in byparts-tf-keras, which is not installed: {how}"
+    expect(AttributeError, said, getattr, import_module("byparts_frontend_tf"), "keras")
 
 
 def _needs(kind: str, name: str, distribution: str, lacks: tuple[str, ...]) -> Check:

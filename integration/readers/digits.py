@@ -10,7 +10,7 @@ import numpy as np
 
 from byparts_conformance.fuzz.mutations import changed_bytes
 from byparts_conformance.fuzz.reader import Data, Reader, scratch_folder
-from byparts_frontend_tf.tinyflow.datasets import Dataset, get_mnist
+from byparts_tinyflow.datasets import Dataset, get_mnist
 
 _NAMES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte.gz")
 _OTHERS = ("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte.gz")

@@ -8,9 +8,9 @@ import numpy as np
 
 from byparts_conformance.fuzz.mutations import changed_bytes
 from byparts_conformance.fuzz.reader import Reader
-from byparts_frontend_tf.datasets.example_bytes import in_example, values_of
 from byparts_graph_ir import FormatError
 from byparts_tf_files.messages.example import Example
+from byparts_tf_input.datasets.example_bytes import in_example, values_of
 
 _LISTS = {1: "bytes_list", 2: "float_list", 3: "int64_list"}
 

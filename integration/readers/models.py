@@ -29,7 +29,8 @@ from byparts_tf_files.plain_objects import plain_object
 
 _PACKAGES = Path(__file__).parents[2] / "packages"
 _FILES = _PACKAGES / "tf-files/tests/recorded"
-_PROGRAMS = _PACKAGES / "frontend-tf/tests/recorded"
+_FROZEN = _PACKAGES / "frontend-tf/tests/recorded/frozen"
+_TRAINED = _PACKAGES / "tf-estimator/tests/recorded/trained_model"
 _REFUSALS = (ValueError, NotImplementedError, errors.OpError, OSError)
 
 
@@ -59,7 +60,7 @@ def _changed(random: Random, seed: Any) -> Data:
 
 def graph_import() -> Reader:
     """`tf.import_graph_def`, of graphs that TensorFlow froze and of ours."""
-    files = [_PROGRAMS / "frozen" / f"{name}.pb" for name in ("arrays", "sequences")]
+    files = [_FROZEN / f"{name}.pb" for name in ("arrays", "sequences")]
     seeds = [tf.GraphDef.FromString(path.read_bytes()) for path in files]
 
     def read(data: bytes) -> Any:
@@ -75,7 +76,7 @@ def graph_import() -> Reader:
 
 def meta_graph() -> Reader:
     """`tf.train.import_meta_graph`, of a model that TensorFlow trained and of one of ours."""
-    theirs = tf.MetaGraphDef.FromString((_PROGRAMS / "trained_model/model-3.meta").read_bytes())
+    theirs = tf.MetaGraphDef.FromString((_TRAINED / "model-3.meta").read_bytes())
     with _alone():
         x = tf.placeholder(tf.float32, [None, 3], "x")
         y = tf.matmul(x, tf.get_variable("w", [3, 2]))

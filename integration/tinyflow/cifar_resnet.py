@@ -2,8 +2,8 @@
 
 import sys
 
-import byparts_frontend_tf.tinyflow as tf
-from byparts_frontend_tf.tinyflow.datasets import get_cifar10
+import byparts_tinyflow as tf
+from byparts_tinyflow.datasets import get_cifar10
 
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 500
 BATCH = int(sys.argv[2]) if len(sys.argv) > 2 else 100

@@ -2,8 +2,8 @@
 
 import sys
 
-import byparts_frontend_tf.tinyflow as tf
-from byparts_frontend_tf.tinyflow.datasets import get_mnist
+import byparts_tinyflow as tf
+from byparts_tinyflow.datasets import get_mnist
 
 STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 FLAGS = None
 DIGITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "packages",
-                      "frontend-tf", "src", "byparts_frontend_tf", "data", "digits.npz")
+                      "tinyflow", "src", "byparts_tinyflow", "data", "digits.npz")
 
 
 class Digits(object):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.api.rnn.inside import assert_like_rnncell, concat_sizes, linear
+from byparts_tf_keras.rnn.inside import assert_like_rnncell, concat_sizes, linear
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import byparts_frontend_tf as tf
-from byparts_frontend_tf.keras_api import datasets
 from byparts_graph_ir import FormatError
 from byparts_tf_files.array_files import MOST_RATIO, SPARE_BYTES, arrays_of
 from byparts_tf_files.plain_objects import plain_object
+from byparts_tf_keras import datasets
 
 _PARTS = Path(tf.__file__).parents[3]
 _small = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats())

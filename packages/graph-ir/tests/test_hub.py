@@ -15,7 +15,7 @@ from processes import forked, needs_fork
 from byparts_graph_ir import fork
 from byparts_graph_ir.parts import hooks
 from byparts_graph_ir.parts.hooks import Backend, Pass
-from byparts_graph_ir.parts.hub import Part, PartError, Parts
+from byparts_graph_ir.parts.hub import Part, PartError, Parts, resolve
 from byparts_graph_ir.parts.listing import table
 
 
@@ -31,7 +31,7 @@ BROKEN = {
     "newapi": (
         "BYPARTS_API = (1, 7)",
         "incompatible",
-        "made for plugin API 1.7, this IR has 1.2: ",
+        "made for plugin API 1.7, this IR has 1.3: ",
     ),
     "noapi": ("x = 1", "broken", r"does not define BYPARTS_API; write BYPARTS_API = \(1, 0\)"),
     "textapi": ("BYPARTS_API = '1.0'", "broken", r"API = '1.0'; write BYPARTS_API = \(1, 0\)"),
@@ -99,10 +99,10 @@ BROKEN = {
 
 
 def test_a_part_made_before_there_were_commands_is_used(install: Install) -> None:
-    """API 1.0 asks for nothing that 1.2 lacks."""
+    """API 1.0 asks for nothing that 1.3 lacks."""
     install("good", GOOD)
 
-    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 2)
+    assert only(Parts(GROUP)).state == "ok" and hooks.API == (1, 3)
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -304,6 +304,19 @@ def test_what_must_be_a_function_is_one(install: Install, kind: str, record: str
 
     with pytest.raises(PartError, match="of made-bad: made_bad:NOTHING is None; name a function"):
         Parts(GROUP).get(kind, "x")
+
+
+def test_several_parts_add_names_to_one_front_end(install: Install, tmp_path: Path) -> None:
+    """No conflict, unlike two backends of one name; each table is a file beside the module."""
+    for part in ("a", "b"):
+        names = f"[Names('x', 'made_{part}:{part}.tsv')]"
+        install(part, API + f"@hookimpl\ndef byparts_names(): return {names}\n")
+        (tmp_path / f"{part}.tsv").write_text(f"space.{part}\tmade_{part}.things:thing\n")
+
+    hub = Parts(GROUP)
+    tables = [resolve("names", part, record) for part, record in hub.records("names")]
+    assert tables == [{f"space.{p}": f"made_{p}.things:thing"} for p in ("a", "b")]
+    assert [part.state for part in hub.all()] == ["ok", "ok"]
 
 
 def test_ops_of_all_op_sets_are_merged(install: Install) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from byparts_frontend_tf.names import by_last_part, namespaces, table
+from byparts_frontend_tf.names import by_last_part, is_space, place
 
 _PLACES = ("", "nn.", "train.", "layers.", "losses.", "nn.rnn_cell.", "summary.", "image.", "data.")
 _COMPAT = ("compat", "compat.v1", "compat.v2")
@@ -49,16 +49,16 @@ _MODULES = frozenset(
 
 def place_of(full: str) -> str | None:
     """Where the object of a name is, "module:name" of this part; `None`: there is none."""
-    if full in _MODULES or full in namespaces():
-        return table().get(full)
+    if full in _MODULES or is_space(full):
+        return place(full)
     if full.startswith(("python.keras.", "contrib.keras.")) and is_namespace(
         full.partition(".")[2]
     ):
         return None
     for candidate in _candidates(full):
-        place = table().get(candidate)
-        if place is not None:
-            return place
+        where = place(candidate)
+        if where is not None:
+            return where
     return None
 
 
@@ -88,7 +88,7 @@ def _candidates(full: str) -> Iterator[str]:
 
 def is_namespace(full: str) -> bool:
     """Whether it is a namespace; `compat.v1.nn` and those of TensorFlow's inside are, too."""
-    if full in namespaces() or full in _COMPAT or full in _MODULES:
+    if is_space(full) or full in _COMPAT or full in _MODULES:
         return True
     if full.startswith(("compat.v1.", "compat.v2.")):
         return is_namespace(full[10:])

@@ -1,4 +1,4 @@
-"""What this part tells the hub; light."""
+"""Declares to the hub what this part provides; imports nothing else of the part."""
 
 from byparts_graph_ir.parts.hooks import Frontend, hookimpl
 
@@ -7,5 +7,5 @@ BYPARTS_API = (1, 0)
 
 @hookimpl
 def byparts_frontends() -> list[Frontend]:
-    """The API of TinyFlow, which is the one of TensorFlow 1."""
-    return [Frontend("tinyflow", "byparts_frontend_tf.tinyflow", doc="import it as tf")]
+    """The API of TensorFlow 1.15."""
+    return [Frontend("tf", "byparts_frontend_tf", doc="TensorFlow 1.15: import it as tf")]

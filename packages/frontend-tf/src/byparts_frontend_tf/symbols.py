@@ -19,7 +19,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Optional, TypeVar
 
-from byparts_frontend_tf.names import PACKAGE, table
+from byparts_frontend_tf.names import PACKAGE, place, provider, table
 
 F = TypeVar("F")
 MARKED: list[tuple[str, str, str]] = []  # symbol, module, name in it
@@ -63,10 +63,10 @@ def resolve(module: ModuleType, prefix: str, name: str) -> Any:
     from byparts_frontend_tf.inside import is_namespace, place_of
 
     full = f"{prefix}.{name}" if prefix else name
-    place = place_of(full)
+    where = place_of(full)
     found: Any
-    if place is not None:
-        found = _at(place)
+    if where is not None:
+        found = _at(where)
     elif is_namespace(full):
         found = import_module(f"{module.__name__}.{name}")
     else:
@@ -81,14 +81,15 @@ def named(name: str) -> Any:
     Raises:
         AttributeError: there is none.
     """
-    if name not in table():
+    where = place(name)
+    if where is None:
         raise AttributeError(_missing(name))
-    return _at(table()[name])
+    return _at(where)
 
 
-def _at(place: str) -> Any:
+def _at(where: str) -> Any:
     """The object "module:name"."""
-    module_name, _, attribute = place.partition(":")
+    module_name, _, attribute = where.partition(":")
     found: Any = import_module(module_name)
     for part in attribute.split("."):
         found = getattr(found, part)
@@ -118,6 +119,11 @@ _PUBLIC = {
 def _missing(full: str) -> str:
     from difflib import get_close_matches  # only for a message
 
+    if part := provider(full):
+        from byparts_graph_ir.parts.install import install_command
+
+        return f"tf.{full} is in {part}, which is not installed: {install_command(part)}"
+
     last = full.rpartition(".")[2]
     same = sorted([s for s in table() if s.rpartition(".")[2] == last])
     alike = [] if same else get_close_matches(last, {s.rpartition(".")[2] for s in table()}, 1)
@@ -126,7 +132,13 @@ def _missing(full: str) -> str:
     return f"tf.{full} is not here; the nearest that is: tf.{near[0]}" if near else f"tf.{full}"
 
 
-_OWN = ("inside", "names")  # modules that say what is a namespace
+# Modules and folders of this part: no namespaces of the API, and imported before names are read.
+_OWN = frozenset(
+    (
+        *("absl_modules", "api", "graph", "inside", "names", "node_defs", "old_names", "old_numpy"),
+        *("plugin", "running", "symbols", "written_names", "__main__"),
+    )
+)
 
 
 class NamespaceFinder(MetaPathFinder, Loader):
@@ -142,11 +154,13 @@ class NamespaceFinder(MetaPathFinder, Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
         """As Python's import asks, after all others."""
         package, _, full = name.partition(".")
-        if package != self._package or full in _OWN:
+        if package != self._package or full.partition(".")[0] in _OWN:
             return None
         from byparts_frontend_tf.inside import is_namespace
 
         if not is_namespace(full):
+            if provider(full):
+                raise ModuleNotFoundError(_missing(full), name=name)
             return None
         return ModuleSpec(name, self, is_package=True)
 

@@ -5,14 +5,16 @@ python -m byparts_frontend_tf.written_names byparts_theirs      # writes byparts
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
 from byparts_frontend_tf.symbols import MARKED
 
-_NOT_IMPORTED = (".tinyflow", ".__main__", ".written_names")
+_NOT_IMPORTED = (".__main__", ".written_names")
 
 
 def collect(package: str) -> dict[str, str]:
@@ -46,12 +48,28 @@ def _add(names: dict[str, str], name: str, place: str) -> None:
         raise ValueError(f"tf.{name} is said to be {names[name]} and {place}")
 
 
-def written(package: str) -> tuple[Path, str]:
-    """The file of a package's names, and what belongs into it."""
-    file = Path(str(import_module(package).__file__)).with_name("names.tsv")
-    return file, "".join([f"{name}\t{place}\n" for name, place in collect(package).items()])
+def kinds(package: str) -> dict[str, str]:
+    """Each type of operation that a module of a package makes a `Kind` of -> the module."""
+    types: dict[str, str] = {}
+    for info in walk_packages(import_module(package).__path__, f"{package}."):
+        source = Path(str(import_module(info.name).__file__)).read_text(encoding="utf-8")
+        types |= {name: info.name for name in re.findall(r'\bKind\(\s*"(\w+)"', source)}
+    return dict(sorted(types.items()))
+
+
+def write(package: str) -> None:
+    """Write the tables of a package."""
+    folder = Path(str(import_module(package).__file__)).parent
+    tables = {"names.tsv": collect(package), "kinds.tsv": kinds(package)}
+    for file, rows in tables.items():
+        if file == "names.tsv" or (folder / file).exists():
+            (folder / file).write_text(text(rows), encoding="utf-8")
+
+
+def text(rows: Mapping[str, str]) -> str:
+    """A table as its file has it."""
+    return "".join([f"{name}\t{place}\n" for name, place in rows.items()])
 
 
 if __name__ == "__main__":
-    path, text = written(sys.argv[1])
-    path.write_text(text, encoding="utf-8")
+    write(sys.argv[1])

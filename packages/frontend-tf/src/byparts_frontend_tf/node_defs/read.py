@@ -17,7 +17,7 @@ from byparts_frontend_tf.api.passing import IDENTITY
 from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.kind import KINDS
 from byparts_frontend_tf.graph.operation import Operation, Tensor
-from byparts_frontend_tf.names import PACKAGE
+from byparts_frontend_tf.names import PACKAGE, added
 from byparts_frontend_tf.node_defs import arrays, own
 from byparts_frontend_tf.node_defs.calls import CALLS, LATE
 from byparts_frontend_tf.node_defs.flow import make_cond, make_loop
@@ -49,10 +49,11 @@ _SCALARS_KNOWN = 24  # the version of graphs from which a placeholder without di
 @cache
 def load_kinds() -> None:
     """Have the modules of the API say their kinds."""
-    for name in ("api", "queues", "datasets", "columns", "tables"):
-        package = import_module(f"{PACKAGE}.{name}")
-        for info in walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(info.name)
+    package = import_module(f"{PACKAGE}.api")
+    for info in walk_packages(package.__path__, f"{package.__name__}."):
+        import_module(info.name)
+    for module in sorted(set(added("tf-kinds").values())):
+        import_module(module)
 
 
 class GraphReader:

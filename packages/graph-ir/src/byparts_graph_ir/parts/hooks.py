@@ -16,7 +16,7 @@ runs that file alone, without its package.
 
 Growing this file: a new hook, or a record field with a default, raises the minor of `API`; taking
 anything away raises the major.  A part says the lowest that it needs: 1.1 added commands,
-1.2 pictures.
+1.2 pictures, 1.3 names.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -41,6 +42,7 @@ __all__ = [
     "Backend",
     "Command",
     "Frontend",
+    "Names",
     "Ops",
     "Pass",
     "Picture",
@@ -52,7 +54,7 @@ __all__ = [
 
 PROJECT = "byparts"
 GROUP = "byparts.parts"  # entry-point group
-API = (1, 2)
+API = (1, 3)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -164,6 +166,23 @@ class Picture(Record):
     """
 
 
+@dataclass(frozen=True, slots=True)
+class Names(Record):
+    """`load` names a table in a file of a package: "acme_byparts_tf:names.tsv".
+
+    Each line has a name, a tab, and the place of its object, "module:object".  The record's own
+    name says whose names they are, e.g. "tf"; any number of parts may add to the same ones.
+    """
+
+    def resolve(self) -> dict[str, str]:
+        """Read the table; of the package only its `__init__` is imported."""
+        package, _, file = self.load.partition(":")
+        module: Any = import_module(package)
+        path = str(Path(module.__file__).with_name(file))
+        text = module.__spec__.loader.get_data(path).decode()  # wheels that are not unpacked, too
+        return dict([line.split("\t", 1) for line in text.splitlines()])
+
+
 KINDS: Mapping[str, type[Record]] = MappingProxyType(
     {
         "ops": Ops,
@@ -173,6 +192,7 @@ KINDS: Mapping[str, type[Record]] = MappingProxyType(
         "frontends": Frontend,
         "commands": Command,
         "pictures": Picture,
+        "names": Names,
     }
 )
 
@@ -216,6 +236,12 @@ def byparts_commands() -> Iterable[Command]:
 @hookspec
 def byparts_pictures() -> Iterable[Picture]:
     """Drawings of graphs."""
+    return ()
+
+
+@hookspec
+def byparts_names() -> Iterable[Names]:
+    """Names that this part adds to the API of a front-end."""
     return ()
 
 

@@ -234,7 +234,7 @@ def resolve(kind: str, part: Part, record: Record) -> Any:
         end(what)
     if kind == "ops" and not isinstance(provided, Mapping):
         raise PartError(f"{what}: {record.load} is no mapping of names to ops: {provided!r:.80}")
-    if kind != "ops" and not callable(provided) and not _is_frontend(kind, provided):
+    if kind not in ("ops", "names") and not callable(provided) and not _is_frontend(kind, provided):
         raise PartError(f"{what}: {record.load} is {provided!r:.80}; name a function")
     return provided
 
@@ -281,7 +281,7 @@ def _mark_conflicts(parts: tuple[Part, ...]) -> None:
     owners: dict[tuple[str, str], list[Part]] = {}
     for part in parts:
         for kind, records in part.provides.items():
-            for record in records:
+            for record in records if kind != "names" else ():  # tables of several parts are merged
                 owners.setdefault((kind, record.name), []).append(part)
     for (kind, name), providers in owners.items():
         for part in providers if len(providers) > 1 else ():

@@ -27,9 +27,15 @@ PROVIDED = {
         "kernels-numpy": "numpy",
         "kernels-torch": "torch-cuda torch",
     },
-    "frontends": {"frontend-tf": "tinyflow", "frontend-torch": "torch"},
+    "frontends": {"frontend-tf": "tf", "frontend-torch": "torch", "tinyflow": "tinyflow"},
     "commands": {"conformance": "check", "memplan": "plan place", "recompute": "tradeoff"},
     "pictures": {"draw": "svg"},
+    "names": {
+        "tf-contrib": "tf tf-kinds",
+        "tf-estimator": "tf tf-kinds",
+        "tf-input": "tf tf-kinds",
+        "tf-keras": "tf",
+    },
 }
 
 

@@ -1,1 +1,1 @@
-"""`tf.distributions` and random tensors."""
+"""Random numbers of distributions; the distributions themselves are in byparts-tf-contrib."""

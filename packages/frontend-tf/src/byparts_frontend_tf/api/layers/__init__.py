@@ -1,1 +1,1 @@
-"""`tf.layers`, `contrib.layers`: layers, first values, penalties."""
+"""What layers are made with: initializers, regularizers, partitioners, statistics of batches."""

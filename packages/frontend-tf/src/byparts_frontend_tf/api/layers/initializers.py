@@ -45,7 +45,7 @@ class Initializer:
         return self.dtype if dtype is None else as_dtype(dtype).base_dtype
 
 
-@symbol("zeros_initializer", "initializers.zeros", "keras.initializers.Zeros")
+@symbol("zeros_initializer", "initializers.zeros")
 class Zeros(Initializer):
     """Zeros."""
 
@@ -56,7 +56,7 @@ class Zeros(Initializer):
         return zeros(shape, self._dtype(dtype))
 
 
-@symbol("ones_initializer", "initializers.ones", "keras.initializers.Ones")
+@symbol("ones_initializer", "initializers.ones")
 class Ones(Initializer):
     """Ones."""
 
@@ -67,7 +67,7 @@ class Ones(Initializer):
         return ones(shape, self._dtype(dtype))
 
 
-@symbol("constant_initializer", "initializers.constant", "keras.initializers.Constant")
+@symbol("constant_initializer", "initializers.constant")
 class Constant(Initializer):
     """One number, or numbers that fill the shape up with the last."""
 
@@ -218,14 +218,14 @@ class GlorotNormal(_Scaling):
     fixed = (1.0, "fan_avg", "truncated_normal")
 
 
-@symbol("initializers.he_normal", "keras.initializers.he_normal")
+@symbol("initializers.he_normal")
 class HeNormal(_Scaling):
     """Normal by He and others 2015."""
 
     fixed = (2.0, "fan_in", "truncated_normal")
 
 
-@symbol("initializers.he_uniform", "keras.initializers.he_uniform")
+@symbol("initializers.he_uniform")
 class HeUniform(_Scaling):
     """Uniform by He and others 2015."""
 
@@ -261,7 +261,7 @@ _ORTHOGONAL = Kind(
 )
 
 
-@symbol("orthogonal_initializer", "initializers.orthogonal", "keras.initializers.Orthogonal")
+@symbol("orthogonal_initializer", "initializers.orthogonal")
 class Orthogonal(Initializer):
     """A matrix with orthonormal rows or columns, by Saxe and others 2013.
 
@@ -282,7 +282,7 @@ class Orthogonal(Initializer):
         return _ORTHOGONAL(normal, name="Orthogonal", gain=self.gain, shape=dims)
 
 
-@symbol("initializers.identity", "keras.initializers.Identity")
+@symbol("initializers.identity")
 class Identity(Initializer):
     """The identity matrix, times a number."""
 

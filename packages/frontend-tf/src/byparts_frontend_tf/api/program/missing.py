@@ -11,7 +11,7 @@ _EAGER = "eager execution is not here: build a graph, and run it in a tf.Session
 _QUANTIZE = (
     "graphs are not rewritten for integers here: train with float32, and leave this line out"
 )
-_TREES = "trees are not here: use tf.estimator.DNNClassifier or a library of trees"
+TREES = "trees are not here: use tf.estimator.DNNClassifier or a library of trees"
 _MISSING = {
     **{
         f"contrib.eager.{name}": _EAGER
@@ -35,20 +35,19 @@ _MISSING = {
         )
     },
     **{
-        f"estimator.BoostedTrees{kind}": _TREES for kind in ("Classifier", "Regressor", "Estimator")
-    },
-    **{
-        f"contrib.tensor_forest.python.tensor_forest.{name}": _TREES
+        f"contrib.tensor_forest.python.tensor_forest.{name}": TREES
         for name in ("ForestHParams", "RandomForestGraphs")
     },
     **{
-        f"contrib.tensor_forest.client.random_forest.{name}": _TREES
+        f"contrib.tensor_forest.client.random_forest.{name}": TREES
         for name in ("TensorForestEstimator",)
     },
 }
 
 
-def _refusing(name: str, advice: str) -> Callable[..., NoReturn]:
+def refusing(name: str, advice: str) -> Callable[..., NoReturn]:
+    """Make a function in the place of `tf.NAME` that raises UnimplementedError with the advice."""
+
     def refuse(*given: Any, **named: Any) -> NoReturn:
         raise UnimplementedError(None, None, f"tf.{name}: {advice}")
 
@@ -60,7 +59,7 @@ def __getattr__(name: str) -> Callable[..., NoReturn]:
     symbol = name.replace("__", ".")
     if symbol not in _MISSING:
         raise AttributeError(name)
-    return _refusing(symbol, _MISSING[symbol])
+    return refusing(symbol, _MISSING[symbol])
 
 
 SYMBOLS = {name: name.replace(".", "__") for name in _MISSING}

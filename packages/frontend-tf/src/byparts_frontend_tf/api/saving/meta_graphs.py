@@ -17,7 +17,7 @@ from byparts_frontend_tf.graph.graph import Graph
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph
-from byparts_frontend_tf.symbols import symbol
+from byparts_frontend_tf.symbols import named, symbol
 from byparts_tf_files.atomic import replace_file
 from byparts_tf_files.damage import refusing
 from byparts_tf_files.message import DecodeError
@@ -251,7 +251,7 @@ def _decode(key: str, found: CollectionDef, scope: Optional[str]) -> None:
     if kind == "node_list":
         values = [_element(name, scope) for name in values]
     elif key == GraphKeys.QUEUE_RUNNERS:
-        runner = late("queues.queue_runner:QueueRunner")
+        runner = named("train.QueueRunner")  # of tf-input
         values = [runner.from_proto(QueueRunnerDef.FromString(v), scope) for v in values]
     for value in values:
         graph.add_to_collection(key, value)

@@ -1,0 +1,1 @@
+"""ACME's functions in TensorFlow's API: `tf.contrib.acme`."""

@@ -1,0 +1,1 @@
+"""`tf.distributions` and random tensors."""

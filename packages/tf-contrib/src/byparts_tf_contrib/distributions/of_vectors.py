@@ -1,0 +1,288 @@
+"""Distributions over vectors, and distributions made of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from byparts_frontend_tf.api.casting import cast
+from byparts_frontend_tf.api.constants import ones_like, zeros_like
+from byparts_frontend_tf.api.distributions.gamma import digamma, lbeta
+from byparts_frontend_tf.api.distributions.random import random_normal
+from byparts_frontend_tf.api.distributions.random_gamma import random_gamma
+from byparts_frontend_tf.api.linalg.diagonals import matrix_diag, matrix_diag_part
+from byparts_frontend_tf.api.linalg.linear_operators import LinearOperatorDiag
+from byparts_frontend_tf.api.linalg.solving import cholesky, matrix_triangular_solve
+from byparts_frontend_tf.api.products import matmul
+from byparts_frontend_tf.api.reductions import reduce_sum
+from byparts_frontend_tf.api.shaping import matrix_transpose, shape as shape_of
+from byparts_frontend_tf.api.stacking import concat
+from byparts_frontend_tf.api.unary import absolute, log, softplus, square
+from byparts_frontend_tf.graph.convert import convert_to_tensor
+from byparts_frontend_tf.graph.operation import Tensor
+from byparts_tf_contrib.distributions.distribution import (
+    FULLY_REPARAMETERIZED,
+    Distribution,
+    RegisterKL,
+    distribution_symbol,
+    kl_divergence,
+    parameters,
+)
+from byparts_tf_contrib.distributions.of_numbers import Normal, OfNumbers
+
+
+class _OfVectors(OfNumbers):
+    """A distribution whose parameters' last axis is that of a draw."""
+
+    def _batch_shape_tensor(self) -> Tensor:
+        made: Tensor = shape_of(self._whole)[:-1]
+        return made
+
+    def _event_shape_tensor(self) -> Tensor:
+        made: Tensor = shape_of(self._whole)[-1:]
+        return made
+
+
+@distribution_symbol("Dirichlet")
+class Dirichlet(_OfVectors):
+    """Positive numbers whose sum is 1."""
+
+    concentration: Tensor
+
+    def __init__(
+        self,
+        concentration: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Dirichlet",
+    ) -> None:
+        flags = validate_args, allow_nan_stats
+        super().__init__(name, flags, {"concentration": concentration})
+
+    @property
+    def total_concentration(self) -> Tensor:
+        """The sum of all."""
+        return reduce_sum(self.concentration, -1)
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        drawn = random_gamma([n], self.concentration, None, self.dtype, seed)
+        made: Tensor = drawn / reduce_sum(drawn, -1, True)
+        return made
+
+    def _log_prob(self, x: Tensor) -> Tensor:
+        a = self.concentration
+        made: Tensor = reduce_sum((a - 1.0) * log(x), -1) - lbeta(a)
+        return made
+
+    def _entropy(self) -> Tensor:
+        a, total = self.concentration, self.total_concentration
+        count = cast(shape_of(a)[-1], self.dtype)
+        made: Tensor = (
+            lbeta(a) + (total - count) * digamma(total) - reduce_sum((a - 1.0) * digamma(a), -1)
+        )
+        return made
+
+    def _mean(self) -> Tensor:
+        made: Tensor = self.concentration / self.total_concentration[..., None]
+        return made
+
+    def _variance(self) -> Tensor:
+        mean, total = self._mean(), self.total_concentration[..., None]
+        made: Tensor = mean * (1.0 - mean) / (1.0 + total)
+        return made
+
+
+@RegisterKL(Dirichlet, Dirichlet)
+def _dirichlets(a: Dirichlet, b: Dirichlet, name: Any = None) -> Tensor:
+    slope = digamma(a.concentration) - digamma(a.total_concentration[..., None])
+    made: Tensor = reduce_sum((a.concentration - b.concentration) * slope, -1)
+    return made - lbeta(a.concentration) + lbeta(b.concentration)  # type: ignore[no-any-return]
+
+
+@distribution_symbol("MultivariateNormalDiag")
+class MultivariateNormalDiag(_OfVectors):
+    """Normal vectors around `loc`, whose elements are independent."""
+
+    def __init__(
+        self,
+        loc: Any = None,
+        scale_diag: Any = None,
+        scale_identity_multiplier: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalDiag",
+    ) -> None:
+        given = {"loc": loc, "diag": scale_diag, "times": scale_identity_multiplier}
+        if loc is None and scale_diag is None:
+            raise ValueError("Must specify one or both of `loc`, `scale_diag`.")
+        _, made = parameters(name, **given)
+        diag = made["diag"]
+        if diag is None:
+            diag = ones_like(made["loc"])
+            if made["times"] is not None:
+                diag = diag * made["times"][..., None]
+        elif made["times"] is not None:
+            diag = diag + made["times"][..., None]
+        where_ = zeros_like(diag) if made["loc"] is None else made["loc"]
+        flags = validate_args, allow_nan_stats
+        super().__init__(name, flags, {"loc": where_, "scale_diag": diag})
+
+    loc: Tensor
+    scale_diag: Tensor
+
+    @property
+    def scale(self) -> Any:
+        """The scale, as an operator that has `diag_part`, `to_dense` and the like."""
+        return LinearOperatorDiag(self.scale_diag)
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        size = concat([[n], shape_of(self._whole)], 0)
+        drawn = random_normal(size, dtype=self.dtype, seed=seed)
+        made: Tensor = drawn * self.scale_diag + self.loc
+        return made
+
+    def _normal(self) -> Normal:
+        return Normal(self.loc + 0.0 * self._whole, self.scale_diag + 0.0 * self._whole)
+
+    def _log_prob(self, x: Tensor) -> Tensor:
+        z = (x - self.loc) / self.scale_diag
+        size = log(absolute(self.scale_diag)) + 0.0 * self._whole
+        made: Tensor = reduce_sum(-0.5 * square(z) - 0.5 * math.log(2.0 * math.pi) - size, -1)
+        return made
+
+    def _entropy(self) -> Tensor:
+        size = log(absolute(self.scale_diag)) + 0.0 * self._whole
+        return reduce_sum(0.5 + 0.5 * math.log(2.0 * math.pi) + size, -1)
+
+    def _mean(self) -> Tensor:
+        made: Tensor = self.loc + 0.0 * self._whole
+        return made
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+    def _stddev(self) -> Tensor:
+        made: Tensor = absolute(self.scale_diag) + 0.0 * self._whole
+        return made
+
+    def _covariance(self) -> Tensor:
+        return matrix_diag(square(self._stddev()))
+
+
+@RegisterKL(MultivariateNormalDiag, MultivariateNormalDiag)
+def _diagonals(a: MultivariateNormalDiag, b: MultivariateNormalDiag, name: Any = None) -> Tensor:
+    return reduce_sum(kl_divergence(a._normal(), b._normal()), -1)
+
+
+@distribution_symbol("MultivariateNormalDiagWithSoftplusScale")
+class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
+    """As `MultivariateNormalDiag`, with the scale softplus(scale_diag)."""
+
+    def __init__(self, loc: Any, scale_diag: Any, *flags: Any, **named: Any) -> None:
+        super().__init__(loc, softplus(convert_to_tensor(scale_diag)), None, *flags, **named)
+
+
+@distribution_symbol("MultivariateNormalTriL")
+class MultivariateNormalTriL(Distribution):
+    """Normal vectors around `loc` with the covariance scale_tril scale_tril^T."""
+
+    def __init__(
+        self,
+        loc: Any = None,
+        scale_tril: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalTriL",
+    ) -> None:
+        given = {"loc": loc, "scale_tril": scale_tril}
+        scope, made = parameters(name, **given)
+        self.scale_tril: Tensor = made["scale_tril"]
+        self.loc: Tensor = (
+            zeros_like(self.scale_tril[..., 0]) if made["loc"] is None else made["loc"]
+        )
+        super().__init__(
+            self.scale_tril.dtype.base_dtype,
+            FULLY_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            {**given, "name": name},
+            name=scope,
+        )
+        self._whole: Tensor = self.loc + 0.0 * self.scale_tril[..., 0]
+
+    def _batch_shape_tensor(self) -> Tensor:
+        made: Tensor = shape_of(self._whole)[:-1]
+        return made
+
+    def _event_shape_tensor(self) -> Tensor:
+        made: Tensor = shape_of(self._whole)[-1:]
+        return made
+
+    def _factor(self) -> Tensor:
+        """The factor, for each of the batch."""
+        made: Tensor = self.scale_tril + 0.0 * self._whole[..., None]
+        return made
+
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
+        size = concat([[n], shape_of(self._whole)], 0)
+        drawn = random_normal(size, dtype=self.dtype, seed=seed)
+        made: Tensor = matmul(self._factor(), drawn[..., None])[..., 0] + self.loc
+        return made
+
+    def _log_size(self) -> Tensor:
+        return reduce_sum(log(absolute(matrix_diag_part(self._factor()))), -1)
+
+    def _norm(self) -> Tensor:
+        count = cast(shape_of(self._whole)[-1], self.dtype)
+        made: Tensor = self._log_size() + 0.5 * math.log(2.0 * math.pi) * count
+        return made
+
+    def _log_prob(self, x: Tensor) -> Tensor:
+        away = x - self.loc
+        factor = self._factor() + 0.0 * away[..., None]
+        z = matrix_triangular_solve(factor, away[..., None])[..., 0]
+        made: Tensor = -0.5 * reduce_sum(square(z), -1) - self._norm()
+        return made
+
+    def _entropy(self) -> Tensor:
+        made: Tensor = self._norm() + 0.5 * cast(shape_of(self._whole)[-1], self.dtype)
+        return made
+
+    def _mean(self) -> Tensor:
+        made: Tensor = self._whole + 0.0
+        return made
+
+    def _mode(self) -> Tensor:
+        return self._mean()
+
+    def _covariance(self) -> Tensor:
+        return matmul(self._factor(), matrix_transpose(self._factor()))
+
+    def _variance(self) -> Tensor:
+        return matrix_diag_part(self._covariance())
+
+
+@RegisterKL(MultivariateNormalTriL, MultivariateNormalTriL)
+def _triangles(a: MultivariateNormalTriL, b: MultivariateNormalTriL, name: Any = None) -> Tensor:
+    ratio = matrix_triangular_solve(b._factor(), a._factor())
+    away = matrix_triangular_solve(b._factor(), (b.loc - a.loc)[..., None])
+    count = cast(shape_of(a._whole)[-1], a.dtype)
+    squares = reduce_sum(square(ratio), [-2, -1]) + reduce_sum(square(away), [-2, -1])
+    made: Tensor = b._log_size() - a._log_size() + 0.5 * (squares - count)
+    return made
+
+
+@distribution_symbol("MultivariateNormalFullCovariance")
+class MultivariateNormalFullCovariance(MultivariateNormalTriL):
+    """Normal vectors around `loc` with this covariance."""
+
+    def __init__(
+        self,
+        loc: Any = None,
+        covariance_matrix: Any = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "MultivariateNormalFullCovariance",
+    ) -> None:
+        factor = cholesky(convert_to_tensor(covariance_matrix))
+        super().__init__(loc, factor, validate_args, allow_nan_stats, name)

@@ -1,0 +1,1 @@
+"""`tf.contrib.image`: transforms of pictures."""

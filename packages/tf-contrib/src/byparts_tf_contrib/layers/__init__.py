@@ -1,0 +1,1 @@
+"""`tf.contrib.layers`: layers as functions, argument scopes, embeddings."""

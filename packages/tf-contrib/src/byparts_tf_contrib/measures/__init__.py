@@ -1,0 +1,1 @@
+"""Streaming metrics, metric learning, and losses of contrib."""

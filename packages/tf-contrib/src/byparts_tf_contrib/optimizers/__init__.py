@@ -1,0 +1,1 @@
+"""Optimizers of `tf.contrib.opt`, and `optimize_loss`."""

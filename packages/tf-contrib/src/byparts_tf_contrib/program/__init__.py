@@ -1,0 +1,1 @@
+"""Hyperparameters, vocabularies, the projector of TensorBoard."""

@@ -1,0 +1,1 @@
+"""Decoding, attention and cells of `tf.contrib.seq2seq` and `tf.contrib.rnn`."""

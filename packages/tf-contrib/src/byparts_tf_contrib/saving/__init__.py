@@ -1,0 +1,1 @@
+"""`tf.contrib.graph_editor`: walks through graphs, and changes of them."""

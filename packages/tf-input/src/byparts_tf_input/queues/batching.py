@@ -1,0 +1,217 @@
+"""`tf.train.batch`, `shuffle_batch` and their kin: a queue of elements, taken many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from byparts_frontend_tf.graph.convert import TensorLike
+from byparts_frontend_tf.graph.scopes import name_scope
+from byparts_frontend_tf.symbols import symbol
+from byparts_tf_input.queues.batch_queues import Batches
+
+
+def _batch(
+    original: Any,
+    lists: Sequence[Any],
+    threads: int,
+    keep: Any,
+    name: Optional[str],
+    default: str,
+    how: Batches,
+    shuffle: Any = None,
+) -> Any:
+    with name_scope(name, default) as scope:
+        return how.made(original, lists, threads, keep, scope, shuffle)
+
+
+@symbol("train.batch")
+def batch(
+    tensors: Any,
+    batch_size: TensorLike,
+    num_threads: int = 1,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """Batches of what `tensors` give run by run, made by a queue runner.
+
+    Args:
+        tensors: a list or dict: the components of an element.
+        batch_size: elements in a batch.
+        num_threads: that run `tensors`.
+        capacity: elements that may wait.
+        enqueue_many: whether `tensors` are several elements, along the first dimension.
+        shapes: of the components, if they are not known.
+        dynamic_pad: whether components of several sizes are padded.
+        allow_smaller_final_batch: whether what is left at the end is a batch.
+        shared_name: of the queue.
+        name: of the batch.
+
+    Returns:
+        A tensor, or a list or dict of them.
+
+    Raises:
+        ValueError: the shape of a component is not known.
+    """
+    return maybe_batch(
+        *(tensors, True, batch_size, num_threads, capacity, enqueue_many, shapes, dynamic_pad),
+        *(allow_smaller_final_batch, shared_name, name),
+    )
+
+
+@symbol("train.maybe_batch")
+def maybe_batch(
+    tensors: Any,
+    keep_input: Any,
+    batch_size: TensorLike,
+    num_threads: int = 1,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `batch`, of elements for which `keep_input` is true."""
+    how = Batches(
+        *(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch),
+        shared_name,
+    )
+    return _batch(tensors, [tensors], num_threads, keep_input, name, "batch", how)
+
+
+@symbol("train.batch_join")
+def batch_join(
+    tensors_list: Sequence[Any],
+    batch_size: TensorLike,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `batch`, with a thread for each of several lists or dicts of tensors."""
+    return maybe_batch_join(
+        *(tensors_list, True, batch_size, capacity, enqueue_many, shapes, dynamic_pad),
+        *(allow_smaller_final_batch, shared_name, name),
+    )
+
+
+@symbol("train.maybe_batch_join")
+def maybe_batch_join(
+    tensors_list: Sequence[Any],
+    keep_input: Any,
+    batch_size: TensorLike,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `batch_join`, of elements for which `keep_input` is true."""
+    how = Batches(
+        *(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch),
+        shared_name,
+    )
+    return _batch(tensors_list[0], tensors_list, 1, keep_input, name, "batch_join", how)
+
+
+@symbol("train.shuffle_batch")
+def shuffle_batch(
+    tensors: Any,
+    batch_size: TensorLike,
+    capacity: int,
+    min_after_dequeue: int,
+    num_threads: int = 1,
+    seed: Optional[int] = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `batch`, in random order.
+
+    `min_after_dequeue` elements stay behind, to be mixed with others; `seed` is of the order.
+    """
+    return maybe_shuffle_batch(
+        *(tensors, batch_size, capacity, min_after_dequeue, True, num_threads, seed, enqueue_many),
+        *(shapes, allow_smaller_final_batch, shared_name, name),
+    )
+
+
+@symbol("train.maybe_shuffle_batch")
+def maybe_shuffle_batch(
+    tensors: Any,
+    batch_size: TensorLike,
+    capacity: int,
+    min_after_dequeue: int,
+    keep_input: Any,
+    num_threads: int = 1,
+    seed: Optional[int] = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `shuffle_batch`, of elements for which `keep_input` is true."""
+    how = Batches(
+        batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
+    )
+    order = (min_after_dequeue, seed)
+    return _batch(tensors, [tensors], num_threads, keep_input, name, "shuffle_batch", how, order)
+
+
+@symbol("train.shuffle_batch_join")
+def shuffle_batch_join(
+    tensors_list: Sequence[Any],
+    batch_size: TensorLike,
+    capacity: int,
+    min_after_dequeue: int,
+    seed: Optional[int] = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `shuffle_batch`, with a thread for each of several lists or dicts of tensors."""
+    return maybe_shuffle_batch_join(
+        *(tensors_list, batch_size, capacity, min_after_dequeue, True, seed, enqueue_many, shapes),
+        *(allow_smaller_final_batch, shared_name, name),
+    )
+
+
+@symbol("train.maybe_shuffle_batch_join")
+def maybe_shuffle_batch_join(
+    tensors_list: Sequence[Any],
+    batch_size: TensorLike,
+    capacity: int,
+    min_after_dequeue: int,
+    keep_input: Any,
+    seed: Optional[int] = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: Optional[str] = None,
+    name: Optional[str] = None,
+) -> Any:
+    """As `shuffle_batch_join`, of elements for which `keep_input` is true."""
+    how = Batches(
+        batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
+    )
+    order = (min_after_dequeue, seed)
+    return _batch(
+        tensors_list[0], tensors_list, 1, keep_input, name, "shuffle_batch_join", how, order
+    )

@@ -1,0 +1,1 @@
+"""`tf.layers`, `contrib.layers`: layers, first values, penalties."""
