@@ -28,7 +28,7 @@ PROVIDED = {
         "kernels-torch": "torch-cuda torch",
     },
     "frontends": {"frontend-tf": "tf", "frontend-torch": "torch", "tinyflow": "tinyflow"},
-    "commands": {"conformance": "check", "memplan": "plan place", "recompute": "tradeoff"},
+    "commands": {"conformance": "check fuzz", "memplan": "plan place", "recompute": "tradeoff"},
     "pictures": {"draw": "svg"},
     "names": {
         "tf-contrib": "tf tf-kinds",
