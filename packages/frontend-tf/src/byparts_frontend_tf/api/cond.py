@@ -11,7 +11,6 @@ from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.nest import (
     assert_same_structure,
     flatten,
@@ -22,6 +21,7 @@ from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import control_dependencies, name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.graph.static import static_value
+from byparts_frontend_tf.running.branches import lower_cond
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.shape import Dims, agreed
 
@@ -76,7 +76,7 @@ def _branch_shapes(inputs: Sequence[Tensor], *, then: Branch, otherwise: Branch)
 
 COND = Kind(
     "If",
-    special=lambda lowering, op: late("running.branches:lower_cond")(lowering, op),
+    special=lower_cond,
     shape=_branch_shapes,
     dtype=lambda inputs, then, otherwise: [t.dtype.base_dtype for t in then.tensors],
 )

@@ -16,7 +16,6 @@ from byparts_frontend_tf.graph.convert import (
 )
 from byparts_frontend_tf.graph.infer import like_first, named_by
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.static import static_dims, static_number, static_value
 from byparts_frontend_tf.symbols import symbol
@@ -117,7 +116,9 @@ def _of_one(number: Any, shape: TensorLike, dtype: Any, name: str) -> Tensor:
         known = static_value(tensor)
         if known is None:
             if not tensor.dims:  # one number is the extent of a row
-                tensor = late("api.shaping:reshape")(tensor, [-1])
+                from byparts_frontend_tf.api.shaping import reshape  # most shapes are known
+
+                tensor = reshape(tensor, [-1])
             made: Tensor = FILL(tensor, constant_of(element, f"{name}/Const"), name=name)
             return made
         dims = [int(d) for d in known.reshape(-1)]

@@ -9,7 +9,6 @@ from byparts_frontend_tf.api.passing import identity
 from byparts_frontend_tf.graph.body import Body
 from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.nest import (
     assert_same_structure,
     flatten,
@@ -19,6 +18,7 @@ from byparts_frontend_tf.graph.nest import (
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.running.loops import lower_while
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.dtypes import DType
 from byparts_tf_files.shape import Dims, TensorShape, as_dims, shown
@@ -46,7 +46,7 @@ def _loop_shapes(inputs: Sequence[Tensor], states: Sequence[Tensor], **_: Any) -
 
 WHILE = Kind(
     "While",
-    special=lambda lowering, op: late("running.loops:lower_while")(lowering, op),
+    special=lower_while,
     shape=_loop_shapes,
     dtype=_loop_dtypes,
 )

@@ -18,7 +18,6 @@ from byparts_frontend_tf.api.unary import absolute, sqrt, square
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor
 from byparts_frontend_tf.graph.infer import axis_of, like_first
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.static import static_dims, static_value
@@ -263,7 +262,9 @@ def _norm_of_matrices(x: Tensor, ord: Any, axes: Any, kept: bool) -> Tensor:
         rank = len(x.dims or ())
         pair = [a % rank for a in axes]
         order = [*[a for a in range(rank) if a not in pair], *pair]
-        values = late("api.linalg.factorizations:svd")(transpose(x, order), compute_uv=False)
+        from byparts_frontend_tf.api.linalg.factorizations import svd  # few norms need it
+
+        values = svd(transpose(x, order), compute_uv=False)
         most: Tensor = reduce_max(values, [-1])
         for a in sorted(pair) if kept else ():
             most = expand_dims(most, a)

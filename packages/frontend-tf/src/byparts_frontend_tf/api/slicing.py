@@ -11,7 +11,6 @@ import byparts_opset as ops
 from byparts_frontend_tf.api.variables.assigning import make_assignable
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.static import static_dims, static_value
 from byparts_frontend_tf.symbols import symbol
@@ -40,7 +39,9 @@ def getitem(x: TensorLike, key: Any) -> Tensor:
         ValueError: an index is known to be out of range.
     """
     if isinstance(key, bool) or getattr(key, "dtype", None) in (bool_, np.dtype(bool)):
-        return late("api.indexing:boolean_mask")(x, key)  # type: ignore[no-any-return]  # a tensor
+        from byparts_frontend_tf.api.indexing import boolean_mask  # most slices need none of it
+
+        return boolean_mask(x, key)
     variable = x if hasattr(x, "_as_tensor") else None
     x = convert_to_tensor(x)
     items = key if isinstance(key, (tuple, list)) else (key,)

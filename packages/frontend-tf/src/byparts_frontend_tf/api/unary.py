@@ -10,7 +10,6 @@ import numpy as np
 import byparts_opset as ops
 from byparts_frontend_tf.api.families import COMPLEX, FLOATS, INTEGERS, NUMBERS, unary
 from byparts_frontend_tf.graph.convert import TensorLike
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Tensor
 from byparts_graph_ir import FLOATS as OWN_FLOATS, Value
 from byparts_tf_files.dtypes import DType, bool_
@@ -80,7 +79,9 @@ def absolute(x: TensorLike, name: Optional[str] = None) -> Tensor:
     parts = x.__dict__.get("_parts") if isinstance(x, Tensor) else None
     if parts is None:
         return _absolute(x, name)
-    length: Tensor = late("api.linalg.complex_numbers:LENGTH")(*parts, name=name or "Abs")
+    from byparts_frontend_tf.api.linalg.complex_numbers import LENGTH  # complex numbers are rare
+
+    length: Tensor = LENGTH(*parts, name=name or "Abs")
     return length
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.body import Body
+from byparts_frontend_tf.graph.convert import convert_to_tensor
 from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 
@@ -49,8 +50,7 @@ class OwnGradient:
     def _called(self, op: Operation, function: GradientFunction) -> list[Optional[Tensor]]:
         made = function(op, *self.dys)
         given = list(made) if isinstance(made, (list, tuple)) else [made]
-        convert = late("graph.convert:convert_to_tensor")
-        return [None if g is None else convert(g) for g in given]
+        return [None if g is None else convert_to_tensor(g) for g in given]
 
 
 def own_gradient(op: Operation) -> Optional[GradientFunction]:

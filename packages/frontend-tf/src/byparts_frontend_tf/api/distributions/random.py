@@ -16,7 +16,6 @@ from byparts_frontend_tf.api.shaping import reshape, shape as shape_of
 from byparts_frontend_tf.graph.convert import TensorLike, convert_to_tensor, shape_tensor
 from byparts_frontend_tf.graph.infer import like_first
 from byparts_frontend_tf.graph.kind import Kind
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.seeds import get_seed as seeds, stream_key
@@ -253,10 +252,13 @@ def random_shuffle(
     """The rows of a tensor in an order by chance."""
     x = convert_to_tensor(value)
     if x.dims and (x.dims[0] or 0) > _FEW_ROWS:
+        from byparts_frontend_tf.api.indexing import gather  # many modules, for few programs
+        from byparts_frontend_tf.api.orders import argsort
+
         with name_scope(name, "RandomShuffle", [x]):
             size = shape_tensor([x.dims[0]])
             u = UNIFORM.seeded(size, name=None, seed=seed, dtype=float64, low=0.0, high=1.0)
-            made: Tensor = late("api.indexing:gather")(x, late("api.orders:argsort")(u))
+            made: Tensor = gather(x, argsort(u))
             return made
     if x.dtype.base_dtype.own:
         return SHUFFLE.seeded(x, name=name, seed=seed, dtype=x.dtype.base_dtype)

@@ -9,7 +9,7 @@ import numpy as np
 
 from byparts_frontend_tf.api.constants import constant
 from byparts_frontend_tf.api.gradients import gradients
-from byparts_frontend_tf.graph.late import late
+from byparts_frontend_tf.running.stack import get_default_session
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.shape import TensorShape
 
@@ -46,7 +46,7 @@ def compute_gradient(
     shapes = list(x_shape) if isinstance(x, (list, tuple)) else [x_shape]
     starts = x_init_value if isinstance(x, (list, tuple)) and x_init_value else [x_init_value]
     starts = [*starts, *[None] * (len(xs) - len(starts))]
-    session = late("running.stack:get_default_session")()
+    session = get_default_session()
     if init_targets is not None:
         session.run(init_targets)
     at = {t: _start(t, s, v) for t, s, v in zip(xs, shapes, starts, strict=True)}

@@ -9,9 +9,9 @@ import numpy as np
 
 from byparts_frontend_tf.api.effects import py_func
 from byparts_frontend_tf.graph.graph import Graph
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.nest import flatten, pack_sequence_as
 from byparts_frontend_tf.graph.operation import Tensor
+from byparts_frontend_tf.running.session import Session
 from byparts_frontend_tf.symbols import symbol
 
 
@@ -46,7 +46,7 @@ def py_function(
             leaves = flatten(made)
             if not any(isinstance(leaf, Tensor) for leaf in leaves):
                 return made
-            with late("running.session:Session")() as session:
+            with Session() as session:
                 values = [
                     session.run(leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves
                 ]

@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 
 from byparts_frontend_tf.api.program.flags import FLAGS
 from byparts_frontend_tf.api.program.more_assertions import MoreAssertions
-from byparts_frontend_tf.graph.late import late
+from byparts_frontend_tf.graph.scopes import set_random_seed
+from byparts_frontend_tf.graph.stack import reset_default_graph
+from byparts_frontend_tf.running.session import Session
+from byparts_frontend_tf.running.stack import get_default_session
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.errors import OpError
 from byparts_tf_files.text_format import Parse
@@ -42,8 +45,8 @@ class TestCase(MoreAssertions):
         """Empty the default graph, and seed what draws: each test draws the same."""
         random.seed(_SEED)
         np.random.seed(_SEED)
-        late("graph.stack:reset_default_graph")()
-        late("graph.scopes:set_random_seed")(_SEED)
+        reset_default_graph()
+        set_random_seed(_SEED)
 
     def get_temp_dir(self) -> str:
         """A folder for this test."""
@@ -54,7 +57,7 @@ class TestCase(MoreAssertions):
     @contextmanager
     def session(self, graph: Any = None, config: Any = None, **_: Any) -> Iterator[Any]:
         """A session on a graph, or on the default one, that closes at the end."""
-        with late("running.session:Session")(graph=graph, config=config) as session:
+        with Session(graph=graph, config=config) as session:
             yield session
 
     @contextmanager
@@ -67,7 +70,7 @@ class TestCase(MoreAssertions):
         given = (graph, config)
         kept = self.__dict__.setdefault("_kept_session", [])
         if not kept:
-            session = late("running.session:Session")(graph=graph, config=config)
+            session = Session(graph=graph, config=config)
             self.addCleanup(session.close)
             kept.extend([session, given])
         if kept[1] != given:
@@ -91,7 +94,7 @@ class TestCase(MoreAssertions):
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of tensors in the default session, else in `cached_session`."""
-        session = late("running.stack:get_default_session")()
+        session = get_default_session()
         if session is not None:
             return session.run(tensors)
         with self.cached_session() as kept:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 from byparts_frontend_tf.graph.convert import convert_to_tensor
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation
 from byparts_frontend_tf.graph.scopes import name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
+from byparts_frontend_tf.node_defs.read import GraphReader
 from byparts_frontend_tf.symbols import symbol
 from byparts_tf_files.damage import refusing
 from byparts_tf_files.messages.graph import GraphDef
@@ -52,7 +52,7 @@ def import_graph_def(
             k: v if isinstance(v, Operation) else convert_to_tensor(v) for k, v in given.items()
         }
         with refusing("graph_def"):
-            reader = late("node_defs.read:GraphReader")(get_default_graph(), message, scope, mapped)
+            reader = GraphReader(get_default_graph(), message, scope, mapped)
             reader.make_all()
         _check_used(reader, mapped)
         found = [_element(reader, n) for n in wanted or ()]

@@ -10,11 +10,11 @@ import numpy as np
 
 from byparts_frontend_tf.api.program import tf_logging as logging
 from byparts_frontend_tf.api.saving.importing import import_graph_def
+from byparts_frontend_tf.api.saving.saver import Saver
 from byparts_frontend_tf.api.saving.saver_ops import SaverOperations
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
 from byparts_frontend_tf.graph.graph import Graph
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.operation import Operation, Tensor
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import named, symbol
@@ -183,8 +183,8 @@ def import_meta_graph(
     saved = add_meta_graph(message, clear_devices, import_scope, kwargs.get("input_map"))
     if message.HasField("saver_def"):
         with refusing("a meta graph"):
-            return late("api.saving.saver:Saver")(saver_def=message.saver_def, name=import_scope)
-    return late("api.saving.saver:Saver")(saved) if saved else None
+            return Saver(saver_def=message.saver_def, name=import_scope)
+    return Saver(saved) if saved else None
 
 
 def add_meta_graph(

@@ -8,7 +8,6 @@ from typing import Any, Optional
 
 from byparts_frontend_tf.api.variables.variables import Variable
 from byparts_frontend_tf.graph.collections import GraphKeys
-from byparts_frontend_tf.graph.late import late
 from byparts_frontend_tf.graph.scopes import colocate_with, name_scope
 from byparts_frontend_tf.graph.stack import get_default_graph
 from byparts_frontend_tf.symbols import symbol
@@ -91,10 +90,12 @@ class VariableStore:
 
 
 def _default_initializer(name: str, dtype: DType) -> Any:
+    from byparts_frontend_tf.api.layers.initializers import GlorotUniform, Zeros  # of few variables
+
     if dtype.is_floating:
-        return late("api.layers.initializers:GlorotUniform")()
+        return GlorotUniform()
     if dtype.is_integer or dtype.is_bool:
-        return late("api.layers.initializers:Zeros")()
+        return Zeros()
     raise ValueError(f"An initializer for variable {name} of {dtype.name} is required")
 
 
