@@ -40,8 +40,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
         *_modules(_IR, "index guards lower substitute expression tensor functions"),
     ),
-    "emitter of LLVM": _modules(f"{_IR}.emit", "llvm llvm_values llvm_operations strategy"),
-    "emitter of C": _modules(f"{_IR}.emit", "c values strategy patterns halves"),
+    "emitter of LLVM": _modules(
+        _IR, "vectorize emit.llvm emit.llvm_values emit.llvm_operations emit.strategy"
+    ),
+    "emitter of C": _modules(
+        _IR, "vectorize emit.c emit.c_forms emit.values emit.strategy emit.patterns emit.halves"
+    ),
     "planner": _modules(_MEM, "share plan place lifetimes buffer kernel_facts members"),
     "runtime": _modules(
         _RUN,

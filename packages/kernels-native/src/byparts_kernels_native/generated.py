@@ -53,14 +53,14 @@ def generated(
         kinds: the ops that it lowers; if any is not of ours, it is made again in each process.
     """
 
-    def made() -> dict[str, Any]:
+    def new_record() -> dict[str, Any]:
         from byparts_tensor_ir.cascade import cascaded  # not where the code is on the disk
 
         func, inplace = make()
         return {**asdict(emitted(cascaded(func), inplace)), "inplace": inplace}
 
     emitter, ours = code.emitter(), short_key(PACKAGES, kinds)
-    record = kept_record((emitter, target().name), ours, key, made)
+    record = kept_record((emitter, target().name), ours, key, new_record)
     inplace = tuple([(i, o) for i, o in record.pop("inplace")])
     source = (LlvmSource if emitter == "llvm" else Source).of(record)
     return Generated(code.later(source), source.workspace_bytes, inplace, source.body)

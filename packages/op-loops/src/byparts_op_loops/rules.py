@@ -109,12 +109,12 @@ def function_code(
     results = op.infer(*types)
     about = f"{op_text(op)} of {', '.join(map(str, types))}"
     try:
-        made = loops(op, types)
-        plain = over = compiled(about.encode(), made.func, ())
-        if made.over is not None:
-            over = compiled(f"{about} in place".encode(), made.over, ((0, 0),))
+        whole = loops(op, types)
+        plain = over = compiled(about.encode(), whole.func, ())
+        if whole.over is not None:
+            over = compiled(f"{about} in place".encode(), whole.over, ((0, 0),))
     except ExpressionError as error:  # some are met when a sum is emitted
         takes, gives = (", ".join(map(str, kinds)) for kinds in (types, results))
         raise Refused(f"{type(op).__name__} on ({takes}) -> ({gives}): {error}") from error
-    pairs = tuple([(i, o) for i, o in made.inplace if types[i] == results[o]])
-    return made, plain, over, pairs
+    pairs = tuple([(i, o) for i, o in whole.inplace if types[i] == results[o]])
+    return whole, plain, over, pairs

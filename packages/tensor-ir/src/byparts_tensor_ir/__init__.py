@@ -4,6 +4,7 @@ expression, index   scalar expressions in normal form; bounds
 tensor, lower       what is computed; the plain loops that compute it
 statement           loops, stores, functions
 schedule/           steps from function to function, each checked
+vector, vectorize   lanes, masks and partial results; vectorized loops become these
 interpret           the meaning, slow
 emit/               C and LLVM IR with explicit vectors
 compile, jit        the C compiler and its cache; LLVM in this process

@@ -388,7 +388,11 @@ def _written(e: Expr, known: dict[Expr, str], level: int) -> str:
         return f"{e.attr!r}"
     if e.op == "var":
         return str(e.attr.name)
+    if e.op == "register":
+        return repr(e.attr)
     inner = [_text(a, known, level) for a in e.args]
+    if e.op == "half":
+        return f"{('low', 'high')[e.attr]}({inner[0]})"
     if e.op == "load":
         return f"{e.attr.name}[{', '.join(inner)}]"
     if e.op == "linear":

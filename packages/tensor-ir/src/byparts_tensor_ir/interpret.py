@@ -9,17 +9,15 @@ run as coroutines from one meeting to the next, in a random order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from functools import partial
-from math import erf, erfc, prod
+from math import prod
 from random import Random
 from typing import Any
 
 import numpy as np
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.expression import FLOATS, INDEX, Expr
-from byparts_tensor_ir.functions import FUNCTIONS
+from byparts_tensor_ir.expression import FLOATS, Expr
 from byparts_tensor_ir.lower import placed_identities
 from byparts_tensor_ir.matrix import (
     FillMatrix,
@@ -31,6 +29,7 @@ from byparts_tensor_ir.matrix import (
 )
 from byparts_tensor_ir.meeting import Arrivals, Race, run_block
 from byparts_tensor_ir.nest import thread_nest
+from byparts_tensor_ir.operations import NUMPY as NUMPY, OPERATIONS, tf32, wrapped
 from byparts_tensor_ir.statement import (
     MATRICES,
     WARP,
@@ -40,6 +39,7 @@ from byparts_tensor_ir.statement import (
     Exchange,
     For,
     Func,
+    Group,
     If,
     Instruction,
     Shuffle,
@@ -50,27 +50,7 @@ from byparts_tensor_ir.statement import (
     statement_lines,
 )
 from byparts_tensor_ir.transfer import CloseGroup, CopyAsync, WaitGroups
-
-
-class _NumpyTypes(dict[str, Any]):
-    """dtype -> NumPy's type of it; bf16, of `ml_dtypes`, once it is asked for."""
-
-    def __missing__(self, dtype: str) -> Any:
-        if dtype != "bf16":
-            raise KeyError(dtype)
-        from ml_dtypes import bfloat16  # an optional extra
-
-        self[dtype] = bfloat16
-        return bfloat16
-
-
-NUMPY = _NumpyTypes({"bool": np.bool_, "f16": np.float16, "f32": np.float32, "f64": np.float64})
-NUMPY |= {
-    f"{c}{b}": np.dtype(f"{n}{b}").type
-    for c, n in (("i", "int"), ("u", "uint"))
-    for b in (8, 16, 32, 64)
-}
-NUMPY[INDEX] = np.int64
+from byparts_tensor_ir.vector import Assign, Rest, Strip, Strips, Vector
 
 
 class OutOfBounds(GraphError):
@@ -112,6 +92,8 @@ class _Run:
         self.memory, self.env, self.random = memory, env, random
         self.threaded = threaded  # whether a thread loop is around
         self.groups: list[list[Callable[[], None]]] = [[]]  # copies of a thread; the last is open
+        self.registers: dict[Expr, Any] = {}
+        self.lane, self.end = 0, np.int64(0)  # of the vector; of the loop of the strips
 
     def garbage(self, buffer: Buffer) -> np.ndarray[Any, Any]:
         shape = tuple([int(self.value(d)) for d in buffer.shape])
@@ -132,6 +114,8 @@ class _Run:
                 self.memory[s.target][()] = yield s, self.value(s.value)
             elif isinstance(s, Collective):
                 yield s, self.matrices(s)
+            elif isinstance(s, Group):
+                yield from self.group(s)
             elif isinstance(s, Instruction):
                 self.transfer(s)
             elif s.kind.startswith("threadIdx"):
@@ -157,6 +141,40 @@ class _Run:
                     if b.scope == "shared":
                         self.memory[b] = self.garbage(b)
             yield from self.statements(s.body)
+
+    def group(self, s: Group) -> Arrivals:
+        """Vectors: lanes one after the other, which means the same as all at once."""
+        if isinstance(s, Assign):
+            for target, value in list(zip(s.targets, map(self.value, s.values), strict=True)):
+                self.element(target)[...] = value
+        elif isinstance(s, Strips):
+            self.env[s.loop.var] = np.int64(s.loop.var.attr.low)
+            self.end = self.env[s.loop.var] + self.value(s.loop.extent)
+            yield from self.statements(s.body)
+        elif isinstance(s, Strip):
+            while self.env[s.var] + s.step <= self.end:
+                yield from self.statements(s.body)
+                self.env[s.var] += np.int64(s.step)
+        elif isinstance(s, Rest):
+            self.element(s.left)[...] = self.end - self.env[s.var]
+            if self.env[s.var] < self.end:
+                yield from self.statements(s.body)
+        elif isinstance(s, Vector):
+            lanes, base = s.lanes, self.value(s.lanes.base)
+            for lane in range(lanes.lanes if lanes.count is None else self.value(lanes.count)):
+                self.lane = lane
+                self.env[lanes.var] = np.int64(base + self.lane)
+                yield from self.statements(s.body)
+        else:
+            yield from self.statements(s.body)
+
+    def element(self, register: Expr) -> Any:
+        """The number of this lane in a register, as an array of no dimensions."""
+        kept = self.registers.get(register)
+        if kept is None:
+            kept = np.full(register.attr.lanes, 101, NUMPY[register.dtype])
+            self.registers[register] = kept
+        return kept[self.lane if register.attr.lanes > 1 else 0, ...]
 
     def threads(self, loop: For) -> Arrivals:
         """All threads of a nest of loops, from one meeting to the next, in a random order.
@@ -218,7 +236,7 @@ class _Run:
                 self.memory[s.memory][tuple(at)] = matrix[i, j]
             else:
                 x = self.memory[s.memory][tuple(at)]
-                matrix[i, j] = _tf32(x) if rounds else x
+                matrix[i, j] = tf32(x) if rounds else x
 
     def matrix(self, m: Matrix) -> Any:
         """The elements of one matrix."""
@@ -274,6 +292,13 @@ class _Run:
             return NUMPY[e.dtype](e.attr)
         if e.op == "var":
             return self.env[e]
+        if e.op == "register":
+            return self.element(e)[()]
+        if e.op == "half":
+            whole, n = self.registers[e.args[0]], e.args[0].attr.lanes // 2
+            return whole[e.attr * n + (self.lane if n > 1 else 0)]
+        if e.op == "lane mask":
+            return np.bool_(self.lane < self.value(e.args[0]))
         if e.op == "select":
             return self.value(e.args[1] if self.value(e.args[0]) else e.args[2])
         if e.op == "and":
@@ -288,103 +313,7 @@ class _Run:
             self.check(e.attr, index, "load")
             return self.memory[e.attr][index]
         if e.op == "linear":
-            return _wrapped(
+            return wrapped(
                 sum(int(a) * c for a, c in zip(args, e.attr[0], strict=True)) + e.attr[1]
             )
-        return NUMPY[e.dtype](_OPERATIONS[e.op](e, *args))
-
-
-def _tf32(x: Any) -> Any:
-    """An f32 with 10 bits of mantissa, ties away from zero."""
-    bits = np.float32(x).view(np.uint32)
-    return (
-        x if np.isnan(x) else ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
-    )
-
-
-def _wrapped(number: int) -> Any:
-    """An integer modulo 2^64."""
-    return np.array(number & ((1 << 64) - 1), np.uint64).astype(np.int64)[()]
-
-
-def _cast(e: Expr, x: Any) -> Any:
-    if e.dtype in FLOATS or e.dtype == "bool" or e.args[0].dtype not in FLOATS:
-        return np.asarray(x).astype(NUMPY[e.dtype])[()]
-    return np.asarray(np.trunc(x)).astype(np.int64).astype(NUMPY[e.dtype])[()]
-
-
-def _wide(x: Any) -> Any:
-    """A half as f32: of two zeros NumPy takes another one then."""
-    return np.float32(x) if x.dtype.kind in "fV" and x.dtype.itemsize == 2 else x
-
-
-def _fma(e: Expr, a: Any, b: Any, c: Any) -> Any:
-    """Rounded once: exact in rationals."""
-    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
-        return a * b + c
-    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
-    if not exact:
-        return a * b + c  # for the sign of zero
-    return _rounded(exact, NUMPY[e.dtype])
-
-
-def _rounded(exact: Fraction, kind: Any) -> Any:
-    """The nearest number of this kind, ties to even: of the two around a first guess."""
-    try:
-        guess = kind(float(exact))
-    except OverflowError:
-        return kind(np.inf if exact > 0 else -np.inf)
-    if not np.isfinite(guess):
-        return guess
-    near = [guess, np.nextafter(guess, kind(np.inf)), np.nextafter(guess, kind(-np.inf))]
-    bits = {4: np.int32, 8: np.int64}[guess.itemsize]
-    finite = [x for x in near if np.isfinite(x)]
-    return min(finite, key=lambda x: (abs(Fraction(float(x)) - exact), int(x.view(bits)) & 1))
-
-
-def _function(name: str) -> Any:
-    """A function of NumPy, computed in f64 and rounded to the dtype."""
-    plain = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh"}
-    plain |= {"acosh": "arccosh", "atanh": "arctanh", "pow": "power", "atan2": "arctan2"}
-    function = getattr(np, plain.get(name, name), None) or _OTHERS[name]
-    return lambda e, *args: function(*[np.float64(a) for a in args])
-
-
-_OTHERS: dict[str, Any] = {
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "softplus": lambda x: np.logaddexp(x, 0),
-    "rsqrt": lambda x: 1 / np.sqrt(x),
-    "erf": erf,
-    "erfc": erfc,
-}
-
-_OPERATIONS: dict[str, Any] = {
-    "mul": lambda e, *args: (
-        _wrapped(prod(map(int, args))) if e.dtype == INDEX else args[0] * args[1]
-    ),
-    "add": lambda e, a, b: a + b,
-    "sub": lambda e, a, b: a - b,
-    "div": lambda e, a, b: a / b,
-    "floordiv": lambda e, a, b: a // b,
-    "mod": lambda e, a, b: a % b,
-    "min": lambda e, a, b: np.minimum(_wide(a), _wide(b)),
-    "max": lambda e, a, b: np.maximum(_wide(a), _wide(b)),
-    "xor": lambda e, a, b: a ^ b,
-    "shl": lambda e, a, b: a << b,
-    "shr": lambda e, a, b: a >> b,
-    "lt": lambda e, a, b: a < b,
-    "le": lambda e, a, b: a <= b,
-    "eq": lambda e, a, b: a == b,
-    "ne": lambda e, a, b: a != b,
-    "not": lambda e, a: not a,
-    "neg": lambda e, a: -a,
-    "abs": lambda e, a: np.abs(a),
-    "fma": _fma,
-    "cast": _cast,
-    "bitcast": lambda e, a: a.view(NUMPY[e.dtype]),
-}
-_OPERATIONS |= {
-    name: (lambda f: lambda e, a: f(a))(getattr(np, name))
-    for name in ("sqrt", "floor", "ceil", "rint", "trunc")
-}
-_OPERATIONS |= {name: _function(name) for name in FUNCTIONS}
+        return NUMPY[e.dtype](OPERATIONS[e.op](e, *args))

@@ -259,6 +259,20 @@ class Exchange(Lanes):
         return f"{self.target.name}[] = exchange({self.value}, {self.mask})"
 
 
+class Group(Instruction):
+    """Statements with a head of their own: `vector.py`.
+
+    Attributes:
+        body: the statements inside.
+    """
+
+    body: tuple[Statement, ...]
+
+    def heads(self) -> list[str]:
+        """The lines above the body."""
+        raise NotImplementedError
+
+
 Statement = Union[Store, For, If, Barrier, Instruction]
 
 
@@ -303,7 +317,7 @@ def walk(statements: Sequence[Statement]) -> Iterator[Statement]:
     """All statements, outer ones before inner ones, in order."""
     for s in statements:
         yield s
-        if isinstance(s, (For, If)):
+        if isinstance(s, (For, If, Group)):
             yield from walk(s.body)
 
 
@@ -354,6 +368,10 @@ def statement_lines(statements: Sequence[Statement], depth: int = 0) -> list[str
             lines += statement_lines(s.body, depth + 1)
         elif isinstance(s, If):
             lines += [f"{margin}if {s.condition}:", *statement_lines(s.body, depth + 1)]
+        elif isinstance(s, Group):
+            heads = s.heads()
+            lines += [margin + head for head in heads]
+            lines += statement_lines(s.body, depth + len(heads))
         elif not isinstance(s, Store):
             lines.append(f"{margin}{'barrier()' if isinstance(s, Barrier) else s}")
         else:

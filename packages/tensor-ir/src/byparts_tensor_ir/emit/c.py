@@ -3,8 +3,7 @@
     void byparts_NAME(void **a);  // buffers in order, workspace, `int64_t *` of the sizes
 
 Compiled as C++ (GCC's C has no `?:` of vectors), with `-ffp-contract=off`: what rounds once is
-written as `fma`.  A vectorized loop of any extent becomes whole vectors and one masked rest.  A
-reduction over the lanes keeps vectors of partial results and combines them after the loop.
+written as `fma`.  Vectors are in the function already: `vectorize.py`.
 
 Each subexpression has a name, computed once where it is used; an arm of a `select` that could read
 outside its buffer is computed only where it is chosen.
@@ -16,24 +15,19 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from byparts_tensor_ir.emit.c_forms import CForms
 from byparts_tensor_ir.emit.source import Source as Source
 from byparts_tensor_ir.emit.strategy import (
-    MOST_UNROLLED_VECTORS,
-    Element,
     EmitError,
-    Lanes,
-    accumulators_of,
-    element_of,
     elements_of,
     flat_index,
     forget_loads,
     step_of,
     unrounded,
-    values_of_some,
 )
 from byparts_tensor_ir.emit.values import Values
 from byparts_tensor_ir.emit.vectors import C_TYPES, VALUE_TYPES, literal
-from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, Expr, const, make
+from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, Expr, make
 from byparts_tensor_ir.intrinsic import Intrinsic, operand_boxes
 from byparts_tensor_ir.statement import (
     Buffer,
@@ -48,11 +42,20 @@ from byparts_tensor_ir.statement import (
 from byparts_tensor_ir.substitute import (
     containing,
     expressions,
-    in_statements,
     loads,
     substituted,
 )
-from byparts_tensor_ir.tensor import identity_values
+from byparts_tensor_ir.vector import (
+    Assign,
+    Lanes,
+    Rest,
+    Strip,
+    Strips,
+    Unrolled,
+    Vector,
+    VectorLoop,
+)
+from byparts_tensor_ir.vectorize import vectorized
 
 
 def emit_c(
@@ -88,7 +91,6 @@ class _Emitter(Values):
         self.taken |= {b.name for b in (*func.params, *func.locals)} | {str(x) for x in func.sizes}
         self.taken |= {s.name for s in walk(self.func.body) if isinstance(s, For)}
         self.aliased = {b for pair in aliases for b in pair}
-        self.reducing: dict[Element, tuple[Expr, ...]] = {}
         self.parallel = self.shared = False  # whether it has a parallel loop; whether in one
         self.at: dict[Any, list[Buffer]] = {}
         read = {
@@ -105,7 +107,7 @@ class _Emitter(Values):
             self.line(f"const int64_t {size.attr.name} = ((const int64_t *)a[{n + 1}])[{i}];")
         self.place_locals()
         self.declare(None)
-        self.statements(func.body)
+        self.statements(vectorized(func, self.vector_bytes, CForms().check, texts=True).body)
         self.end_streams()
         name = f"byparts_{func.name}"  # no name of the C library
         body = "\n".join([f'extern "C" void {name}(void **a) {{', *self.lines, "}\n"])
@@ -153,25 +155,33 @@ class _Emitter(Values):
         for s in body:
             if isinstance(s, Store):
                 self.store(s, lanes)
+            elif isinstance(s, Assign):
+                self.assign(s, lanes)
             elif isinstance(s, If):
                 with self.block(f"if ({self.value(s.condition, None)})"):
                     self.statements(s.body, lanes)
+            elif isinstance(s, Unrolled):
+                self.unrolled(s, lanes)
+            elif isinstance(s, VectorLoop):
+                self.vector_loop(s)
+            elif isinstance(s, Vector):
+                self.statements(s.body, s.lanes)
+                self.forget_lanes(s.lanes.var)
+            elif isinstance(s, Strips):
+                self.strips(s)
             elif not isinstance(s, For):
                 raise EmitError(f"{statement_lines([s])[0]} outside of GPU code")
-            elif s.kind == "vectorize" and lanes is None:
-                self.vectorized(s)
             elif isinstance(s.kind, Intrinsic):
-                if lanes is not None:
-                    raise EmitError(f"{s.kind} below a vectorized loop")
                 self.intrinsic(s, s.kind)
-            elif s.kind == "unroll" and s.extent.op == "const":
-                for i in range(s.extent.attr):
-                    at = const(s.var.attr.low + i)
-                    with self.block("") if s.var.attr in self.at else self.same():
-                        self.declare(s.var.attr)  # each round has its own
-                        self.statements(in_statements(s.body, {s.var: at}), lanes)
             else:
                 self.loop(s, lanes)
+
+    def unrolled(self, s: Unrolled, lanes: Lanes | None) -> None:
+        var = s.loop.var.attr
+        for one in s.rounds:
+            with self.block("") if var in self.at else self.same():
+                self.declare(var)  # each round has its own
+                self.statements(one, lanes)
 
     def loop(self, s: For, lanes: Lanes | None) -> None:
         forget_loads(self.scopes, s.body)
@@ -211,68 +221,38 @@ class _Emitter(Values):
                 self.line(line)
         self.lines[-1] += f"({', '.join(values)});  // {kind}"
 
-    def vectorized(self, s: For) -> None:
-        """Whole vectors, then the rest with a mask; scalars where there is no vector form."""
-        try:
-            held = (
-                list(self.lines),
-                self.count,
-                set(self.vectors),
-                [dict(x) for x in self.scopes],
-                self.depth,
-            )
-            self.vector_loop(s)
-        except EmitError:
-            self.lines, self.count, self.vectors, self.scopes, self.depth = held
-            self.loop(For(s.var, s.body, "serial"), None)
+    # -- vectors -------------------------------------------------------------------------------
 
-    def vector_loop(self, s: For) -> None:
-        lanes = self.lanes_of(s.body)
-        reductions = self.lane_reductions(s)
-        forget_loads(self.scopes, s.body)
-        for x in self.uniform(s):  # computed once, before the loop
+    def vector_loop(self, s: VectorLoop) -> None:
+        forget_loads(self.scopes, s.loop.body)
+        for x in s.once:
             self.value(x, None)
-        low, extent = s.var.attr.low, s.extent
-        if extent.op == "const" and extent.attr <= lanes * MOST_UNROLLED_VECTORS and not reductions:
-            for first in range(low, low + extent.attr, lanes):
-                rest = low + extent.attr - first
-                inside = Lanes(s.var, const(first), lanes, const(rest) if rest < lanes else None)
-                self.statements(s.body, inside)
-                self.scopes.append({})
-                self.forget_lanes(s.var)
-            return
-        many = accumulators_of(extent, lanes) if reductions else 1
-        accumulators = {
-            element: [self.accumulator(r, lanes) for _ in range(many)]
-            for element, r in reductions.items()
-        }
-        name, end = s.name, self.index(extent + low)
-        with self.block(""):
-            self.line(f"int64_t {name} = {low};")
-            for step in dict.fromkeys((many, 1)):
-                whole = (
-                    extent.op == "const"
-                    and (extent.attr % (lanes * many)) < lanes
-                    and step == 1
-                    and many > 1
-                )
-                if whole:
-                    continue
-                with self.block(
-                    f"for (; {name} + {lanes * step} <= {end}; {name} += {lanes * step})"
-                ):
-                    for k in range(step):
-                        inside = Lanes(s.var, s.var + k * lanes, lanes)
-                        with self.block("") if step > 1 else self.same():
-                            self.lane_body(s.body, inside, accumulators, k)
-            if not (extent.op == "const" and extent.attr % lanes == 0):
+        whole = any(isinstance(x, Strips) for x in s.body)
+        with self.block("") if whole else self.same():
+            self.statements(s.body)
+
+    def strips(self, s: Strips) -> None:
+        """The variable goes on from one part to the next."""
+        loop = s.loop
+        name, end = loop.name, self.index(loop.extent + loop.var.attr.low)
+        self.line(f"int64_t {name} = {loop.var.attr.low};")
+        for part in s.body:
+            if isinstance(part, Strip):
+                step = part.step
+                with self.block(f"for (; {name} + {step} <= {end}; {name} += {step})"):
+                    self.strip_body(part.body)
+            elif isinstance(part, Rest):
                 with self.block(f"if ({name} < {end})"):
-                    count = self.fresh("n")
-                    self.line(f"const int64_t {count} = {end} - {name};")
-                    left = make("name", (), INDEX, (count, 0))
-                    self.lane_body(s.body, Lanes(s.var, s.var, lanes, left), accumulators, 0)
-            for element, parts in accumulators.items():
-                self.finish_reduction(reductions[element], parts, lanes)
+                    left = self.registers[part.left] = self.fresh(part.left.attr.name)
+                    self.line(f"const int64_t {left} = {end} - {name};")
+                    self.strip_body(part.body)
+
+    def strip_body(self, body: Sequence[Statement]) -> None:
+        """Vectors, each with names of its own."""
+        for v in body:
+            assert isinstance(v, Vector), "a strip is made of vectors"
+            with self.block("") if len(body) > 1 else self.same():
+                self.statements(v.body, v.lanes)
 
     @contextmanager
     def same(self) -> Any:
@@ -280,73 +260,38 @@ class _Emitter(Values):
 
     def forget_lanes(self, var: Expr) -> None:
         """After a vector, what depended on its lanes is another value."""
-        self.scopes.pop()
         for scope in self.scopes:
             known = [e for e in scope if isinstance(e, Expr)]
             for e in containing(known, lambda x: x is var) & scope.keys():
                 del scope[e]
 
-    def lane_body(
-        self, body: Sequence[Statement], lanes: Lanes, accumulators: dict[Element, Any], k: int
-    ) -> None:
-        """The body for one vector; reductions over lanes go to the k-th accumulators."""
-        self.reducing = {r: parts[k] for r, parts in accumulators.items()}
-        self.statements(body, lanes)
-        self.reducing = {}
-
-    def accumulator(self, store: Store, lanes: int) -> tuple[Expr, ...]:
-        """Vectors that hold the identity."""
-        assert store.reducer is not None
-        made = []
-        for identity in identity_values(store.reducer, store.targets):
-            name = self.fresh("acc")
-            v = self.vector(identity.dtype, lanes)
-            self.line(f"{v} {name} = {literal(identity)} - ({v}){{}};")
-            made.append(make("name", (), identity.dtype, (name, lanes)))
-        return tuple(made)
-
-    def finish_reduction(self, store: Store, parts: Sequence[tuple[Expr, ...]], lanes: int) -> None:
-        """Combine the vectors, then their lanes, then what the target holds."""
-        assert store.reducer is not None
-        first = parts[0]
-        for other in parts[1:]:
-            whole = Lanes(make("name", (), INDEX, ("", 0)), const(0), lanes)
-            self.assign(first, store.reducer.combine(first, other), whole)
-        while lanes > 1:  # halves, so that all lanes are combined in log2(lanes) steps
-            lanes //= 2
-            halves: list[tuple[Expr, ...]] = []
-            for half in range(2):
-                names = []
-                for x in first:
-                    name, dtype = self.fresh("h"), x.dtype
-                    picked = ", ".join(f"{x.attr[0]}[{half * lanes + i}]" for i in range(lanes))
-                    v = self.vector(dtype, lanes) if lanes > 1 else VALUE_TYPES[dtype]
-                    value = f"{{{picked}}}" if lanes > 1 else picked
-                    self.line(f"{v} {name} = {value};")
-                    names.append(make("name", (), dtype, (name, lanes)))
-                halves.append(tuple(names))
-            inside = Lanes(make("name", (), INDEX, ("", 0)), const(0), lanes) if lanes > 1 else None
-            self.assign(halves[0], store.reducer.combine(*halves), inside)
-            first = halves[0]
-        self.store(Store(store.block, store.targets, store.index, first, store.reducer), None)
-
-    def assign(self, targets: Sequence[Expr], values: Sequence[Expr], lanes: Lanes | None) -> None:
-        """Write accumulators anew."""
+    def assign(self, s: Assign, lanes: Lanes | None) -> None:
+        """Write registers, which are declared where they are first written."""
         self.scopes.append({})
-        texts = [self.deep_value(v, lanes) for v in values]
-        for t, text in zip(targets, texts, strict=True):
-            self.line(f"{t.attr[0]} = {text};")
+        texts = [
+            self.assigned(v, t.attr.lanes, lanes) for t, v in zip(s.targets, s.values, strict=True)
+        ]
+        for t, text in zip(s.targets, texts, strict=True):
+            if t in self.registers:
+                self.line(f"{self.registers[t]} = {text};")
+                continue
+            n, name = t.attr.lanes, self.fresh(t.attr.name)
+            kind = self.vector(t.dtype, n) if n > 1 else VALUE_TYPES[t.dtype]
+            self.line(f"{kind} {name} = {text};")
+            self.registers[t] = name
         self.scopes.pop()
 
+    def assigned(self, e: Expr, n: int, lanes: Lanes | None) -> str:
+        """C for the value of a register of n lanes."""
+        if e.op == "half":
+            name = self.registers[e.args[0]]
+            picked = ", ".join([f"{name}[{e.attr * n + i}]" for i in range(n)])
+            return f"{{{picked}}}" if n > 1 else picked
+        if e.op == "const" and n > 1:
+            return f"{literal(e)} - ({self.vector(e.dtype, n)}){{}}"
+        return self.deep_value(e, lanes)
+
     def store(self, s: Store, lanes: Lanes | None) -> None:
-        into = self.reducing.get(element_of(s))
-        if into is not None and lanes is not None:
-            assert s.reducer is not None
-            values = s.values
-            if lanes.count is not None:
-                values = values_of_some(s, make("lane mask", (lanes.count,), "bool"))
-            self.assign(into, s.reducer.combine(into, values), lanes)
-            return
         values = unrounded(s)
         texts = [self.deep_value(v, lanes) for v in values]
         for target, value, text in zip(s.targets, values, texts, strict=True):

@@ -20,31 +20,24 @@ from byparts_tensor_ir.emit.llvm_operations import I32, I64, POINTER, VOID, memo
 from byparts_tensor_ir.emit.llvm_values import LlvmValues, MaskedLanes
 from byparts_tensor_ir.emit.source import LlvmSource as LlvmSource
 from byparts_tensor_ir.emit.strategy import (
-    MOST_UNROLLED_VECTORS,
     EmitError,
-    accumulators_of,
-    element_of,
     elements_of,
     forget_loads,
     unrounded,
-    values_of_some,
 )
-from byparts_tensor_ir.expression import INDEX, Expr, const, make
+from byparts_tensor_ir.expression import Expr, const
 from byparts_tensor_ir.statement import (
     THREADS,
     Buffer,
     For,
     Func,
     If,
-    Reducer,
     Statement,
     Store,
     statement_lines,
 )
-from byparts_tensor_ir.substitute import in_statements
-from byparts_tensor_ir.tensor import identity_values
-
-Names = tuple[Expr, ...]  # a name for each value of a reducer
+from byparts_tensor_ir.vector import Assign, Rest, Strip, Strips, Unrolled, Vector, VectorLoop
+from byparts_tensor_ir.vectorize import vectorized
 
 
 def emit_llvm(
@@ -66,7 +59,7 @@ def emit_llvm(
 class _Emitter(LlvmValues):
     def __init__(self, func: Func, vector_bytes: int) -> None:
         super().__init__(func, vector_bytes)
-        self.reducing: dict[Any, Names] = {}  # element -> accumulators of this vector
+        self.inside = False  # of strips, which assign registers again
         self.places: Any = None  # where local memory is reserved
 
     # -- the function --------------------------------------------------------------------------
@@ -89,7 +82,7 @@ class _Emitter(LlvmValues):
         start = inner.append_basic_block("start")
         self.builder = ir.IRBuilder(start)
         self.place_locals(workspace)
-        self.statements(func.body)
+        self.statements(vectorized(func, self.vector_bytes).body)
         self.builder.ret_void()
         self.places.branch(start)
         name = f"byparts_{func.name}"  # no name of the C library
@@ -136,6 +129,16 @@ class _Emitter(LlvmValues):
         for s in body:
             if isinstance(s, Store):
                 self.store(s, lanes)
+            elif isinstance(s, Assign):
+                self.assign(s, lanes)
+            elif isinstance(s, Unrolled):
+                self.statements(s.body, lanes)
+            elif isinstance(s, VectorLoop):
+                self.vector_loop(s)
+            elif isinstance(s, Vector):
+                self.vector(s)
+            elif isinstance(s, Strips):
+                self.strips(s)
             elif isinstance(s, If):
                 with self.builder.if_then(self.value(s.condition)), self.scope():
                     self.statements(s.body, lanes)
@@ -143,12 +146,6 @@ class _Emitter(LlvmValues):
                 raise EmitError(f"{statement_lines([s])[0]} outside of GPU code")
             elif s.kind in THREADS:
                 raise EmitError(f"loop {s.name} is bound to {s.kind}: only for GPUs")
-            elif s.kind == "vectorize" and lanes is None:
-                self.vectorized(s)
-            elif s.kind == "unroll" and s.extent.op == "const":
-                for i in range(s.extent.attr):
-                    at = const(s.var.attr.low + i)
-                    self.statements(in_statements(s.body, {s.var: at}), lanes)
             else:
                 self.loop(s, lanes)
 
@@ -179,136 +176,77 @@ class _Emitter(LlvmValues):
         b.position_at_end(after)
 
     def store(self, s: Store, lanes: MaskedLanes | None) -> None:
-        into = self.reducing.get(element_of(s))
-        if into is not None and lanes is not None:
-            self.accumulate(s, into, lanes)
-            return
         values = [self.deep(v, lanes) for v in unrounded(s)]
         for target, x in zip(s.targets, values, strict=True):
             self.write(target, s.index, x, lanes)
         forget_loads(self.scopes, [s])
 
-    # -- vectorized loops ----------------------------------------------------------------------
+    # -- vectors -------------------------------------------------------------------------------
 
-    def vectorized(self, s: For) -> None:
-        """Whole vectors, then the rest with a mask; numbers where there is no vector form."""
-        try:
-            reductions = self.lane_reductions(s)
-        except EmitError:
-            self.loop(s, None)
-            return
-        forget_loads(self.scopes, s.body)
-        for x in self.uniform(s):  # computed once, before the loop
+    def vector_loop(self, s: VectorLoop) -> None:
+        forget_loads(self.scopes, s.loop.body)
+        for x in s.once:
             self.value(x)
-        lanes, extent = self.lanes_of(s.body), s.extent
-        few = extent.op == "const" and extent.attr <= lanes * MOST_UNROLLED_VECTORS
-        if few and not reductions:
-            low = s.var.attr.low
-            for first in range(low, low + extent.attr, lanes):
-                self.vector(s, const(first), lanes, min(lanes, low + extent.attr - first))
-        else:
-            self.vector_loop(s, lanes, reductions)
+        self.statements(s.body)
 
-    def vector(self, s: For, base: Expr, lanes: int, count: Any) -> None:
+    def strips(self, s: Strips) -> None:
+        """The variable goes on from one part to the next."""
+        var, extent = s.loop.var, s.loop.extent
+        end, at = self.value(extent + var.attr.low), I64(var.attr.low)
+        self.inside = True
+        for part in s.body:
+            if isinstance(part, Strip):
+                with self.rounds(var, at, end, part.step):
+                    self.statements(part.body)
+                at = self.numbers[var]
+            elif isinstance(part, Rest):
+                self.numbers[var] = at
+                if extent.op == "const":
+                    (vector,) = part.body
+                    assert isinstance(vector, Vector), "the rest is one vector"
+                    self.numbers[part.left] = extent.attr % vector.lanes.lanes
+                with self.builder.if_then(self.builder.icmp_signed("<", at, end)), self.scope():
+                    if extent.op != "const":
+                        self.numbers[part.left] = self.builder.sub(end, at)
+                    self.statements(part.body)
+        self.inside = False
+
+    def vector(self, s: Vector) -> None:
         """The body for one vector, of which `count` lanes are computed."""
-        mask = known = None
-        if count is not None and count != lanes:
+        at, mask, known = s.lanes, None, None
+        if at.count is not None:
+            count = at.count.attr if at.count.op == "const" else self.numbers[at.count]
             known = const(count) if isinstance(count, int) else None
             number = self.builder.trunc(count, I32) if known is None else I32(count)
-            iota = ir.Constant(ir.VectorType(I32, lanes), list(range(lanes)))
-            mask = self.builder.icmp_unsigned("<", iota, self.splat(number, lanes))
+            iota = ir.Constant(ir.VectorType(I32, at.lanes), list(range(at.lanes)))
+            mask = self.builder.icmp_unsigned("<", iota, self.splat(number, at.lanes))
         with self.scope():
-            self.statements(s.body, MaskedLanes(s.var, base, lanes, known, mask))
+            self.statements(s.body, MaskedLanes(at.var, at.base, at.lanes, known, mask))
 
-    def vector_loop(self, s: For, lanes: int, reductions: dict[Any, Store]) -> None:
-        extent, low = s.extent, s.var.attr.low
-        number = extent.attr if extent.op == "const" else None
-        many = accumulators_of(extent, lanes) if reductions else 1
-        accumulators = [
-            {element: self.accumulator(r, lanes) for element, r in reductions.items()}
-            for _ in range(many)
-        ]
-        end, at = self.value(extent + low), I64(low)
-        for step in dict.fromkeys((many, 1)):
-            if many > step and number is not None and number % (lanes * many) < lanes:
-                continue  # no whole vector is left
-            var = self.named(INDEX)
-            with self.rounds(var, at, end, lanes * step):
-                for k in range(step):
-                    self.reducing = accumulators[k]
-                    self.vector(s, var + k * lanes, lanes, None)
-            at = self.numbers[var]
-        if number is None or number % lanes:
-            base = self.named(INDEX)
-            self.numbers[base] = at
-            self.reducing = accumulators[0]
-            with self.builder.if_then(self.builder.icmp_signed("<", at, end)), self.scope():
-                left = self.builder.sub(end, at) if number is None else number % lanes
-                self.vector(s, base, lanes, left)
-        self.reducing = {}
-        for element, r in reductions.items():
-            self.finish_reduction(r, [parts[element] for parts in accumulators], lanes)
-
-    # -- reductions over lanes -----------------------------------------------------------------
-
-    def accumulator(self, store: Store, lanes: int) -> Names:
-        """Vectors that hold the identity."""
-        assert store.reducer is not None
-        names = []
-        for identity in identity_values(store.reducer, store.targets):
-            name = self.named(identity.dtype, lanes)
-            place = self.reserved(ir.VectorType(scalar_type(identity.dtype), lanes))
-            self.builder.store(self.splat(self.value(identity), lanes), place)
-            self.accumulators[name] = place
-            names.append(name)
-        return tuple(names)
-
-    def accumulate(self, s: Store, into: Names, lanes: MaskedLanes) -> None:
-        """Combine the values of a store with accumulators; lanes that are off add the identity."""
-        assert s.reducer is not None
-        values = s.values
-        if lanes.mask is not None:
-            values = values_of_some(s, make("lane mask", (), "bool"))
+    def assign(self, s: Assign, lanes: MaskedLanes | None) -> None:
+        """Write registers: those that rounds of a loop change have a place in memory."""
         with self.scope():
-            combined = [self.deep(v, lanes) for v in s.reducer.combine(into, values)]
-            for name, x in zip(into, combined, strict=True):
-                self.builder.store(x, self.accumulators[name])
-
-    def finish_reduction(self, store: Store, parts: Sequence[Names], lanes: int) -> None:
-        """Combine the vectors, then their lanes, then what the target holds."""
-        assert store.reducer is not None
-        first = parts[0]
-        for other in parts[1:]:
-            first = self.combined(store.reducer, first, other, lanes)
-        while lanes > 1:  # halves, so that all lanes are combined in log2(lanes) steps
-            lanes //= 2
-            low, high = self.half(first, lanes, 0), self.half(first, lanes, 1)
-            first = self.combined(store.reducer, low, high, lanes)
-        self.store(Store(store.block, store.targets, store.index, first, store.reducer), None)
-
-    def combined(self, reducer: Reducer, first: Names, second: Names, lanes: int) -> Names:
-        """Names of the combination of two partial results."""
-        none = make("name", (), INDEX, ("", 0))
-        inside = MaskedLanes(none, none, lanes) if lanes > 1 else None
-        with self.scope():
-            values = [self.of(v, inside) for v in reducer.combine(first, second)]
-        return self.bound(first, values, lanes)
-
-    def half(self, names: Names, lanes: int, which: int) -> Names:
-        """Names of one half of the lanes."""
-        lane_numbers = range(which * lanes, (which + 1) * lanes)
-        picked = ir.Constant(ir.VectorType(I32, lanes), list(lane_numbers))
-        values = []
-        for name in names:
-            x = self.value(name)
-            if lanes > 1:
-                values.append(self.builder.shuffle_vector(x, x, picked))
+            values = [
+                self.assigned(v, t.attr.lanes, lanes)
+                for t, v in zip(s.targets, s.values, strict=True)
+            ]
+        for t, x in zip(s.targets, values, strict=True):
+            if t.attr.changes and t not in self.accumulators and t not in self.numbers:
+                kind = ir.VectorType(scalar_type(t.dtype), t.attr.lanes)
+                self.accumulators[t] = self.reserved(kind)
+                self.builder.store(x, self.accumulators[t])
+            elif self.inside:
+                self.builder.store(x, self.accumulators[t])
             else:
-                values.append(self.builder.extract_element(x, I32(which)))
-        return self.bound(names, values, lanes)
+                self.numbers[t] = x
 
-    def bound(self, like: Names, values: Sequence[Any], lanes: int) -> Names:
-        """New names of these values."""
-        names = tuple([self.named(x.dtype, lanes if lanes > 1 else 0) for x in like])
-        self.numbers.update(zip(names, values, strict=True))
-        return names
+    def assigned(self, e: Expr, n: int, lanes: MaskedLanes | None) -> Any:
+        """The value of a register of n lanes."""
+        if e.op == "half":
+            x = self.value(e.args[0])
+            if n == 1:
+                return self.builder.extract_element(x, I32(e.attr))
+            picked = ir.Constant(ir.VectorType(I32, n), list(range(e.attr * n, (e.attr + 1) * n)))
+            return self.builder.shuffle_vector(x, x, picked)
+        x = self.deep(e, lanes)
+        return self.splat(x, n) if n > 1 and not isinstance(x.type, ir.VectorType) else x

@@ -24,11 +24,12 @@ from byparts_tensor_ir.emit.llvm_operations import (
     scalar_type,
     type_name,
 )
-from byparts_tensor_ir.emit.strategy import EmitError, Lanes, flat_index, is_safe, step_of
-from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const, make
+from byparts_tensor_ir.emit.strategy import EmitError, flat_index, is_safe, step_of
+from byparts_tensor_ir.expression import BYTES, HALVES, Expr, const
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Buffer, Func
 from byparts_tensor_ir.substitute import substituted
+from byparts_tensor_ir.vector import Lanes
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class LlvmValues(LlvmOperations):
 
     Attributes:
         scopes: expression -> value, of each open block.
-        numbers: loop variables, sizes and names -> value.
-        accumulators: names -> where their value is kept.
+        numbers: loop variables, sizes and registers -> value.
+        accumulators: registers -> where their value is kept.
         memory: buffer -> its address.
     """
 
@@ -61,7 +62,6 @@ class LlvmValues(LlvmOperations):
         self.accumulators: dict[Expr, Any] = {}
         self.memory: dict[Buffer, Any] = {}
         self.proved: dict[Expr, bool] = {}
-        self.count = 0
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -69,11 +69,6 @@ class LlvmValues(LlvmOperations):
         self.scopes.append({})
         yield
         self.scopes.pop()
-
-    def named(self, dtype: str, lanes: int = 0) -> Expr:
-        """A new name, of a number or a vector."""
-        self.count += 1
-        return make("name", (), dtype, (f"v{self.count}", lanes))
 
     def safe(self, e: Expr) -> bool:
         """`is_safe`, asked once for each expression."""

@@ -8,10 +8,11 @@ Both need a first lane that is a multiple of s, which is so if all else in the i
 
 from __future__ import annotations
 
-from byparts_tensor_ir.emit.strategy import EmitError, Lanes, step_of
+from byparts_tensor_ir.emit.strategy import EmitError, step_of
 from byparts_tensor_ir.expression import Expr, variable
 from byparts_tensor_ir.index import terms
 from byparts_tensor_ir.substitute import subexpressions, substituted, variables
+from byparts_tensor_ir.vector import Lanes
 
 
 def repeated(flat: Expr, lanes: Lanes) -> tuple[int, Expr] | None:

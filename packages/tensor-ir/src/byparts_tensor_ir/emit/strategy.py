@@ -1,22 +1,19 @@
-"""What all emitters decide alike: widths of vectors, reductions over lanes, places of buffers.
+"""What all emitters decide alike: what varies over lanes, places of buffers.
 
-Nothing here writes code.  Two emitters that follow it add in the same order, so their results are
-equal to the bit.
+Nothing here writes code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from byparts_graph_ir import GraphError
-from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, VALUE_BYTES, Expr, const, make
+from byparts_tensor_ir.expression import BYTES, HALVES, INDEX, Expr, const
 from byparts_tensor_ir.guards import without_guards
 from byparts_tensor_ir.index import not_negative, terms
 from byparts_tensor_ir.lower import placed_identities
-from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import (
     Buffer,
     For,
@@ -24,7 +21,6 @@ from byparts_tensor_ir.statement import (
     If,
     Statement,
     Store,
-    stores,
     walk,
     written,
 )
@@ -35,10 +31,8 @@ from byparts_tensor_ir.substitute import (
     subexpressions,
     variables,
 )
-from byparts_tensor_ir.tensor import identity_values
+from byparts_tensor_ir.vector import Lanes
 
-MOST_UNROLLED_VECTORS = 8  # a constant vectorized loop of more vectors stays a loop
-_ACCUMULATORS = 4  # vectors of partial results: an addition takes 4 cycles
 _DEEP = 100  # subexpressions; an expression of fewer is not too deep
 _STACK_BYTES = 1 << 16  # larger local buffers stand in the workspace
 MOST_ON_STACK_BYTES = 1 << 18  # of a local buffer in a parallel loop: each thread has its own
@@ -48,27 +42,42 @@ class EmitError(GraphError):
     """What the emitter cannot write; the message shows the statement."""
 
 
-@dataclass(frozen=True)
-class Lanes:
-    """The lanes of a vectorized loop: its variable is `base` + 0, 1, ..., `count` - 1.
-
-    Attributes:
-        var: the loop variable.
-        base: the value in lane 0.
-        lanes: of a whole vector.
-        count: how many lanes there are, `None` for all.
-    """
-
-    var: Expr
-    base: Expr
-    lanes: int
-    count: Expr | None = None
-
-
 Element = tuple[tuple[Buffer, ...], tuple[Expr, ...]]  # targets and index of a store
 
 
-class Strategy:
+class Varying:
+    """Which expressions have another value in each lane; remembers its answers."""
+
+    def __init__(self) -> None:
+        self.depends: dict[tuple[Expr, Expr], bool] = {}
+
+    def varies(self, e: Expr, lanes: Lanes) -> bool:
+        """Whether lanes hold different values of e."""
+        key = (e, lanes.var)
+        known = self.depends.get(key)
+        if known is None:
+            if e.op == "register":
+                known = e.attr.lanes > 1
+            elif e.op == "lane mask":
+                known = True
+            else:
+                known = e is lanes.var or any(self.varies(a, lanes) for a in e.args)
+            self.depends[key] = known
+        return known
+
+    def operands_first(self, e: Expr, lanes: Lanes | None) -> Iterator[Expr]:
+        """The values to compute before that of a long chain, so that Python's stack suffices."""
+        order = list(subexpressions(e))
+        chooses = any(x.op in ("select", "and", "or") for x in order)  # else all is computed anyway
+        if len(order) > _DEEP and (not chooses or is_safe(e)):
+            for x in order:
+                if lanes is not None:
+                    self.varies(x, lanes)
+                if x.op not in ("const", "var") and (x.dtype != INDEX or x.op == "load"):
+                    yield x
+
+
+class Strategy(Varying):
     """The decisions for one function.
 
     Attributes:
@@ -79,11 +88,11 @@ class Strategy:
     """
 
     def __init__(self, func: Func, vector_bytes: int) -> None:
+        super().__init__()
         self.func = self.simplified(placed_identities(func))
         self.vector_bytes = vector_bytes
         self.offsets: dict[Buffer, int] = {}
         self.workspace_bytes = 0
-        self.depends: dict[tuple[Expr, Expr], bool] = {}
         self._place_in_workspace()
 
     def simplified(self, func: Func) -> Func:
@@ -120,105 +129,10 @@ class Strategy:
                 common.append(users[0])
             body = users[0].body
 
-    # -- lanes ---------------------------------------------------------------------------------
-
-    def varies(self, e: Expr, lanes: Lanes) -> bool:
-        """Whether lanes hold different values of e."""
-        key = (e, lanes.var)
-        known = self.depends.get(key)
-        if known is None:
-            if e.op == "name":
-                known = e.attr[1] > 0
-            elif e.op == "lane mask":
-                known = True
-            else:
-                known = e is lanes.var or any(self.varies(a, lanes) for a in e.args)
-            self.depends[key] = known
-        return known
-
-    def operands_first(self, e: Expr, lanes: Lanes | None) -> Iterator[Expr]:
-        """The values to compute before that of a long chain, so that Python's stack suffices."""
-        order = list(subexpressions(e))
-        chooses = any(x.op in ("select", "and", "or") for x in order)  # else all is computed anyway
-        if len(order) > _DEEP and (not chooses or is_safe(e)):
-            for x in order:
-                if lanes is not None:
-                    self.varies(x, lanes)
-                if x.op not in ("const", "var") and (x.dtype != INDEX or x.op == "load"):
-                    yield x
-
-    def lanes_of(self, body: Sequence[Statement]) -> int:
-        """As many lanes as the widest element has in a register."""
-        widest = 1
-        for s in walk(body):
-            if isinstance(s, Store):
-                widest = max([widest, *[VALUE_BYTES[t.dtype] for t in s.targets]])
-                for v in s.values:
-                    for e in subexpressions(v):
-                        if e.dtype != INDEX or e.op == "load":
-                            widest = max(widest, VALUE_BYTES[e.dtype])
-                    if v.dtype == INDEX:
-                        widest = 8
-        return self.vector_bytes // widest
-
-    def lane_reductions(self, loop: For) -> dict[Element, Store]:
-        """The elements that all lanes of a vectorized loop add to, and the first store to each.
-
-        Raises:
-            EmitError: the loop has no vector form.
-        """
-        lanes = Lanes(loop.var, loop.var, 1)
-        inner = {s.var for s in walk(loop.body) if isinstance(s, For)}
-        reductions: dict[Element, Store] = {}
-        for s in walk(loop.body):
-            if isinstance(s, If) and self.varies(s.condition, lanes):
-                raise EmitError(f"a condition on the lanes of a vector: {s.condition}")
-            if isinstance(s, For) and self.varies(s.extent, lanes):
-                raise EmitError(f"lanes of {loop.name} go through {s.name} another number of times")
-            if not isinstance(s, Store):
-                continue
-            if any(loop.var in variables(i) for i in s.index):
-                steps = [step_of(flat_index(t, s.index), lanes) for t in s.targets]
-            elif s.targets[0].dtype == "bool":
-                raise EmitError(f"a reduction of bool over the lanes of {loop.name}")
-            else:
-                reductions.setdefault(element_of(s), s)
-                steps = [s.reducer is not None and not any(variables(i) & inner for i in s.index)]
-            if not all(steps):
-                raise EmitError(
-                    f"all lanes of {loop.name} store to one element of {s.targets[0].name}"
-                )
-        return reductions
-
-    def uniform(self, loop: For) -> Iterator[Expr]:
-        """The values that are the same in all lanes and rounds, operands first."""
-        stored = {t for s in stores(loop.body) for t in s.targets}
-        inner = {x.var for x in walk(loop.body) if isinstance(x, For)} | {loop.var}
-        for s in loop.body:
-            for v in s.values if isinstance(s, Store) else ():
-                changing = containing(
-                    [expanded(v)],
-                    lambda x: (
-                        x in inner or (x.op == "load" and (x.attr in stored or not _is_inside(x)))
-                    ),
-                )
-                for x in subexpressions(expanded(v)):
-                    known = x.op in ("const", "var", "name") or x.dtype == INDEX
-                    if not known and x not in changing:
-                        yield x
-
 
 def element_of(store: Store) -> Element:
     """What a store stores to; the same in copies of it."""
     return store.targets, store.index
-
-
-def values_of_some(s: Store, computed: Expr) -> tuple[Expr, ...]:
-    """The values of a reduction in the lanes that are `computed`, and its identity in others."""
-    assert s.reducer is not None
-    identity = identity_values(s.reducer, s.targets)
-    pairs = zip(s.values, identity, strict=True)
-    return tuple([make("select", (computed, v, i), v.dtype) for v, i in pairs])
 
 
 def unrounded(s: Store) -> tuple[Expr, ...]:
@@ -229,11 +143,6 @@ def unrounded(s: Store) -> tuple[Expr, ...]:
             for v in s.stored()
         ]
     )
-
-
-def accumulators_of(extent: Expr, lanes: int) -> int:
-    """Vectors of partial results of a reduction over lanes."""
-    return 1 if extent.op == "const" and extent.attr < 4 * lanes else _ACCUMULATORS
 
 
 def elements_of(buffer: Buffer) -> int:
@@ -249,10 +158,11 @@ def elements_of(buffer: Buffer) -> int:
 
 def is_safe(e: Expr) -> bool:
     """Whether all loads in e are inside of their buffers, whatever is chosen."""
-    return all(_is_inside(load) for load in loads(e))
+    return all(is_inside(load) for load in loads(e))
 
 
-def _is_inside(load: Expr) -> bool:
+def is_inside(load: Expr) -> bool:
+    """Whether all indices of a load are proved to be inside of its buffer."""
     return all(
         not_negative(i) and not_negative(extent - 1 - i)
         for i, extent in zip(load.args, load.attr.shape, strict=True)

@@ -9,7 +9,6 @@ from byparts_tensor_ir.emit.idioms import halves_of, limit_function
 from byparts_tensor_ir.emit.patterns import remainders, repeated
 from byparts_tensor_ir.emit.strategy import (
     EmitError,
-    Lanes,
     Strategy,
     flat_index,
     is_safe,
@@ -23,6 +22,7 @@ from byparts_tensor_ir.index import not_negative
 from byparts_tensor_ir.mathematics import expanded
 from byparts_tensor_ir.statement import Buffer, Func
 from byparts_tensor_ir.substitute import renewed, substituted
+from byparts_tensor_ir.vector import Lanes
 
 
 class Values(Strategy):
@@ -33,6 +33,7 @@ class Values(Strategy):
         scopes: expression -> name, of each open block.
         vectors: the vector types (dtype, lanes) used.
         masks: name or text of a mask -> bytes of one of its lanes.
+        registers: register -> name.
     """
 
     def __init__(self, func: Func, vector_bytes: int) -> None:
@@ -43,6 +44,7 @@ class Values(Strategy):
         self.vectors: set[tuple[str, int]] = set()
         self.count = 0
         self.masks: dict[str, int] = {}
+        self.registers: dict[Expr, str] = {}
         self.taken: set[str] = set()  # names of buffers, sizes and loops
 
     def line(self, text: str) -> None:
@@ -79,8 +81,8 @@ class Values(Strategy):
             return self.value(e, None)
         if e.op == "const":
             return literal(e)
-        if e.op == "name":
-            return str(e.attr[0])
+        if e.op in ("name", "register"):
+            return self.index(e)
         if lanes is None and (e.op == "var" or (e.dtype == INDEX and e.op in _INDEX_OPS)):
             return self.index(e)
         for scope in reversed(self.scopes):
@@ -509,6 +511,8 @@ class Values(Strategy):
             return str(e.attr.name)
         if e.op == "name":
             return str(e.attr[0])
+        if e.op == "register":
+            return self.registers[e]
         if e.op == "linear":
             parts = [
                 self.index(a) + (f" * {c}" if c != 1 else "")
