@@ -32,6 +32,8 @@ def emitter(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 native = pytest.mark.parametrize("emitter", list(MISSING), indirect=True)
+# Two hundred programs in C are compiled for a minute of processor time; in LLVM IR for seconds.
+C_IS_LONG = [pytest.param(e, marks=[pytest.mark.long] if e == "c" else []) for e in MISSING]
 
 
 @overflows
@@ -40,7 +42,7 @@ def test_programs_on_numpy_give_what_they_mean() -> None:
     check("numpy", 200, 0, 10)
 
 
-@native
+@pytest.mark.parametrize("emitter", C_IS_LONG, indirect=True)
 @overflows
 def test_programs_in_generated_code_give_what_they_mean(emitter: str) -> None:
     """Two hundred, in all the ways of building."""
