@@ -38,7 +38,7 @@ _OUR_NAMES = re.compile(  # of files that may be removed; others in the folder a
 
 
 def cache_directory() -> Path:
-    """Where files are kept: `BYPARTS_CACHE`, or below the user's cache directory.
+    """The directory of compiled files: `BYPARTS_CACHE`, or one in the user's cache directory.
 
     Raises:
         OSError: there is no place at all that can be written.
@@ -73,7 +73,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 def kept(path: Path) -> bytes | None:
-    """What was put there, and counts as used now; `None` where it is not whole, or not ours.
+    """Read a cached file and mark it as used now; `None` where it is damaged or another user's.
 
     Raises nothing: what cannot be read is made anew.
     """

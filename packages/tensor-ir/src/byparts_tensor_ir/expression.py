@@ -54,7 +54,7 @@ class ExpressionError(GraphError):
 
 
 class Variable:
-    """What a `var` stands for: a loop variable, or a size where `extent` is `None`.
+    """The variable behind a `var`: of a loop, or a size where `extent` is `None`.
 
     Attributes:
         name: as printed.

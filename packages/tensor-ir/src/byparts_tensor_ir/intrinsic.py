@@ -46,7 +46,7 @@ class Intrinsic(str):
 
 @dataclass(frozen=True)
 class Box:
-    """Where an operand lies: its element (i, j, ...) is `begin` plus i, j, ... along `dims`."""
+    """The place of an operand: element (i, j, ...) is at `begin` plus i, j, ... along `dims`."""
 
     buffer: Buffer
     begin: tuple[Expr, ...]
@@ -95,7 +95,7 @@ def intrinsic(name: str, operands: Sequence[Buffer], code: str) -> Intrinsic:
 
 
 def operand_boxes(loop: For, wanted: Intrinsic) -> tuple[Box, ...]:
-    """Where the operands of the intrinsic lie, if the loop computes what it computes.
+    """The places of the intrinsic's operands, if the loop computes the same as the intrinsic.
 
     The loops may have other names and another order, the operands may be parts of larger buffers
     with more dimensions.
@@ -135,7 +135,7 @@ def _nest(s: object) -> tuple[list[For], Store]:
 
 
 class _Match:
-    """One way to read loops as those of an intrinsic: a loop variable for each of its axes."""
+    """An attempt to read loops as an intrinsic's: each axis is matched with a loop variable."""
 
     def __init__(self, by: dict[Expr, Expr]) -> None:
         self.by, self.found = by, dict[Buffer, Box]()

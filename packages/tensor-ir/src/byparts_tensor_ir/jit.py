@@ -21,7 +21,7 @@ _engines: list[Any] = []  # each owns its code
 
 
 def machine() -> Any:
-    """What LLVM makes code for: this machine.  Each engine owns one of its own."""
+    """A new LLVM target machine for this CPU; each engine owns the one that it is given."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     features = llvm.get_host_cpu_features()

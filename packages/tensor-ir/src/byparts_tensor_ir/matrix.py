@@ -31,7 +31,7 @@ _Buffer = Callable[[Buffer], Buffer]
 
 @dataclass(frozen=True)
 class Matrix:
-    """One matrix of a buffer of matrices: `buffer[at]`, one index for each leading dimension."""
+    """A matrix in a buffer of matrices: `buffer[at]`, with an index for each leading dimension."""
 
     buffer: Buffer
     at: tuple[Expr, ...] = ()
@@ -169,7 +169,7 @@ class MatrixBox(Collective):
 
     @property
     def box(self) -> str:
-        """As printed."""
+        """The part of memory as it is printed: a slice `begin:+size` for each side of it."""
         rows, columns = self.matrix.shape
         at = list(map(str, self.index))
         for d, n in zip(self.dims, (rows, columns), strict=True):

@@ -68,7 +68,7 @@ def run_block(threads: Sequence[Arrivals], name: str, random: Random) -> Arrival
 
 
 def _whole_warps(waiting: dict[int, Arrival], size: int) -> dict[int, Any]:
-    """What the threads get that wait with all of their warp at one collective."""
+    """Results of a collective, for each thread whose whole warp waits at the same collective."""
     given: dict[int, Any] = {}
     for first in range(0, size - size % WARP, WARP):
         lanes = [waiting[t] for t in range(first, first + WARP) if t in waiting]
@@ -79,7 +79,7 @@ def _whole_warps(waiting: dict[int, Arrival], size: int) -> dict[int, Any]:
 
 
 def _met(lanes: Sequence[Arrival]) -> list[Any]:
-    """What each lane of a warp gets from a collective.
+    """Perform a collective for a warp and return the result of each lane.
 
     To a shuffle or an exchange each brings its value; to any other collective where it is done, and
     a function that does it for all of them.

@@ -75,7 +75,7 @@ class Buffer:
 
 @dataclass(frozen=True, eq=False)
 class Reducer:
-    """How partial results combine; associative, commutative, with an identity.
+    """A way to combine partial results: associative, commutative, with an identity.
 
     Attributes:
         name: as printed: sum, prod, max, min, or the user's.
@@ -133,7 +133,7 @@ class For:
 
     @property
     def extent(self) -> Expr:
-        """How many values the variable takes."""
+        """The number of values that the variable takes."""
         extent: Expr = self.var.attr.extent
         return extent
 
@@ -160,7 +160,7 @@ class Barrier:
 
 
 class Instruction:
-    """What a thread does beside stores, loops and conditions; subclasses are frozen dataclasses."""
+    """A thread's action beside stores, loops and conditions; subclasses are frozen dataclasses."""
 
     def expressions(self) -> tuple[Expr, ...]:
         """The expressions that stand in it."""
@@ -182,7 +182,7 @@ class Instruction:
 
 
 class Collective(Instruction):
-    """What the 32 threads of a warp do together: all of them arrive.  It orders no memory.
+    """An action of the 32 threads of a warp together: all of them arrive.  It orders no memory.
 
     A warp is 32 threads of a block in the order of their numbers, x + y X + z X Y, where X and Y
     are the extents of threadIdx.x and threadIdx.y.

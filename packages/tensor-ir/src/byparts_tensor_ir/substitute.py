@@ -167,7 +167,7 @@ def subexpressions(e: Expr) -> Iterator[Expr]:
 
 
 def containing(found: Iterable[Expr], wanted: Callable[[Expr], bool]) -> set[Expr]:
-    """Those expressions, and subexpressions of them, that are wanted or contain one that is.
+    """Select the expressions and subexpressions that are wanted or contain a wanted one.
 
     O(nodes of all together).
     """

@@ -1,4 +1,4 @@
-"""What code is made for: the vectors and instructions that this CPU has, asked at run time.
+"""Targets of compilation: the vectors and instructions of this CPU, asked at run time.
 
 Objects are kept by their flags, so machines that share a home directory share no instructions that
 one of them lacks.  `BYPARTS_TARGET` names another target than the best.
@@ -38,7 +38,7 @@ class Target:
 
     @property
     def compiler_flags(self) -> tuple[str, ...]:
-        """Those that allow its instructions."""
+        """Flags that allow the C compiler to use the target's instructions."""
         return (*[f"-m{f}" for f in self.features], *self.flags)
 
 
@@ -79,7 +79,7 @@ def _target(name: str) -> Target:
 
 
 def lacking(wanted: Target) -> tuple[str, ...]:
-    """What this CPU lacks of a target; its machine, or features."""
+    """List what a target needs and this CPU lacks: another machine, or features."""
     machine = platform.machine().lower()
     if wanted.machine not in ("", _MACHINES.get(machine, machine)):
         return (wanted.machine,)
@@ -94,7 +94,7 @@ def has(feature: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _features() -> frozenset[str]:
-    """What Linux says that this CPU has; nothing where it is not asked: then plain vectors do."""
+    """CPU features that Linux reports; none on other systems, where plain vectors are used."""
     try:
         with Path("/proc/cpuinfo").open(encoding="ascii", errors="replace") as lines:
             flags = next((line for line in lines if line.startswith("flags")), "")

@@ -76,7 +76,7 @@ class Tensor(Buffer):
 
     @property
     def op(self) -> Operation:
-        """What computes the tensor."""
+        """The operation that computes the tensor."""
         return Operation(self)
 
 

@@ -126,7 +126,7 @@ _pools: list[ctypes.CDLL] = []
 
 
 def threads() -> int:
-    """How many share a parallel loop.
+    """The number of threads that share a parallel loop.
 
     As told by `set_threads`, else by the environment variable `OMP_NUM_THREADS`, else one for each
     processor that this process may use.
@@ -140,7 +140,7 @@ def threads() -> int:
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

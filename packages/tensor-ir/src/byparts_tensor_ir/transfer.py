@@ -51,7 +51,7 @@ class CopyAsync(Instruction):
 
     @property
     def size_bytes(self) -> int:
-        """Of all that is copied."""
+        """Bytes that the copy moves in all."""
         return self.count * BYTES[self.target.dtype]
 
     def __str__(self) -> str:

@@ -40,7 +40,7 @@ class Lanes:
 
 
 class Register:
-    """What an expression `register` stands for: a number for each lane, in no buffer.
+    """The number behind an expression `register`: one for each lane, in no buffer.
 
     Attributes:
         name: the stem of its name.

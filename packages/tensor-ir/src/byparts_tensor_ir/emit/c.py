@@ -78,7 +78,7 @@ _STREAMED_BYTES = 16 << 20  # of a tensor, of which a cache keeps little until i
 
 
 def _is_large(buffer: Buffer) -> bool:
-    """Whether its size is known, and so large that its stores should leave the caches alone."""
+    """Whether the buffer's size is known and too large for its stores to go through the caches."""
     known = all(d.op == "const" for d in buffer.shape)
     return known and elements_of(buffer) * BYTES[buffer.dtype] >= _STREAMED_BYTES
 

@@ -1,4 +1,4 @@
-"""Which statements have vectors in C: a vector of bool has no form in some places.
+"""Decides which statements C can vectorize: a vector of bool has no form in some places.
 
 Values are looked at in the order in which `Values.value` computes them: what is computed one lane
 after the other needs no vector form.

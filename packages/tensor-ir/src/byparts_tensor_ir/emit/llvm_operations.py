@@ -162,7 +162,7 @@ class LlvmOperations(Strategy):
         return result
 
     def shift(self, e: Expr, x: Any, count: Any) -> Any:
-        """Of as many bits as there are or more, nothing is left but the sign."""
+        """Shift x by count bits. From the dtype's width on, the result is 0, or all sign bits."""
         b, bits = self.builder, 8 * VALUE_BYTES[e.dtype]
         inside = b.icmp_unsigned("<", count, like(count, bits))
         if e.op == "shr" and e.dtype[0] == "i":
@@ -273,7 +273,7 @@ class LlvmOperations(Strategy):
         return b.bitcast(b.or_(y, b.shl(b.and_(w, like(w, 0x8000)), like(w, 16))), f32)
 
     def bits(self, x: Any) -> Any:
-        """Those of an f32, as i32."""
+        """Reinterpret the bits of an f32 as an i32."""
         return self.builder.bitcast(x, self.shaped(I32, x))
 
     def shifted(self, x: Any, by: int) -> Any:

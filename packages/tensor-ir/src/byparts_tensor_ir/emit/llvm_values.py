@@ -132,7 +132,7 @@ class LlvmValues(LlvmOperations):
         return self.value(e) if lanes is None else self.wide(e, lanes)
 
     def deep(self, e: Expr, lanes: MaskedLanes | None) -> Any:
-        """As `of`, for an expression of any depth."""
+        """Compute the value as `of` does, operands first, so that any depth fits Python's stack."""
         for x in self.operands_first(e, lanes):
             self.value(x, lanes)
         return self.of(e, lanes)

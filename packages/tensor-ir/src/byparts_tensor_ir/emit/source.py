@@ -46,7 +46,7 @@ class Source:
 
 
 def file_of(sources: Sequence[Source], header: str = HEADER) -> str:
-    """One C file of several functions."""
+    """Join the sources of several functions into one C file."""
     used = {v for s in sources for v in s.vectors}
     shared = PARALLEL if any(s.parallel for s in sources) else ""
     return "\n".join([header + vector_types(used) + shared, *[s.body for s in sources]])

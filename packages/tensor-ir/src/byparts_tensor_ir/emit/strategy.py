@@ -1,4 +1,4 @@
-"""What all emitters decide alike: what varies over lanes, places of buffers.
+"""Decisions that all emitters share: what varies over lanes, where buffers are placed.
 
 Nothing here writes code.
 """
@@ -39,14 +39,14 @@ MOST_ON_STACK_BYTES = 1 << 18  # of a local buffer in a parallel loop: each thre
 
 
 class EmitError(GraphError):
-    """What the emitter cannot write; the message shows the statement."""
+    """The emitter cannot write a statement; the message shows the statement."""
 
 
 Element = tuple[tuple[Buffer, ...], tuple[Expr, ...]]  # targets and index of a store
 
 
 class Varying:
-    """Which expressions have another value in each lane; remembers its answers."""
+    """Finds and remembers which expressions have another value in each lane."""
 
     def __init__(self) -> None:
         self.depends: dict[tuple[Expr, Expr], bool] = {}
@@ -131,12 +131,12 @@ class Strategy(Varying):
 
 
 def element_of(store: Store) -> Element:
-    """What a store stores to; the same in copies of it."""
+    """The buffers and the index that a store writes: equal for copies of the store."""
     return store.targets, store.index
 
 
 def unrounded(s: Store) -> tuple[Expr, ...]:
-    """What to store; of halves before they are rounded, as a store does that."""
+    """The values to store; halves are given as f32, because the store itself rounds them."""
     return tuple(
         [
             v.args[0] if v.op == "cast" and v.dtype in HALVES and v.args[0].dtype == "f32" else v
@@ -178,7 +178,7 @@ def flat_index(buffer: Buffer, index: Sequence[Expr]) -> Expr:
 
 
 def step_of(flat: Expr, lanes: Lanes) -> int:
-    """How far apart the elements of two neighbouring lanes are.
+    """The distance in memory, in elements, between two neighbouring lanes.
 
     Raises:
         EmitError: it is not the same for all.

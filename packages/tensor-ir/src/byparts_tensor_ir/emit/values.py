@@ -69,7 +69,7 @@ class Values(Strategy):
         return f"{stem}{self.count}"
 
     def deep_value(self, e: Expr, lanes: Lanes | None) -> str:
-        """As `value`; of a long chain the operands come first, so that Python's stack suffices."""
+        """Compute the value as `value` does, operands first, so that Python's stack suffices."""
         for x in self.operands_first(e, lanes):
             self.value(x, lanes)
         return self.value(e, lanes)
@@ -219,7 +219,7 @@ class Values(Strategy):
         return str(lanes.lanes) if lanes.count is None else self.index(lanes.count)
 
     def part(self, lanes: Lanes) -> tuple[str, str]:
-        """What the name and the arguments of a load or store of these lanes end with."""
+        """Suffixes of the name and arguments of a load or store: empty unless lanes are counted."""
         return ("", "") if lanes.count is None else ("_part", f", {self.index(lanes.count)}")
 
     def wide(self, e: Expr, lanes: Lanes) -> str:
@@ -322,7 +322,7 @@ class Values(Strategy):
         return f"({self.vector(e.dtype, lanes)}){text}"
 
     def vector_shift(self, a: str, b: str, e: Expr, lanes: int) -> str:
-        """Of as many bits as there are or more, nothing is left but the sign."""
+        """Shift a by b bits. From the dtype's width on, the result is 0, or all sign bits."""
         v, bits = self.vector(e.dtype, lanes), 8 * VALUE_BYTES[e.dtype]
         inside = f"(({b} >= 0) & ({b} < {bits}))"
         if e.op == "shr" and e.dtype[0] == "i":

@@ -110,7 +110,7 @@ def _apart_or_one(a: Index, b: Index, loop: For, added: bool) -> bool:
 
 
 def _name(s: Store, target: Buffer, memory: Memory) -> str:
-    """Of the buffer that a store writes and that stands in this memory."""
+    """The name of the buffer that s writes and whose memory is `target`."""
     return next(t.name for t in s.targets if memory(t) is target)
 
 
@@ -187,7 +187,7 @@ def _changes(e: Expr, loop: For) -> bool:
 
 
 def _stride(e: Expr, inner: set[Expr]) -> int:
-    """What divides all changes of the expression while only inner loop variables change."""
+    """The greatest number that divides each change of e while only inner variables change."""
     coefficients, _ = terms(e)
     return gcd(*[c for atom, c in coefficients.items() if variables(atom) & inner])
 

@@ -24,7 +24,7 @@ from byparts_tensor_ir.substitute import in_statements, variables
 def split(
     func: Func, loop: str, factor: int, outer: str = "", inner: str = "", parts: int = 0
 ) -> Func:
-    """One loop becomes two: `v = outer * factor + inner`.
+    """Split a loop in two: `v = outer * factor + inner`.
 
     Always legal.  Where factor does not divide the extent, a condition guards the last round of
     the outer loop (`guards.py` takes it out of the others before code is emitted).
@@ -82,7 +82,7 @@ def fuse(func: Func, outer: str, inner: str, name: str = "") -> Func:
 
 
 def reorder(func: Func, *loops: str) -> Func:
-    """These loops of one perfect nest in this order, outermost first; others stay where they are.
+    """Put loops of a perfect nest in this order, outermost first; other loops stay in place.
 
     Reductions may be combined in another order.
 

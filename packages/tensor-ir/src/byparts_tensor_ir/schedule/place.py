@@ -132,7 +132,7 @@ def compute_at(func: Func, block: str, loop: str, scope: str = "") -> Func:
 
 
 def _loops_of_box(s: Store, loops: Sequence[For], box: Box) -> tuple[dict[Expr, Expr], list[For]]:
-    """What the variables of a block's loops become over a box, and the loops that are left."""
+    """Restrict a block's loops to a box: the new values of their variables, and the loops left."""
     by: dict[Expr, Expr] = {}
     kept = []
     for own in loops:

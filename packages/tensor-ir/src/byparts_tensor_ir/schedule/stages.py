@@ -100,7 +100,7 @@ class Stage:
         return xo, yo, xi, yi
 
     def fuse(self, *loops: Loop) -> str:
-        """One loop of several that are nested, outermost first."""
+        """Fuse nested loops, outermost first, into one and return its name."""
         names = [self._name(x) for x in loops]
         if not names:
             raise ScheduleError(f"fuse: no loops of {self.block} are given")
@@ -112,7 +112,7 @@ class Stage:
         return fused
 
     def reorder(self, *loops: Loop) -> None:
-        """These loops in this order, outermost first."""
+        """Put loops of the stage in this order, outermost first."""
         self._do("reorder", *[self._name(x) for x in loops])
 
     def vectorize(self, loop: Loop) -> None:
