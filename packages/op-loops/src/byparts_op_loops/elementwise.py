@@ -48,7 +48,7 @@ def _number(value: float, like: Expr) -> Expr:
 
 
 def _selected(condition: Expr, x: Expr, y: Expr) -> Expr:
-    """Of bool by logic: a vector of bool is a mask."""
+    """Select x or y; bools are selected by logic, because a vector of bool is a mask."""
     if x.dtype == "bool":
         return (condition & x) | (~condition & y)
     return select(condition, x, y)
@@ -167,7 +167,7 @@ def _is_finite(op: Op, x: Expr) -> Expr:
 
 @element.on(ops.Pow)
 def _pow(op: Op, x: Expr, y: Expr) -> Expr:
-    """Of integers by squaring, in as many steps as powers may differ in modulo 2^bits."""
+    """Raise x to y: integers by squaring, with a step for each bit that counts modulo 2^bits."""
     if x.dtype in FLOATS:
         return call("pow", x, y)
     one, dtype = _number(1, x), "u64" if x.dtype == "i64" else x.dtype  # i64 is for indices
@@ -188,7 +188,7 @@ def _bit(y: Expr, k: int) -> Expr:
 
 @element.on(ops.Floordiv)
 def _floordiv(op: Op, x: Expr, y: Expr) -> Expr:
-    """Of floats with the remainder of `fmod`, which is exact."""
+    """Divide and round down; floats use the remainder of `fmod`, which is exact."""
     if x.dtype not in FLOATS:
         return make("floordiv", (x, y), x.dtype)  # `//` of indices is for divisors that are not 0
     quotient, rest = x / y, call("fmod", x, y)
@@ -234,7 +234,7 @@ def _erfinv(op: Op, x: Expr) -> Expr:
 
 @element.on(ops.Constant, ops.Fill)
 def _constant(op: Op) -> Expr:
-    """Of one element."""
+    """The element of a constant, which has just one."""
     (y,) = op.infer()
     return const(op.evaluate()[0].reshape(-1)[0].item(), held(y.dtype))
 

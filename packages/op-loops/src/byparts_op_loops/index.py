@@ -232,14 +232,14 @@ def _top_k(op: ops.TopK, types: Types) -> Function:
     loops = Loops()
 
     def beats(e: Expr, r: Expr, p: Expr) -> Expr:
-        """Whether it goes before what stands at p; -1 is the index of nothing."""
+        """Whether e comes before the entry at place p; an index of -1 marks an empty place."""
         v = values[r, p]
         more = v < e
         more = more | (~e.equal(e) & v.equal(v)) if t.dtype in FLOATS else more
         return (indices[r, p] < 0) | more
 
     def insert(r: Expr, i: Expr, back: Expr) -> Body:
-        """What stood one before, the element, or what stands here; from the last place on."""
+        """Update one place, from the last to the first: shift the entry before, insert, or keep."""
         e, p = x[r, i], as_expr(op.k - 1) - back
         here = beats(e, r, p)
 

@@ -46,17 +46,17 @@ def number(value: float, dtype: str) -> Expr:
 
 
 def narrowed(e: Expr, dtype: str) -> Expr:
-    """What a value of this dtype keeps of an expression in the dtype that is `wide`."""
+    """Wrap or round an expression in the `wide` dtype to the values that `dtype` can hold."""
     return (e << 4) >> 4 if dtype == "i4" else cast(e, dtype) if dtype in HALVES else e
 
 
 def loaded(e: Expr, dtype: str) -> Expr:
-    """What a load from a buffer of this dtype is, in the dtype that is `wide`."""
+    """Widen a load from a buffer of this dtype to the dtype that is `wide`."""
     return (e << 4) >> 4 if dtype == "i4" else widened(e)
 
 
 def stored(e: Expr, dtype: str) -> Expr:
-    """What to store of an expression in the dtype that is `wide`."""
+    """Convert an expression in the `wide` dtype to the form in which a buffer stores it."""
     return e & 15 if dtype == "i4" else narrowed(e, dtype)
 
 

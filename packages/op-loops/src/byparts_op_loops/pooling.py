@@ -44,7 +44,7 @@ _MOST_WRITTEN_OUT = 16  # elements of a window
 
 
 def _scheduled(rule: Program) -> Callable[..., Function]:
-    """As `as_loops`, with vectors along the last axis, and short windows written out.
+    """Wrap a rule like `as_loops`; vectorize the last axis and unroll short windows.
 
     What is reduced over a window is kept in registers until a line of it is complete.
     """
@@ -162,7 +162,7 @@ def _column(op: Pool, q: Expr, axes: Sequence[Expr]) -> Expr:
 
 
 def _number(op: Pool, u: Expr, v: Expr) -> Expr:
-    """Of an element of the window, counted row by row."""
+    """The number of element (u, v) of the window, counted row by row."""
     return cast(u * op.ksize[1] + v, "i32")
 
 
@@ -217,7 +217,7 @@ def _added(e: Expr, axes: Sequence[Expr], where: Expr) -> Reduction:
 
 
 def _divisor(op: Averaging, x: TensorType, p: Expr, q: Expr) -> Expr:
-    """How many elements the window at p, q has."""
+    """The number of elements by which the average over the window at p, q is divided."""
     count = as_expr(1)
     for a, place in enumerate((p, q)):
         extent, first = x.dims[TO_NCHW[op.layout][2 + a]], place * op.strides[a]
@@ -232,7 +232,7 @@ def _divisor(op: Averaging, x: TensorType, p: Expr, q: Expr) -> Expr:
 
 
 def least(dtype: str) -> float:
-    """What is less than all numbers of a dtype, or the least of them."""
+    """The identity of max: minus infinity for floats, the least number for integers."""
     if dtype in FLOATS:
         return float("-inf")
     return 0 if dtype[0] == "u" else -(1 << (8 * BYTES[dtype] - 1))

@@ -58,7 +58,7 @@ def _bernoulli(op: ops.Bernoulli, types: Sequence[TensorType]) -> Function:
 
 @function.on(ops.RandomNormal)
 def _random_normal(op: ops.RandomNormal, types: Sequence[TensorType]) -> Function:
-    """Of two uniforms, by Box and Muller."""
+    """Normal numbers, each from two uniforms by the method of Box and Muller."""
     half = 2 if op.wide_dtype == "f64" else 1
 
     def element(words: Sequence[Expr]) -> Expr:
@@ -70,7 +70,7 @@ def _random_normal(op: ops.RandomNormal, types: Sequence[TensorType]) -> Functio
 
 @function.on(ops.TruncatedNormal)
 def _truncated_normal(op: ops.TruncatedNormal, types: Sequence[TensorType]) -> Function:
-    """Of one uniform, by the inverse of the distribution."""
+    """Truncated normal numbers, each from one uniform by the inverse of the distribution."""
     dtype = op.wide_dtype
 
     def element(words: Sequence[Expr]) -> Expr:

@@ -27,7 +27,7 @@ from byparts_tensor_ir.statement import Func, Store
 
 @function.on(ops.CumSum)
 def _cumsum(op: ops.CumSum, types: Sequence[TensorType]) -> Function:
-    """What was added so far stands in `sums`: of a row of one element, in a register."""
+    """Add along an axis; `sums` holds the sums so far, in a register if a row has one element."""
     (t,) = types
     outer, n, inner = folded(t, op.axis)
     x, y = (buffer(name, (outer, n, inner), t.dtype) for name in "xy")

@@ -1,4 +1,4 @@
-"""Where the values of a node lie on the axes of its iteration space.
+"""Places of a node's values on the axes of its iteration space.
 
     mean(x, -1)      x: [i0, i1]       y: [i0]           in a space of (rows, columns)
     x - expand(y)    x: [i0, i1]       y: [i0]
@@ -28,7 +28,7 @@ RESHAPES = (ops.Reshape, ops.Flatten, ops.ExpandDims, ops.Squeeze)
 
 @dataclass(frozen=True)
 class Part:
-    """What a node does over some of its axes.
+    """The work of a node over some of its axes: elements that it reads, and where it writes.
 
     Attributes:
         reads: (number of the input, where it is read); none: a constant is written.

@@ -1,4 +1,4 @@
-"""Which outputs of a function may be the same bytes as which inputs.
+"""Finds the pairs of an input and an output of a function that may be the same bytes.
 
 An element of the input may be overwritten when it has been read for the last time.  Of a read and a
 write that is so where they never meet, or where the read comes first and, in each loop around both,

@@ -1,4 +1,4 @@
-"""When two regions are joined: their values lie on axes of one iteration space.
+"""Decides when two regions are joined: if their values lie on axes of one iteration space.
 
 What one makes and the other reads moved, through a slice say, is computed where it is read, if it
 is elementwise and nobody else reads it, and if that does not compute what is dear more than once.

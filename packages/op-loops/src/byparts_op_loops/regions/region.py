@@ -122,7 +122,7 @@ class RegionLoops:
         return []
 
     def _place_of(self, v: Value) -> Place:
-        """Where an input is read, whole."""
+        """The place at which an input is read as a whole."""
         for n, parts in self.layout.parts.items():
             for p in parts:
                 for i, read in p.reads:
@@ -224,7 +224,7 @@ class RegionLoops:
         }
 
     def _last_of_chain(self, v: Value, shared: set[Value]) -> Value:
-        """What is computed from v before anything else reads v: to keep it spares more than v."""
+        """Follow v to the last value made from it alone: to keep that one spares more than v."""
         readers = {n.outputs[0] for n in self.graph.nodes if v in n.inputs}
         while len(readers) == 1 and readers <= shared - self.steps.keys():
             (y,) = readers
@@ -353,7 +353,7 @@ class RegionLoops:
         return narrowed(const(part.value, wide(v.type.dtype)), v.type.dtype)
 
     def _operands(self, v: Value, index: tuple[Expr, ...]) -> list[tuple[Value, tuple[Expr, ...]]]:
-        """Which elements of its inputs an element of v is made of."""
+        """Elements of the inputs from which the element of v at `index` is computed."""
         n = self.made[v]
         (part,) = self.layout.parts[n]
         env = dict(zip(_by_dimension(part.write), index, strict=True))

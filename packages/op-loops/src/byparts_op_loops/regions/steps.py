@@ -1,4 +1,4 @@
-"""What a region stores, and the loops around it, before they become statements."""
+"""Steps, the stores of a region, and the loops around them before they become statements."""
 
 from __future__ import annotations
 
