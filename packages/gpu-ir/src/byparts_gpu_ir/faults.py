@@ -11,7 +11,7 @@ from byparts_tensor_ir.nest import MOST_THREADS
 
 
 class KernelFault(GraphError):
-    """What a GPU function must not do; the message shows statements, threads and blocks."""
+    """A GPU function breaks a rule; the message shows statements, threads and blocks."""
 
 
 class DataRace(KernelFault):
@@ -39,7 +39,7 @@ class Misaligned(KernelFault):
 
 
 class CopyUnderWay(KernelFault):
-    """What a copy writes is touched, or what it reads is written, before its thread has waited."""
+    """A thread touches a copy's target, or writes its source, before it waited for the copy."""
 
 
 _KINDS = (

@@ -1,4 +1,4 @@
-"""What a GPU runs for one function: kernels one after the other, and the memory between them.
+"""A function's kernels in the order in which a GPU runs them, and the memory between them.
 
 The mapping makes `Launches` of serial loops, products make their own, and the driver turns either
 into a kernel of graph-ir.  A launch begins when the one before has ended, so what one kernel writes
@@ -35,7 +35,7 @@ class Launches:
     inplace: tuple[tuple[int, int], ...] = ()
 
     def offsets(self) -> dict[Buffer, int]:
-        """Where each buffer of the workspace begins, in bytes."""
+        """The offset in bytes at which each buffer of the workspace begins."""
         places: dict[Buffer, int] = {}
         end = 0
         for b in self.workspace:
@@ -45,7 +45,7 @@ class Launches:
 
     @property
     def workspace_bytes(self) -> int:
-        """Of the whole workspace."""
+        """Bytes of the whole workspace."""
         last = self.workspace[-1:]
         return sum(self.offsets()[b] + size_bytes(b) for b in last)
 
@@ -55,5 +55,5 @@ class Launches:
 
 
 def size_bytes(buffer: Buffer) -> int:
-    """Of a buffer of static shape."""
+    """Bytes of a buffer of static shape."""
     return BYTES[buffer.dtype] * prod(int(extent.attr) for extent in buffer.shape)

@@ -1,3 +1,3 @@
-"""What this part tells the hub: that it is here; others import it."""
+"""The entry point for the hub.  It announces only the API version; other parts import this one."""
 
 BYPARTS_API = (1, 0)

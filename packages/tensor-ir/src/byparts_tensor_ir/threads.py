@@ -128,7 +128,7 @@ _pools: list[ctypes.CDLL] = []
 def threads() -> int:
     """The number of threads that share a parallel loop.
 
-    As told by `set_threads`, else by the environment variable `OMP_NUM_THREADS`, else one for each
+    Set by `set_threads`, else by the environment variable `OMP_NUM_THREADS`, else one for each
     processor that this process may use.
     """
     if _told is not None:

@@ -69,7 +69,7 @@ class CheckedEmulator(Emulator):
         self.poison(f"&{self.names[b]}", max(1, elements_of(b)) * BYTES[b.dtype])
 
     def poison(self, address: str, size: int) -> None:
-        """What nobody wrote is NaN, or -1."""
+        """Set all bits of memory, so that an element nobody wrote reads as NaN or -1."""
         self.line(f"__builtin_memset({address}, 255, {size});")
 
     def barrier_of_block(self, on: str | None) -> None:

@@ -72,7 +72,7 @@ class CudaSource:
 
 
 def cuda_file(sources: Sequence[CudaSource]) -> str:
-    """One file of several kernels."""
+    """Join the sources of several kernels into one file, with the helpers that they use."""
     used = dict.fromkeys(h for s in sources for h in s.helpers)
     return "\n".join([*[text for name, text in HELPERS.items() if name in used], *_bodies(sources)])
 
@@ -166,7 +166,7 @@ class _Cuda(CudaMatrices):
             offset += self.aligned_bytes(b)
 
     def aligned_bytes(self, b: Buffer) -> int:
-        """Of a shared buffer, with what is left free behind it."""
+        """Bytes that a shared buffer takes, with the gap that aligns the next one."""
         size = max(1, elements_of(b)) * BYTES[b.dtype]
         return -(-size // self.alignment) * self.alignment
 
@@ -263,7 +263,7 @@ class _Cuda(CudaMatrices):
             self.line(f"*({kind} *)&{at} = *({kind} *){self.lane(array, k)};")
 
     def firsts(self, wide: Wide, loop: For) -> Iterator[tuple[int, dict[Expr, Expr]]]:
-        """Of each piece, the number of its first lane, and that lane."""
+        """The first lane of each piece: its number, and the value of the loop variable there."""
         low = loop.var.attr.low
         for k in range(0, wide.pieces * wide.width, wide.width):
             yield k, {loop.var: const(low + k)}

@@ -156,7 +156,7 @@ class CudaMatrices(CudaValues):
 
 
 def registers(b: Buffer) -> int:
-    """Of a thread, for one matrix."""
+    """The number of registers of a thread that hold its part of one matrix."""
     return 8 if b.scope == "accumulator" else _REGISTERS[b.dtype]
 
 

@@ -110,11 +110,11 @@ class EmulatedSource:
 
 
 def emulated_file(sources: Sequence[EmulatedSource]) -> str:
-    """One C file of several kernels."""
+    """Join the sources of several emulated kernels into one C file."""
     checks = CHECKS if any(s.mode == "checked" for s in sources) else ""
     return "\n".join([HEADER + checks, *[s.body for s in sources]])
 
 
 def emulation_flags() -> tuple[str, ...]:
-    """Those of the compiler: with an instruction that rounds a product and a sum once."""
+    """Flags of the host compiler.  `-mfma` lets a*b+c be rounded once, as the GPU does."""
     return (*FLAGS, *[f"-m{f}" for f in target().features if f == "fma"])

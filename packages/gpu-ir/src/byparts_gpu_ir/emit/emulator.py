@@ -95,7 +95,7 @@ class Emulator(WarpCode):
         return [*self.func.params, *self.func.locals]
 
     def memory(self) -> None:
-        """One piece of memory for what a block shares and what its threads keep."""
+        """Allocate all memory at once: what a block shares, and what its threads keep."""
         offset = 0
         lines = []
         memory = self.fresh("memory")
@@ -112,12 +112,12 @@ class Emulator(WarpCode):
                 self.line(text)
 
     def memory_type(self, b: Buffer) -> str:
-        """Of an element in memory; matrices hold values."""
+        """C for the type of an element in memory; a matrix is stored as f32 values."""
         return "float" if b.scope in MATRICES else C_TYPES[b.dtype]
 
     @contextmanager
     def launch(self) -> Any:
-        """What is around the loop over the blocks."""
+        """Write the code around the loop over the blocks; none unless a subclass has some."""
         yield
 
     @contextmanager

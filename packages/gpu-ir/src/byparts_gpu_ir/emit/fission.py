@@ -1,4 +1,4 @@
-"""Where a thread's code is cut, so that loops over the threads take the place of threads.
+"""Cuts a thread's code, so that loops over the threads take the place of threads.
 
 All threads of a block run a stretch without meetings, one after the other, then the next stretch.
 A local buffer that lives from one stretch to another needs one copy for each thread.
@@ -34,7 +34,7 @@ def same_for_all(e: Expr, differing: set[Expr]) -> bool:
 
 
 class Lifetimes:
-    """Which local buffers need a copy for each thread, and which live in one stretch.
+    """Divides local buffers into those with a copy for each thread and those of one stretch.
 
     Attributes:
         kept: those that need one: used in several stretches, or in a loop around meetings.

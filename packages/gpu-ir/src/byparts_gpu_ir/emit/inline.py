@@ -1,4 +1,4 @@
-"""Which values are written where they are used, and which get a name: for code that people read."""
+"""Decides which values get a name and which are written where they are used, to be readable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NeedsLine(Exception):
 
 
 def uses_of(statements: Sequence[Statement]) -> dict[Expr, int]:
-    """How often each value is used by another, or by a statement; of functions by what they are.
+    """Count the uses of each value by others and by statements, with functions expanded.
 
     O(nodes).
     """

@@ -114,7 +114,7 @@ class ThreadCode(Values):
                 self.loop(s)
 
     def at(self, s: Statement) -> None:
-        """What follows belongs to this statement."""
+        """Note that the code that follows belongs to statement s; a subclass records it."""
 
     def barrier(self, s: Barrier) -> None:
         raise NotImplementedError
@@ -172,7 +172,7 @@ class ThreadCode(Values):
         return self.call_of(f"to_{buffer.dtype}", text) if buffer.dtype in HALVES else text
 
     def as_value(self, dtype: str, text: str) -> str:
-        """What stands in memory as a value."""
+        """Convert text that reads an element from memory to a value: halves become f32."""
         return self.call_of(f"from_{dtype}", text) if dtype in HALVES else text
 
     def call_of(self, function: str, text: str) -> str:
@@ -182,7 +182,7 @@ class ThreadCode(Values):
     # -- neighbours ----------------------------------------------------------------------------
 
     def lanes(self, body: Sequence[Statement], loop: For) -> None:
-        """One statement after the other, each for all rounds of a vectorized loop."""
+        """Write the statements one by one, each for all rounds of a vectorized loop."""
         for s in body:
             self.at(s)
             if isinstance(s, Store):
@@ -226,7 +226,7 @@ class ThreadCode(Values):
         self.forget(s)
 
     def lane_value(self, load: Expr, element: str) -> None:
-        """What was loaded is known from here on."""
+        """Make a loaded element known as the value of `load` in the current scope."""
         text = self.as_value(load.dtype, element)
         if text != element:
             name = self.fresh()

@@ -178,12 +178,12 @@ def _name(text: str) -> Expr:
 
 
 def item_bytes(b: Buffer) -> int:
-    """Of an element in memory; matrices hold values."""
+    """Bytes of an element in memory; a matrix is stored as f32 values."""
     return 4 if b.scope in MATRICES else BYTES[b.dtype]
 
 
 def copies_of(b: Buffer, size: int, kept: set[Buffer]) -> int:
-    """How many copies a local buffer has, for a block of so many threads; 0: one in its stretch."""
+    """The number of copies of a local buffer for `size` threads; 0 if it is inside a stretch."""
     if b.scope in MATRICES:
         return size // WARP
     return 1 if b.scope == "shared" else size if b in kept else 0

@@ -1,4 +1,4 @@
-"""Which loops of neighbours become wide loads and stores: float4 in CUDA."""
+"""Finds loops over neighbours that become wide loads and stores: float4 in CUDA."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Wide:
 
 
 def lanes_of_loop(loop: For) -> int:
-    """How many lanes a vectorized loop has; 0 if it is to run like any other.
+    """The number of lanes of a vectorized loop; 0 if it is to run like any other.
 
     It has lanes if it has 2, 4, 8 or 16 rounds of stores, in conditions and loops that are the same
     for all rounds, and something in it is accessed widely.
@@ -58,7 +58,7 @@ def _alike(s: Statement, var: Expr) -> bool:
 
 
 def wide_access(buffer: Buffer, index: Sequence[Expr], var: Expr, lanes: int) -> Wide | None:
-    """How the elements of all lanes are accessed widely; `None` if they are not.
+    """The wide access that covers the elements of all lanes; `None` if there is none.
 
     They must be neighbours, in memory that threads share, and the first one must be at a multiple
     of the width whatever the other variables are: buffers begin at multiples of 16 bytes.

@@ -18,7 +18,7 @@ from byparts_tensor_ir.substitute import buffers_replaced, in_statements
 
 
 def piece_of(stage: Stage) -> Piece:
-    """What the threads of a stage do.
+    """Bind the stage to blocks and threads.
 
     A team takes a row; the rows of a block are neighbours.  A thread that has a row of its own
     takes four neighbours, where these are vectors.

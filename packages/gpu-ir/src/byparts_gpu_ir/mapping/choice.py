@@ -1,4 +1,4 @@
-"""How many threads take on a row, and how many rows a block.
+"""Chooses how many threads take on a row, and how many rows a block has.
 
 A thread that has some sixteen elements to itself reads enough at a time, so long rows have large
 teams, up to a block; rows of up to a thousand elements a warp, and short ones a part of a warp.

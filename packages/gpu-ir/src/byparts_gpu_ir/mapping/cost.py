@@ -25,13 +25,13 @@ _EXCHANGE_S, _MEET_S = 0.1e-6, 0.4e-6  # to put partial results together in a wa
 def seconds_of(
     phases: Sequence[Phase], team: Team, rows: int, bytes: int, machine: Machine
 ) -> float:
-    """How long the rows take, without the launch.
+    """Estimate how long the rows take, in seconds, without the launch.
 
     Args:
-        phases: what is done for a row.
-        team: who does it.
-        rows: how many there are.
-        bytes: that pass between memory and processors.
+        phases: the work for a row.
+        team: the threads that do it.
+        rows: the number of rows.
+        bytes: the number of bytes between memory and processors.
         machine: the GPU.
     """
     threads = rows * team.size

@@ -1,4 +1,4 @@
-"""Which loops have rounds that may run at the same time.
+"""Finds loops whose rounds may run at the same time.
 
 `schedule.legal` knows the rules; this adds what they are asked about: which local buffers are read
 elsewhere, and which parameters may be the same bytes.
@@ -19,11 +19,11 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What statements are part of.
+    """The function around some statements, as far as it says whether loops are independent.
 
     Attributes:
         locals: buffers of the function's own.
-        live: those of them that other statements use.
+        live: local buffers that other statements use.
         memory: stands for all buffers that may be the same bytes.
     """
 
@@ -55,7 +55,7 @@ class Surroundings:
 
 
 def surroundings(func: Func, inplace: Pairs) -> Surroundings:
-    """Those of all statements of a function whose outputs may lie over these inputs."""
+    """The surroundings of all statements of a function that may write outputs over inputs."""
     first = len(func.params) - len(func.outputs)
     over: dict[Buffer, Buffer] = {}  # union-find
 
@@ -104,7 +104,7 @@ def has_loops(statements: Iterable[Statement]) -> bool:
 
 
 def rounds(loops: Iterable[For]) -> int:
-    """How often the innermost of nested loops runs; a loop of unknown extent counts as one."""
+    """Count the rounds of the innermost of nested loops; an unknown extent counts as 1."""
     n = 1
     for loop in loops:
         n *= int(loop.extent.attr) if loop.extent.op == "const" else 1

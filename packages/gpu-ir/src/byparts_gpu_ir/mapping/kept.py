@@ -1,4 +1,4 @@
-"""What several phases read of a row is read once, and kept in registers.
+"""Reads once what several phases read of a row, and keeps it in registers.
 
     for j: m max= x[j]                   for j: k[j] = x[j]; m max= k[j]
     for j: s += exp(x[j] - m)            for j: s += exp(k[j] - m)
@@ -86,7 +86,7 @@ class Keeper:
         return tuple(inner)
 
     def _reads(self, p: Shared, share: Share) -> list[Key]:
-        """What a phase reads of global memory, an element for each round."""
+        """List the loads of global memory in a phase that have one element for each round."""
         own = self.variables.setdefault(
             share, tuple([variable(f"r{k}", n) for k, n in enumerate(share.extents)])
         )

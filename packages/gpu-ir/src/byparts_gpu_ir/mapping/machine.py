@@ -1,4 +1,4 @@
-"""What kernels are made for: how many threads a GPU needs, and what a block may use."""
+"""The GPU that kernels are made for: threads that keep it busy, and the limits of a block."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Machine:
 
     @property
     def threads(self) -> int:
-        """That keep the whole GPU busy."""
+        """The number of threads that keep the whole GPU busy."""
         return self.processors * self.busy_threads
 
 

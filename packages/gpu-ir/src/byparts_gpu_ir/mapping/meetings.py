@@ -1,4 +1,4 @@
-"""Where the members of a team have to wait for each other.
+"""Places barriers: points where the members of a team have to wait for each other.
 
 Two touches of an element are in order if one thread makes both, or if all threads meet in between.
 So what the team touched since it met last is kept in a list, and a touch that clashes with one of
@@ -64,12 +64,12 @@ class Touch:
 
 @dataclass
 class Meetings:
-    """What was touched since all met.
+    """Records the touches of memory since the last barrier, and asks for the next one.
 
     Attributes:
         memory: stands for all buffers that may be the same bytes; `None` for a buffer of which
             others see nothing.
-        touches: since the last barrier.
+        touches: accesses since the last barrier.
     """
 
     memory: Callable[[Buffer], Buffer | None]
@@ -90,13 +90,13 @@ class Meetings:
         return [Barrier()] if clash else []
 
     def of(self, statements: Iterable[Statement], who: Who) -> list[Touch]:
-        """What members touch who do these statements."""
+        """The touches of memory by the members `who` that execute these statements."""
         return list(self._touches(list(statements), who, ()))
 
     def of_round(
         self, body: Sequence[Statement], loops: Sequence[For], share: Share
     ) -> list[Touch]:
-        """What members touch who share these loops around the statements.
+        """The touches of memory by members that share the loops around these statements.
 
         Equal shares have the same variables here, so that equal rounds are seen to be equal.
         """

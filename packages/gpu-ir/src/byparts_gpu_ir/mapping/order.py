@@ -1,4 +1,4 @@
-"""Which stages run in one launch: those that need nothing from each other.
+"""Puts stages that need nothing from each other into one launch.
 
 A stage comes into the launch after the last one that touches what it touches, where one of the two
 writes.  So the updates of all weights by an optimizer are one launch, as are the parts of a

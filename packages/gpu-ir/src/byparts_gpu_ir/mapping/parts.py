@@ -185,7 +185,7 @@ def _parts_of(store: Store, path: Sequence[For], loop: For, count: int) -> _Part
 def _step(
     s: Statement, loop: For, held: dict[Store, _Parts], parts: Sequence[int], size: int
 ) -> tuple[Statement, ...]:
-    """These parts, of `size` rounds each; the last may go beyond the rounds that there are."""
+    """Do parts of a loop, of `size` rounds each; the last may go past the loop's end."""
     many, n = len(parts) > 1, rounds([loop])
     part = variable(f"{loop.name}_part", len(parts)) if many else const(parts[0])
     inner = variable(loop.name, size) if size > 1 else const(0)

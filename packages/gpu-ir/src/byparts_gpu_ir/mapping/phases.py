@@ -1,4 +1,4 @@
-"""What a team of threads does for a row, phase by phase.
+"""Divides the work of a team of threads for a row into phases.
 
 A team goes through the body of a row together.  A loop whose rounds are independent, or add to the
 same elements, is *shared*: each member takes some rounds.  A loop whose rounds follow from each
@@ -57,7 +57,7 @@ class Shared:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Of the loops."""
+        """Extents of the loops that the members share."""
         return tuple([int(x.extent.attr) for x in self.loops])
 
 
@@ -103,7 +103,7 @@ def all_phases(phases: Iterable[Phase]) -> Iterator[Phase]:
 
 
 def statements_of(p: Phase) -> tuple[Statement, ...]:
-    """What a phase does itself, without its inner phases."""
+    """The statements of a phase itself, without its inner phases."""
     if isinstance(p, Alone):
         return (p.statement,)
     if isinstance(p, Shared):

@@ -32,17 +32,17 @@ class Piece:
 
     @property
     def blocks(self) -> int:
-        """How many there are."""
+        """The number of blocks."""
         return int(self.block.attr.extent.attr)
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """The number of threads of a block."""
         return int(self.thread.attr.extent.attr)
 
     @property
     def shared_bytes(self) -> int:
-        """Of a block."""
+        """Bytes of shared memory of a block."""
         return sum(size_bytes(b) for b in self.locals if b.scope == "shared")
 
 

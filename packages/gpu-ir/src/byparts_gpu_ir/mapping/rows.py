@@ -51,7 +51,7 @@ class Rows:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return rounds([For(v, ()) for v in self.loops])
 
     def with_locals(self, buffers: Sequence[Buffer]) -> Rows:
@@ -110,7 +110,7 @@ def rows_of(statements: Sequence[Statement], around: Surroundings) -> Rows:
 
 
 def _common_loop(body: Sequence[Statement], around: Surroundings) -> For | None:
-    """One loop around all statements in place of one loop in each; `None` where there is none."""
+    """Replace a loop of each statement by one loop around them all; `None` if none fits."""
     for loop in chain(body[0]) if body else ():
         if loop.extent.op == "const":
             var = renewed(loop.var)
@@ -137,7 +137,7 @@ def _merged(body: Sequence[Statement], var: Expr, around: Surroundings) -> For |
 
 
 def _without(s: Statement, loop: For, var: Expr) -> tuple[Statement, ...]:
-    """What is left of a statement without one of its loops, where that loop is around it."""
+    """Take one of the loops around a statement away and put `var` for its variable."""
     if s is loop:
         return in_statements(loop.body, {loop.var: var})
     assert isinstance(s, For), "a loop of a chain"
@@ -145,7 +145,7 @@ def _without(s: Statement, loop: For, var: Expr) -> tuple[Statement, ...]:
 
 
 def indices_of(buffer: Buffer, statements: Sequence[Statement]) -> list[Index]:
-    """Where statements read and write a buffer."""
+    """Indices at which the statements read and write a buffer."""
     found: list[Index] = []
     for s in walk(statements):
         found += [x.args for e in expressions(s) for x in loads(e) if x.attr is buffer]

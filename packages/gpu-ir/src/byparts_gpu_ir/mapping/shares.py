@@ -1,7 +1,7 @@
-"""How the members of a team divide the rounds of a shared loop.
+"""Divides the rounds of a shared loop among the members of a team.
 
-Round by round in turn, so that members are neighbours; or four rounds at a time where these are
-four neighbours in memory that begin at a multiple of four, which a thread reads as one vector.
+Members take rounds in turn, so that members are neighbours; or four rounds at a time where these
+are four neighbours in memory that begin at a multiple of four: a thread reads them as one vector.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Share:
 
     @property
     def vectors(self) -> int:
-        """How many times `lanes` rounds there are for all members together."""
+        """The number of vectors, of `lanes` rounds each, that all members have together."""
         return prod(self.extents) // self.lanes
 
     @property
     def rounds(self) -> int:
-        """How often each member takes some, at most."""
+        """The greatest number of vectors that a member takes."""
         return -(-self.vectors // self.size)
 
     @property
@@ -58,7 +58,7 @@ class Share:
 
     @property
     def kind(self) -> str:
-        """How a member's loop runs."""
+        """The kind of a member's loop: unrolled if it is short."""
         return "unroll" if self.rounds <= _UNROLLED else "serial"
 
     def indices(self, vector: Expr, lane: Expr) -> list[Expr]:
@@ -74,7 +74,7 @@ class Share:
 
 
 def shares_of(phases: Iterable[Shared], size: int) -> dict[Shared, Share]:
-    """How each is divided; what has equal extents is divided alike."""
+    """Divide shared phases among `size` members; equal extents are divided alike."""
     phases = list(phases)
     lanes: dict[tuple[int, ...], int] = {}
     for p in phases:
@@ -85,7 +85,7 @@ def shares_of(phases: Iterable[Shared], size: int) -> dict[Shared, Share]:
 
 
 def vector_lanes(var: Expr, body: Sequence[Statement]) -> int:
-    """How many rounds of a loop over `var` touch vectors in memory.
+    """The number of rounds of a loop over `var` that touch a vector in memory together.
 
     1 if they are none; 0 if only memory of the row is touched, for which nothing matters.
     """

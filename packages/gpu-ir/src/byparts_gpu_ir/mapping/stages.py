@@ -1,4 +1,4 @@
-"""Which statements of a function are one piece of a launch.
+"""Chooses the statements of a function that become one piece of a launch.
 
 Statements that have rows in common are one piece where that costs less than a launch for each: what
 a row reads twice is near the second time, but few rows keep only a part of the GPU busy.
@@ -44,17 +44,17 @@ class Stage:
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:
-        """What a team does for a row."""
+        """The phases of a team's work for a row."""
         return phases_of(self.rows.body, self.rows.around)
 
     @property
     def team(self) -> Team:
-        """Who does a row."""
+        """The team that takes a row: the one that was given, else the best one."""
         return self.given or self.best_team
 
     @cached_property
     def best_team(self) -> Team:
-        """Who does a row, where nothing else matters."""
+        """The team that suits the rows best, if no other stage matters."""
         return team_for(self.rows, self.phases, self.machine)
 
     def in_blocks_of(self, threads: int) -> Stage:
@@ -82,7 +82,7 @@ class Stage:
 
     @property
     def least_s(self) -> float:
-        """How long it would take if it kept the GPU busy."""
+        """The least time in seconds: if the stage keeps the whole GPU busy."""
         return self.machine.launch_s + bytes_of(self.nest) / self.machine.bytes_a_second
 
 

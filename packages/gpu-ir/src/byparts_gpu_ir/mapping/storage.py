@@ -1,4 +1,4 @@
-"""Where the local buffers of a row live while a team works on it.
+"""Places the local buffers of a row while a team works on it.
 
     in a thread     each member has a copy, which all write alike, or memory for one round
     by elements     a member has the elements of the rounds that it takes, in registers
@@ -39,7 +39,7 @@ _SCRATCH_BYTES = 512  # of a thread
 
 @dataclass(frozen=True)
 class Place:
-    """Where a buffer lives.
+    """The place of a buffer in memory.
 
     Attributes:
         buffer: its memory.
@@ -134,7 +134,7 @@ class Storage:
         return [p for p in self.all if b in used(statements_of(p))]
 
     def _scratch(self, b: Buffer) -> int:
-        """How many rounds are done at once of one shared loop that begins the buffer anew; or 0."""
+        """Rounds that run at once in the one shared loop that begins the buffer anew; else 0."""
         (user, *others) = self._users(b)
         if others or not isinstance(user, Shared) or any(b in s.targets for s in user.sums):
             return 0
@@ -144,7 +144,7 @@ class Storage:
         return self.shares[user].lanes
 
     def _owner(self, b: Buffer) -> Share | None:
-        """How the rounds are shared by which the buffer is always indexed."""
+        """The share of rounds by whose index the buffer is always accessed; else `None`."""
         shares = []
         for p in self._users(b):
             if not isinstance(p, Shared) or any(b in s.targets for s in p.sums):
@@ -156,6 +156,6 @@ class Storage:
 
 
 def _stored_by_rounds(p: Shared) -> Iterator[Buffer]:
-    """What rounds of a shared loop store to, without the sums."""
+    """Buffers that rounds of a shared loop store to, without the sums."""
     sums = {t for s in p.sums for t in s.targets}
     yield from (b for b in written(p.body) if b not in sums)

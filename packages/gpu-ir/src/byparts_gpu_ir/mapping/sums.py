@@ -1,4 +1,4 @@
-"""How the partial results of a team become one result that all members have.
+"""Combines the partial results of a team, so that all members have one result.
 
 Members in one warp exchange what they have with the lane whose number differs in one bit, then in
 the next, so that after log2 steps all have the whole, added in the same order.  Members in several
@@ -19,12 +19,12 @@ from byparts_tensor_ir.tensor import identity_values
 
 @dataclass(frozen=True, eq=False)
 class Partial:
-    """What a member has added so far, in registers.
+    """The partial result of a member, in registers.
 
     Attributes:
         store: the store to whose targets all members add.
         parts: a number for each target.
-        others: where those of another thread go.
+        others: registers for the parts of another thread.
         posts: shared memory with a number for each warp of a team; none if a team is in one warp.
     """
 
@@ -35,7 +35,7 @@ class Partial:
 
     @property
     def reducer(self) -> Reducer:
-        """How two combine."""
+        """The reducer that combines two partial results."""
         assert self.store.reducer is not None, "a store that adds"
         return self.store.reducer
 

@@ -18,11 +18,11 @@ from byparts_tensor_ir.statement import WARP
 
 @dataclass(frozen=True)
 class Team:
-    """How a block is divided into teams.
+    """The division of a block into teams.
 
     Attributes:
         size: members of a team, a power of two.
-        teams: of a block.
+        teams: the number of teams of a block.
         across: whether neighbouring threads are of different teams.
     """
 
@@ -32,17 +32,17 @@ class Team:
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """The number of threads of a block."""
         return self.size * self.teams
 
     def member(self, thread: Expr) -> Expr:
-        """Which member of its team a thread is."""
+        """The number of a thread within its team."""
         if self.size == 1:
             return const(0)
         return thread // self.teams if self.across else thread % self.size
 
     def number(self, thread: Expr) -> Expr:
-        """Which team of its block a thread belongs to."""
+        """The number of the team, within its block, that a thread belongs to."""
         if self.teams == 1:
             return const(0)
         return thread % self.teams if self.across else thread // self.size

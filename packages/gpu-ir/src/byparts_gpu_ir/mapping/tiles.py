@@ -45,7 +45,7 @@ class _Turned:
 
 
 def tiled(stage: Stage) -> Piece | None:
-    """What the threads of a stage do, if it is such a store; else `None`."""
+    """The piece that reads through tiles, if the stage is one transposing store; else `None`."""
     turned = _turned(stage)
     threads = stage.team.threads
     if turned is None or threads % WARP or WARP % (threads // WARP):
@@ -102,7 +102,7 @@ def _turned(stage: Stage) -> _Turned | None:
 
 
 def _tile(number: int, dtype: str) -> Buffer:
-    """Of values at [j, i]."""
+    """A tile in shared memory of values at [j, i]."""
     return Buffer(f"tile{number}", (const(WARP), const(WARP + 1)), dtype, "shared")
 
 

@@ -1,4 +1,4 @@
-"""What statements read and write of global memory: how much, and which loops are over neighbours.
+"""Accesses of global memory by statements: how much, and over which loops neighbours lie.
 
 Threads of a warp are fast where they touch neighbouring elements at once, and so is a thread that
 reads four neighbours as one vector.
@@ -25,7 +25,7 @@ class Access(NamedTuple):
     at: tuple[Expr, ...]
 
     def stride(self, var: Expr) -> int | None:
-        """How far apart the elements of two rounds of a loop are; `None` if that changes."""
+        """Elements from one round of a loop to the next; `None` if that changes."""
         coefficients, _ = terms(flat_index(self.buffer, self.at))
         if any(var in variables(a) for a in coefficients if a is not var):
             return None
@@ -56,7 +56,7 @@ def neighbours(var: Expr, statements: Iterable[Statement]) -> int:
 
 
 def bytes_of(statements: Sequence[Statement]) -> int:
-    """That pass between global memory and the processors, if each element passes once."""
+    """Bytes between global memory and processors, if each element passes once."""
     touched: dict[Buffer, int] = {}
     for s, path in stores_with_paths(statements):
         for a in accesses(s):

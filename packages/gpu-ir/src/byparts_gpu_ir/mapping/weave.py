@@ -43,7 +43,7 @@ Coordinates = tuple[Expr, ...]
 
 @dataclass(frozen=True)
 class Woven:
-    """What one thread does.
+    """The code of one thread.
 
     Attributes:
         body: its statements.
@@ -80,7 +80,7 @@ class Weaver:
         self.partials: dict[Store, Partial] = {}
 
     def woven(self) -> Woven:
-        """What one thread does for its row."""
+        """The code of one thread for its row."""
         body = tuple(self.statements(self.phases))
         memory = [p.buffer for p in self.places.values()]
         memory += [b for p in self.partials.values() for b in p.buffers]
@@ -89,7 +89,7 @@ class Weaver:
         return Woven(body, tuple(inside), tuple(outside))
 
     def statements(self, phases: Sequence[Phase]) -> list[Statement]:
-        """Those of some phases, with the barriers that they need."""
+        """Statements of some phases, with the barriers that they need."""
         out: list[Statement] = []
         for p in phases:
             if isinstance(p, Alone):
@@ -191,7 +191,7 @@ class Weaver:
         return b in self.places and not self.places[b].met
 
     def _seen(self, b: Buffer) -> Buffer | None:
-        """What stands for the memory of a buffer, where other members see it."""
+        """The buffer that represents b's memory, if other members see it; else `None`."""
         if b in self.places:
             return b if self.places[b].met else None
         return None if b.scope in ("local", "register") else self.rows.around.memory(b)
