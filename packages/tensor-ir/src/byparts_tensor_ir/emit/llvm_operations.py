@@ -162,7 +162,7 @@ class LlvmOperations(Strategy):
         return result
 
     def shift(self, e: Expr, x: Any, count: Any) -> Any:
-        """Shift x by count bits. From the dtype's width on, the result is 0, or all sign bits."""
+        """Shift x by count bits.  From the dtype's width on, the result is 0, or all sign bits."""
         b, bits = self.builder, 8 * VALUE_BYTES[e.dtype]
         inside = b.icmp_unsigned("<", count, like(count, bits))
         if e.op == "shr" and e.dtype[0] == "i":

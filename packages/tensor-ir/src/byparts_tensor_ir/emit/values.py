@@ -322,7 +322,7 @@ class Values(Strategy):
         return f"({self.vector(e.dtype, lanes)}){text}"
 
     def vector_shift(self, a: str, b: str, e: Expr, lanes: int) -> str:
-        """Shift a by b bits. From the dtype's width on, the result is 0, or all sign bits."""
+        """Shift a by b bits.  From the dtype's width on, the result is 0, or all sign bits."""
         v, bits = self.vector(e.dtype, lanes), 8 * VALUE_BYTES[e.dtype]
         inside = f"(({b} >= 0) & ({b} < {bits}))"
         if e.op == "shr" and e.dtype[0] == "i":
