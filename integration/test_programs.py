@@ -70,7 +70,7 @@ def test_thousands_of_programs_in_generated_code(emitter: str, part: int) -> Non
 @overflows
 def test_programs_on_an_emulated_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BYPARTS_CUDA", "emulated")
-    check("cuda", 100, 20_000, 10)
+    check("cuda", 40, 20_000, 10)
 
 
 @overflows
