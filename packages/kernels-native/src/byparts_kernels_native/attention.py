@@ -48,7 +48,7 @@ def backward(op: Any, types: Sequence[TensorType], constants: frozenset[int]) ->
 def _kernel(
     op: Any, given: Sequence[TensorType], types: Sequence[TensorType], gradient: bool
 ) -> Kernel:
-    """Of all inputs that are given these types are those of q, k and v."""
+    """Make the kernel of attention or its gradient; `given`: all inputs, `types`: q, k and v."""
     q, k, v = types
     dtype = q.dtype
     if not any(t.size for t in op.infer(*given)):

@@ -86,7 +86,7 @@ def _address(library: ctypes.CDLL, name: str) -> int:
 
 
 def workspace_bytes(p: Matrices) -> int:
-    """Of the sums of blocks; 0 where the library adds up the whole product."""
+    """Bytes for the sums of blocks; 0 where the library adds up the whole product."""
     return p.m * p.n * (8 + BYTES[p.dtype]) if _in_blocks(p) else 0
 
 

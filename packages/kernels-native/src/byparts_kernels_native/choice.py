@@ -1,4 +1,4 @@
-"""Which of several ways to compute the same is the fastest, measured once on this machine.
+"""Choice of the fastest of several ways to compute the same, measured once on this machine.
 
 Ways are timed where a kernel is first bound, on scratch arrays, in turns, for some milliseconds in
 all; the answer is kept on disk beside the compiled objects, so that another process finds it.

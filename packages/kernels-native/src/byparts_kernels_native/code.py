@@ -27,7 +27,7 @@ _MOST_IN_ONE_FILE = 24  # functions; a file is compiled by one process, which st
 
 
 def emitter() -> str:
-    """What makes code in this process: "c" or "llvm".
+    """Name of the emitter that makes code in this process: "c" or "llvm".
 
     Raises:
         BackendError: neither does.

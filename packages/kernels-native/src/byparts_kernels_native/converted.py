@@ -88,7 +88,7 @@ def _wide(t: TensorType) -> TensorType:
 
 
 def _cast(t: TensorType, dtype: str) -> Kernel:
-    """Of as many elements in one row."""
+    """Make a kernel that casts as many elements as `t` has, in one row, to `dtype`."""
     x = Input(TensorType(t.dtype, (t.size,)))
     return region_kernel(Graph.of([x], [ops.cast(x, dtype)]))
 

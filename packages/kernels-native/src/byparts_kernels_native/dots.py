@@ -31,12 +31,12 @@ def wanted(p: Matrices) -> bool:
 
 
 def a_bytes(p: Matrices) -> int:
-    """Of the copy of a."""
+    """Bytes of the copy of a."""
     return -(-p.m // ROWS) * ROWS * -(-p.k // 2) * 4
 
 
 def b_bytes(p: Matrices) -> int:
-    """Of the copy of b."""
+    """Bytes of the copy of b."""
     return -(-p.n // COLUMNS) * COLUMNS * -(-p.k // 2) * 4
 
 

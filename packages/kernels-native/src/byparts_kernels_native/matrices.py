@@ -88,11 +88,11 @@ class _Operands:
         return loaded(self.b[j, r] if self.p.transpose_b else self.b[r, j], self.p.dtype)
 
     def scalar(self, i: Expr, r: Expr) -> Expr:
-        """What is read one number at a time."""
+        """Element of the operand that is read one number at a time: b if swapped, else a."""
         return self._of_b(r, i) if self.t.swapped else self._of_a(i, r)
 
     def lane(self, r: Expr, j: Expr) -> Expr:
-        """What is read in vectors: 0 beyond the last column."""
+        """Element of the operand that is read in vectors: 0 beyond the last column."""
         value = self._of_a(j, r) if self.t.swapped else self._of_b(r, j)
         whole = self.columns % self.width == 0
         return value if whole else select(j < self.columns, value, const(0, value.dtype))
@@ -176,7 +176,7 @@ def _copied(s: Schedule, p: Matrices, t: Tiling) -> Schedule:
 
 
 def _blocks(tiles: int, tile_bytes: int) -> tuple[int, int]:
-    """How many blocks of how many tiles of rows; blocks of one size where there are."""
+    """Divide tiles of rows into blocks: (blocks, tiles in each); equal ones where possible."""
     most = max(1, SECOND_CACHE_BYTES // 4 // max(1, tile_bytes))
     if tiles <= most:
         return 1, tiles

@@ -28,7 +28,7 @@ _FEWEST_ROWS = 8
 
 
 def wanted(p: Matrices) -> bool:
-    """Whether this is a product of few columns, and of vectors enough for its loops."""
+    """Whether the product has few columns, and enough vectors for the loops of this module."""
     if p.dtype not in ("f32", "f64") or _lanes(p) < 4:
         return False
     long, other = (p.m, p.k) if p.transpose_a else (p.k, p.m)
@@ -37,7 +37,7 @@ def wanted(p: Matrices) -> bool:
 
 
 def b_bytes(p: Matrices) -> int:
-    """Of the copy of b; 0 where b is read as it is."""
+    """Bytes of the copy of b; 0 where b is read in place."""
     if p.transpose_a or p.transpose_b:
         return 0
     return -(-p.k // _lanes(p)) * _lanes(p) * p.n * BYTES[p.dtype]
@@ -54,7 +54,7 @@ def packing(p: Matrices) -> Source:
 
 
 def _lanes(p: Matrices) -> int:
-    """Of a vector."""
+    """Number of elements of a vector."""
     return target().vector_bytes // BYTES[p.dtype]
 
 

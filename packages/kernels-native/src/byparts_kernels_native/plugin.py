@@ -1,4 +1,4 @@
-"""What this part tells the hub; light."""
+"""Hooks by which the hub finds this backend; importing them is cheap."""
 
 from byparts_graph_ir.parts.hooks import Backend, Ops, hookimpl
 
@@ -15,5 +15,5 @@ def byparts_backends() -> list[Backend]:
 
 @hookimpl
 def byparts_ops() -> list[Ops]:
-    """What passes of this backend put into graphs; the kit tries them too."""
+    """Name the ops that passes of this backend put into graphs; the test kit tries them too."""
     return [Ops("native", "byparts_kernels_native.panels:OPS", doc="products that share a copy")]

@@ -1,7 +1,7 @@
-"""Which loops threads share: outermost ones with much to do, whose rounds are independent.
+"""Loops that threads share: outermost ones with much to do, whose rounds are independent.
 
-That is decided by the loop alone, and a round is computed on a thread as it would be on one, so
-results do not depend on how many there are.
+Whether a loop is shared depends on that loop alone, and a round is computed alike on any thread,
+so results do not depend on the number of threads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a product of two matrices is cut into tiles: chosen by an estimate, nothing is run.
+"""Tilings of a product of two matrices, chosen by an estimate; nothing is run.
 
 A tile has some rows, one number each, and some vectors; its sums stand in registers.
 """
@@ -27,7 +27,7 @@ MOST_UNROLLED = 64  # multiplications of vectors in a product that is written wi
 
 @dataclass(frozen=True)
 class Matrices:
-    """What is multiplied: y[m, n] = a[m, k] b[k, n], either operand stored transposed.
+    """A product of matrices: y[m, n] = a[m, k] b[k, n], either operand stored transposed.
 
     With `added`, y = c + added * a b.
     """
@@ -42,7 +42,7 @@ class Matrices:
 
     @property
     def y_bytes(self) -> int:
-        """Of the result."""
+        """Bytes of the result."""
         return self.m * self.n * BYTES[held(self.dtype)]
 
     @property
@@ -52,13 +52,13 @@ class Matrices:
 
     @property
     def wide_bytes(self) -> int:
-        """Of a number of the dtype in which is added up."""
+        """Bytes of a number of the dtype that products are added up in."""
         return BYTES[wide(self.dtype)]
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """How a product is cut into tiles of y.
+    """A way to cut a product into tiles of y.
 
     One operand is read in vectors (the lanes: b, or a if swapped), the other one number at a time
     (the scalars).
@@ -172,7 +172,7 @@ def width_of(p: Matrices, t: Tiling, vector_bytes: int) -> int:
 
 
 def packed_bytes(p: Matrices, t: Tiling, vector_bytes: int) -> int:
-    """Of b, packed apart; 0 where the tiling does not, or there is nothing to pack."""
+    """Bytes of the packed copy of b; 0 where the tiling packs none, or nothing is to pack."""
     if not t.packed or t.swapped or not p.m * p.n * p.k:
         return 0
     width = width_of(p, t, vector_bytes)

@@ -47,7 +47,7 @@ def update(op: Any, types: Sequence[TensorType], constants: frozenset[int]) -> K
 
 
 def _kernel(graph: Graph) -> Kernel:
-    """Of a weight with no elements nothing, wherever it lies."""
+    """Make the kernel of one weight's update; for a weight without elements it does nothing."""
     if any(v.type.size for v in graph.outputs):
         return region_kernel(graph)
     return nothing([(i, i) for i, v in enumerate(graph.outputs) if v.type == graph.inputs[i].type])

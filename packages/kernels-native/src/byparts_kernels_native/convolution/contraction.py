@@ -36,7 +36,7 @@ _FIRST_CACHE = {16: 16 << 10, 32: 16 << 10, 64: 32 << 10}  # bytes of a panel's 
 
 @dataclass(frozen=True)
 class Level:
-    """One index: its extent, and the steps in s, q and y from one value to the next."""
+    """An index of a contraction: its extent, and its step in each of s, q and y."""
 
     extent: int
     s: int = 0
@@ -77,7 +77,7 @@ class Contraction:
         return Contraction(rows, lanes, sums, self.adds)
 
     def panels(self, width: int, lanes: int) -> list[int]:
-        """How many vectors of `lanes` each panel has; panels are as wide as registers allow."""
+        """Count the vectors of `lanes` in each panel; panels are as wide as registers allow."""
         most, vectors = (4 if width == 64 else 2), -(-self.n // lanes)
         count = max(
             1, vectors // most if vectors % most == 1 and most == 2 else -(-vectors // most)
@@ -186,7 +186,7 @@ def _pack(c: Contraction) -> str:
 
 
 def run_of_lanes(c: Contraction, lanes: int) -> int:
-    """How many lanes from a multiple of it on are neighbours in q, whichever vector they are in."""
+    """Length of the runs of lanes, each from a multiple of it on, that are neighbours in q."""
     last = merged([Level(x.extent, q=x.q) for x in c.lanes])[-1]
     return gcd(last.extent, lanes) if last.q == 1 else 1
 
@@ -230,7 +230,7 @@ def _unpack(c: Contraction, vector: str, width: int) -> str:
 
 
 def added_lanes(c: Contraction, width: int) -> int:
-    """How many lanes, side by side in y, are added to y at once: `width`, or a whole line of y."""
+    """Number of neighbours in y that are added to y at once: `width`, or a whole line of y."""
     line = min(c.lanes[-1].extent, width)
     assert c.lanes[-1].y == 1 and c.lanes[-1].extent % line == 0 == width % line, "whole lines"
     return line

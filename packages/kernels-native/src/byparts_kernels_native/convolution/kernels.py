@@ -143,7 +143,7 @@ class _Parts:
 
     @classmethod
     def of(cls, plan: Plan, dtype: str, most: int) -> _Parts:
-        """One for each thread that there is now, at most so many; with room for framed images."""
+        """Make at most `most` parts, and at most one per thread, with room for framed images."""
         work = 2 * plan.batch * plan.groups * sum(p.c.m * p.c.n * p.c.k for p in plan.pieces)
         memory = _Memory("own")
         elements = plan.images * plan.frame.steps[0] if plan.frame.copy else 0
@@ -160,7 +160,7 @@ class _Parts:
         return f"  in_parallel(0, {self.count}, [&](int64_t first, int64_t last) {{\n  {loop}}});\n"
 
     def bytes(self, shared: _Memory) -> int:
-        """Of the whole workspace."""
+        """Bytes of the whole workspace: the shared memory, and that of each part."""
         return shared.bytes + self.count * self.memory.bytes
 
 
@@ -290,7 +290,7 @@ def _function(spaces: str, t: str, body: str) -> str:
 
 
 def _pixels_are_lanes(plan: Plan, dtype: str, constant: bool) -> bool:
-    """Whether that takes fewer cycles than if channels are."""
+    """Whether a kernel with pixels as lanes takes fewer cycles than one with channels."""
     of_channels, of_pixels = _cycles(plan, dtype, constant)
     return of_pixels < of_channels
 

@@ -94,7 +94,7 @@ class Statements:
         return name
 
     def _sum(self, row: Sequence[Fraction]) -> str:
-        """Of coefficient * name; those whose coefficients are 1 or -1 first."""
+        """Write the sum of coefficient * name as C; terms with coefficient 1 or -1 come first."""
         terms = [(c, name) for c, name in zip(row, self.names, strict=True) if c]
         (c, name), *rest = sorted(terms, key=lambda t: (abs(t[0]) != 1, t[0] < 0))
         text = name if c == 1 else f"-{name}" if c == -1 else f"{_number(c)} * {name}"

@@ -35,7 +35,7 @@ class Array:
 
     @property
     def elements(self) -> int:
-        """How many there are."""
+        """Number of elements of the array."""
         return prod(self.extents)
 
 
@@ -47,7 +47,7 @@ def _array(type: TensorType, to: Sequence[int]) -> Array:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where images are read: in place, or in a copy with padding.
+    """Memory that images are read from: `x` in place, or a copy with padding.
 
     Attributes:
         steps: from one n, c, h, w to the next.
@@ -61,7 +61,7 @@ class Frame:
 
 
 def _frame(x: Array, corner: Pair, needed: Pair, images: int, bytes: int) -> Frame:
-    """Of images of which `needed` rows and columns are read, the first ones at `-corner`."""
+    """Make the frame of images of which `needed` rows and columns are read, from `-corner` on."""
     (_, c, h, w), (n_step, c_step, h_step, w_step) = x.extents, x.steps
     (top, left), (rows, columns) = corner, needed
     last = w_step == c  # NHWC, or one channel
@@ -103,7 +103,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one convolution computes.
+    """Contractions that one convolution consists of, and how they are repeated.
 
     Attributes:
         frame: of the images that are read at steps.
@@ -280,7 +280,7 @@ def _reached(phases: Sequence[Sequence[_Phase]]) -> tuple[Pair, Pair]:
 
 
 def _phases(op: Conv2dTranspose, axis: int, kernel: int, extent: int) -> list[_Phase]:
-    """Those that some tap reaches."""
+    """Phases of the rows (axis 0) or columns (axis 1) of y that some tap reaches."""
     stride, dilation, top = op.strides[axis], op.dilations[axis], op.padding[axis][0]
     found = []
     for row in range(min(stride, extent)):

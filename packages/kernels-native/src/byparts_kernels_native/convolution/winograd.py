@@ -63,7 +63,7 @@ Steps = Sequence[int]
 
 @dataclass(frozen=True)
 class Filtering:
-    """What is computed, with tiles of n by n and m by m.
+    """Sizes and steps of a convolution that is computed with tiles of n by n and m by m.
 
     Attributes:
         m, r: rows, and columns, of a tile of y, and of a filter.
@@ -98,7 +98,7 @@ class Filtering:
 
     @property
     def tiles(self) -> int:
-        """Of all images."""
+        """Number of tiles of all images."""
         return self.images * prod(self.grid)
 
     def values(self) -> dict[str, Any]:
@@ -193,12 +193,12 @@ def by_winograd(op: Any, types: Sequence[TensorType], cycles: float, constant: b
 
 
 def _kept_bytes(f: Filtering, lanes: int) -> int:
-    """Of filters as they are multiplied, or of the sums of their gradients."""
+    """Bytes of the transformed filters, or of the sums of their gradients."""
     return f.n**2 * _apart(f.channels * _whole(f.filters, lanes)) * 4
 
 
 def _apart(n: int) -> int:
-    """As many elements or more: an odd number of lines of the cache, as `apart` in C."""
+    """Round n up to an odd number of lines of the cache, as `apart` in C does."""
     return (-(-n // 16) | 1) * 16
 
 
@@ -264,13 +264,13 @@ def filled(text: str, values: dict[str, Any]) -> str:
 
 
 class _Places:
-    """Where things are in some memory, each at the begin of a line of the cache."""
+    """Allocator of offsets in some memory, each at the begin of a line of the cache."""
 
     def __init__(self) -> None:
         self.bytes = 0
 
     def of(self, bytes: int) -> int:
-        """The place of so many bytes more."""
+        """Reserve so many more bytes; returns the offset where they begin."""
         place = self.bytes
         self.bytes += _whole(bytes, 64)
         return place
