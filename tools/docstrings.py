@@ -30,7 +30,6 @@ MOST = 0.04  # of the docstrings of a part; a few sentences are better for such 
 # when this was written, must not grow.  A group that has come below `MOST` leaves the table.
 WAITING = {
     "frontend-tf tf-files tf-input tf-keras tf-estimator tf-contrib tinyflow": 0.17,
-    "kernels-cuda": 0.17,
 }
 
 

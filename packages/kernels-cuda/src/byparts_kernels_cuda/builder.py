@@ -75,7 +75,7 @@ class Builder:
 
     @contextmanager
     def when(self, *conditions: Expr) -> Iterator[None]:
-        """What is added inside runs where all conditions hold."""
+        """Wrap the statements added inside: they run where all conditions hold."""
         self._open.append([])
         yield
         body = self._open.pop()

@@ -48,7 +48,7 @@ class Nvcc:
     def build(
         self, name: str, text: str, capability: tuple[int, int], flags: Sequence[str]
     ) -> bytes:
-        """As `Nvrtc.build`; it must know the GPU."""
+        """Compile as `Nvrtc.build` does, with nvcc, which must know the GPU."""
         with working_folder(cache_directory()) as work:
             source, made = work / f"{name}.cu", work / f"{name}.cubin"
             source.write_text(text, encoding="utf-8")

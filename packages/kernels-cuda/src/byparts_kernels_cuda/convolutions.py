@@ -230,12 +230,12 @@ class _Window:
         self.whole = max(s.lower) <= 0 and all(e < x for e, x in zip(ends, s.image, strict=True))
 
     def index(self, b: Expr, j: Expr, tap: Expr) -> Index:
-        """Where the element stands, in the image or around it."""
+        """Index in x of an element that the window reads, in the image or around it."""
         n, channel, *at = self._at(b, j, tap)
         return self.s.at(n, channel, *at)
 
     def inside(self, b: Expr, j: Expr, tap: Expr) -> Index:
-        """What holds where it is in the image."""
+        """Conditions for the element to be in the image; none where all elements are."""
         if self.whole:
             return ()
         return _within(self._at(b, j, tap)[2:], self.s.image)
@@ -315,7 +315,7 @@ def _phase(s: _Sizes, buffers: tuple[Buffer, ...], both: tuple[Phase, ...]) -> C
 
 
 def _within(at: Sequence[Expr], extents: Sequence[int]) -> Index:
-    """What holds where an index is in its extents."""
+    """Conditions for an index to be within the extents."""
     return tuple([c for i, extent in zip(at, extents, strict=True) for c in (i >= 0, i < extent)])
 
 

@@ -109,7 +109,7 @@ def _is_contraction(node: Node) -> bool:
 
 
 class _Finder:
-    """Which nodes follow a product, in a graph."""
+    """Search of a graph for the nodes that follow a product."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = graph.nodes
@@ -155,7 +155,7 @@ def _follows(node: Node, chain: Sequence[Node]) -> bool:
 
 
 def _arrays(chain: Sequence[Node]) -> list[Value]:
-    """What the nodes after the product read from elsewhere, except what `Fill` makes."""
+    """Values that nodes after the product read from elsewhere, except results of `Fill`."""
     made = {v for node in chain for v in node.outputs}
     read = dict.fromkeys([v for node in chain[1:] for v in node.inputs])
     return [v for v in read if v not in made and _fill(v) is None]

@@ -21,7 +21,7 @@ _KIND = TensorType("i64", (ERROR_WORDS,))
 
 
 class Flag:
-    """What one kernel leaves: the numbers of `error_buffer`.
+    """Numbers of `error_buffer` that one kernel leaves on the GPU.
 
     Attributes:
         array: i64 on the GPU, for a kernel to write.
@@ -34,7 +34,7 @@ class Flag:
 
     @property
     def value(self) -> list[int]:
-        """What it was when it was fetched; the first number is 0 where nothing was wrong."""
+        """Numbers that were fetched last; the first is 0 where nothing was wrong."""
         at = self._page.host.address + self._number * _CELL_BYTES
         return list((c_int64 * ERROR_WORDS).from_address(at))
 

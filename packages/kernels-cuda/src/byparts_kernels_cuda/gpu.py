@@ -1,4 +1,4 @@
-"""One GPU: the context that its calls are made in, and its streams.
+"""A GPU: the context that its calls are made in, and its streams.
 
 The context is the primary one of the device, which torch uses too, so both see one memory.  The
 stream is a blocking one: it waits for the stream 0, torch's default, and that for it, so programs
@@ -87,12 +87,12 @@ class Gpu:
                 raise
 
     def attribute(self, number: int) -> int:
-        """What the device says of itself."""
+        """Ask the driver for an attribute of the device by its number."""
         return self.driver.number("cuDeviceGetAttribute", number, self._device)
 
     @property
     def title(self) -> str:
-        """What the device is called, e.g. "NVIDIA H100 80GB HBM3"."""
+        """Name of the device in the words of the driver, e.g. "NVIDIA H100 80GB HBM3"."""
         text = ctypes.create_string_buffer(256)
         self.driver.cuDeviceGetName(ctypes.addressof(text), len(text), self._device)
         return text.value.decode()
@@ -148,18 +148,18 @@ class Gpu:
 
     @property
     def alone(self) -> bool:
-        """Whether it is the only GPU that this process has used so far."""
+        """Whether no other GPU has been used by this process so far."""
         library = self.driver.library
         return all(g.index == self.index for g in _all if g.driver.library is library)
 
     @property
     def told(self) -> list[Told]:
-        """What has run in this thread, and may have an error to tell when it is waited for."""
+        """Runs of this thread that may have an error to report at the next wait."""
         told: list[Told] = self._noted.__dict__.setdefault("told", [])
         return told
 
     def begin_recording(self) -> None:
-        """What is called on `recording` from now on is recorded; the caller holds `lock`."""
+        """Begin to record all calls on `recording`; the caller holds `lock`."""
         self._is_recording = True
         try:
             if not self.recording:
@@ -196,7 +196,7 @@ class Gpu:
 
 
 def backend_mode() -> str:
-    """How kernels are emitted: for the GPU of the backend that compiles, else for `driver()`."""
+    """Mode to emit kernels in: that of the backend that compiles, else of `driver()`."""
     inside: list[Gpu] = _here.__dict__.get("inside", [])
     return inside[-1].driver.mode if inside else driver().mode
 

@@ -18,7 +18,7 @@ from byparts_kernels_cuda.stream_call import StreamCall, calls_of, run_of
 
 
 def record(gpu: Gpu, runs: Sequence[Run], warm: bool) -> Run:
-    """One run that does what all of them do.
+    """Record runs as one CUDA graph; returns a run that does the same as all of them.
 
     Args:
         gpu: where.

@@ -51,7 +51,7 @@ def launched(
 
 
 def record(launches: Launches, inputs: int, mode: str) -> dict[str, Any]:
-    """What is kept of launches: the text of each, and where its arguments are.
+    """Make the record of launches that is kept: texts, and where their arguments are.
 
     Args:
         launches: what to emit.
@@ -127,7 +127,7 @@ def bound(
 def _launch(
     gpu: Gpu, code: KernelCode, addresses: Sequence[int], workspace: int, kept: tuple[Any, ...]
 ) -> StreamCall:
-    """One launch: the driver takes a table of the places where the arguments stand."""
+    """Bind a launch: the driver takes a table of the places where the arguments stand."""
     places = [workspace + a.at if a.in_workspace else addresses[a.at] for a in code.arguments]
     values = (ctypes.c_uint64 * max(1, len(places)))(*places)
     first = ctypes.addressof(values)

@@ -104,7 +104,7 @@ class DeviceArray:
         dl_device: Optional[tuple[int, int]] = None,
         copy: Optional[bool] = None,
     ) -> Any:
-        """What `torch.from_dlpack(array)` asks for; the work that writes it is done by then."""
+        """Export for `torch.from_dlpack(array)`; the work that writes it is done by then."""
         from byparts_kernels_cuda.dlpack import capsule  # only where it is asked for
 
         if copy or dl_device not in (None, self.__dlpack_device__()):
@@ -162,7 +162,7 @@ class Event:
         self.gpu, self.handle = gpu, gpu.made("cuEventCreate", flags)
 
     def record(self) -> None:
-        """It is over when all is done that was asked for until now."""
+        """Set this event after all work that the stream was given until now."""
         self.gpu.driver.cuEventRecord(self.handle, self.gpu.stream)
 
     def wait(self) -> None:
@@ -204,6 +204,6 @@ def check_places(arrays: Iterable[DeviceArray]) -> None:
 
 
 def address_of(memory: Any) -> int:
-    """Where memory begins: ours, or that of a tensor of torch."""
+    """Address where memory begins: ours, or that of a tensor of torch."""
     address = getattr(memory, "address", None)
     return int(memory.data_ptr() if address is None else address)

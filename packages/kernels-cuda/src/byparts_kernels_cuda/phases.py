@@ -1,4 +1,4 @@
-"""Which elements of a filter reach which rows of a transposed convolution.
+"""Elements of a filter that reach a row of a transposed convolution, by the row's phase.
 
 Row h of the result is the sum over elements u of the filter of the row (h + lower - u dilation) /
 stride of what is given, where that is a whole number.  Whether it is depends on h modulo the

@@ -1,4 +1,4 @@
-"""What this part tells the hub; touches no driver."""
+"""Hooks by which the hub finds this backend; they touch no driver."""
 
 from byparts_graph_ir.parts.hooks import Backend, hookimpl
 
@@ -7,7 +7,7 @@ BYPARTS_API = (1, 0)
 
 @hookimpl
 def byparts_backends() -> list[Backend]:
-    """One NVIDIA GPU."""
+    """Offer the backend for one NVIDIA GPU."""
     return [
         Backend(
             "cuda",

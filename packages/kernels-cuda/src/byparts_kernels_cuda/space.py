@@ -97,7 +97,7 @@ class CudaSpace(Space):
         flags.wait(self.gpu)
 
     def writer(self, memory: Any, offset: int, type: TensorType) -> PinnedWriter:
-        """What copies arrays of this type to `offset`, one at each run."""
+        """Make a writer that copies an array of this type to `offset` at each run."""
         return PinnedWriter(self.gpu, memory, offset, type)
 
     def adopt(self, value: object) -> Optional[tuple[Any, TensorType]]:

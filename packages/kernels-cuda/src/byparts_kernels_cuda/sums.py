@@ -1,4 +1,4 @@
-"""What is added to a product of matrices is added where its sums are finished: a pass over graphs.
+"""Pass over graphs: an addend of a product of matrices is added where its sums are finished.
 
 A bias, a sum of gradients, and the step of gradient descent (w - rate * a b) save a pass over
 the product; the gradient of such a weight is never in memory.

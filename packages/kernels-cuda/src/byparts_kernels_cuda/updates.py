@@ -81,7 +81,7 @@ class _Weight:
 
 
 def _kernel(graph: Graph, weights: Sequence[_Weight], scalars: Sequence[Buffer]) -> Func:
-    """One launch for weights of one dtype, each updated as the graph says."""
+    """Make the kernel that updates weights of one dtype, each as the graph says."""
     build = Builder()
     begins = [0, *accumulate(-(-w.size // (_THREADS * _LANES)) for w in weights)]
     dtype = weights[0].given[0].dtype
@@ -124,7 +124,7 @@ Act = Callable[[_Weight, Expr, Expr], None]
 
 
 class _Ranges:
-    """Which blocks have which weight, and which elements of it a thread has."""
+    """Ranges of blocks per weight, and the elements of it that each thread has."""
 
     def __init__(
         self,

@@ -104,7 +104,7 @@ class MatrixTeam(Team):
     def write(
         self, total: Buffer, target: Buffer, batch: Expr, first: Expr, finish: Combine
     ) -> None:
-        """As many columns at a time as there are scores."""
+        """Write the finished sums to `target`, as many columns at a time as there are scores."""
         build, lanes, columns = self.build, self.block.n, self.block.columns
         extent, width = (int(d.attr) for d in target.shape[1:])
         for begin in range(0, width, columns):

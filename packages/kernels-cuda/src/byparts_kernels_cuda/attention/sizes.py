@@ -28,7 +28,7 @@ _WIDEST = 128  # lines whose sums fit into registers as matrices
 
 @dataclass(frozen=True)
 class Sizes:
-    """What attention computes.
+    """Sizes, dtype and options of one attention.
 
     Attributes:
         batch: the product of the leading axes.
@@ -68,7 +68,7 @@ class Sizes:
         return array(name, (self.batch, self.s), self.sums)
 
     def visible(self, query: Expr, key: Expr) -> list[Expr]:
-        """What holds where there is a key, and the query sees it."""
+        """Conditions for a key to exist and to be visible to the query."""
         return [key < self.t] + [key <= query] * self.causal
 
 

@@ -35,7 +35,7 @@ Combine = Callable[[Expr, Expr], Expr]
 
 @dataclass(frozen=True)
 class Block:
-    """What a block of threads has.
+    """Size of a block of threads, and of the share of each thread.
 
     Attributes:
         warps: of it.
@@ -50,17 +50,17 @@ class Block:
 
     @property
     def rows(self) -> int:
-        """Of the block."""
+        """Number of rows of the block."""
         return self.warps * DOWN * self.m
 
     @property
     def columns(self) -> int:
-        """Of the block, at a time."""
+        """Number of columns that the block computes at a time."""
         return ACROSS * self.n
 
     @property
     def threads(self) -> int:
-        """Of the block."""
+        """Number of threads of the block."""
         return self.warps * WARP
 
     def stored(self, dtype: str) -> str:

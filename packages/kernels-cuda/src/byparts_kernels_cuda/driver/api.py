@@ -49,7 +49,7 @@ class Driver:
         raise AttributeError(name)
 
     def number(self, function: str, *arguments: Any) -> int:
-        """What a function writes to its first argument, an int."""
+        """Call a function and return the int that it writes to its first argument."""
         made = c_int()
         getattr(self, function)(byref(made), *arguments)
         return made.value

@@ -58,7 +58,7 @@ class Double:
         self._refused.clear()
 
     def alive(self) -> Counter[str]:
-        """What was made and not given back: how many of each kind."""
+        """Count the objects of each kind that were made and not given back."""
         return self.machine.alive()
 
     def __getattr__(self, name: str) -> Any:

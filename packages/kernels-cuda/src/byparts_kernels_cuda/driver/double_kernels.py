@@ -25,7 +25,7 @@ ILLEGAL_ADDRESS, MISALIGNED_ADDRESS, UNKNOWN = 700, 716, 999
 
 
 class Fault(Exception):
-    """What a kernel did, as a status of the driver."""
+    """A fault of a kernel or of a call, as a status of the driver."""
 
     def __init__(self, status: int, words: str) -> None:
         super().__init__(words)
@@ -70,7 +70,7 @@ class Emulated:
 
 
 def image(library: str, kernels: dict[str, Emulated]) -> bytes:
-    """What `cuModuleLoadData` of the double takes."""
+    """Make the image of a module that `cuModuleLoadData` of the double takes."""
     record = {"library": library, "kernels": {n: asdict(k) for n, k in kernels.items()}}
     return MARK + json.dumps(record).encode()
 
@@ -105,7 +105,7 @@ class Function:
         return self.name.rpartition("_")[0].removeprefix("byparts_")
 
     def limits(self, grid: Sequence[int], block: Sequence[int], shared_bytes: int) -> str:
-        """What is wrong with the way that it is launched; "" for nothing."""
+        """Describe the error in the sizes that the kernel is launched with; "" for none."""
         k = self.kernel
         if not all((*grid, *block)):
             return f"a grid of {grid} and a block of {block}: nothing to launch"

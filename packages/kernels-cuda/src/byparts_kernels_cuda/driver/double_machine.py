@@ -1,4 +1,4 @@
-"""What each function of the driver does in the double; methods have the names of the functions.
+"""Behaviour of the driver's functions in the double; each is a method of the same name.
 
 A method raises `Fault` with the status that the driver would return; else the status is 0.
 """
@@ -102,7 +102,7 @@ class Machine:
             self.lost[device] = (status, words)
 
     def alive(self) -> Counter[str]:
-        """How many of each kind were made and not given back."""
+        """Count the objects of each kind that were made and not given back."""
         kinds = Counter(type(x).__name__.lower() for x in self.handles.values())
         del kinds["function"]  # nobody gives them back
         devices = range(len(self.streams))

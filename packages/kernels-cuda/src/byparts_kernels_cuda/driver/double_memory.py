@@ -29,7 +29,7 @@ class Block:
 
     @property
     def end(self) -> int:
-        """One past its last byte."""
+        """Address one past the last byte of the block."""
         return self.start + self.size_bytes
 
     def overrun(self) -> bool:

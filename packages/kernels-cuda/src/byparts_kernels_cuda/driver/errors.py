@@ -1,4 +1,4 @@
-"""What the driver's status numbers mean here: which error, and what is left to do."""
+"""Meaning of the driver's status numbers: which error to raise, and what is left to do."""
 
 from __future__ import annotations
 

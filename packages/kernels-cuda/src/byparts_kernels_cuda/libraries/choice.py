@@ -1,4 +1,4 @@
-"""Which of two ways to compute the same is the faster one on a GPU, measured once.
+"""Choice of the faster of two ways to compute the same on a GPU, measured once.
 
 Both run a few times on scratch memory when a kernel is first bound; the answer is kept on disk for
 this kind of GPU and this library.  `BYPARTS_MEASURE=0` measures nothing and asks nobody: then a
@@ -86,7 +86,7 @@ def _answers(name: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _of_file(_: str, name: str) -> dict[str, str]:
-    """What is remembered there; the same object for one file, which grows."""
+    """Answers that a file remembers; always the same dictionary for it, which grows."""
     return _read(name)
 
 

@@ -76,7 +76,7 @@ class Advice(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Convolution:
-    """What the library computes, as the convolution y = conv(x, w) whose gradient it may be.
+    """A computation of the library: y = conv(x, w), or one of its gradients.
 
     Attributes:
         kind: one of `KINDS`.
@@ -100,7 +100,7 @@ class Convolution:
 
     @property
     def workspace_bytes(self) -> int:
-        """Of the algorithms that are taken, at most."""
+        """Most bytes of workspace that an algorithm may take."""
         return _MOST_WORKSPACE_BYTES
 
 

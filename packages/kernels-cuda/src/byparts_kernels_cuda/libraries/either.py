@@ -20,7 +20,7 @@ Addresses = Sequence[int]
 
 @dataclass(frozen=True)
 class Way:
-    """How a library computes an op.
+    """A way to compute an op with a library.
 
     Attributes:
         name: of the library, as choices are remembered.

@@ -49,7 +49,7 @@ class Library:
         raise AttributeError(name)
 
     def describe(self, status: int) -> str:
-        """What the library says of a status."""
+        """Describe a status in the words of the library."""
         said = self._words(status)
         return said.decode(errors="replace") if said else "unknown"
 

@@ -1,4 +1,4 @@
-"""Where extremes stand, and the greatest in falling order."""
+"""Loops that find the positions of extremes, and the k greatest in falling order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done with the elements of a contraction before they are written, reading other arrays."""
+"""Elementwise operations on a contraction before it is written, which read other arrays."""
 
 from __future__ import annotations
 

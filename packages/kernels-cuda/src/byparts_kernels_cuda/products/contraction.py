@@ -22,7 +22,7 @@ VECTOR_BYTES = 16  # of the widest access of a thread
 
 @dataclass(frozen=True)
 class Operand:
-    """One factor: its element for (batch, outer index, summed index).
+    """A factor of a contraction: its element for (batch, outer index, summed index).
 
     Attributes:
         buffer: where it is read.
@@ -45,7 +45,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class Addend:
-    """What `finish` reads beside the sum.
+    """An array that `finish` reads beside the sum.
 
     Attributes:
         buffer: where it is read.
@@ -105,7 +105,7 @@ def has_kernels(dtype: str) -> bool:
 
 
 def sum_dtype(dtype: str) -> str:
-    """Of sums of products of this dtype: integers wrap, so 32 or 64 bits do for all."""
+    """Dtype of sums of products of `dtype`: integers wrap, so 32 or 64 bits do for all."""
     if dtype in HALVES:
         return "f32"
     if dtype in FLOATS:
@@ -124,7 +124,7 @@ def moved(index: Index, lane: Expr) -> Index:
 
 
 def lanes_of(dtype: str, *steps: int) -> int:
-    """How many elements one access takes: as wide as can be, of what divides all `steps`."""
+    """Number of elements of one access: the widest that divides all `steps`."""
     width = VECTOR_BYTES // max(2, BYTES[dtype] if dtype in HALVES else BYTES[sum_dtype(dtype)])
     while any(step % width for step in steps):
         width //= 2

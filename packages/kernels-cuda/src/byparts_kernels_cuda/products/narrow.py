@@ -98,7 +98,7 @@ def _across(n: _Narrow) -> Func:
 
 
 class _Narrow:
-    """What both kernels have in common.
+    """Operands, loop and builder, which both kernels of this module have in common.
 
     Attributes:
         wide, few: the operands.

@@ -49,5 +49,5 @@ def read(
 
 
 def limits(x: Operand, outer: Expr, tile: int) -> Sequence[Expr]:
-    """What holds where an outer index is one of the operand, if tiles of so many do not fit."""
+    """Conditions for an outer index to be in the operand; none if the tiles divide it."""
     return [outer < x.extent] if x.extent % tile else []

@@ -1,4 +1,4 @@
-"""What is done with finished sums: written, and where blocks shared a sum, added up first."""
+"""Writing of finished sums; where blocks shared a sum, a launch adds up their parts first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a block has to do in a product, and the tile of one operand in shared memory."""
+"""Work of a block in a product, and the tile of one operand in shared memory."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Job:
 
     @property
     def tiles(self) -> tuple[int, int]:
-        """How many there are along rows and columns."""
+        """Number of tiles along rows and along columns."""
         return -(-self.c.a.extent // self.tile.rows), -(-self.c.b.extent // self.tile.columns)
 
     @property
     def blocks(self) -> int:
-        """How many there are."""
+        """Number of blocks of the launch."""
         down, across = self.tiles
         return self.c.batch * self.splits * down * across
 
@@ -60,7 +60,7 @@ class Job:
 
 
 class Place:
-    """What the numbers of a block and of a thread mean.
+    """Place in the product of a thread, from its number and that of its block.
 
     Attributes:
         thread: the number.
@@ -80,7 +80,7 @@ class Place:
         self.begin = self.split * (job.steps * tile.depth)
 
     def limits(self, row: Expr, column: Expr) -> list[Expr]:
-        """What holds where the element is one of the result."""
+        """Conditions for an element to be in the result."""
         c, tile = self.job.c, self.job.tile
         return [*limits(c.a, row, tile.rows), *limits(c.b, column, tile.columns)]
 

@@ -1,4 +1,4 @@
-"""One kernel for all contractions: tiles in shared memory, sums in registers.
+"""Kernel for all contractions: tiles in shared memory, sums in registers.
 
     for each step of `depth` summands:        fetch the next step's tiles into registers
                                               multiply the tiles that stand in shared memory

@@ -21,7 +21,7 @@ MATRIX = 16  # rows and columns of what a warp multiplies at once
 
 @dataclass(frozen=True)
 class Tile:
-    """What a block and a thread compute.
+    """Sizes of the parts of the result that a block and a thread compute.
 
     Attributes:
         rows, columns, depth: of a block.
@@ -38,12 +38,12 @@ class Tile:
 
     @property
     def threads(self) -> int:
-        """Of a block: whole warps."""
+        """Number of threads of a block: whole warps."""
         return (self.rows // self.m) * (self.columns // self.n)
 
     @property
     def lanes(self) -> tuple[int, int]:
-        """How a warp lies over the tile: threads along rows, and along columns."""
+        """Shape of a warp on the tile: its threads along rows, and along columns."""
         tall, wide = self.rows // self.m, self.columns // self.n
         fits = [(x, WARP // x) for x in (4, 2, 8, 1, 16) if not tall % x and not wide % (WARP // x)]
         assert fits, f"{self} has no room for a warp"
@@ -52,7 +52,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class WarpTile:
-    """What a block and a warp compute, by matrices of 16 x 16.
+    """Sizes of the parts that a block and a warp compute, by matrices of 16 x 16.
 
     Attributes:
         rows, columns, depth: of a block.
@@ -74,7 +74,7 @@ class WarpTile:
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """Number of threads of a block."""
         return self.rows // (self.m * MATRIX) * self.across * WARP
 
 
@@ -147,7 +147,7 @@ def _tiles(dtype: str) -> Sequence[Tile | WarpTile]:
 def _time(
     extents: tuple[int, int, int, int], choice: tuple[Tile | WarpTile, int], size_bytes: int
 ) -> float:
-    """Of one processor's share of the blocks, some at a time, and of a second launch."""
+    """Estimate the time of one processor's share of the blocks, and of a second launch."""
     (rows, columns, sums, batch), (tile, splits) = extents, choice
     splits, steps = parts(sums, tile.depth, splits)
     blocks = -(-rows // tile.rows) * -(-columns // tile.columns) * batch * splits
