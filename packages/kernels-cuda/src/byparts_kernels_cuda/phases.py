@@ -1,8 +1,8 @@
 """Elements of a filter that reach a row of a transposed convolution, by the row's phase.
 
 Row h of the result is the sum over elements u of the filter of the row (h + lower - u dilation) /
-stride of what is given, where that is a whole number.  Whether it is depends on h modulo the
-stride: its phase.
+stride of what is given, where that number is whole.  Whether it is whole depends on h modulo the
+stride: the phase of the row.
 """
 
 from __future__ import annotations

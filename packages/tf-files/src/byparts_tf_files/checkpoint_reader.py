@@ -87,7 +87,7 @@ def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
 
 
 def load_variable(ckpt_dir_or_file: Any, name: str) -> Array:
-    """One tensor of a checkpoint, or of the last one of a folder.
+    """Read a tensor of a checkpoint, or of the last checkpoint of a folder.
 
     Raises:
         NotFoundError: there is none of that name.

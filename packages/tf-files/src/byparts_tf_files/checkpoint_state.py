@@ -26,7 +26,7 @@ def checkpoint_exists(checkpoint_prefix: Any) -> bool:
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[Any]) -> list[float]:
-    """When checkpoints were written, in seconds; those that are not there are left out."""
+    """Times in seconds when checkpoints were written; those that are not there are left out."""
     times = []
     for given in checkpoint_prefixes:
         prefix = path_of(given)

@@ -1,4 +1,4 @@
-"""What a message gives for a repeated field or a map: lists and a dictionary of checked items.
+"""Containers that a message has for repeated fields and maps: lists and a checked dictionary.
 
 A message that was read from a field that is not there belongs to nothing yet; the first change of
 it, or of a list in it, puts it into the field (`changed`).
@@ -13,7 +13,7 @@ from byparts_tf_files.scalars import Scalar
 
 
 def nothing() -> None:
-    """What a list does at a change if its message is there already."""
+    """Do nothing at a change of a list; for lists whose message is in its field already."""
 
 
 class _Repeated(MutableSequence[Any]):
@@ -39,7 +39,7 @@ class _Repeated(MutableSequence[Any]):
         self._changed()
 
     def _checked(self, value: Any) -> Any:
-        """What is kept of a value.
+        """Check a value, and return the form in which the list keeps it.
 
         Raises:
             TypeError: it is of the wrong kind.

@@ -70,7 +70,7 @@ def _of_few(data: bytes) -> int:
 
 @cache
 def _places() -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
-    """What a byte at a place of a block does to the register behind the block, and rows' starts."""
+    """Effect of each byte at each place of a block on the register at its end; starts of rows."""
     last = np.array(_bytes_table(), np.uint32)
     rows = np.empty((_BLOCK, 256), np.uint32)
     rows[-1] = last

@@ -51,7 +51,7 @@ class Dimension:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
     def merge_with(self, other: Any) -> Dimension:
-        """What is known when both are right."""
+        """Unite this size with another that is the same one: the known value, if either has it."""
         other = Dimension(other)
         self.assert_is_compatible_with(other)
         return Dimension(other.value if self.value is None else self.value)

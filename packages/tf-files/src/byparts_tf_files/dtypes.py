@@ -57,32 +57,32 @@ class DType:
 
     @property
     def is_floating(self) -> bool:
-        """Whether it is a floating point dtype."""
+        """Whether the dtype is one of floating point."""
         return self._plain in ("float16", "bfloat16", "float32", "float64")
 
     @property
     def is_complex(self) -> bool:
-        """Whether it is a complex dtype."""
+        """Whether the dtype is complex."""
         return self._plain in ("complex64", "complex128")
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is an integer dtype, without quantized ones."""
+        """Whether the dtype is one of integers, without quantized ones."""
         return self._plain.startswith(("int", "uint"))
 
     @property
     def is_unsigned(self) -> bool:
-        """Whether it is an unsigned integer dtype."""
+        """Whether the dtype is one of unsigned integers."""
         return self._plain.startswith("uint")
 
     @property
     def is_bool(self) -> bool:
-        """Whether it is bool."""
+        """Whether the dtype is bool."""
         return self._plain == "bool"
 
     @property
     def is_quantized(self) -> bool:
-        """Whether it is a quantized dtype."""
+        """Whether the dtype is quantized."""
         return self._plain.startswith(("qint", "quint"))
 
     @property

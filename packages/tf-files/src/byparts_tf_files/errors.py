@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class OpError(Exception):
-    """What goes wrong in an operation.
+    """Error of an operation, and base class of the kinds that TensorFlow tells apart.
 
     Attributes:
         op: the operation, or `None`.
@@ -49,7 +49,7 @@ class OpError(Exception):
 
 
 class CancelledError(OpError):
-    """It was cancelled, as when a queue is closed while something waits for it."""
+    """Cancelled operation, as when a queue is closed while something waits for it."""
 
     error_code = 1
 
@@ -72,7 +72,7 @@ class InvalidArgumentError(OpError):
 
 
 class DeadlineExceededError(OpError):
-    """It took longer than it may."""
+    """Operation that took longer than it may."""
 
     error_code = 4
 
@@ -84,7 +84,7 @@ class NotFoundError(OpError):
 
 
 class AlreadyExistsError(OpError):
-    """What is to be made is there already."""
+    """Something that is to be made exists already."""
 
     error_code = 6
 
@@ -108,7 +108,7 @@ class FailedPreconditionError(OpError):
 
 
 class AbortedError(OpError):
-    """It was given up."""
+    """Operation that was given up."""
 
     error_code = 10
 
@@ -120,7 +120,7 @@ class OutOfRangeError(OpError):
 
 
 class UnimplementedError(OpError):
-    """It cannot be done here."""
+    """Operation that cannot be done here."""
 
     error_code = 12
 
@@ -132,7 +132,7 @@ class InternalError(OpError):
 
 
 class UnavailableError(OpError):
-    """It cannot be had now."""
+    """Service or resource that cannot be had now."""
 
     error_code = 14
 
@@ -144,7 +144,7 @@ class DataLossError(OpError):
 
 
 class UnauthenticatedError(OpError):
-    """Who asks is not known."""
+    """Caller whose identity is not known."""
 
     error_code = 16
 
@@ -159,7 +159,7 @@ _OF_PYTHON: tuple[tuple[type[Exception], type[OpError]], ...] = (
 
 
 def error_of_python(error: Exception) -> OpError:
-    """As TensorFlow tells of an exception in a Python function that an operation calls."""
+    """Convert an exception of a Python function that an operation calls, as TensorFlow does."""
     found = [made for kind, made in _OF_PYTHON if isinstance(error, kind)]
     kind = found[0] if found else UnknownError
     return kind(None, None, f"{type(error).__name__}: {error}")

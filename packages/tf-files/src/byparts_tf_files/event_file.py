@@ -29,7 +29,7 @@ FILE_VERSION = "brain.Event:2"
 
 
 class EventFile:
-    """One event file; it is made when the first event is written.
+    """An event file, which is made when the first event is written.
 
     Args:
         prefix: the path in front of ".out.tfevents".

@@ -44,7 +44,7 @@ def mapped(number: int, key: str, value: Kind) -> Any:
 
 
 class Field(ABC):
-    """One field of a class of messages; as an attribute of a message it is its value.
+    """A field of a class of messages; as an attribute of a message it is its value.
 
     Attributes:
         number: what the wire calls it.
@@ -83,7 +83,7 @@ class Field(ABC):
 
     @abstractmethod
     def values(self, message: Any) -> list[Any]:
-        """What is there: nothing, the value, or all of a repeated field; entries of a map."""
+        """List the value if there is one, all of a repeated field, or the entries of a map."""
 
     @abstractmethod
     def read(self, message: Any, data: bytes, at: int, end: int, wire: int, depth: int) -> int:
@@ -104,7 +104,7 @@ class Field(ABC):
 
 
 class _OfScalars(Field):
-    """What fields of numbers and texts have in common."""
+    """Base class of fields of numbers and texts."""
 
     def __init__(self, number: int, kind: Union[str, Enum], oneof: str = "") -> None:
         super().__init__(number, kind, oneof)
@@ -178,7 +178,7 @@ class MessageField(Field):
 
 
 class _Repeated(Field):
-    """What fields of several values have in common."""
+    """Base class of fields of several values."""
 
     repeated = True
 
@@ -193,7 +193,7 @@ class _Repeated(Field):
 
     @abstractmethod
     def _empty(self, changed: Callable[[], None]) -> Any:
-        """What the field has before there is anything."""
+        """Make the empty container of the field, which calls `changed` at each change."""
 
     def values(self, message: Any) -> list[Any]:
         value = message._values.get(self.name)

@@ -17,7 +17,7 @@ from byparts_tf_files.system_errors import as_tensorflow_errors
 
 
 class FileStatistics(NamedTuple):
-    """What is known of a file: bytes, nanoseconds of the last change, whether it is a folder."""
+    """Facts about a file: bytes, nanoseconds of the last change, whether it is a folder."""
 
     length: int
     mtime_nsec: int
@@ -30,7 +30,7 @@ def exists(path: Any) -> bool:
 
 
 def is_directory(path: Any) -> bool:
-    """Whether it is a folder."""
+    """Whether the path is that of a folder."""
     return os.path.isdir(local_path(path))
 
 
@@ -131,7 +131,7 @@ def delete_recursively(dirname: Any) -> None:
 
 
 def stat(filename: Any) -> FileStatistics:
-    """What is known of a file.
+    """Ask the system for length, time of the last change, and kind of a file.
 
     Raises:
         NotFoundError: there is none.

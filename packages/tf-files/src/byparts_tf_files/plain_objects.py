@@ -108,7 +108,7 @@ class _Machine:
         self._stack.append(value)
 
     def _numbers(self, form: str) -> None:
-        """One number of one or two bytes, and all that follow: IMDB's texts have 12 million."""
+        """Push a number, or a run of numbers of one or two bytes: IMDB's texts have 12 million."""
         start = at = self.at - 1
         data, add = self.data, self._stack.append
         while at < len(data) - 2:
@@ -187,7 +187,7 @@ class _Machine:
             raise FormatError(f"byte {self.at}: a call of {name!r:.40}")
 
     def _build(self) -> None:
-        """What the last value says of the one before it: a byte order, or elements."""
+        """Give the last value, a state, to the one before it: a byte order, or elements."""
         (state,) = self._last(1)
         made = self._stack[-1]
         if isinstance(made, _Dtype):

@@ -1,3 +1,3 @@
-"""What this part tells the hub: that it is installed.  It provides nothing through the hub."""
+"""Mark for the hub that this part is installed; it provides nothing through the hub."""
 
 BYPARTS_API = (1, 0)

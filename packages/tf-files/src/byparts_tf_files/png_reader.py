@@ -25,7 +25,7 @@ _DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 
 
 
 class Head(NamedTuple):
-    """What a picture says of itself."""
+    """Header of a picture (IHDR)."""
 
     width: int
     height: int

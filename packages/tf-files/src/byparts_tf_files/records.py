@@ -23,7 +23,7 @@ _PIECE_BYTES = 1 << 20
 
 
 class TFRecordCompressionType:
-    """How a file is compressed."""
+    """Ways to compress a file, by their numbers."""
 
     NONE, ZLIB, GZIP = 0, 1, 2
 
@@ -32,7 +32,7 @@ _NAMES = {0: "", 1: "ZLIB", 2: "GZIP", None: ""}
 
 
 class TFRecordOptions:
-    """How a file is compressed; the other arguments are zlib's, and by default what zlib takes.
+    """Compression of a file; the other arguments are zlib's, and by default what zlib takes.
 
     Raises:
         ValueError: a compression that is not known.
@@ -175,7 +175,7 @@ def records_of(source: Any) -> Iterator[bytes]:
 
 @lru_cache(1024)
 def _head(length: int) -> bytes:
-    """What stands in front of a record of so many bytes."""
+    """Make the bytes in front of a record of `length` bytes: its length, and a checksum of that."""
     size = length.to_bytes(8, "little")
     return size + masked_crc32c(size).to_bytes(4, "little")
 

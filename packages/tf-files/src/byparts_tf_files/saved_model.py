@@ -79,5 +79,5 @@ def write_saved_model(export_dir: Any, model: SavedModel, as_text: bool = False)
 
 
 def variables_path(export_dir: Any) -> str:
-    """What is common to the names of the files with the variables."""
+    """Path with which the names of all files with the variables begin."""
     return os.path.join(local_path(export_dir), VARIABLES, VARIABLES)

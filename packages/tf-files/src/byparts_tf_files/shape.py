@@ -17,7 +17,7 @@ Dims = Optional[tuple[Optional[int], ...]]
 
 
 class TensorShape:
-    """What is known of the shape of a tensor.
+    """A shape of a tensor, as far as it is known.
 
     Args:
         dims: sizes (numbers, `None`, Dimensions), one size alone, another shape; `None`: nothing
@@ -58,7 +58,7 @@ class TensorShape:
         return shape_proto(self._dims)
 
     def num_elements(self) -> Optional[int]:
-        """How many elements; `None` where that is not known."""
+        """Number of elements; `None` where that is not known."""
         return count_of(self._dims)
 
     def is_fully_defined(self) -> bool:
@@ -88,7 +88,7 @@ class TensorShape:
         return TensorShape(agreed(self._dims, as_dims(other)))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What is known when both are right.
+        """Unite this shape with another of the same tensor: each size that is known in either.
 
         Raises:
             ValueError: they cannot both be.
@@ -114,7 +114,7 @@ class TensorShape:
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: Any) -> TensorShape:
-        """This shape, of which only the rank may be new.
+        """Require a rank; returns this shape, or where its rank is unknown one of unknown sizes.
 
         Raises:
             ValueError: the rank is another.
@@ -126,7 +126,7 @@ class TensorShape:
         return self
 
     def with_rank_at_least(self, rank: Any) -> TensorShape:
-        """This shape.
+        """Require at least a rank; returns this shape.
 
         Raises:
             ValueError: its rank is less.
@@ -136,7 +136,7 @@ class TensorShape:
         return self
 
     def with_rank_at_most(self, rank: Any) -> TensorShape:
-        """This shape.
+        """Require at most a rank; returns this shape.
 
         Raises:
             ValueError: its rank is greater.
@@ -251,7 +251,7 @@ def is_static(dims: Dims) -> bool:
 
 
 def count_of(dims: Dims) -> Optional[int]:
-    """How many elements there are, where that is known."""
+    """Number of elements of a shape; `None` where that is not known."""
     return None if dims is None or None in dims else prod([d for d in dims if d is not None])
 
 
@@ -265,7 +265,7 @@ def fits(a: Dims, b: Dims) -> bool:
 
 
 def merged(a: Dims, b: Dims) -> Dims:
-    """What is known when both are right.
+    """Unite two shapes of the same tensor: each size that is known in either.
 
     Raises:
         ValueError: they cannot both be.
@@ -278,7 +278,7 @@ def merged(a: Dims, b: Dims) -> Dims:
 
 
 def agreed(a: Dims, b: Dims) -> Dims:
-    """What is known when either may be right: the dimensions in which they agree."""
+    """Keep of two shapes the sizes in which they agree, as where either may be right."""
     if a is None or b is None or len(a) != len(b):
         return None
     return tuple([x if x == y else None for x, y in zip(a, b, strict=True)])

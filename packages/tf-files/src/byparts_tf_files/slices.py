@@ -44,7 +44,7 @@ def _signed(value: int) -> bytes:
 
 
 def extents(part: TensorSliceProto, dims: tuple[int, ...]) -> tuple[slice, ...]:
-    """Where a part lies in a tensor of these sizes.
+    """Place of a part in a tensor of these sizes, a slice per axis.
 
     Raises:
         FormatError: it is no part of such a tensor.

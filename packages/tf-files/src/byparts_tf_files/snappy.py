@@ -12,7 +12,7 @@ _MOST = 64 // 3 + 1  # bytes of a result for one byte of a copy
 
 
 def unpacked(data: bytes) -> bytes:
-    """What was packed.
+    """Unpack data in the format of Snappy.
 
     Raises:
         DecodeError: it is damaged; at which byte.

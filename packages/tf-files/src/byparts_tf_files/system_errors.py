@@ -1,4 +1,4 @@
-"""What the system says is wrong with a file, as `tf.errors`."""
+"""Translation of the system's errors about files into those of `tf.errors`."""
 
 from __future__ import annotations
 

@@ -209,6 +209,6 @@ def _written(file: IO[bytes], at: int, entries: list[Entry], index: list[Entry])
 
 
 def _shared(a: bytes, b: bytes) -> int:
-    """How many bytes two keys begin with alike."""
+    """Length of the prefix that two keys share."""
     shortest = min(len(a), len(b))
     return next((i for i in range(shortest) if a[i] != b[i]), shortest)

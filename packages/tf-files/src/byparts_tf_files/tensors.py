@@ -105,7 +105,7 @@ def make_ndarray(tensor: TensorProto) -> Array:
 
 
 def array_of(tensor: TensorProto) -> Array:
-    """As `make_ndarray`; one number that fills a large array stands in memory once, read-only."""
+    """Read as `make_ndarray`; a number that fills a large array is kept once, read-only."""
     try:
         dtype = as_dtype(tensor.dtype).base_dtype
     except TypeError as error:
@@ -133,7 +133,7 @@ def _of_content(content: bytes, dims: tuple[int, ...], kind: Any) -> Array:
 
 
 def elements_of(tensor: TensorProto, dtype: DType) -> Array:
-    """What stands in the list of a dtype, without a shape.
+    """Elements in the message's list for a dtype, without a shape.
 
     Raises:
         FormatError: a number that is none of the dtype.

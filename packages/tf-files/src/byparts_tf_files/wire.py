@@ -61,7 +61,7 @@ def varint(value: int) -> bytes:
 
 
 def read_length(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """Of a value with its length in front: the bytes where it begins and ends.
+    """Read the length in front of a value; returns the bytes where the value begins and ends.
 
     Raises:
         DecodeError: it reaches beyond byte `end`.

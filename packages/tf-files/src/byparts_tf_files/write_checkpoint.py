@@ -223,7 +223,7 @@ def _older(prefix: str) -> Bundle | None:
 
 
 def _older_shards(prefix: str) -> list[str]:
-    """Its data files where they are several, which no checkpoint has when it is replaced."""
+    """Data files of an older checkpoint in several shards, which a new one leaves without use."""
     there = _data_files(prefix)
     if there in ([], [data_file(prefix, 0, 1)]):
         return []

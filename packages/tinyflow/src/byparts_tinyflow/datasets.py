@@ -55,7 +55,7 @@ class ArrayPacker:
 
 
 class Dataset(NamedTuple):
-    """What the programs call `mnist` or `cifar`."""
+    """A dataset, which programs call `mnist` or `cifar`."""
 
     train: ArrayPacker
     test: ArrayPacker
@@ -147,7 +147,7 @@ def _read_mnist(folder: Path) -> Read:
 
 
 def _read_idx(path: Path, rank: int) -> NDArray[np.uint8]:
-    """One file of http://yann.lecun.com/exdb/mnist: magic, sizes (big-endian), bytes."""
+    """Read a file of http://yann.lecun.com/exdb/mnist: magic, sizes (big-endian), bytes."""
     data = _bytes(path)
     head = 4 + 4 * rank
     if len(data) < head or data[:4] != bytes((0, 0, 8, rank)):

@@ -52,7 +52,7 @@ class Variable(variables.Variable):
         self.op.__dict__["_variable_object"] = self
 
     def initialized_value(self) -> Tensor:
-        """Its first value, or its value if it has no first one."""
+        """First value of the variable, or its present value if it has no first one."""
         return self.value() if self._initial_value is None else super().initialized_value()
 
 
@@ -64,7 +64,7 @@ def made_by_layer(name: str, *dims: Optional[int]) -> Variable:
 
 
 def next_number(kind: str) -> int:
-    """How many of a kind the default graph has had."""
+    """Count up how many of a kind the default graph has had; returns the number before."""
     counts = get_default_graph().kept.setdefault("made by TinyFlow", Counter())
     counts[kind] += 1
     return int(counts[kind] - 1)

@@ -26,7 +26,7 @@ class _Optimizer:
 
     @raises_graph_errors
     def minimize(self, obj: Tensor, var_list: Optional[Sequence[Variable]] = None) -> Operation:
-        """One step down `obj`, for `var_list` or all variables it depends on.
+        """Make a step of descent on `obj`, for `var_list` or all variables that `obj` depends on.
 
         Raises:
             GraphError: it depends on no variable.

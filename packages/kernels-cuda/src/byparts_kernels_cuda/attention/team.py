@@ -38,7 +38,7 @@ class Block:
     """Size of a block of threads, and of the share of each thread.
 
     Attributes:
-        warps: of it.
+        warps: of the block.
         m, n: rows and columns of a thread.
         matrices: whether matrix units multiply (`matrices.py`); then m is a multiple of 4, n of 2.
     """

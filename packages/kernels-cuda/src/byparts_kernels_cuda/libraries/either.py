@@ -24,7 +24,7 @@ class Way:
 
     Attributes:
         name: of the library, as choices are remembered.
-        workspace_bytes: that it may ask for, at most.
+        workspace_bytes: that the library may ask for, at most.
         work: multiplications.
         call: (gpu, addresses of inputs and outputs, of the workspace) -> its call; raises
             `LibraryError` where the library has no algorithm.

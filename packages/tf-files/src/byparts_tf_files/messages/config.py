@@ -1,4 +1,4 @@
-"""What a session is told and tells: `config.proto`, `cluster.proto`, `step_stats.proto`."""
+"""Messages to and from a session: `config.proto`, `cluster.proto`, `step_stats.proto`."""
 
 from byparts_tf_files.enums import Enum
 from byparts_tf_files.fields import many, mapped, one
