@@ -5,6 +5,7 @@ own.  `pytest --hypothesis-profile=few` draws fewer of them, `many` more.
 """
 
 import os
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -54,6 +55,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
         return None
     part = collection_path.relative_to(PACKAGES).parts[0]
     return True if part in ABSENT else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures put the environment back
+def pytest_runtest_teardown() -> None:
+    """Forget an emulated GPU that a test started: "auto" of the next test would be that."""
+    hub = sys.modules.get("byparts_graph_ir.parts.hub")
+    if hub is not None and os.environ.get("BYPARTS_CUDA"):
+        hub.parts._backends.pop("cuda", None)
 
 
 def pytest_report_header() -> str:
