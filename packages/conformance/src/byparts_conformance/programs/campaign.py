@@ -29,6 +29,10 @@ from byparts_conformance.programs.twins import unrolled
 from byparts_conformance.programs.ways import Way, way_of
 from byparts_graph_ir import MissingRule
 
+# Samples of noise that confirm a report: few dismiss most reports, many take seconds.
+FEW = 40
+MANY = 320
+
 
 @dataclass(frozen=True, eq=False)
 class Failure:
@@ -166,20 +170,22 @@ def _failure(
 ) -> Failure | None:
     """The failure of a program, made small; none where more samples allow what it gives."""
 
-    def wrong(candidate: Program, samples: int = 0) -> str:
+    def wrong(candidate: Program, samples: Sequence[int] = ()) -> str:
         twin = way.twin(candidate)
         try:
             said = trial(twin, expected(candidate), **options)
-            for n in range(40, samples + 1, 280):
+            for count in samples:
+                if not said:
+                    return ""
                 # in bodies nodes have no noise of their own: their nodes are written out
-                bounds = surely(unrolled(candidate, longest=100), n)
-                said = said and trial(twin, bounds, **options)
+                bounds = surely(unrolled(candidate, longest=100), count)
+                said = trial(twin, bounds, **options)
             return said
         except (MissingRule, ValueError):
             return ""
 
-    if not wrong(program, 320):
+    if not wrong(program, (FEW, MANY)):
         return None
-    small = minimised(program, partial(wrong, samples=40)) if shrink else program
-    shown = small if wrong(small, 320) else program
+    small = minimised(program, partial(wrong, samples=(FEW,))) if shrink else program
+    shown = small if wrong(small, (FEW, MANY)) else program
     return Failure(replace(shown, seed=program.seed), wrong(shown), backends, way)
