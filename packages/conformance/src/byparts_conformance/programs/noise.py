@@ -34,8 +34,11 @@ _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 _LEAST = {"f16": 2.0**-24, "bf16": 2.0**-133, "f32": 2.0**-149, "f64": 5e-324}
 _NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 # Results that may be 0 where they are less than the smallest normal number: in 1 / (1 + e^-x),
-# as torch and others have it, e^-x is infinite before the quotient is 0.
-_UNDERFLOWS: tuple[type[Op], ...] = (ops.Sigmoid,)
+# as torch and others have it, e^-x is infinite before the quotient is 0; its log(1 + e^x) is made
+# of an e^x that is normal or 0.
+_UNDERFLOWS: tuple[type[Op], ...] = (ops.Sigmoid, ops.Silu, ops.Softplus)
+# Sums of two computed numbers may be 0 for one backend where they are the last digit for another.
+_DIFFERENCES: tuple[type[Op], ...] = (ops.Add, ops.Sub)
 # Ops that give exactly one of the numbers they were given, a comparison of them, or a constant.
 _EXACT: tuple[type[Op], ...] = (
     *(ops.Neg, ops.Abs, ops.Sign, ops.Floor, ops.Ceil, ops.Round, ops.Trunc, ops.Identity),
@@ -148,7 +151,10 @@ def _run(graph: Graph, arrays: Sequence[Array], noise: Noise | None) -> tuple[Ar
             made = node.op.evaluate(*given)
             if noise is not None and units:
                 least = _NORMAL if isinstance(node.op, _UNDERFLOWS) else _LEAST
-                made = tuple([noise.on(y, units, _terms(node.op, given, y), least) for y in made])
+                lost = _lost(node, given)
+                made = tuple(
+                    [noise.on(y, units, _terms(node.op, given, y), least, lost) for y in made]
+                )
                 if isinstance(node.op, _CENTRED):
                     plain = node.op.evaluate(*[known[v] for v in node.inputs])
                     made = tuple([noise.shared(y, z) for y, z in zip(made, plain, strict=True)])
@@ -180,6 +186,13 @@ def _terms(op: Op, given: Sequence[Array], y: Array) -> Array | float:
         return 0.0
     floats = [x for x in given if dtype_name(x.dtype) in FLOATS] if op.pattern == "opaque" else []
     return max([float(np.max(_sizes(x), initial=0.0)) for x in (y, *floats)]) / 8
+
+
+def _lost(node: Node, given: Sequence[Array]) -> Array | float:
+    """The size of computed numbers whose digits a sum of two may lose; 0 of another op."""
+    if not isinstance(node.op, _DIFFERENCES) or all(v.node is None for v in node.inputs):
+        return 0.0
+    return reduce(np.maximum, map(_sizes, given))
 
 
 def _sizes(x: Array) -> Array:
@@ -217,10 +230,12 @@ class Noise:
         units: float,
         terms: Array | float = 0.0,
         least: dict[str, float] = _LEAST,
+        lost: Array | float = 0.0,
     ) -> Array:
         """Floats with noise of at most so many units in the last place; zeros of either sign.
 
-        The units are those of x, or of the larger terms that cancelled in it.
+        The units are those of x, or of the larger terms that cancelled in it.  A share of the
+        numbers that are less than their noise, or than that of `lost`, become 0.
         """
         name = dtype_name(x.dtype)
         if name not in FLOATS:
@@ -230,7 +245,8 @@ class Noise:
         exact_zero = (y == 0) & (size == 0)
         size = np.maximum(size, units * self.strength * least[name])
         made = y + size * self.numbers.uniform(-1, 1, x.shape)
-        cancelled = (size > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
+        unsure = np.maximum(size, np.asarray(lost) * (units * self.strength * _EPSILON[name]))
+        cancelled = (unsure > np.abs(y)) & (self.numbers.uniform(0, 1, x.shape) < self.zeros)
         zeros = 0.0 * self.numbers.choice([-1.0, 1.0], x.shape)
         return np.asarray(np.where(exact_zero | cancelled, zeros, made)).astype(numpy_dtype(name))
 
