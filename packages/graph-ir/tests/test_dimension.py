@@ -149,7 +149,7 @@ def test_an_expression_that_does_not_fit_is_refused() -> None:
     """Says the numbers of its names, or that there is none."""
     x, y = Input(TensorType("f32", ("n",))), Input(TensorType("f32", ("2*n+1",)))
     graph = Graph.of([x, y], [neg(y)])
-    with pytest.raises(ShapeError, match=r"'2\*n\+1' is 9 with n = 4, and 7 at an input"):
+    with pytest.raises(ShapeError, match=r"'2\*n\+1' is 9 with n = 4, and 7 at input"):
         specialize(graph, [TensorType("f32", (4,)), TensorType("f32", (7,))])
     with pytest.raises(ShapeError, match=r"'2\*n\+1' is never 6"):
         specialize(graph, [None, TensorType("f32", (6,))])

@@ -60,7 +60,7 @@ def test_a_symbol_is_one_number_everywhere() -> None:
     bound = specialize(graph, [f32(4), None])
 
     assert [v.type for v in bound.outputs] == [f32(4), f32(4, "k"), f32(4, 2)]
-    with pytest.raises(ShapeError, match="dimension 'n' is 4 at one input and 5 at another"):
+    with pytest.raises(ShapeError, match=r"dimension 'n' is 4 at input .* and 5 at input"):
         specialize(graph, [f32(4), f32(5, 1)])
 
 

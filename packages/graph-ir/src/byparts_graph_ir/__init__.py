@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from byparts_graph_ir.backend.kernel import (
         Kernel as Kernel,
+        KernelFamily as KernelFamily,
         Refused as Refused,
         Workspace as Workspace,
     )
@@ -123,11 +124,15 @@ if TYPE_CHECKING:
         Stage as Stage,
         pipeline as pipeline,
     )
+    from byparts_graph_ir.passes.sizes import (
+        with_sizes as with_sizes,
+    )
     from byparts_graph_ir.passes.specialize import (
         body_for as body_for,
         body_inputs as body_inputs,
         infer_inputs as infer_inputs,
         result_types as result_types,
+        sizes_of as sizes_of,
         specialize as specialize,
     )
     from byparts_graph_ir.passes.verify import (
@@ -145,7 +150,7 @@ if not TYPE_CHECKING:
             "backend.choice": "stays_whole",
             "backend.copy_op": "Copy",
             "backend.fused": "Fused graph_flops inline parted",
-            "backend.kernel": "Kernel Refused Workspace",
+            "backend.kernel": "Kernel KernelFamily Refused Workspace",
             "backend.region": "Region reads_of",
             "backend.space": "HOST HostSpace Space",
             "backend.table": "Table",
@@ -163,7 +168,9 @@ if not TYPE_CHECKING:
             "model.where": "inherit scope",
             "passes.barrier": "OptimizationBarrier",
             "passes.pipeline": "Pass Pipeline Stage pipeline",
-            "passes.specialize": "body_for body_inputs infer_inputs result_types specialize",
+            "passes.sizes": "with_sizes",
+            "passes.specialize": "body_for body_inputs infer_inputs result_types sizes_of"
+            " specialize",
             "passes.verify": "verify",
         },
     )

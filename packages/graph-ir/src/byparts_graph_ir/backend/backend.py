@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from byparts_graph_ir.backend.kernel import ALIGNMENT, Kernel, Refused, Workspace, in_c
+from byparts_graph_ir.backend.kernel import (
+    ALIGNMENT,
+    Kernel,
+    KernelFamily,
+    Refused,
+    Workspace,
+    in_c,
+)
 from byparts_graph_ir.backend.space import HOST, Space
 from byparts_graph_ir.backend.table import Table
 from byparts_graph_ir.errors import GraphError, MissingRule
@@ -103,6 +110,7 @@ class Backend(Frozen):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, Table(what))
         object.__setattr__(self, "_compiled", {})
+        object.__setattr__(self, "_families", {})
 
     def __reduce__(self) -> NoReturn:
         raise GraphError(
@@ -143,6 +151,41 @@ class Backend(Frozen):
                 known.pop(next(iter(known)), None)
             known[key] = kernel
         return kernel
+
+    def family(
+        self, op: Op, types: Sequence[TensorType], constants: frozenset[int] = frozenset()
+    ) -> KernelFamily:
+        """The kernels for the op on inputs whose types have named dimensions.  Nothing is run.
+
+        A rule on arrays serves all sizes.  A rule that compiles does so if it takes named
+        dimensions and does not refuse these; else it is asked again for each size.
+
+        Raises:
+            MissingRule: there is no rule, or its backend does not take these dtypes.
+        """
+        types = tuple(types)
+        self._check_supported(op, types)
+        if not self.kernels.compiled(op):
+            return KernelFamily(self.compile)
+        known: dict[Any, KernelFamily] = self._families  # type: ignore[attr-defined]
+        key = (type(op), op_text(op), types, constants)
+        if self.kernels.symbolic(op) and key not in known:
+            try:
+                family = self.kernels[op](op, types, constants)
+            except Refused:
+                family = KernelFamily(partial(self.compile, constants=constants), shared=False)
+            if not isinstance(family, KernelFamily):
+                raise GraphError(
+                    f"backend {self.name!r}: the rule that compiles {type(op).__name__} returned "
+                    f"{family!r:.60} for types of named dimensions ({', '.join(map(str, types))}); "
+                    "return a KernelFamily, or raise Refused(why)"
+                )
+            while len(known) >= _MOST_KERNELS:
+                known.pop(next(iter(known)), None)
+            known[key] = family
+        return known.get(key) or KernelFamily(
+            partial(self.compile, constants=constants), shared=False
+        )
 
     def bind(self, node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
         """The step that computes `node` from and into these arrays, with memory of its own.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from byparts_graph_ir.backend.backend import Backend
+    from byparts_graph_ir.model.op import Op
 
 Array: TypeAlias = "Any"  # numpy.ndarray, torch.Tensor, a pointer: a backend's own business
 Run: TypeAlias = "Callable[[], object]"
@@ -61,6 +62,21 @@ class Kernel(Frozen):
     persistent_bytes: int = 0
     inplace: tuple[tuple[int, int], ...] = ()
     atomic: bool = False
+    source: str = ""
+
+
+class KernelFamily(Frozen):
+    """The kernels of one op for all sizes of the named dimensions in its types.
+
+    Attributes:
+        at: `at(op, types) -> Kernel`: the kernel for one size: `op` and `types` are those that were
+            compiled, with numbers in the place of names.  Its facts may depend on the size.
+        shared: whether `at` compiles nothing: what was generated serves all sizes.
+        source: the code that was generated for it, for people; "" where there is none.
+    """
+
+    at: Callable[[Op, Sequence[TensorType]], Kernel]
+    shared: bool = True
     source: str = ""
 
 

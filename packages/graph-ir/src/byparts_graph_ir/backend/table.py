@@ -38,6 +38,7 @@ class Table(Generic[R]):
         self._waiting: dict[str, None] = {}  # modules of ops whose rules are not imported yet
         self._with_workspace: set[type[Op]] = set()
         self._compiled: set[type[Op]] = set()
+        self._symbolic: set[type[Op]] = set()
 
     @classmethod
     def lazily(cls, what: str, package: str, ops_package: str, /, **modules: str) -> Table[R]:
@@ -72,15 +73,22 @@ class Table(Generic[R]):
         """
         return self._register(ops, self._with_workspace if workspace else None)
 
-    def compiles(self, *ops: type[Op]) -> Callable[[R], R]:
+    def compiles(self, *ops: type[Op], symbolic: bool = False) -> Callable[[R], R]:
         """Decorator: register a rule `(op, types, constants) -> Kernel` that compiles these ops.
 
         `types` are those of the inputs, `constants` the positions of inputs that are the same at
         each run.  The rule may raise `Refused(why)`.
 
+        Args:
+            ops: classes.
+            symbolic: whether the rule takes types of named dimensions, too.  For these it gives a
+                `KernelFamily`, or raises `Refused`; then it is asked again for each size.
+
         Raises:
             GraphError: as `on`.
         """
+        if symbolic:
+            self._symbolic.update(ops)
         return self._register(ops, self._compiled)
 
     def takes_workspace(self, op: Op) -> bool:
@@ -90,6 +98,10 @@ class Table(Generic[R]):
     def compiled(self, op: Op) -> bool:
         """Whether there is a rule for this op that compiles it."""
         return self.get(op) is not None and type(op) in self._compiled
+
+    def symbolic(self, op: Op) -> bool:
+        """Whether the rule that compiles this op takes types of named dimensions."""
+        return self.compiled(op) and type(op) in self._symbolic
 
     def _register(self, ops: Sequence[type[Op]], form: set[type[Op]] | None) -> Callable[[R], R]:
         def register(rule: R) -> R:

@@ -38,8 +38,8 @@ def specialize(graph: Graph, types: Known = ()) -> Graph:
         ShapeError: a type contradicts the graph, or binds one symbol to two numbers.
     """
     new_types = _input_types(graph, types)
-    bound = _bind_symbols(graph, new_types)
-    return _rebuilt(graph, [_substitute(t, bound) for t in new_types], bound)
+    bound = sizes_of(graph, new_types)
+    return _rebuilt(graph, [substitute(t, bound) for t in new_types], bound)
 
 
 def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]) -> Graph:
@@ -49,7 +49,7 @@ def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]
         env[v] = _retyped(v, t)
     for old in graph.nodes:
         inputs = tuple([env[v] for v in old.inputs])
-        op = _bind_fields(old.op, bound)
+        op = bind_fields(old.op, bound)
         node = old if inputs == old.inputs and op is old.op else Node(op, inputs, old.where)
         with inherit(old.where):
             simpler = node.op.canonical(node)
@@ -68,10 +68,10 @@ def infer_inputs(graph: Graph, types: Known = ()) -> Types:
         ShapeError: two rules contradict each other; names the node.
     """
     input_types = _input_types(graph, types)
-    bound = _bind_symbols(graph, input_types)
+    bound = sizes_of(graph, input_types)
     known: dict[Value, TensorType] = {}
     for v, t in zip(graph.inputs, input_types, strict=True):
-        known[v] = _substitute(t, bound)
+        known[v] = substitute(t, bound)
     changed = True
     while changed:
         changed = False
@@ -139,7 +139,7 @@ def body_inputs(op: Op, body: Graph, types: Sequence[TensorType]) -> Types:
     except GraphError as error:
         add_note(error, f"in a body of {op.name}")
         raise
-    names = dict.fromkeys([name for t in known for d in t.shape or () for name in _names(d)])
+    names = dict.fromkeys([name for t in known for d in t.shape or () for name in names_of(d)])
     return tuple([unify(t, _renamed(k, names)) for t, k in zip(types, known, strict=True)])
 
 
@@ -154,7 +154,7 @@ def _without(t: TensorType, names: set[str]) -> TensorType:
     """The type without the caller's names that mean something else in the body."""
     if t.shape is None or t.static:
         return t
-    return TensorType(t.dtype, tuple([None if names & _names(d) else d for d in t.shape]))
+    return TensorType(t.dtype, tuple([None if names & names_of(d) else d for d in t.shape]))
 
 
 def _renamed(t: TensorType, names: Mapping[str, Dimension]) -> TensorType:
@@ -179,47 +179,60 @@ def _input_types(graph: Graph, types: Known) -> Types:
     return tuple(merged)
 
 
-def _bind_symbols(graph: Graph, types: Types) -> dict[str, int]:
-    """Symbol -> number, wherever an input's new type has a number in the place of its symbol.
+def sizes_of(graph: Graph, types: Types) -> dict[str, int]:
+    """Name -> number, wherever an input's new type has a number in the place of its name.
 
     Names come first, then expressions, which may leave one name open ("2*n+1" = 7 binds n to 3).
+
+    Raises:
+        ShapeError: a name would be two numbers; says at which inputs.
     """
     bound: dict[str, int] = {}
-    pairs = [
-        (old, new)
-        for v, t in zip(graph.inputs, types, strict=True)
+    firsts: dict[str, int] = {}
+    places = [
+        (i, old, new)
+        for i, (v, t) in enumerate(zip(graph.inputs, types, strict=True))
         for old, new in zip(v.type.shape or (), t.shape or (), strict=False)
         if isinstance(old, str) and isinstance(new, int)
     ]
-    for old, new in pairs:
+    for i, old, new in places:
         if old.isidentifier() and bound.setdefault(old, new) != new:
-            raise ShapeError(f"dimension {old!r} is {bound[old]} at one input and {new} at another")
-    for old, new in pairs:
+            first, here = _input_name(graph, firsts[old]), _input_name(graph, i)
+            raise ShapeError(
+                f"dimension {old!r} is {bound[old]} at input {first} and {new} at input {here}"
+            )
+        firsts.setdefault(old, i)
+    for i, old, new in places:
         if not old.isidentifier():
-            _bind_expression(old, new, bound)
+            _bind_expression(old, new, bound, _input_name(graph, i))
     return bound
 
 
-def _bind_expression(text: str, size: int, bound: dict[str, int]) -> None:
+def _input_name(graph: Graph, i: int) -> str:
+    return repr(getattr(graph.inputs[i], "name", "") or i)
+
+
+def _bind_expression(text: str, size: int, bound: dict[str, int], where: str) -> None:
     from byparts_graph_ir.model.dimension import solve  # few programs need the parser
 
     left = _dimension(text, bound)
     if isinstance(left, int) and left != size:
-        names = ", ".join(f"{name} = {bound[name]}" for name in sorted(_names(text)))
-        raise ShapeError(f"dimension {text!r} is {left} with {names}, and {size} at an input")
+        names = ", ".join(f"{name} = {bound[name]}" for name in sorted(names_of(text)))
+        raise ShapeError(f"dimension {text!r} is {left} with {names}, and {size} at input {where}")
     if isinstance(left, str):
         solution = solve(left, size)
         if solution is not None:
             bound[solution[0]] = solution[1]
 
 
-def _substitute(t: TensorType, bound: Mapping[str, int]) -> TensorType:
+def substitute(t: TensorType, bound: Mapping[str, int]) -> TensorType:
+    """The type with the bound names replaced in its dimensions."""
     if not bound or t.shape is None:
         return t
     return TensorType(t.dtype, tuple(_dimension(d, bound) for d in t.shape))
 
 
-def _bind_fields(op: Op, bound: Mapping[str, int]) -> Op:
+def bind_fields(op: Op, bound: Mapping[str, int]) -> Op:
     """The op with bound symbols replaced in the fields that hold shapes, and in its bodies."""
     if not bound:
         return op
@@ -238,10 +251,11 @@ def _bind_body(body: Graph, bound: Mapping[str, int]) -> Graph:
 
 def _symbols(graph: Graph) -> set[str]:
     """The names in the dimensions of its inputs."""
-    return {name for v in graph.inputs for d in v.type.shape or () for name in _names(d)}
+    return {name for v in graph.inputs for d in v.type.shape or () for name in names_of(d)}
 
 
-def _names(d: Dimension) -> frozenset[str]:
+def names_of(d: Dimension) -> frozenset[str]:
+    """The names in a dimension."""
     if not isinstance(d, str) or d.isidentifier():
         return frozenset([d]) if isinstance(d, str) else frozenset()
     from byparts_graph_ir.model.dimension import dimension_names  # few programs need the parser
