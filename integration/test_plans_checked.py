@@ -18,6 +18,7 @@ from byparts_memplan import PlanError, plan
 from byparts_memplan.check_plan import _facts, _Machine
 from byparts_runtime import Variable, build
 from byparts_runtime.building.check_plan import check_run
+from byparts_runtime.building.planned_graph import PlannedGraph
 
 X = Input(TensorType("f32", (4, 4)), name="x")
 
@@ -117,7 +118,7 @@ def test_a_moved_value_is_refused_where_the_oracle_refuses_it(graph: Graph, data
     """And where it does not the plan is taken: the fast check and the slow one agree."""
     external = data.draw(st.sets(st.sampled_from(range(len(graph.inputs))))) if graph.inputs else ()
     right = plan(graph, external=frozenset(external), alignment=1)
-    check_run(graph, right, frozenset(external))
+    check_run(PlannedGraph(graph, right, frozenset(external)))
     moved = data.draw(st.sampled_from(range(len(graph.values)))) if graph.values else None
     if moved is None or right.locations[moved].root is not None:
         return
@@ -129,7 +130,8 @@ def test_a_moved_value_is_refused_where_the_oracle_refuses_it(graph: Graph, data
     places[moved] = replace(places[moved], offset=offset)
     wrong = replace(right, locations=tuple(places))
 
-    assert _says(lambda: check_run(graph, wrong, frozenset(external)), GraphError) == _says(
+    moved_graph = PlannedGraph(graph, wrong, frozenset(external))
+    assert _says(lambda: check_run(moved_graph), GraphError) == _says(
         _Machine(graph, wrong, _facts(graph, None)).run, PlanError
     )
 

@@ -49,11 +49,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "planner": _modules(_MEM, "share plan place lifetimes buffer kernel_facts members"),
     "runtime": _modules(
         _RUN,
-        "building.place building.planning building.schedule building.updates building.signature "
-        "building.invariants building.loops building.bodies building.body building.compile "
-        "building.kernels run.bind run.bound run.commit run.machine run.results run.moving "
-        "run.bodies run.rounds run.loops run.stack run.step run.program run.capture memory.plan "
-        "memory.variable",
+        "building.place building.planning building.planned_graph building.schedule "
+        "building.updates building.signature building.invariants building.loops building.bodies "
+        "building.body building.compile building.kernels run.bind run.bound run.commit "
+        "run.machine run.results run.moving run.bodies run.rounds run.loops run.stack run.step "
+        "run.program run.capture memory.plan memory.variable",
     ),
 }
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -9,22 +9,18 @@ slow, which also checks what a plan says about itself.)  A wheel for devices is 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Optional
 
-from byparts_graph_ir import Graph, GraphError, Node, Op, Value
-from byparts_runtime.memory.plan import Plan, space_of_step
+from byparts_graph_ir import GraphError, Node, Op, Value
+from byparts_runtime.building.planned_graph import PlannedGraph
 
 Pairs = Sequence[tuple[int, int]]  # (position among the inputs, value)
 Content = tuple[int, int]  # (value that was written, first byte of it); ~step: its workspace
 
 
 def check_run(
-    graph: Graph,
-    plan: Plan,
-    external: frozenset[int],
-    kernels: Optional[Callable[[Node], Any]] = None,
-    space: Optional[Callable[[Value], str]] = None,
+    planned: PlannedGraph,
     donate: Optional[Mapping[int, int]] = None,
     fetches: int = 0,
     updates: int = 0,
@@ -36,7 +32,7 @@ def check_run(
     Raises:
         GraphError: names the node, and the two values.
     """
-    _Run(graph, plan, kernels, space, external, donate or {}).check(fetches, updates)
+    _Run(planned, donate or {}).check(fetches, updates)
 
 
 class _Room:
@@ -89,20 +85,13 @@ class _Run:
         contents: by value, what a reader must find.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        plan: Plan,
-        kernels: Any,
-        space: Any,
-        external: frozenset[int],
-        donate: Mapping[int, int],
-    ) -> None:
-        self.graph, self.plan, self.kernels, self.space = graph, plan, kernels, space
-        self.external, self.donate, self.ids = external, donate, graph.ids
+    def __init__(self, planned: PlannedGraph, donate: Mapping[int, int]) -> None:
+        self.planned, self.donate = planned, donate
+        self.graph, self.plan, self.kernels = planned.graph, planned.plan, planned.kernels
+        self.ids, graph = planned.graph.ids, planned.graph
         self.memory: dict[tuple[Optional[int], str], _Room] = {}
-        places = plan.locations
-        self.rooms = [self._room(p.root, "" if space is None else p.space) for p in places]
+        places, alone = self.plan.locations, planned.space is None
+        self.rooms = [self._room(p.root, "" if alone else p.space) for p in places]
         ends = [p.offset + v.type.size_bytes for p, v in zip(places, graph.values, strict=True)]
         self.ranges = [(p.offset, end) for p, end in zip(places, ends, strict=True)]
         self.contents: dict[int, Content] = {}
@@ -120,7 +109,7 @@ class _Run:
                 self._read_all([outputs[j] for j in early])
             self._step(step, node)
         self._read_all([v for j, v in enumerate(outputs) if j not in early])
-        for k in self.external:  # what was offered has its new value, or else the old one
+        for k in self.planned.external:  # what was offered has its new value, or else the old one
             new = self.ids[outputs[self.donate[k]]] if k in self.donate else k
             self._read(new if self.plan.locations[new].root == k else k, "the next run")
 
@@ -136,9 +125,8 @@ class _Run:
         for _, x in read:
             self._read(x, who)
         if kernel is not None and kernel.workspace_bytes:
-            name = "" if self.space is None else space_of_step(node, self.space)
-            start = self.plan.workspaces[step]
-            self._room(None, name).write(start, start + kernel.workspace_bytes, (~step, 0))
+            space, start, end = self.planned.workspace(step, kernel.workspace_bytes)
+            self._room(None, space).write(start, end, (~step, 0))
             for _, x in read:
                 self._read(x, f"{who}, beside its workspace,")
         views = self._views(node)

@@ -174,10 +174,10 @@ def alignments(backends: Sequence[Backend]) -> dict[str, int]:
 
     Backends of one memory may each bring an object for it, with needs of its own.
     """
-    found: dict[str, int] = {}
+    by_space: dict[str, int] = {}
     for b in backends:
-        found[b.space.name] = lcm(found.get(b.space.name, 1), b.space.alignment)
-    return found
+        by_space[b.space.name] = lcm(by_space.get(b.space.name, 1), b.space.alignment)
+    return by_space
 
 
 def is_constant(node: Node) -> bool:

@@ -12,7 +12,6 @@ no more memory (but for a kilobyte) than to compute it in each round.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Optional
 
 from byparts_graph_ir import Graph, Kernel, Loop, Op, ReversedLoop, TensorType, Types
@@ -21,7 +20,7 @@ from byparts_runtime.building.body import ALIGNMENT, Body, LoopBody
 from byparts_runtime.building.invariants import invariant_values, smallest, split
 from byparts_runtime.memory.plan import padded
 from byparts_runtime.run.bodies import BOOL
-from byparts_runtime.run.loops import loop_run, reversed_loop_run, row_type
+from byparts_runtime.run.loops import CompiledLoop, CompiledReversedLoop, row_type
 
 if TYPE_CHECKING:
     from byparts_runtime.building.bodies import Bodies
@@ -50,10 +49,10 @@ def loop_kernel(
     body = replace(body, moving=_moving(body.each, range(s, q)) if able else ())
     compiled = (body,) if cond is None else (body, cond)
     starts, workspace_bytes = _layout(compiled, [t for _, t in body.slots(s, q)])
-    run = partial(loop_run, loop, body, cond, types, starts, bodies.parts)
+    whole = CompiledLoop(loop, body, cond, types, starts, bodies.parts)
     inplace = tuple([(i, i) for i in range(s)])
     kept_bytes = sum(b.persistent_bytes for b in compiled)
-    return Kernel(run, workspace_bytes, kept_bytes, inplace), _all(compiled)
+    return Kernel(whole.bind, workspace_bytes, kept_bytes, inplace), _all(compiled)
 
 
 def reversed_loop_kernel(
@@ -73,10 +72,11 @@ def reversed_loop_kernel(
     states_and_kept = (*types[:s], *[types[i] for i in control.kept])
     starts, workspace_bytes = _layout(compiled, states_and_kept)
     limit = bodies.options.max_stack_bytes
-    run = partial(reversed_loop_run, control, compiled, types, starts, op.name, limit, bodies.parts)
+    known = control, compiled, types, starts
+    whole = CompiledReversedLoop(*known, op.name, limit, bodies.parts)
     inplace = tuple([(s + i, i) for i in range(carried)])
     kept_bytes = sum(b.persistent_bytes for b in compiled)
-    return Kernel(run, workspace_bytes, kept_bytes, inplace), _all(compiled)
+    return Kernel(whole.bind, workspace_bytes, kept_bytes, inplace), _all(compiled)
 
 
 class _LoopBodies:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 from byparts_graph_ir import Backend, Loop, ReversedLoop, TensorType, Types
 from byparts_graph_ir.backend.instruction import Counter
 from byparts_graph_ir.backend.kernel import Run
+from byparts_graph_ir.model.frozen import Frozen
 from byparts_runtime.building.body import LoopBody
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.memory.plan import NOWHERE, Bytes, after
@@ -18,22 +19,17 @@ from byparts_runtime.run.lines import AtRound, Lines
 from byparts_runtime.run.rounds import Condition, Rounds, bound
 from byparts_runtime.run.stack import Stack, StackLines
 
+if TYPE_CHECKING:
+    from byparts_graph_ir.backend.instruction import Line
 
-def loop_run(
-    loop: Loop,
-    body: LoopBody,
-    cond: Optional[LoopBody],
-    types: Types,
-    starts: Sequence[int],
-    parts: Parts,
-    inputs: Sequence[Bytes],
-    outputs: Sequence[Bytes],
-    workspace: Optional[Bytes],
-    persistent: Optional[Bytes],
-) -> Run:
-    """Bind a loop: the rule `Kernel.bind` of its op, behind the first six arguments.
+Places = Sequence[Bytes]
+Block = Optional[Bytes]  # `None`: without a byte
 
-    Args:
+
+class CompiledLoop(Frozen):
+    """A compiled loop, before it has memory.
+
+    Attributes:
         loop: how the op runs its bodies.
         body: the compiled body.
         cond: the compiled condition, if the loop has one.
@@ -41,54 +37,52 @@ def loop_run(
         starts: offsets in the workspace, in bytes: of `body.slots`, then of the spare values of
             the body, then of those of the condition.
         parts: of the program.
-        inputs: where the inputs of the op are.
-        outputs: where its outputs are.
-        workspace: where its workspace is.
-        persistent: where its persistent block is.
     """
-    copies, s, q = Copies(parts), loop.states, loop.states + loop.sequences
-    arena, block = workspace or copies.empty(), persistent or NOWHERE
-    with_slot = [i for i, _ in body.slots(s, q)]
-    counts = len(with_slot), len(body.spare)
-    in_slots, of_body, of_cond = _divided([after(arena, at) for at in starts], counts)
-    slots = dict(zip(with_slot, in_slots, strict=True))
-    results = [slots.get(i, outputs[j]) for i, j in body.each.offered.items()]
-    slices = [slots.get(i, inputs[i]) for i in range(s, q)]
-    states, invariants = outputs[:s], inputs[q:]
-    values = inputs[:s], states, slices, invariants
-    rounds = Rounds(body, copies, *values, of_body, arena, block, results)
-    if cond is not None:
-        block = after(block, body.persistent_bytes)
-        where = states, invariants, of_cond, arena, block
-        rounds.cond = Condition(*bound(cond, copies, *where), copies)
-    sequences = [(inputs[i], slots[i], types[i]) for i in range(s, q) if i in slots]
-    rounds.before = _before_round(rounds, copies, sequences)
-    rounds.after = _after_round(rounds, copies, body, outputs[s:], loop.rounds)
-    bodies = _bodies(rounds) if rounds.cond is None else _bodies(rounds, rounds.cond)
 
-    def lines(backend: Backend) -> Lines:
-        most = None if loop.rounds is None else Counter(loop.rounds)
-        return rounds.lines(backend, Counter(), most, reverse=loop.reverse)
+    loop: Loop
+    body: LoopBody
+    cond: Optional[LoopBody]
+    types: Types
+    starts: tuple[int, ...]
+    parts: Parts
 
-    return BodiesRun(bodies, partial(rounds.run, loop.rounds, reverse=loop.reverse), lines)
+    def bind(self, inputs: Places, outputs: Places, workspace: Block, persistent: Block) -> Run:
+        """Bind the loop: `Kernel.bind` of its op."""
+        loop, body, copies = self.loop, self.body, Copies(self.parts)
+        s, q = loop.states, loop.states + loop.sequences
+        arena, block = workspace or copies.empty(), persistent or NOWHERE
+        with_slot = [i for i, _ in body.slots(s, q)]
+        places = [after(arena, at) for at in self.starts]
+        in_slots, of_body, of_cond = _divided(places, (len(with_slot), len(body.spare)))
+        slots = dict(zip(with_slot, in_slots, strict=True))
+        results = [slots.get(i, outputs[j]) for i, j in body.each.offered.items()]
+        slices = [slots.get(i, inputs[i]) for i in range(s, q)]
+        states, invariants = outputs[:s], inputs[q:]
+        values = inputs[:s], states, slices, invariants
+        rounds = Rounds(body, copies, *values, of_body, arena, block, results)
+        if self.cond is not None:
+            where = states, invariants, of_cond, arena, after(block, body.persistent_bytes)
+            rounds.cond = Condition(*bound(self.cond, copies, *where), copies)
+        sequences = [(inputs[i], slots[i], self.types[i]) for i in range(s, q) if i in slots]
+        rounds.before = _before_round(rounds, copies, sequences)
+        rounds.after = _after_round(rounds, copies, body, outputs[s:], loop.rounds)
+        return self._run(rounds)
+
+    def _run(self, rounds: Rounds) -> BodiesRun:
+        most, reverse = self.loop.rounds, self.loop.reverse
+        bodies = _bodies(rounds) if rounds.cond is None else _bodies(rounds, rounds.cond)
+
+        def lines(backend: Backend) -> Lines:
+            last = None if most is None else Counter(most)
+            return rounds.lines(backend, Counter(), last, reverse=reverse)
+
+        return BodiesRun(bodies, partial(rounds.run, most, reverse=reverse), lines)
 
 
-def reversed_loop_run(
-    control: ReversedLoop,
-    bodies: Sequence[LoopBody],
-    types: Types,
-    starts: Sequence[int],
-    name: str,
-    most_bytes: int,
-    parts: Parts,
-    inputs: Sequence[Bytes],
-    outputs: Sequence[Bytes],
-    workspace: Optional[Bytes],
-    persistent: Optional[Bytes],
-) -> Run:
-    """Bind a loop and its reverse: the rule `Kernel.bind` of their op, behind seven arguments.
+class CompiledReversedLoop(Frozen):
+    """A compiled loop and its reverse, before they have memory.
 
-    Args:
+    Attributes:
         control: how the op runs its bodies.
         bodies: body, cond and back, compiled.
         types: of the inputs of the op.
@@ -97,46 +91,66 @@ def reversed_loop_run(
         name: of the op.
         most_bytes: the largest size of the stack of kept states.
         parts: of the program.
-        inputs: where the inputs of the op are.
-        outputs: where its outputs are.
-        workspace: where its workspace is.
-        persistent: where its persistent block is.
     """
-    copies, block = Copies(parts), persistent or NOWHERE
-    arena = workspace or copies.empty()
-    body, cond, back = bodies
-    s, first = control.loop.states, control.loop.states + len(outputs)
-    invariants = inputs[first:]
-    counts = s, len(control.kept), len(body.spare), len(cond.spare)
-    states, slots, *spare = _divided([after(arena, at) for at in starts], counts)
-    of_body, of_cond, of_back = [(own, arena) for own in spare]
-    forward = Rounds(body, copies, inputs[:s], states, (), invariants, *of_body, block)
-    block = after(block, body.persistent_bytes)
-    forward.cond = Condition(*bound(cond, copies, states, invariants, *of_cond, block), copies)
-    block = after(block, cond.persistent_bytes)
-    backward = Rounds(back, copies, inputs[s:first], outputs, slots, invariants, *of_back, block)
-    if control.kept:
-        kept = [types[i] for i in control.kept], [states[i] for i in control.kept], slots
-        stack = Stack(name, parts.space, copies.look, copies.rows, *kept, most_bytes)
-        kept_lines = StackLines(stack)
-        forward.before = [AtRound(stack.push, kept_lines.push)]
-        backward.before = [AtRound(stack.pop, kept_lines.pop)]
 
-    def run() -> None:
-        backward.run(forward.run(control.loop.rounds), reverse=True)
+    control: ReversedLoop
+    bodies: tuple[LoopBody, LoopBody, LoopBody]
+    types: Types
+    starts: tuple[int, ...]
+    name: str
+    most_bytes: int
+    parts: Parts
 
-    def lines(backend: Backend) -> Lines:
-        most, k = control.loop.rounds, Counter()
-        there = forward.lines(backend, k, None if most is None else Counter(most))
-        back = backward.lines(backend, Counter(), k, reverse=True)
-        if there is None or back is None:
-            return None
-        return [*(kept_lines.start() if control.kept else ()), *there, *back]
+    def bind(self, inputs: Places, outputs: Places, workspace: Block, persistent: Block) -> Run:
+        """Bind both loops: `Kernel.bind` of their op."""
+        control, copies, block = self.control, Copies(self.parts), persistent or NOWHERE
+        arena = workspace or copies.empty()
+        body, cond, back = self.bodies
+        s, first = control.loop.states, control.loop.states + len(outputs)
+        invariants = inputs[first:]
+        counts = s, len(control.kept), len(body.spare), len(cond.spare)
+        states, slots, *spare = _divided([after(arena, at) for at in self.starts], counts)
+        of_body, of_cond, of_back = [(own, arena) for own in spare]
+        forward = Rounds(body, copies, inputs[:s], states, (), invariants, *of_body, block)
+        block = after(block, body.persistent_bytes)
+        forward.cond = Condition(*bound(cond, copies, states, invariants, *of_cond, block), copies)
+        block = after(block, cond.persistent_bytes)
+        carried = inputs[s:first], outputs
+        backward = Rounds(back, copies, *carried, slots, invariants, *of_back, block)
+        stack = self._stack(copies, states, slots) if control.kept else None
+        return self._run(forward, forward.cond, backward, stack)
 
-    return BodiesRun(_bodies(forward, forward.cond, backward), run, lines)
+    def _stack(self, copies: Copies, states: Places, slots: Places) -> Stack:
+        """The stack that keeps states of each round, and brings them back to the slots."""
+        kept = self.control.kept
+        types, sources = [self.types[i] for i in kept], [states[i] for i in kept]
+        known = self.name, self.parts.space, copies.look, copies.rows
+        return Stack(*known, types, sources, slots, self.most_bytes)
+
+    def _run(
+        self, forward: Rounds, cond: Condition, backward: Rounds, stack: Optional[Stack]
+    ) -> BodiesRun:
+        most: Optional[int] = self.control.loop.rounds
+        start: Sequence[Line] = ()
+        if stack is not None:
+            kept = StackLines(stack)
+            forward.before = [AtRound(stack.push, kept.push)]
+            backward.before = [AtRound(stack.pop, kept.pop)]
+            start = kept.start()
+
+        def run() -> None:
+            backward.run(forward.run(most), reverse=True)
+
+        def lines(backend: Backend) -> Lines:
+            k = Counter()
+            there = forward.lines(backend, k, None if most is None else Counter(most))
+            back = backward.lines(backend, Counter(), k, reverse=True)
+            return None if there is None or back is None else [*start, *there, *back]
+
+        return BodiesRun(_bodies(forward, cond, backward), run, lines)
 
 
-def _divided(places: Sequence[Bytes], counts: Sequence[int]) -> list[Sequence[Bytes]]:
+def _divided(places: Places, counts: Sequence[int]) -> list[Places]:
     """The places cut into consecutive groups of these lengths, and one group of all others."""
     ends = list(accumulate(counts, initial=0))
     return [places[i:j] for i, j in zip(ends, (*ends[1:], len(places)), strict=True)]
@@ -160,7 +174,7 @@ def _after_round(
     rounds: Rounds,
     copies: Copies,
     body: LoopBody,
-    stacks: Sequence[Bytes],
+    stacks: Places,
     count_of_rounds: Optional[int],
 ) -> list[AtRound]:
     """Work of a round after its body: copy each row to its stack, unless kernels write there."""
