@@ -164,28 +164,38 @@ class Backend(Frozen):
             MissingRule: there is no rule, or its backend does not take these dtypes.
         """
         types = tuple(types)
+        if not self.kernels.compiled(op):
+            constants = frozenset()
+        known: dict[Any, KernelFamily] = self._families  # type: ignore[attr-defined]
+        key = (type(op), op_text(op), types, constants)
+        family = known.get(key)
+        if family is None:
+            family = self._family(op, types, constants)
+            while len(known) >= _MOST_KERNELS:
+                known.pop(next(iter(known)), None)
+            known[key] = family
+        return family
+
+    def _family(
+        self, op: Op, types: tuple[TensorType, ...], constants: frozenset[int]
+    ) -> KernelFamily:
         self._check_supported(op, types)
         if not self.kernels.compiled(op):
             return KernelFamily(self.compile)
-        known: dict[Any, KernelFamily] = self._families  # type: ignore[attr-defined]
-        key = (type(op), op_text(op), types, constants)
-        if self.kernels.symbolic(op) and key not in known:
+        if self.kernels.symbolic(op):
             try:
                 family = self.kernels[op](op, types, constants)
             except Refused:
-                family = KernelFamily(partial(self.compile, constants=constants), shared=False)
-            if not isinstance(family, KernelFamily):
+                pass
+            else:
+                if isinstance(family, KernelFamily):
+                    return family
                 raise GraphError(
                     f"backend {self.name!r}: the rule that compiles {type(op).__name__} returned "
                     f"{family!r:.60} for types of named dimensions ({', '.join(map(str, types))}); "
                     "return a KernelFamily, or raise Refused(why)"
                 )
-            while len(known) >= _MOST_KERNELS:
-                known.pop(next(iter(known)), None)
-            known[key] = family
-        return known.get(key) or KernelFamily(
-            partial(self.compile, constants=constants), shared=False
-        )
+        return KernelFamily(partial(self.compile, constants=constants), shared=False)
 
     def bind(self, node: Node, inputs: Sequence[Array], outputs: Sequence[Array]) -> Run:
         """The step that computes `node` from and into these arrays, with memory of its own.

@@ -64,11 +64,12 @@ class TensorType:
             63 bits, no expression, or none at all.
     """
 
-    __slots__ = ("dtype", "shape")
+    __slots__ = ("_size_bytes", "dtype", "shape")
     __match_args__ = ("dtype", "shape")
 
     dtype: str
     shape: Shape
+    _size_bytes: int  # -1: not computed yet
 
     # A frozen dataclass with slots, written out: every value has one, and `dataclasses` is slow to
     # import.
@@ -83,6 +84,7 @@ class TensorType:
                 break
         _set_dtype(self, dtype)
         _set_shape(self, shape)
+        _set_size_bytes(self, -1)
 
     @property
     def rank(self) -> int | None:
@@ -92,7 +94,12 @@ class TensorType:
     @property
     def static(self) -> bool:
         """Whether every dimension is a number."""
-        return self.shape is not None and all(d.__class__ is int for d in self.shape)
+        if self.shape is None:
+            return False
+        for d in self.shape:
+            if d.__class__ is not int:
+                return False
+        return True
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -101,7 +108,7 @@ class TensorType:
         Raises:
             ShapeError: some dimension is not known.
         """
-        if not self.static:
+        if self._size_bytes < 0 and not self.static:
             raise ShapeError(f"the shape of {self} is not known yet; specialize the graph first")
         return self.shape  # type: ignore[return-value]
 
@@ -113,7 +120,11 @@ class TensorType:
     @property
     def size_bytes(self) -> int:
         """Bytes of a static type in an array, without padding; an element is of whole bytes."""
-        return self.size * ITEM_BYTES[self.dtype]
+        size_bytes = self._size_bytes
+        if size_bytes < 0:
+            size_bytes = self.size * ITEM_BYTES[self.dtype]
+            _set_size_bytes(self, size_bytes)
+        return size_bytes
 
     def __str__(self) -> str:
         if self.shape is None:
@@ -138,6 +149,7 @@ class TensorType:
 
 
 _set_dtype, _set_shape = vars(TensorType)["dtype"].__set__, vars(TensorType)["shape"].__set__
+_set_size_bytes = vars(TensorType)["_size_bytes"].__set__
 
 
 def dtype_name(dtype: object) -> str:

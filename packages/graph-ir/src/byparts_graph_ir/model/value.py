@@ -99,13 +99,7 @@ class Node:
         _set_op(self, op)
         _set_inputs(self, inputs)
         _set_where(self, where() if line is None else line)
-        outputs = []
-        for kind in _output_types(self):
-            value = _new(Value)
-            _set_type(value, kind)
-            _set_node(value, self)
-            outputs.append(value)
-        _set_outputs(self, tuple(outputs))
+        _make_outputs(self, _output_types(self))
 
     def __repr__(self) -> str:
         types = [str(v.type) for v in self.inputs[:4]] + ["..."] * (len(self.inputs) > 4)
@@ -121,6 +115,26 @@ _set_where, _set_outputs = vars(Node)["where"].__set__, vars(Node)["outputs"].__
 _set_type, _set_node = vars(Value)["type"].__set__, vars(Value)["node"].__set__
 _set_name, _set_line = vars(Input)["name"].__set__, vars(Input)["where"].__set__
 _new = object.__new__
+
+
+def typed_node(op: Op, inputs: tuple[Value, ...], line: str, types: Types) -> Node:
+    """A node whose output types are known: what `op.infer` gives for the types of the inputs."""
+    node = _new(Node)
+    _set_op(node, op)
+    _set_inputs(node, inputs)
+    _set_where(node, line)
+    _make_outputs(node, types)
+    return node
+
+
+def _make_outputs(node: Node, types: Types) -> None:
+    outputs = []
+    for kind in types:
+        value = _new(Value)
+        _set_type(value, kind)
+        _set_node(value, node)
+        outputs.append(value)
+    _set_outputs(node, tuple(outputs))
 
 
 def lift(inputs: Sequence[Operand], name: str = "lift") -> tuple[Value, ...]:

@@ -29,20 +29,27 @@ if TYPE_CHECKING:
 Known: TypeAlias = "Sequence[TensorType | None]"
 
 
-def specialize(graph: Graph, types: Known = ()) -> Graph:
+def specialize(graph: Graph, types: Known = (), *, simplify: bool = True) -> Graph:
     """The same program with its inputs of these types, one for each input (`None`: as it was).
 
     Needs nothing; preserves meaning and the order of effects.  O(nodes).
+
+    Args:
+        graph: the program.
+        types: of its inputs.
+        simplify: whether nodes that are simple on these types are simplified (`Op.canonical`).
 
     Raises:
         ShapeError: a type contradicts the graph, or binds one symbol to two numbers.
     """
     new_types = _input_types(graph, types)
     bound = sizes_of(graph, new_types)
-    return _rebuilt(graph, [substitute(t, bound) for t in new_types], bound)
+    return _rebuilt(graph, [substitute(t, bound) for t in new_types], bound, simplify)
 
 
-def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]) -> Graph:
+def _rebuilt(
+    graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int], simplify: bool = True
+) -> Graph:
     """The program on inputs of these types, with the bound symbols replaced in its fields."""
     env: dict[Value, Value] = {}
     for v, t in zip(graph.inputs, types, strict=True):
@@ -52,7 +59,7 @@ def _rebuilt(graph: Graph, types: Sequence[TensorType], bound: Mapping[str, int]
         op = bind_fields(old.op, bound)
         node = old if inputs == old.inputs and op is old.op else Node(op, inputs, old.where)
         with inherit(old.where):
-            simpler = node.op.canonical(node)
+            simpler = node.op.canonical(node) if simplify else None
         env.update(zip(old.outputs, simpler or node.outputs, strict=True))
     inputs = tuple(env[v] for v in graph.inputs)
     return Graph.of(inputs, [env[v] for v in graph.outputs], order=env.values())
@@ -182,6 +189,8 @@ def _input_types(graph: Graph, types: Known) -> Types:
 def sizes_of(graph: Graph, types: Types) -> dict[str, int]:
     """Name -> number, wherever an input's new type has a number in the place of its name.
 
+    `types` are those of the first inputs.
+
     Names come first, then expressions, which may leave one name open ("2*n+1" = 7 binds n to 3).
 
     Raises:
@@ -191,7 +200,7 @@ def sizes_of(graph: Graph, types: Types) -> dict[str, int]:
     firsts: dict[str, int] = {}
     places = [
         (i, old, new)
-        for i, (v, t) in enumerate(zip(graph.inputs, types, strict=True))
+        for i, (v, t) in enumerate(zip(graph.inputs, types, strict=False))
         for old, new in zip(v.type.shape or (), t.shape or (), strict=False)
         if isinstance(old, str) and isinstance(new, int)
     ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
-from byparts_graph_ir import BackendError, Graph
+from byparts_graph_ir import BackendError, Graph, Types, specialize
 from byparts_graph_ir.backend.progress import report
 from byparts_graph_ir.fork import begin, end
 from byparts_runtime.building.compile import compile_kernels
 from byparts_runtime.building.discover import Parts, find_parts, without
+from byparts_runtime.building.family import Family, family_of
 from byparts_runtime.building.kernels import BodyCompiler
 from byparts_runtime.building.load import load
 from byparts_runtime.building.lower import lower
@@ -89,6 +90,39 @@ def _built(
     placed = place(scheduled, parts, options)
     report(4, 5, "steps; load")
     return load(placed, parts, options, arena)
+
+
+def build_family(
+    graph: Graph,
+    types: Types,
+    variables: Sequence[Variable],
+    updates: Sequence[Variable],
+    options: BuildOptions,
+) -> Family:
+    """Lower and compile a graph for all sizes of its named dimensions.
+
+    Args:
+        graph: its inputs are the feeds, then the old values of `variables`.
+        types: of the feeds, with names.
+        variables: the values of the last inputs, in order.
+        updates: what the last outputs are written to, in order.
+        options: how to build.
+
+    Raises:
+        NoFamily: it cannot be built for all sizes; says why.
+    """
+    who = object()
+    try:
+        begin(who)
+        parts = find_parts(options)
+        with shown():
+            of_inputs = (*types, *[v.type for v in variables])
+            named = specialize(graph, of_inputs, simplify=False)
+            bound = dict(zip(named.inputs[len(types) :], variables, strict=True))
+            named, roles = signature_of(named, bound, updates, parts.spaces)
+            return family_of(named, roles, parts, options, bodies_for(parts, options))
+    finally:
+        end(who)
 
 
 def bodies_for(parts: Parts, options: BuildOptions) -> Callable[[str], BodyCompiler]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import lcm
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Optional, Protocol
 
 from byparts_graph_ir import (
     Backend,
     Copy,
+    GraphError,
     Kernel,
+    KernelFamily,
     MissingRule,
     Node,
     Op,
@@ -26,6 +28,7 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.backend.kernel import Run
 from byparts_graph_ir.model.frozen import Frozen, replace
+from byparts_graph_ir.passes.sizes import is_sized
 from byparts_runtime.memory.plan import Bytes
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ class NodeKernel(Frozen):
         constants: positions of its inputs that are the same at each run.
         bodies: those that the node runs, compiled, in the order in which they are bound.
         alignment: of arrays in the memory that it computes in, in bytes: no view begins elsewhere.
+        family: of a node with named dimensions: its kernels for all sizes, of which `kernel` is
+            none.
     """
 
     backend: Backend
@@ -49,6 +54,17 @@ class NodeKernel(Frozen):
     constants: tuple[int, ...] = ()
     bodies: tuple[Body, ...] = ()
     alignment: int = 1
+    family: Optional[KernelFamily] = None
+
+    def at(self, node: Node) -> NodeKernel:
+        """The kernel of a node that is this one with numbers in the place of names.
+
+        Raises:
+            MissingRule: the backend refuses this size.
+        """
+        assert self.family is not None, "the node has a size"
+        kernel = self.family.at(node.op, [v.type for v in node.inputs])
+        return replace(self, kernel=kernel, family=None)
 
     @property
     def workspace_bytes(self) -> int:
@@ -80,14 +96,14 @@ class Kernels:
         bodies: makes the compiler of ops with bodies for the memory space of this name.
 
     Attributes:
-        constants: the inputs of the program that are the same at each run.
         alignments: by memory space, in bytes: what its backends need of arrays there.
     """
 
     def __init__(self, backends: Sequence[Backend], bodies: Callable[[str], BodyCompiler]) -> None:
         self.backends, self.bodies = tuple(backends), bodies
         self.spaces: dict[str, Space] = {b.space.name: b.space for b in backends}
-        self.constants: frozenset[Value] = frozenset()
+        self._constants: frozenset[Value] = frozenset()
+        self._of_node: dict[Node, NodeKernel] = {}
         self.alignments = alignments(backends)
         self._compiled: dict[tuple[int, Types, tuple[int, ...]], NodeKernel] = {}
         self._shared: dict[tuple[int, tuple[int, ...]], NodeKernel] = {}  # by kernel and constants
@@ -99,6 +115,26 @@ class Kernels:
         Raises:
             MissingRule: no backend takes it; says what each answered and what to install.
         """
+        known = self._of_node.get(node)
+        if known is None:
+            known = self._of_node[node] = self._compiled_once(node)
+        return known
+
+    @property
+    def constants(self) -> frozenset[Value]:
+        """The inputs of the program that are the same at each run."""
+        return self._constants
+
+    @constants.setter
+    def constants(self, values: frozenset[Value]) -> None:
+        self._constants = values
+        self._of_node.clear()  # what is constant is part of the question
+
+    def use(self, node: Node, kernel: NodeKernel) -> None:
+        """Let this be the kernel of a node, which is compiled already."""
+        self._of_node[node] = kernel
+
+    def _compiled_once(self, node: Node) -> NodeKernel:
         types = tuple([v.type for v in node.inputs])
         constants = tuple([i for i, v in enumerate(node.inputs) if self._is_constant(v)])
         key = (id(node.op), types, constants)
@@ -108,7 +144,8 @@ class Kernels:
             if not isinstance(node.op, Copy):  # which reads bytes of any space at any place
                 aligned = self.alignments[compiled.backend.space.name]
                 compiled = replace(compiled, alignment=aligned)
-            same = id(compiled.kernel), compiled.constants  # one object for all that share it
+            made = compiled.kernel if compiled.family is None else compiled.family
+            same = id(made), compiled.constants  # one object for all that share it
             compiled = self._compiled[key] = self._shared.setdefault(same, compiled)
             self._ops.append(node.op)
         return compiled
@@ -130,13 +167,18 @@ class Kernels:
             copy = partial(_bind_copy, self.spaces[node.op.source], self.spaces[node.op.space])
             kernel = Kernel(partial(copy, types[0].size_bytes))
             return NodeKernel(runtime_backend(self.spaces[node.op.space]), kernel)
-        refusals = []
+        refusals, sized = [], is_sized(node)
         for backend in self.backends:
             if not backend.supports(node.op):
                 refusals.append(f"{backend.name}: has no kernel for it")
                 continue
+            family = None
             try:
-                kernel = backend.compile(node.op, types, frozenset(constants))
+                if sized:
+                    kernel = backend.compile(node.op, types, frozenset(constants))
+                else:
+                    family = backend.family(node.op, types, frozenset(constants))
+                    kernel = Kernel(_unsized, source=family.source)
             except MissingRule as error:
                 refusals.append(f"{backend.name}: {error}")
                 continue
@@ -144,10 +186,12 @@ class Kernels:
                 add_note(error, f"while compiling {describe(node)} on {backend.name!r}")
                 raise
             fixed = constants if backend.kernels.compiled(node.op) else ()
-            return NodeKernel(backend, kernel, fixed)
+            return NodeKernel(backend, kernel, fixed, family=family)
         control = node.op.control(*types)
         if control is None:
             raise _missing(node, refusals)
+        if not sized:  # its bodies are compiled for each size, and this stands for them
+            return NodeKernel(runtime_backend(next(iter(self.spaces.values()))), Kernel(_unsized))
         return self._with_bodies(node, types, control, constants)
 
     def _with_bodies(
@@ -167,6 +211,10 @@ class Kernels:
             f"{node.op.name}: its bodies run in one memory space, and none has kernels for all of "
             f"their nodes; {said}"
         )
+
+
+def _unsized(*_: object) -> Run:
+    raise GraphError("a kernel for all sizes is bound at one: take `NodeKernel.at`")
 
 
 def alignments(backends: Sequence[Backend]) -> dict[str, int]:

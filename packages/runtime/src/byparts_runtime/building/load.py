@@ -37,11 +37,11 @@ def with_constants(placed: Placed, parts: Parts, options: BuildOptions) -> Loade
         Exception: what a kernel raised, with a note that says for which constant.
     """
     compiled = placed.schedule.compiled
-    return Loaded(placed, parts, options, _constants(compiled, parts, options.alignment))
+    return Loaded(placed, parts, options, computed(compiled, parts, options.alignment))
 
 
-def _constants(compiled: Compiled, parts: Parts, alignment: int) -> tuple[Bytes, ...]:
-    """Run the nodes that depend on nothing, once; returns their outputs, in memory of their own."""
+def computed(compiled: Compiled, parts: Parts, alignment: int) -> tuple[Bytes, ...]:
+    """Run the constants of a compiled graph; returns their outputs, in memory of their own."""
     if not compiled.constants:
         return ()
     placed = place_constants(compiled, compiled.kernels.aligned(alignment))

@@ -30,6 +30,8 @@ from byparts_graph_ir import (
 )
 from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_graph_ir.passes.pipeline import applied
+from byparts_graph_ir.passes.sizes import names_in
+from byparts_graph_ir.passes.specialize import names_of
 from byparts_runtime.building.discover import Parts
 from byparts_runtime.building.options import GraphPass
 from byparts_runtime.building.signature import Signature
@@ -46,15 +48,21 @@ class Lowered(Frozen):
         return "\n".join([f"lowered    {self.signature}", *map(str, self.stages)])
 
 
-def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
+def lower(graph: Graph, signature: Signature, parts: Parts, *, named: bool = False) -> Lowered:
     """Specialize a graph for its variables, run the passes, and lower it for the backends.
 
+    Args:
+        graph: with the feeds first.
+        signature: the roles of its inputs and outputs.
+        parts: the passes and the backends.
+        named: whether dimensions may be names.  A pass that needs numbers raises what it likes.
+
     Raises:
-        ShapeError: a type contradicts the graph, or some type is not static afterwards; or a new
-            value is of another type than its variable.
+        ShapeError: a type contradicts the graph, or some type is not static (or not named)
+            afterwards; or a new value is of another type than its variable.
     """
-    types = signature.input_types(graph)
-    row = [Pass("specialize", lambda g: _static(specialize(g, types)), gives=("static",))]
+    types, checked = signature.input_types(graph), _named if named else _static
+    row = [Pass("specialize", lambda g: checked(specialize(g, types)), gives=("static",))]
     more = list(parts.passes)
     if parts.legalize is not None:
         more.append(Pass("legalize", partial(legal, parts), gives=("legal",)))
@@ -63,7 +71,8 @@ def lower(graph: Graph, signature: Signature, parts: Parts) -> Lowered:
     row += [replace(p, run=partial(kept, p.name, p.run)) for p in more]
     stages = tuple(pipeline(*row).stages(graph))
     lowered = stages[-1].graph
-    signature.check_updates(lowered)
+    if not named:  # or else at each size
+        signature.check_updates(lowered)
     return Lowered(lowered, signature, stages)
 
 
@@ -191,6 +200,21 @@ def runs_bodies(node: Node) -> bool:
 def _lacks(backends: Sequence[Backend], node: Node) -> bool:
     """Whether none of the backends has a kernel for the op."""
     return not any(b.supports(node.op) for b in backends)
+
+
+def _named(graph: Graph) -> Graph:
+    """The graph itself; refuses one with dimensions that are neither numbers nor of known names."""
+    names = names_in(graph)
+    for v in graph.values:
+        shape = v.type.shape
+        if (
+            shape is None
+            or None in shape
+            or not names.issuperset(n for d in shape for n in names_of(d))
+        ):
+            maker = v.node.op.name if v.node else "input"
+            raise ShapeError(f"{maker}: its result {v.type} is unknown though all inputs are named")
+    return graph
 
 
 def _static(graph: Graph) -> Graph:

@@ -24,7 +24,7 @@ from typing import Any, Literal, Optional, Union
 
 from byparts_graph_ir import Graph, GraphError, Space, TensorType, Types, specialize
 from byparts_graph_ir.fork import make_lock
-from byparts_graph_ir.model.frozen import Frozen
+from byparts_graph_ir.model.frozen import Frozen, replace
 from byparts_runtime.arrays.accept import with_type
 from byparts_runtime.building.build import build
 from byparts_runtime.building.discover import find_backends
@@ -39,6 +39,7 @@ from byparts_runtime.building.signature import (
 from byparts_runtime.memory.arena import Arena
 from byparts_runtime.memory.pickling import stays
 from byparts_runtime.memory.variable import Variable
+from byparts_runtime.run.families import Families
 from byparts_runtime.run.program import Program
 from byparts_runtime.run.staged import Staged, first_unknown
 
@@ -85,6 +86,7 @@ class Executor:
         self.options = options if auto else with_changes(options, {"backends": self.backends})
         self.arena = _arena(arena, self.backends[0].space)
         self._programs: OrderedDict[Key, Union[Program, Staged]] = OrderedDict()
+        self._families = Families(capacity)
         self._hits = self._misses = self._evictions = 0
         self._lock = make_lock()  # of the cache; never held while building
         self._building = make_lock()
@@ -167,6 +169,7 @@ class Executor:
         """Forget all programs; statistics stay."""
         with self._lock:
             self._programs.clear()  # the arena frees its memory with the last program
+            self._families.clear()
 
     __reduce__ = stays("send graphs, and make another Executor there")
 
@@ -181,7 +184,13 @@ class Executor:
     def _build(self, graph: Graph, key: Key) -> Union[Program, Staged]:
         _, types, bound, updates, (budget_bytes, max_extra_cost) = key
         static = feeds_first(graph, dict(bound))
+        limited = replace(self.options, budget_bytes=budget_bytes, max_extra_cost=max_extra_cost)
         if types:
+            shared = self._families.program(
+                static, types, dict(bound), updates, limited, self.arena
+            )
+            if shared is not None:
+                return shared
             static = specialize(static, (*types, *(v.type for _, v in bound)))
         last = first_unknown(static)
         if last is not None:
@@ -189,15 +198,15 @@ class Executor:
             variables = tuple([v for _, v in bound])
             return Staged(self, static, last, variables, updates, limits)
         inputs = static.inputs[len(static.inputs) - len(bound) :]
-        return build(
+        program = build(
             static,
             variables=dict(zip(inputs, (v for _, v in bound), strict=True)),
             updates=updates,
             arena=self.arena,
-            options=self.options,
-            budget_bytes=budget_bytes,
-            max_extra_cost=max_extra_cost,
+            options=limited,
         )
+        program.why = self._families.why or program.why
+        return program
 
     def _keep(self, key: Key, program: Union[Program, Staged]) -> None:
         with self._lock:

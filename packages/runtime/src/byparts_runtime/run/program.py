@@ -37,11 +37,20 @@ if TYPE_CHECKING:  # for people who look, and then imported; not at the start of
     from byparts_runtime.inspect.profile import Profile
 
 
+NUMBERS = "compiled for its types, which are numbers"
+
+
 class Program:
-    """The program that `build` makes.  Several threads may call it; one call runs at a time."""
+    """The program that `build` makes.  Several threads may call it; one call runs at a time.
+
+    Attributes:
+        why: for which sizes it was compiled, and why for no others.
+        last_profile: the result of the last call of `profile`.
+    """
 
     @checked
-    def __init__(self, loaded: Loaded, arena: Optional[Arena] = None) -> None:
+    def __init__(self, loaded: Loaded, arena: Optional[Arena] = None, why: str = NUMBERS) -> None:
+        self.why = why
         self.last_profile: Optional[Profile] = None
         self._loaded, self._arena = loaded, arena
         self._making = make_lock()

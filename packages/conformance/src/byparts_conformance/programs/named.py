@@ -1,0 +1,187 @@
+"""Programs of named dimensions, tried at several sizes by one executor.
+
+A number among the dimensions of the feeds of a program becomes a name, wherever it stands; where
+the shape rules then still know every shape, the program is one for all sizes.  At each size it must
+give what the program of that size means, whichever size came first, and raise where that raises.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from byparts_conformance.programs.generate import generate
+from byparts_conformance.programs.noise import expected
+from byparts_conformance.programs.program import Array, Program
+from byparts_conformance.programs.trial import difference
+from byparts_graph_ir import Graph, GraphError, Input, Node, TensorType, Value, specialize
+from byparts_graph_ir.model.frozen import replace as changed
+from byparts_runtime import Executor, Variable
+
+NAME = "n"
+
+
+@dataclass
+class NamedReport:
+    """The findings about programs of named dimensions.
+
+    Attributes:
+        programs: how many were tried.
+        sizes: at how many sizes, all together.
+        shared: at how many of these the program was one of a family.
+        raised: at how many the graph or its evaluation raises.
+        reasons: why others were built for one size -> how many.
+        failures: a sentence for each that was wrong.
+    """
+
+    programs: int = 0
+    sizes: int = 0
+    shared: int = 0
+    raised: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        counts = f"{self.programs:,} programs of a named dimension at {self.sizes:,} sizes"
+        rest = f"{len(self.failures)} wrong, {self.shared:,} of a family, {self.raised:,} raised"
+        return "\n".join([*self.failures, f"{counts}: {rest}"])
+
+
+def named_campaign(
+    backends: Sequence[Any], count: int, seed: int = 0, *, most_failures: int = 5
+) -> NamedReport:
+    """Try so many programs of named dimensions, of the seeds from `seed` on, each at six sizes."""
+    report = NamedReport()
+    while report.programs < count and len(report.failures) < most_failures:
+        program, number = generate(seed), Random(seed)
+        seed += 1
+        sizes = sorted({d for v in _feeds(program) for d in v.type.dims if d > 1})
+        if not sizes:
+            continue
+        size = number.choice(sizes)
+        graph = with_name(program, size)
+        if graph is None:
+            continue
+        report.programs += 1
+        others = [0, 1, 2, size, size + 3, 2 * size + 1]
+        number.shuffle(others)
+        _try(replace(program, graph=graph), size, others, tuple(backends), report)
+    return report
+
+
+def with_name(program: Program, size: int) -> Graph | None:
+    """The graph with a name for `size` among the dimensions of its feeds and in what follows.
+
+    `None` where the shape rules do not know every shape then.
+    """
+    new: dict[Value, Value] = {}
+    for i, v in enumerate(program.graph.inputs):
+        kind = _renamed(v.type, size) if i < program.feeds else v.type
+        new[v] = Input(kind, None, getattr(v, "name", ""), "")
+    try:
+        for node in program.graph.nodes:
+            op = node.op
+            if op.shape_fields:
+                shapes = {f: tuple(_name(getattr(op, f), size)) for f in op.shape_fields}
+                op = changed(op, **shapes)
+            made = Node(op, tuple([new[v] for v in node.inputs]), node.where)
+            new.update(zip(node.outputs, made.outputs, strict=True))
+    except GraphError:
+        return None
+    known = all([v.type.shape is not None and None not in v.type.shape for v in new.values()])
+    inputs = [new[v] for v in program.graph.inputs]
+    return Graph.of(inputs, [new[v] for v in program.graph.outputs]) if known else None
+
+
+def _feeds(program: Program) -> Sequence[Value]:
+    return program.graph.inputs[: program.feeds]
+
+
+def _renamed(kind: TensorType, size: int) -> TensorType:
+    return TensorType(kind.dtype, tuple(_name(kind.dims, size)))
+
+
+def _name(dims: Sequence[int | str], size: int) -> list[int | str]:
+    return [NAME if d == size else d for d in dims]
+
+
+def _try(
+    program: Program, first: int, sizes: Sequence[int], backends: Any, report: NamedReport
+) -> None:
+    """Run a named program at each of the sizes, in this order, and note what is wrong."""
+    executor = Executor(backends=backends)
+    for size in sizes:
+        report.sizes += 1
+        at_size = replace(program, arrays=_resized(program, size))
+        given = _run(executor, at_size, report)
+        wanted = _wanted(program.graph, at_size)
+        if wanted is None:
+            report.raised += 1
+        elif isinstance(wanted, str) or isinstance(given, str):
+            report.raised += 1
+            if isinstance(wanted, str) != isinstance(given, str):
+                told = given if isinstance(given, str) else "gives results"
+                meant = wanted if isinstance(wanted, str) else "has a meaning"
+                _fail(report, program, size, f"{told}, and the program of that size {meant}")
+        elif said := difference([given], wanted):
+            _fail(report, program, size, said)
+
+
+def _fail(report: NamedReport, program: Program, size: int, said: str) -> None:
+    report.failures.append(f"seed {program.seed}, {NAME} = {size}: {said}\n{program.graph}")
+
+
+def _resized(program: Program, size: int) -> tuple[Array, ...]:
+    """The arrays of a program with so many elements along each axis of the name."""
+    arrays = []
+    for v, array in zip(program.graph.inputs, program.arrays, strict=True):
+        for axis, d in enumerate(v.type.shape or ()):
+            if d == NAME:
+                array = np.take(array, range(size), axis, mode="wrap")
+        arrays.append(array)
+    return tuple(arrays)
+
+
+def _wanted(graph: Graph, program: Program) -> Any:
+    """What the program of this size means, or what its graph raises.
+
+    `None` where its evaluation raises (an index into nothing): whoever drops what nobody reads need
+    not raise.
+    """
+    try:
+        types = [TensorType(a.dtype, a.shape) for a in program.arrays]
+        at_size = specialize(graph, types, simplify=False)
+        news = at_size.outputs[len(at_size.outputs) - program.updates :]
+        if [v.type for v in news] != types[program.feeds : program.feeds + program.updates]:
+            return "raises ShapeError: a variable cannot take its new value"
+    except GraphError as error:
+        return f"raises {type(error).__name__}: {error}"
+    try:
+        return expected(replace(program, graph=at_size))
+    except (GraphError, IndexError):
+        return None
+
+
+def _run(executor: Executor, program: Program, report: NamedReport) -> Any:
+    """The results of a run, or what it raises."""
+    feeds, states = program.arrays[: program.feeds], program.arrays[program.feeds :]
+    variables = [Variable(f"v{i}", np.array(a)) for i, a in enumerate(states)]
+    inputs = program.graph.inputs[program.feeds :]
+    bound = dict(zip(inputs, variables, strict=True))
+    known = {"variables": bound, "updates": variables[: program.updates]}
+    types = [TensorType(a.dtype, a.shape) for a in feeds]
+    try:
+        fetched = executor(program.graph, *feeds, **known)
+        why = executor.program(program.graph, types, **known).why
+    except Exception as error:  # whatever it is: compared with what evaluation raises
+        return f"raises {type(error).__name__}: {error}"
+    if why.startswith("one size of"):
+        report.shared += 1
+    else:
+        report.reasons[why] += 1
+    return (*fetched, *[v.read() for v in variables[: program.updates]])

@@ -1,0 +1,123 @@
+"""Families of an executor: graphs of named dimensions, each lowered and compiled once.
+
+A call with feeds of a new size takes the family of its graph, which places and binds a program of
+that size.  A graph that cannot be built for all sizes, and a size that its family does not hold
+for, are built as they are; `Program.why` says so.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Optional, Union
+
+from byparts_graph_ir import Graph, Types, compatible, sizes_of
+from byparts_runtime.building.build import build_family
+from byparts_runtime.building.family import Family, NoFamily, unshared
+from byparts_runtime.building.named import known_types, named_types
+from byparts_runtime.building.options import BuildOptions
+from byparts_runtime.building.signature import Bound
+from byparts_runtime.memory.arena import Arena
+from byparts_runtime.memory.variable import Variable
+from byparts_runtime.run.program import Program
+
+
+class Families:
+    """The families that were made last, by graph, names, variables and options.
+
+    Args:
+        capacity: how many are kept; the least recently used goes first.
+
+    Attributes:
+        why: of the last question that was answered with `None`: the reason.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.why = ""
+        self._known: OrderedDict[Hashable, Union[Family, str]] = OrderedDict()
+
+    def program(
+        self,
+        graph: Graph,
+        types: Types,
+        variables: Bound,
+        updates: tuple[Variable, ...],
+        options: BuildOptions,
+        arena: Optional[Arena],
+    ) -> Optional[Program]:
+        """The program for feeds of these types; `None` where the size is to be built alone.
+
+        Args:
+            graph: its feeds first.
+            types: of the feeds, static.
+            variables: position of an input -> the variable; those of the last inputs.
+            updates: what the last outputs are written to.
+            options: how to build.
+            arena: the memory of the program.
+
+        Raises:
+            ShapeError: one name is two numbers.
+        """
+        feeds = tuple([v.type for v in graph.inputs[: len(types)]])
+        self.why = ""
+        if len(types) + len(variables) != len(graph.inputs) or all([t.static for t in feeds]):
+            return None
+        if not all([compatible(old, new) for old, new in zip(feeds, types, strict=True)]):
+            return None  # an error of the caller, which specializing reports
+        named = named_types(feeds, types)
+        key = (graph.digest, named, tuple(variables.items()), updates, options)
+        family = self._known.get(key)
+        if family is None:
+            family = self._made(graph, named, variables, updates, options)
+            self._keep(key, family)
+        self._known.move_to_end(key)
+        if isinstance(family, str):
+            self.why = family
+            return None
+        try:
+            return _program(family, types, arena)
+        except NoFamily as error:
+            self.why = f"the family of {_listed(named)} is not for this size: {error}"
+            return None
+
+    def clear(self) -> None:
+        """Forget all families."""
+        self._known.clear()
+
+    def _made(
+        self,
+        graph: Graph,
+        named: Types,
+        variables: Bound,
+        updates: tuple[Variable, ...],
+        options: BuildOptions,
+    ) -> Union[Family, str]:
+        """The family, or the reason why there is none."""
+        values = tuple(variables.values())
+        try:
+            types = known_types(graph, named)
+            family = build_family(graph, types, values, updates, options)
+        except NoFamily as error:
+            return f"built for one size: {error}"
+        reason = unshared(family)
+        return family if reason is None else reason
+
+    def _keep(self, key: Hashable, family: Union[Family, str]) -> None:
+        self._known[key] = family
+        while len(self._known) > self.capacity:
+            self._known.popitem(last=False)
+
+
+def _program(family: Family, types: Types, arena: Optional[Arena]) -> Program:
+    graph = family.compiled.graph
+    loaded = family.at(sizes_of(graph, types))
+    if arena is not None and 0 < arena.size_bytes < loaded.plan.arena_bytes:
+        # the arena moves, and all its programs are bound again: rarely, if it grows by a half
+        arena.reserve_bytes = max(arena.reserve_bytes, loaded.plan.arena_bytes * 3 // 2)
+    feeds = ", ".join([str(v.type) for v in graph.inputs[: len(types)]])
+    return Program(loaded, arena, why=f"one size of the family {feeds}")
+
+
+def _listed(types: Types) -> str:
+    return ", ".join(map(str, types))
