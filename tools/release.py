@@ -48,9 +48,9 @@ class Release:
         return f"{self.part.name}-v{self.version}"
 
     def __str__(self) -> str:
-        written = "written, not tagged"
-        before = self.part.version if self.part.version != self.version else written
-        return f"{self.part.distribution:24} {before} -> {self.version}"
+        if self.part.version == self.version:
+            return f"{self.part.distribution:24} {self.version}, written and not tagged"
+        return f"{self.part.distribution:24} {self.part.version} -> {self.version}"
 
 
 def planned(parts: Parts, tags: Collection[str], names: Sequence[str] = ()) -> list[Release]:

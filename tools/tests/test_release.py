@@ -152,7 +152,7 @@ def test_versions_are_written_to_be_read_before_they_are_tagged(
 
     release.release_all(workspace, ["ir"], "2026-01-03")
 
-    assert "written, not tagged -> 0.2.0" in capsys.readouterr().out
+    assert "byparts-ir               0.2.0, written and not tagged" in capsys.readouterr().out
     assert git(workspace, "tag").split() == ["ir-v0.2.0"]
     expected = (
         "## [Unreleased]\n\n## [0.2.0] - 2026-01-03\n\n### Added\n\n- B.\n- A type.\n\n## [0.1.0]\n"
