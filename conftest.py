@@ -62,7 +62,7 @@ def pytest_runtest_teardown() -> None:
     """Forget an emulated GPU that a test started: "auto" of the next test would be that."""
     hub = sys.modules.get("byparts_graph_ir.parts.hub")
     if hub is not None and os.environ.get("BYPARTS_CUDA"):
-        hub.parts._backends.pop("cuda", None)
+        hub.parts.forget("cuda")
 
 
 def pytest_report_header() -> str:

@@ -9,12 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from budgets import keep
 from combinations.environment import build_wheels
-from combinations.facts import read_parts
+from combinations.facts import is_part, part_name, read_parts
 
 ROOT = Path(__file__).parent.parent
+FIRST = Version("0.2")  # what was never published is no release
 IMPORTED_AS = {"pillow": "PIL"}  # distributions whose modules have other names
 PARTS = sorted(path.parent for path in (ROOT / "packages").glob("*/pyproject.toml"))
 
@@ -53,6 +57,37 @@ def test_the_version_has_a_changelog_entry(part: Path) -> None:
     changelog = (part / "CHANGELOG.md").read_text(encoding="utf-8")
 
     assert re.search(rf"^## \[{re.escape(version(part))}\]", changelog, re.MULTILINE)
+
+
+@every_part
+def test_what_it_requires_of_other_parts_is_a_release_of_them(part: Path) -> None:
+    """At least one that there was, that of the tree among them, and nothing after 1.0."""
+    parts = read_parts(ROOT)
+    here = parts[part.name]
+    for need in (*here.needs, *[r for _, rs in here.extras for r in rs if is_part(r)]):
+        bounds = {s.operator: Version(s.version) for s in need.specifier}
+        assert bounds.keys() == {">=", "<"}, need
+        assert FIRST <= bounds[">="] <= Version(parts[part_name(need)].version), need
+        assert bounds["<"] == Version("1"), need
+
+
+PLUGINS = ["packages/graph-ir/src/byparts_graph_ir/parts/templates/pyproject.toml.txt"]
+PLUGINS += ["integration/third_party/acme-byparts-c/pyproject.toml"]
+PLUGINS += ["integration/third_party/acme-byparts-npu/pyproject.toml"]
+PLUGINS += ["integration/third_party/acme-byparts-tf/pyproject.toml"]
+
+
+@pytest.mark.parametrize("path", PLUGINS)
+def test_a_plugin_requires_one_minor_version_that_it_was_tried_with(path: str) -> None:
+    """As CONTRIBUTING.md advises; where the part has another one now, try that and write it."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    needs = [Requirement(line) for line in re.findall(r'"(byparts-[^"]+>=[^"]+)"', text)]
+
+    assert needs
+    for need in needs:
+        version = Version(read_parts(ROOT)[part_name(need)].version)
+        minor = f"{version.major}.{version.minor},<{version.major}.{version.minor + 1}"
+        assert need.specifier == SpecifierSet(f">={minor}"), need
 
 
 @every_part

@@ -69,7 +69,7 @@ def test_parts_with_changes_and_new_parts_are_released(workspace: Path) -> None:
     source = workspace / "packages/still/src/byparts_still/__init__.py"
     source.write_text('__version__ = "0.2.0"\n')
 
-    releases = release.planned(read_parts(workspace))
+    releases = release.planned(read_parts(workspace), {"still-v0.2.0"})
 
     assert [r.tag for r in releases] == ["ir-v0.2.0", "new-v0.2.0", "ops-v0.2.0"]
 
@@ -78,22 +78,21 @@ def test_a_part_without_changes_is_not_released(workspace: Path) -> None:
     source = workspace / "packages/still/src/byparts_still/__init__.py"
     source.write_text('__version__ = "0.2.0"\n')
 
-    assert "still" not in [r.part.name for r in release.planned(read_parts(workspace))]
+    parts, tags = read_parts(workspace), {"still-v0.2.0"}
+    assert "still" not in [r.part.name for r in release.planned(parts, tags)]
     with pytest.raises(ValueError, match="still has no unreleased changes"):
-        release.planned(read_parts(workspace), ["still"])
+        release.planned(parts, tags, ["still"])
 
 
 @pytest.mark.parametrize(
     ("version", "changes", "after"),
     [
-        ("0.1.0", "### Fixed", "0.2.0"),
         ("0.2.0", "### Fixed\n### Security", "0.2.1"),
         ("0.2.1", "### Added\n### Fixed", "0.3.0"),
         ("1.4.2", "### Changed", "1.5.0"),
     ],
 )
 def test_fixes_raise_the_patch_number_alone(version: str, changes: str, after: str) -> None:
-    """And no release is before the first."""
     assert release.next_version(version, changes) == after
 
 
@@ -108,7 +107,7 @@ def test_what_a_part_requires_of_others_is_what_it_was_tested_with() -> None:
 
 
 def test_a_dry_run_changes_nothing(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    release.release_all(workspace, [], "2026-01-02", dry_run=True)
+    release.release_all(workspace, [], "2026-01-02", "none")
 
     assert git(workspace, "status", "--porcelain") + git(workspace, "tag") == ""
     assert "byparts-ir               0.1.0 -> 0.2.0" in capsys.readouterr().out
@@ -117,7 +116,7 @@ def test_a_dry_run_changes_nothing(workspace: Path, capsys: pytest.CaptureFixtur
 def test_a_release_is_built_committed_and_tagged(workspace: Path) -> None:
     pytest.importorskip("hatchling", reason="hatchling is not installed, which builds the wheels")
 
-    release.release_all(workspace, [], "2026-01-02", dry_run=False)
+    release.release_all(workspace, [], "2026-01-02")
 
     assert git(workspace, "tag").split() == ["ir-v0.2.0", "ops-v0.2.0", "still-v0.2.0"]
     assert git(workspace, "status", "--porcelain") == ""
@@ -134,14 +133,45 @@ def test_a_checkout_with_changes_is_not_released(workspace: Path) -> None:
     (workspace / "stray").touch()
 
     with pytest.raises(ValueError, match="changes that are not committed"):
-        release.release_all(workspace, [], "2026-01-02", dry_run=False)
+        release.release_all(workspace, [], "2026-01-02")
 
 
-def test_the_first_release_of_every_part_is_planned() -> None:
-    """No part stays at 0.1.0, which was never published."""
+def test_versions_are_written_to_be_read_before_they_are_tagged(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is unreleased then joins them."""
+    pytest.importorskip("hatchling", reason="hatchling is not installed, which builds the wheels")
+    release.release_all(workspace, ["ir"], "2026-01-02", "write")
+    changelog = workspace / "packages/ir/CHANGELOG.md"
+    text = changelog.read_text()
+    assert git(workspace, "tag") == "" and "## [0.2.0] - 2026-01-02\n\n### Added" in text
+    changelog.write_text(
+        text.replace("## [Unreleased]\n", "## [Unreleased]\n\n### Added\n\n- B.\n")
+    )
+    git(workspace, "commit", "-qam", "written, and a change")
+
+    release.release_all(workspace, ["ir"], "2026-01-03")
+
+    assert "byparts-ir               0.2.0, written and not tagged" in capsys.readouterr().out
+    assert git(workspace, "tag").split() == ["ir-v0.2.0"]
+    expected = (
+        "## [Unreleased]\n\n## [0.2.0] - 2026-01-03\n\n### Added\n\n- B.\n- A type.\n\n## [0.1.0]\n"
+    )
+    assert changelog.read_text() == f"# Changelog\n\n{expected}"
+
+
+def test_changes_of_one_heading_stand_together_and_none_is_lost() -> None:
+    before = "# Log\n\n## [Unreleased]\n\nA word.\n\n### Added\n\n- A.\n\n### Fixed\n\n- F.\n\n### Added\n- B.\n"
+
+    assert release.with_release(before, "0.2.0", "2026-01-02") == (
+        "# Log\n\n## [Unreleased]\n\n## [0.2.0] - 2026-01-02\n\nA word.\n\n"
+        "### Added\n\n- A.\n- B.\n\n### Fixed\n\n- F.\n"
+    )
+
+
+def test_no_part_is_older_than_the_first_release() -> None:
+    """0.1.0 was never published."""
     parts = read_parts(release.ROOT)
-    versions = {name: part.version for name, part in parts.items()}
-    versions |= {r.part.name: r.version for r in release.planned(parts)}
+    numbers = {n: tuple(map(int, part.version.split("."))) for n, part in parts.items()}
 
-    numbers = {name: tuple(map(int, version.split("."))) for name, version in versions.items()}
     assert [name for name, number in numbers.items() if number < release.FIRST] == []

@@ -233,6 +233,23 @@ def test_auto_takes_the_highest_priority_that_starts(install: Install) -> None:
         parts.backend("gpu")
 
 
+def test_a_backend_that_is_forgotten_starts_anew(install: Install) -> None:
+    install(
+        "one",
+        BACKENDS.format("x", "made_one:make")
+        + "import byparts_graph_ir as ir\n"
+        + "def make(): return ir.Backend('x', None)\n",
+    )
+    parts = Parts(GROUP)
+    first = parts.backend("x")
+    assert parts.backend("x") is first
+
+    parts.forget("x")
+    parts.forget("never started")
+
+    assert parts.backend("x") is not first
+
+
 def test_backends_are_those_that_start_in_one_space_best_first(install: Install) -> None:
     """One of another space or of negative priority is not started; why one does not start is said."""
     names = "[('slow', 0), ('gpu', 100), ('hidden', -1), ('fast', 10)]"

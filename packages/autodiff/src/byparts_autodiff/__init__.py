@@ -7,4 +7,4 @@ from byparts_autodiff.jvp import hessian_vector_product, jvp
 
 __all__ = ["GradientError", "check_gradient", "gradients", "hessian_vector_product", "jvp"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

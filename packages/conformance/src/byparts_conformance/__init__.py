@@ -11,7 +11,7 @@ from byparts_conformance.meaning import (
     unknown_shapes,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Case",

@@ -2,5 +2,5 @@
 
 from byparts_draw.svg import svg as svg
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["svg"]

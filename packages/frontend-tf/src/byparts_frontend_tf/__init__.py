@@ -6,7 +6,7 @@ of the TensorFlow whose programs run here; the first below is that of this part.
 
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:

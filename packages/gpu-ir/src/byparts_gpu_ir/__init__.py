@@ -26,4 +26,4 @@ if not TYPE_CHECKING:
         **{"emit.cuda": "CudaSource emit_cuda", "emit.emulate": "emulate", "mapping.map": "mapped"},
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -18,4 +18,4 @@ def make(index: int = 0) -> Backend:
     return backend.make(index)
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

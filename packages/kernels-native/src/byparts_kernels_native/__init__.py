@@ -32,4 +32,4 @@ def set_threads(count: int) -> None:
     blas.set_threads(count)
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -10,4 +10,4 @@ def make() -> Backend:
     return Backend("numpy", table.view, table.kernels, sub_byte=table.takes_sub_byte)
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

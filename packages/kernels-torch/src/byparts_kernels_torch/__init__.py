@@ -43,4 +43,4 @@ def make_cuda() -> Backend:
     return make("cuda:0")
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

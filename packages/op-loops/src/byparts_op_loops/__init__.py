@@ -30,4 +30,4 @@ if not TYPE_CHECKING:
         **{"regions.joins": "joins", "regions.region": "RegionLoops"},
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -5,7 +5,7 @@ A name's module is imported when the name is first used.
 
 from byparts_graph_ir.lazy_names import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # From here on written by `python tools/opset_names.py`; a test says when stale.
 TYPE_CHECKING = False

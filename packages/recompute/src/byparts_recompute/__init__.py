@@ -2,7 +2,7 @@
 
 from byparts_graph_ir.lazy_names import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -69,4 +69,4 @@ if not TYPE_CHECKING:
         },
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

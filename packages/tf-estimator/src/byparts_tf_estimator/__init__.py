@@ -1,3 +1,3 @@
 """TensorFlow 1's training sessions, estimators and columns, for byparts-frontend-tf."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

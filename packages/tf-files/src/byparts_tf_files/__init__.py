@@ -1,3 +1,3 @@
 """TensorFlow's file formats, read and written without TensorFlow or protobuf."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -1,3 +1,3 @@
 """TensorFlow 1's `tf.data`, queues and lookup tables, for byparts-frontend-tf."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

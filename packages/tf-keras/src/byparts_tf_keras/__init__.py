@@ -1,3 +1,3 @@
 """TensorFlow 1's `tf.keras`, `tf.layers` and recurrent cells, for byparts-frontend-tf."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

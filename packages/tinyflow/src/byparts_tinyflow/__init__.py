@@ -22,7 +22,7 @@ from byparts_tinyflow.state import (
     Variable, assign, group, initialize_all_variables, placeholder,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 Group = list  # fetching several symbols together gives their values together
 

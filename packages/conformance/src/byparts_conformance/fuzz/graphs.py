@@ -22,7 +22,7 @@ from byparts_graph_ir.parts.hub import parts
 
 @cache
 def all_ops() -> dict[str, type[Op]]:
-    """Of the installed parts, which are asked once."""
+    """Op classes of all installed op sets, by name; the hub is asked once."""
     return dict(parts.ops())
 
 

@@ -155,6 +155,13 @@ class Parts:
             raise self._none_starts(why)
         return (best, *[b for b in working if b.space.name == best.space.name]), tuple(why)
 
+    def forget(self, name: str) -> None:
+        """Forget a backend that was started, if it was: the next question starts it anew.
+
+        For who changes what a backend reads when it starts, as an environment variable.
+        """
+        self._backends.pop(name, None)
+
     def _working(self, ranked: list[tuple[Part, Record]], why: list[str]) -> Iterator[Any]:
         """Each of these backends that starts; `why` gets a sentence for each other one."""
         started: Any = None
